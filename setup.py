@@ -1,7 +1,7 @@
 """What pyproject.toml cannot say: a compiled kernel for every CPython from 3.11 on, or none and a wheel that says so.
 
 Where the kernel cannot be compiled, or HOLDFAST_PURE=1 leaves it out, the wheel is named py3-none-any, and
-`holdfast.kernel.implementation` says "numpy" wherever it is installed.
+`holdfast._kernel.implementation` says "numpy" wherever it is installed.
 """
 
 import os
@@ -27,7 +27,7 @@ if os.environ.get("HOLDFAST_PURE") == "1":
     setup()
 else:
     setup(
-        cffi_modules=["src/holdfast/kernel/build.py:ffibuilder"],
+        cffi_modules=["src/holdfast/_kernel/build.py:ffibuilder"],
         cmdclass={"bdist_wheel": HonestWheel},
         options={"bdist_wheel": {"py_limited_api": "cp311"}},
     )

@@ -20,12 +20,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from holdfast.privacy.calibration import calibrate
-from holdfast.privacy.curves.composition import Composed, compose
-from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP
-from holdfast.privacy.curves.gaussian import GaussianDP
-from holdfast.privacy.curves.laplace import LaplaceCurve
-from holdfast.privacy.curves.subsampled import SubsampledGaussianCurve
+from holdfast.privacy._calibration import calibrate
+from holdfast.privacy._curves.composition import Composed, compose
+from holdfast.privacy._curves.curve import ApproxDP, PrivacyCurve, PureDP
+from holdfast.privacy._curves.gaussian import GaussianDP
+from holdfast.privacy._curves.laplace import LaplaceCurve
+from holdfast.privacy._curves.subsampled import SubsampledGaussianCurve
 
 NOTES = """\
 A: Gaussian, noise 1, 1,000 times, delta 1e-6. B: rate 0.01, noise 0.8, 3,000 steps, delta 1e-5. C: 100 randomised

@@ -30,7 +30,7 @@ from holdfast import (
     open_table,
 )
 from holdfast.data import Categorical, Identifier, Numeric
-from holdfast.data.encode import cells_of
+from holdfast.data._encode import cells_of
 
 RESULTS = Path(__file__).parent / "results"
 STORE = RESULTS / "additive.json"

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from scipy.stats import norm, t
 
 from holdfast import Account, PrivateAdditiveRegressor
-from holdfast.learn.additive.shapes import shapes_of
-from holdfast.learn.risk.descent import gaussian_square
+from holdfast.learn._additive.shapes import shapes_of
+from holdfast.learn._risk.descent import gaussian_square
 from holdfast.privacy import ApproxDP, GaussianDP
 
 Floats = NDArray[np.float64]

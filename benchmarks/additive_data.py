@@ -45,7 +45,7 @@ class AdditiveTable:
 
 def adult() -> AdditiveTable:
     """32,561 rows to train, 16,281 to test, 14 columns; the schema that ships with holdfast."""
-    from holdfast.data.datasets import adult as bundled
+    from holdfast.data._datasets import adult as bundled
 
     frames = [pd.read_parquet(data_file(f"adult_{part}.parquet")) for part in ("train", "test")]
     return AdditiveTable(

@@ -29,7 +29,7 @@ def write(path: Path, rows: int) -> None:
 
 def fit(path: str, rows: int) -> None:
     from holdfast import PrivateAdditiveClassifier, open_table
-    from holdfast.data.datasets import adult as bundled
+    from holdfast.data._datasets import adult as bundled
 
     started = time.process_time()
     with open_table(Path(path), bundled().schema) as table:

@@ -27,8 +27,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from holdfast import PrivateLogisticRegression, adult
 from holdfast.attack import attribute_risk
-from holdfast.attack.attributes.people import People
-from holdfast.data.schema import Categorical, Numeric, Schema
+from holdfast.attack._attributes.people import People
+from holdfast.data._schema import Categorical, Numeric, Schema
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results" / "attribute.md"

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
-from holdfast.audit.bounds import fdp, multi_run, one_run, sequential
-from holdfast.audit.bounds import guess_path as path
-from holdfast.audit.bounds.worst_case import solved, worst_case
-from holdfast.audit.canaries import decoder
+from holdfast.audit._bounds import fdp, multi_run, one_run, sequential
+from holdfast.audit._bounds import guess_path as path
+from holdfast.audit._bounds.worst_case import solved, worst_case
+from holdfast.audit._canaries import decoder
 from holdfast.privacy import GaussianDP
 
 DELTA = 1e-6

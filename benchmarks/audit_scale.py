@@ -25,16 +25,16 @@ from typing import Any
 import numpy as np
 from reproductions.gaussian_sum import GaussianSum
 
-from holdfast.audit.canaries import (
+from holdfast.audit._canaries import (
     Canaries,
     HadamardCanaries,
     RademacherCanaries,
     SphereCanaries,
     inclusion_coins,
 )
-from holdfast.audit.canaries.decoder import ridge_scores
-from holdfast.audit.canaries.random_directions import TILE_COLUMNS, TILE_ROWS
-from holdfast.noise.source import Source
+from holdfast.audit._canaries.decoder import ridge_scores
+from holdfast.audit._canaries.random_directions import TILE_COLUMNS, TILE_ROWS
+from holdfast.noise._source import Source
 
 RESULTS = Path(__file__).parent / "results" / "audit_scale.md"
 COUNT, SIGMA = 2**14, 0.3312

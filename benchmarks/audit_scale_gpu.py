@@ -26,8 +26,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "src"))
 
 from benchmarks.device_canaries import DeviceCanaries
 
-from holdfast.audit.canaries import RademacherCanaries, inclusion_coins
-from holdfast.noise.source import Source
+from holdfast.audit._canaries import RademacherCanaries, inclusion_coins
+from holdfast.noise._source import Source
 
 SIGMA, REPEATS = 0.3312, 20
 

@@ -17,7 +17,7 @@ import duckdb
 import pyarrow.parquet as parquet
 
 from holdfast.data import Categorical, Identifier, Numeric, Order, Schema, open_table
-from holdfast.privacy.adjacency import PrivacyUnit
+from holdfast.privacy._adjacency import PrivacyUnit
 
 
 def timed(work: Callable[[], object]) -> float:

@@ -17,10 +17,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from holdfast.audit.canaries.design import BLOCK, GAMMA, LAST_SHIFT, MIX, Block, Floats, as_vector, stream_key
-from holdfast.audit.canaries.random_directions import SIGNS, RademacherCanaries
+from holdfast._extras import optional
+from holdfast.audit._canaries.design import (
+    BLOCK,
+    GAMMA,
+    LAST_SHIFT,
+    MIX,
+    Block,
+    Floats,
+    as_vector,
+    stream_key,
+)
+from holdfast.audit._canaries.random_directions import SIGNS, RademacherCanaries
 from holdfast.errors import require
-from holdfast.extras import optional
 
 GROUP = 1024
 """Canaries whose packed bits are in device memory at a time: 13 MB at 100,000 dimensions."""

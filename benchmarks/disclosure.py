@@ -28,7 +28,7 @@ from benchmarks.learning_data import environment
 from benchmarks.public_data import data_file
 
 from holdfast.attack import DISCLOSURES, synthetic_disclosure
-from holdfast.data.datasets import adult_schema
+from holdfast.data._datasets import adult_schema
 from holdfast.synth import Synthesizer
 
 HERE = Path(__file__).resolve().parent

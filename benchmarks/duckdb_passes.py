@@ -28,21 +28,21 @@ from typing import Any
 import duckdb
 import numpy as np
 
+from holdfast._kernel import SgdOptions, start
 from holdfast.data import Categorical, Encoder, Numeric, Schema, Table, open_table
-from holdfast.kernel import SgdOptions, start
 from holdfast.learn import PrivateLogisticRegression
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Logistic
+from holdfast.learn._problem.problem import ClassLabels
+from holdfast.learn._rows.shuffled_copy import ShuffledCopy
+from holdfast.learn._rows.table_examples import TableExamples
+from holdfast.learn.classics.bst14 import bst14
 from holdfast.learn.methods.bolt_on import Pass, bolt_on
-from holdfast.learn.methods.bst14 import bst14
 from holdfast.learn.methods.scs13 import scs13
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Logistic
-from holdfast.learn.problem.problem import ClassLabels
-from holdfast.learn.rows.shuffled_copy import ShuffledCopy
-from holdfast.learn.rows.table_examples import TableExamples
-from holdfast.noise.source import Source
+from holdfast.noise._source import Source
 from holdfast.privacy import Account, ApproxDP
-from holdfast.privacy.account.remaining import noise_within
-from holdfast.privacy.adjacency import Adjacency
+from holdfast.privacy._account.remaining import noise_within
+from holdfast.privacy._adjacency import Adjacency
 
 RESULTS = Path(__file__).parent / "results" / "duckdb.md"
 SEED, ROUNDS, BATCH, PASSES = 1, 3, 50, 10

@@ -88,9 +88,9 @@ def best(call: Callable[[], Any], wait: Callable[[Any], Any], repeats: int) -> f
 
 def random_targets(columns: int, cells: int, ways: int) -> Any:
     """Noise in place of residuals of all sets of up to so many columns: what they hold does not change the time."""
-    from holdfast.synth.models.generator.heads import Heads
-    from holdfast.synth.models.generator.targets import Targets
-    from holdfast.synth.models.model import Measurement
+    from holdfast.synth._models.generator.heads import Heads
+    from holdfast.synth._models.generator.targets import Targets
+    from holdfast.synth._models.model import Measurement
 
     random = np.random.default_rng(0)
     names = [f"x{place:03d}" for place in range(columns)]
@@ -117,8 +117,8 @@ def on_device(device: Any, heads: Any, targets: Any, components: int, repeats: i
     import jax
     import jax.numpy as jnp
 
-    from holdfast.noise.source import Source
-    from holdfast.synth.models.generator import network
+    from holdfast.noise._source import Source
+    from holdfast.synth._models.generator import network
 
     with jax.default_device(device):
         generator = network.NetworkMixture(heads, components=components, source=Source(seed=1))

@@ -27,12 +27,12 @@ from benchmarks.learning_data import adult, covertype
 from numpy.typing import NDArray
 from reproductions.seed_data import pima, warfarin
 
-import holdfast.kernel
-from holdfast.learn.choice import choose_learner, find_learner
+import holdfast._kernel
+from holdfast.learn._choice import choose_learner, find_learner
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import HuberRegression, Logistic
+from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.learn.methods.method import PublicFacts
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import HuberRegression, Logistic
-from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.privacy import Account, Adjacency, ApproxDP
 
 Floats = NDArray[np.float64]
@@ -175,7 +175,7 @@ def report(done: dict[str, Any]) -> str:
         "# The regularised exponential mechanism",
         "",
         "Made by `python -m benchmarks.gibbs --save`: `replace`, delta = n^-1.5, idealised arithmetic for gibbs and "
-        f"each method's own otherwise, seeds 0, 1, ...; {machine}{holdfast.kernel.implementation}, one thread. Scores "
+        f"each method's own otherwise, seeds 0, 1, ...; {machine}{holdfast._kernel.implementation}, one thread. Scores "
         "are means over fits with their deviation in brackets; CPU seconds are of the median fit.",
         "",
     ]

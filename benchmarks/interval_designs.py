@@ -23,7 +23,7 @@ from benchmarks.intervals import commit
 from numpy.typing import NDArray
 
 from holdfast.data import Categorical, Identifier, Numeric, Schema
-from holdfast.data.engines import open_table
+from holdfast.data._engines import open_table
 from holdfast.errors import NoIntervals
 from holdfast.learn import PrivateLinearRegression, PrivateLogisticRegression
 from holdfast.privacy import PrivacyUnit

@@ -20,15 +20,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2, norm
 
-from holdfast.learn.inference.inversion import ScoreTest
-from holdfast.learn.inference.score import NoisyScore
+from holdfast.learn._inference.inversion import ScoreTest
+from holdfast.learn._inference.score import NoisyScore
+from holdfast.learn._risk.descent import gaussian_square
+from holdfast.learn._rows.prepare import design_norm
+from holdfast.learn._whitening import second_moment_sensitivity
 from holdfast.learn.methods.newton import ESTIMATED, FLOOR, LONGEST, PILOTS, SHARES, TOGETHER, JointScore
 from holdfast.learn.methods.ssp import PILOT_SHARE
-from holdfast.learn.risk.descent import gaussian_square
-from holdfast.learn.rows.prepare import design_norm
-from holdfast.learn.whitening import second_moment_sensitivity
 from holdfast.privacy import Adjacency, ApproxDP
-from holdfast.privacy.rounding import clip_rows
+from holdfast.privacy._rounding import clip_rows
 
 Floats = NDArray[np.float64]
 CONSTANT, NORM = 0.5, design_norm(1.0, fit_intercept=True)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from holdfast.kernel import SgdOptions, StepSize, native, reference
+from holdfast._kernel import SgdOptions, StepSize, native, reference
 
 RESULTS = Path(__file__).parent / "results" / "kernel.md"
 DIMENSION, ROW_NORM, PENALTY, RADIUS = 54, 1.0, 1e-4, 10.0
@@ -67,7 +67,7 @@ def start_up() -> dict[str, float]:
     prepare = "import time, numpy as np; x = np.ones((8, 54)); y = np.ones(8); start = time.perf_counter(); "
     report = "; print(time.perf_counter() - start)"
     cffi = (
-        "from holdfast.kernel import SgdOptions, StepSize, start as begin; "
+        "from holdfast._kernel import SgdOptions, StepSize, start as begin; "
         "begin(SgdOptions(dimension=54, batch=2, step_size=StepSize(cap=1.0))).feed(x, y)"
     )
     root = str(Path(__file__).parent)

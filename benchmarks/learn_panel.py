@@ -29,10 +29,10 @@ from benchmarks.learn_panel_tables import TABLES, PanelTable, load
 from benchmarks.learn_panel_worker import measure
 from benchmarks.public_data import package
 
-from holdfast.data.encode import Encoder, cells_of
-from holdfast.data.engines import open_table
+from holdfast.data._encode import Encoder, cells_of
+from holdfast.data._engines import open_table
 from holdfast.errors import HoldfastError, ParameterError
-from holdfast.learn import METHODS, PrivateLasso, PrivateLinearRegression, PrivateLogisticRegression
+from holdfast.learn import LEARNERS, PrivateLasso, PrivateLinearRegression, PrivateLogisticRegression
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,7 +81,7 @@ def house(table: PanelTable, kind: str) -> list[str]:
     columns = len(table.schema.names) - 1
     chosen = [
         method.name
-        for method in METHODS
+        for method in LEARNERS
         if ("several" if several else "one") in method.outputs
         and (method.pure or kind == "delta")
         and (not method.losses or ("squared" if table.classes is None else "logistic") in method.losses)
@@ -260,7 +260,7 @@ def forgotten(key: str, asked: argparse.Namespace) -> bool:
 def main() -> None:
     """Run what was asked for, and write the page from all that is kept."""
     warnings.simplefilter("ignore")
-    names = ["auto", *(method.name for method in METHODS), "lasso"]
+    names = ["auto", *(method.name for method in LEARNERS), "lasso"]
     names += [f"{peer} {setting:g}" for peers in PEERS.values() for peer, setting in peers]
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter

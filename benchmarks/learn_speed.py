@@ -31,21 +31,23 @@ from benchmarks.learn_panel_tables import load
 from benchmarks.learning_data import adult
 from benchmarks.public_data import package
 
+from holdfast._kernel import SgdOptions, StepSize, start
 from holdfast.data import Schema
-from holdfast.data.engines import open_table
-from holdfast.kernel import SgdOptions, StepSize, start
-from holdfast.learn import PrivateLogisticRegression, whitened_examples, whitening
+from holdfast.data._engines import open_table
+from holdfast.learn import PrivateLogisticRegression
+from holdfast.learn import _whitened_examples as whitened_examples
+from holdfast.learn import _whitening as whitening
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Logistic
+from holdfast.learn._risk.descent import ClippedGradients
+from holdfast.learn._risk.multiclass_risk import MulticlassRisk
+from holdfast.learn._risk.risk import Risk
+from holdfast.learn._rows.examples import ArrayExamples
+from holdfast.learn.classics.bst14 import bst14
 from holdfast.learn.methods.bolt_on import bolt_on
-from holdfast.learn.methods.bst14 import bst14
 from holdfast.learn.methods.scs13 import scs13
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Logistic
-from holdfast.learn.risk.descent import ClippedGradients
-from holdfast.learn.risk.multiclass_risk import MulticlassRisk
-from holdfast.learn.risk.risk import Risk
-from holdfast.learn.rows.examples import ArrayExamples
-from holdfast.noise.source import Source
-from holdfast.noise.uniform import permutation
+from holdfast.noise._source import Source
+from holdfast.noise._uniform import permutation
 from holdfast.privacy import Account, Adjacency, ApproxDP
 
 if TYPE_CHECKING:

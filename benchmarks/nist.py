@@ -35,7 +35,7 @@ from benchmarks.nist_data import AGE, NoisyAges, columns_of, folder, impossible,
 
 from holdfast.errors import AssumptionWarning, NotPrivateWarning
 from holdfast.privacy import Account, ApproxDP
-from holdfast.privacy.account.remaining import fractions_of_rest
+from holdfast.privacy._account.remaining import fractions_of_rest
 from holdfast.synth import Synthesizer
 
 HERE = Path(__file__).resolve().parent

@@ -22,10 +22,10 @@ from benchmarks.public_data import data_file
 from numpy.typing import NDArray
 
 from holdfast.data import Categorical, Numeric, Schema, Table, open_table
-from holdfast.data.sensitivity import counts_l2
+from holdfast.data._sensitivity import counts_l2
 from holdfast.privacy import Account, Gaussian, PrivacyCurve
 from holdfast.synth import Workload, Zeros
-from holdfast.synth.models.model import on_simplex
+from holdfast.synth._models.model import on_simplex
 
 Floats = NDArray[np.float64]
 AGE, GROUP = "AGEP", "PUMA"

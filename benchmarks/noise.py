@@ -21,12 +21,12 @@ from typing import Any
 
 import numpy as np
 
-from holdfast.noise.choose import choose_by_score
-from holdfast.noise.gaussian import discrete_gaussian, rounded_gaussian
-from holdfast.noise.idealised import normal
-from holdfast.noise.laplace import discrete_laplace
-from holdfast.noise.source import Source
-from holdfast.noise.uniform import permutation
+from holdfast.noise._choose import choose_by_score
+from holdfast.noise._gaussian import discrete_gaussian, rounded_gaussian
+from holdfast.noise._idealised import normal
+from holdfast.noise._laplace import discrete_laplace
+from holdfast.noise._source import Source
+from holdfast.noise._uniform import permutation
 
 SMALL, LARGE = 10_000, 1_000_000
 WIDTHS = {"1": 1, "10": 10, "1e3": 1000, "2^20": 2**20, "2^40": 2**40}

@@ -26,9 +26,9 @@ from benchmarks.public_data import package
 from tests.servers.postgres import Server, start
 
 from holdfast.data import Categorical, Encoder, Numeric, Order, Schema, Table, open_table
-from holdfast.learn.problem.losses import Logistic
-from holdfast.learn.problem.problem import ClassLabels
-from holdfast.learn.rows.engine_sums import GradientSum, GramSum, LabelledRows
+from holdfast.learn._problem.losses import Logistic
+from holdfast.learn._problem.problem import ClassLabels
+from holdfast.learn._rows.engine_sums import GradientSum, GramSum, LabelledRows
 
 if TYPE_CHECKING:
     import psutil

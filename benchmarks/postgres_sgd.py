@@ -24,20 +24,20 @@ import numpy as np
 from benchmarks.postgres import best
 from tests.servers.postgres import Server, start
 
+from holdfast._kernel import SgdOptions
+from holdfast._kernel import start as start_kernel
 from holdfast.data import Categorical, Encoder, Numeric, Schema, open_table
-from holdfast.data.engines.postgres.epochs import AggregatePasses, train
-from holdfast.data.engines.postgres.install import install
-from holdfast.data.engines.postgres.session import Session
-from holdfast.data.engines.postgres.source import Address
-from holdfast.kernel import SgdOptions
-from holdfast.kernel import start as start_kernel
+from holdfast.data._engines.postgres.epochs import AggregatePasses, train
+from holdfast.data._engines.postgres.install import install
+from holdfast.data._engines.postgres.session import Session
+from holdfast.data._engines.postgres.source import Address
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Logistic
+from holdfast.learn._problem.problem import ClassLabels
+from holdfast.learn._rows.table_examples import TableExamples
+from holdfast.learn.classics.bst14 import bst14
 from holdfast.learn.methods.bolt_on import bolt_on
-from holdfast.learn.methods.bst14 import bst14
 from holdfast.learn.methods.scs13 import scs13
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Logistic
-from holdfast.learn.problem.problem import ClassLabels
-from holdfast.learn.rows.table_examples import TableExamples
 from holdfast.privacy import Account, ApproxDP
 
 D, SEED, PASSES, TURNS = 54, 1, 10, 40

@@ -175,7 +175,7 @@ def _ones(names: Sequence[str], ways: int) -> Any:
 
 
 def _line(table: Any, work: Any, epsilon: float, seed: int, name: str) -> Cell:
-    from holdfast.synth.evaluation import reference_lines
+    from holdfast.synth._evaluation import reference_lines
 
     (found,) = reference_lines(table, work, epsilon=epsilon, delta=DELTA, random_state=seed, options=(name,))
     return {"tvd": float(found.max_errors.mean()), "max_error": found.max_error}

@@ -3,7 +3,7 @@
 Made-up tables of the additive models' benchmark whose law is not linear join it: the panel has few small tables.
 
 Run with `python -m benchmarks.recommend_panel [--table T ...] [--save]`. With `--save` the result is written into the
-package (`src/holdfast/learn/estimators/recommend_panel.json`), with the commit that made it. Splits are those of the
+package (`src/holdfast/learn/_estimators/recommend_panel.json`), with the commit that made it. Splits are those of the
 learning panel, fits are seeded, delta is n^-1.5 under zero_out; scores are means over repetitions.
 """
 
@@ -27,7 +27,7 @@ from benchmarks.learn_panel import score
 from benchmarks.learn_panel_tables import TABLES, PanelTable, load
 from benchmarks.public_data import package
 
-from holdfast.data.engines import open_table
+from holdfast.data._engines import open_table
 from holdfast.errors import DataError
 from holdfast.learn import (
     PrivateAdditiveClassifier,
@@ -35,7 +35,7 @@ from holdfast.learn import (
     PrivateLinearRegression,
     PrivateLogisticRegression,
 )
-from holdfast.learn.estimators.recommend import FILE, PanelTry, _features
+from holdfast.learn._estimators.recommend import FILE, PanelTry, _features
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -28,14 +28,14 @@ sys.path.insert(0, str(ROOT))
 from tests.servers.spark import java_home  # noqa: E402
 
 from holdfast.data import Categorical, Encoder, Identifier, Numeric, Order, Schema, open_table  # noqa: E402
-from holdfast.data.rows import Batch  # noqa: E402
+from holdfast.data._rows import Batch  # noqa: E402
+from holdfast.learn._problem import Problem  # noqa: E402
+from holdfast.learn._problem.losses import Logistic  # noqa: E402
+from holdfast.learn._problem.problem import ClassLabels  # noqa: E402
+from holdfast.learn._rows.engine_epochs import Averaged, PartKernel  # noqa: E402
+from holdfast.learn._rows.engine_sums import GradientSum, GramSum, LabelledRows  # noqa: E402
 from holdfast.learn.methods.bolt_on import Pass  # noqa: E402
-from holdfast.learn.problem import Problem  # noqa: E402
-from holdfast.learn.problem.losses import Logistic  # noqa: E402
-from holdfast.learn.problem.problem import ClassLabels  # noqa: E402
-from holdfast.learn.rows.engine_epochs import Averaged, PartKernel  # noqa: E402
-from holdfast.learn.rows.engine_sums import GradientSum, GramSum, LabelledRows  # noqa: E402
-from holdfast.privacy.adjacency import Adjacency  # noqa: E402
+from holdfast.privacy._adjacency import Adjacency  # noqa: E402
 
 RESULTS = ROOT / "benchmarks" / "results" / "spark.md"
 FEATURES, SEED, CORES, BATCH = 20, 1, 2, 50
@@ -54,7 +54,7 @@ class Clocked:
         read = time.perf_counter()
         chunks = [self.kernel.rows.chunk(batch) for batch in held]
         encoded = time.perf_counter()
-        from holdfast.learn.rows.engine_epochs import InOrder
+        from holdfast.learn._rows.engine_epochs import InOrder
 
         count = sum(len(labels) for _, labels in chunks)
         self.kernel.courses[count].train(InOrder(chunks), None)  # type: ignore[arg-type]

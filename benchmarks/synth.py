@@ -92,12 +92,12 @@ def mean(found: list[dict[str, Any]], name: str, *, digits: int = 3) -> str:
 
 def names_of(methods: str | None) -> list[str]:
     """Those asked for, or all; `auto` is `adaptive` here."""
-    from holdfast.synth import METHODS
+    from holdfast.synth import SYNTHESISERS
 
     return (
         methods.split(",")
         if methods
-        else ["auto", *(method.name for method in METHODS if method.name != "adaptive")]
+        else ["auto", *(method.name for method in SYNTHESISERS if method.name != "adaptive")]
     )
 
 

@@ -12,9 +12,9 @@ import pyarrow.parquet as parquet
 from benchmarks.public_data import data_file
 
 from holdfast.data import Categorical, Schema, open_table
-from holdfast.data.table import Table
+from holdfast.data._table import Table
 from holdfast.errors import AssumptionWarning
-from holdfast.synth.workload import Workload
+from holdfast.synth._workload import Workload
 
 ROWS = 48_842
 MARGINALS = 64

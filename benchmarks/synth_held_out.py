@@ -30,10 +30,10 @@ from benchmarks.public_data import data_file
 from benchmarks.synth_data import adult_schema, adult_table, adult_workload
 
 from holdfast.data import Categorical, Schema, open_table
-from holdfast.data.table import Table
+from holdfast.data._table import Table
 from holdfast.errors import AssumptionWarning, NotPrivateWarning
 from holdfast.synth import ExactCounts, Synthesizer, Workload
-from holdfast.synth.evaluation import evaluate
+from holdfast.synth._evaluation import evaluate
 
 RESULTS = Path(__file__).resolve().parent / "results"
 EPSILONS = (0.1, 1.0, 10.0)

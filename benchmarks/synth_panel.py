@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 
 from holdfast.errors import AssumptionWarning, NotPrivateWarning
 from holdfast.synth import ExactCounts, Synthesizer
-from holdfast.synth.evaluation import evaluate
+from holdfast.synth._evaluation import evaluate
 
 RESULTS = Path(__file__).resolve().parent / "results"
 STORE = RESULTS / "synth_panel.json"

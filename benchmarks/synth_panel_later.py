@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.synth_held_out import of_codes
 from numpy.typing import NDArray
 
-from holdfast.data.table import Table
+from holdfast.data._table import Table
 from holdfast.synth import Workload
 
 Made = tuple[Table, Workload]

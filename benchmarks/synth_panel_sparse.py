@@ -18,7 +18,7 @@ from benchmarks.synth_held_out import of_codes
 from benchmarks.synth_panel_later import Made, all_pairs, some_triples
 from numpy.typing import NDArray
 
-from holdfast.data.table import Table
+from holdfast.data._table import Table
 
 Codes = NDArray[np.int64]
 

@@ -18,7 +18,7 @@ from benchmarks.synth_data import adult_schema, adult_table, adult_workload
 from benchmarks.synth_held_out import COVERTYPE_ROWS, covertype, of_codes, triples
 from numpy.typing import NDArray
 
-from holdfast.data.table import Table
+from holdfast.data._table import Table
 from holdfast.synth import Workload
 
 Codes = NDArray[np.int64]

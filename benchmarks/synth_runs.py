@@ -41,7 +41,7 @@ def errors(method: str, epsilon: float, seed: int) -> dict[str, Any]:
     from benchmarks.synth_data import adult_table, adult_workload
 
     from holdfast.synth import ExactCounts, Synthesizer
-    from holdfast.synth.evaluation import evaluate
+    from holdfast.synth._evaluation import evaluate
 
     table, workload = adult_table(), adult_workload()
     before = spent()
@@ -69,7 +69,7 @@ def line(name: str, epsilon: float, seed: int) -> dict[str, Any]:
     """A reference line, with the whole budget."""
     from benchmarks.synth_data import adult_table, adult_workload
 
-    from holdfast.synth.evaluation import reference_lines
+    from holdfast.synth._evaluation import reference_lines
 
     start, before = time.perf_counter(), spent()["cpu_s"]
     (found,) = reference_lines(

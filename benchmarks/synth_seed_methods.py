@@ -22,18 +22,18 @@ from typing import Any
 import numpy as np
 from benchmarks.synth_data import ROWS, adult_domain, adult_table, adult_workload
 
-from holdfast.noise.source import Source
+from holdfast.noise._source import Source
 from holdfast.privacy import Account, ApproxDP, PrivacyUnit
-from holdfast.synth import METHODS
-from holdfast.synth.evaluation import evaluate, reference_lines
-from holdfast.synth.exact_counts import ExactCounts
-from holdfast.synth.methods.dqrs import rejection, round_cost
-from holdfast.synth.methods.dual_query import DualQueryPlan
-from holdfast.synth.models.model import Measurement
-from holdfast.synth.models.oracle import RecordObjective, best_records
-from holdfast.synth.rows.coded_rows import CodedRows
-from holdfast.synth.rows.fit_rows import fit_rows, misfit
-from holdfast.synth.workload.residual_basis import Strategy
+from holdfast.synth import SYNTHESISERS
+from holdfast.synth._evaluation import evaluate, reference_lines
+from holdfast.synth._exact_counts import ExactCounts
+from holdfast.synth._models.model import Measurement
+from holdfast.synth._models.oracle import RecordObjective, best_records
+from holdfast.synth._rows.coded_rows import CodedRows
+from holdfast.synth._rows.fit_rows import fit_rows, misfit
+from holdfast.synth._workload.residual_basis import Strategy
+from holdfast.synth.classics.dqrs import rejection, round_cost
+from holdfast.synth.classics.dual_query import DualQueryPlan
 
 RESULTS = Path(__file__).parent / "results" / "synth_seed_methods.md"
 DELTA = 1e-9
@@ -53,7 +53,7 @@ RUNS: list[tuple[str, str, dict[str, Any]]] = [
 def adult(epsilons: list[float], seeds: int) -> Iterator[str]:
     """Average total variation and largest error of n rows, beside the four lines."""
     data, work = ExactCounts(adult_table()), adult_workload()
-    methods = {method.name: method for method in METHODS}
+    methods = {method.name: method for method in SYNTHESISERS}
     yield "## Adult, 64 3-way marginals, n rows"
     yield ""
     yield f"Entries: average total variation / largest error, then CPU seconds; mean of {seeds} seed(s)."

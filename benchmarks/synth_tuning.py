@@ -24,14 +24,14 @@ from typing import Any
 import numpy as np
 from benchmarks.synth_data import ROWS, adult_table, adult_workload
 
-from holdfast.noise.source import Source
+from holdfast.noise._source import Source
 from holdfast.privacy import Account, ApproxDP
-from holdfast.synth.evaluation import evaluate
-from holdfast.synth.exact_counts import ExactCounts
-from holdfast.synth.methods import METHODS
+from holdfast.synth._catalogue import SYNTHESISERS
+from holdfast.synth._evaluation import evaluate
+from holdfast.synth._exact_counts import ExactCounts
+from holdfast.synth._models.dense import RowsModel
 from holdfast.synth.methods import adaptive as rounds
 from holdfast.synth.methods.adaptive import RoundSchedule
-from holdfast.synth.models.dense import RowsModel
 
 EPSILONS = (0.1, 1.0, 10.0)
 SEEDS = (0, 1, 2)
@@ -76,7 +76,7 @@ def run(variant: tuple[str, str, dict[str, float], bool], epsilon: float, seed: 
         options["schedule"] = RoundSchedule.of(strength, columns=len(data.names), tables=0)
     begun = time.process_time()
     with constants(given):
-        made = next(m for m in METHODS if m.name == name).fit(data, workload, account=account, **options)
+        made = next(m for m in SYNTHESISERS if m.name == name).fit(data, workload, account=account, **options)
     rows = RowsModel(domain=data.domain, codes=made.model.sample(ROWS, Source(seed + 100)), total=float(ROWS))
     spent = time.process_time() - begun
     errors = evaluate(lambda columns: data(*columns), rows.project, workload)

@@ -3,7 +3,7 @@
     python -m benchmarks.useless --sizes    (with HOLDFAST_DATA: what is public of the panels' tables, kept in a file)
     python -m benchmarks.useless            (the page benchmarks/results/useless.md; needs no data)
 
-`holdfast.release.usefulness` refuses where noise hides as many units as a table has. No result of the learning, the
+`holdfast.release._usefulness` refuses where noise hides as many units as a table has. No result of the learning, the
 synthesis or the additive panel that beats a constant may be among what it refuses; the test
 `tests/benchmarks/test_useless.py` holds it. *Margin* is how many times more units a table has than noise hides.
 """
@@ -19,17 +19,17 @@ from typing import Any
 
 from holdfast.data import Categorical, Schema
 from holdfast.errors import ParameterError
-from holdfast.learn import METHODS
+from holdfast.learn import LEARNERS
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Logistic
 from holdfast.learn.methods.method import PublicFacts, any_release
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Logistic
 from holdfast.privacy import Account
-from holdfast.privacy.account.request import limit_of
-from holdfast.privacy.adjacency import Adjacency
-from holdfast.release.usefulness import Prospect
+from holdfast.privacy._account.request import limit_of
+from holdfast.privacy._adjacency import Adjacency
+from holdfast.release._usefulness import Prospect
 from holdfast.synth import Workload
-from holdfast.synth.choice import find_synthesis_method
-from holdfast.synth.forecast import synthesis_prospects
+from holdfast.synth._choice import find_synthesis_method
+from holdfast.synth._forecast import synthesis_prospects
 from holdfast.synth.methods.method import SynthesisTask
 
 RESULTS = Path(__file__).resolve().parent / "results"
@@ -78,7 +78,7 @@ def measured() -> dict[str, dict[str, Size]]:
     from benchmarks.learn_panel_tables import TABLES, load
     from benchmarks.synth_panel import TASKS
 
-    from holdfast.data.encode import Encoder
+    from holdfast.data._encode import Encoder
 
     found: dict[str, dict[str, Size]] = {panel: {} for panel in PANELS}
     for name in TABLES:
@@ -134,7 +134,7 @@ def _of_learner(key: str, cell: dict[str, Any], known: dict[str, Size]) -> Itera
     name, epsilon, kind, method, _ = key.split("|")
     if "score" not in cell or name not in known:
         return
-    size, entry = known[name], next((one for one in METHODS if one.name == cell.get("chosen", method)), None)
+    size, entry = known[name], next((one for one in LEARNERS if one.name == cell.get("chosen", method)), None)
     yield Judged(
         panel="learn_panel",
         cell=key,
@@ -205,7 +205,7 @@ def page(found: list[Judged]) -> str:
         "# What would be refused as useless",
         "",
         "Made by `python -m benchmarks.useless` from the stored panels: a result is refused where noise hides as many",
-        "units as its table has (`holdfast.release.usefulness`). *Margin* is how many times more units there are.",
+        "units as its table has (`holdfast.release._usefulness`). *Margin* is how many times more units there are.",
         "",
         "| panel | results | better than a constant | refused | refused although better | least margin | of |",
         "|---|---|---|---|---|---|---|",

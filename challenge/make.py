@@ -24,15 +24,15 @@ from tests.dossier.dossier_samples import audit
 from tests.dossier.verification import forging
 from tests.dossier.verification.forging import Case
 
+from holdfast._demo.steps import people
 from holdfast.data import Categorical, Numeric, Schema, open_table
-from holdfast.demo.steps import people
 from holdfast.dossier import Dossier
-from holdfast.dossier.page import record_of
+from holdfast.dossier._page import record_of
 from holdfast.learn import PrivateLogisticRegression
 from holdfast.ledger import Ledger, create_key
 from holdfast.privacy import Account, ApproxDP, Gaussian, Laplace, PureDP
 from holdfast.release import Release
-from holdfast.release.certificate import Certificate
+from holdfast.release._certificate import Certificate
 from holdfast.synth import Synthesizer
 
 HERE = Path(__file__).parent

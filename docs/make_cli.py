@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from holdfast.cli.app import app
+from holdfast._cli.app import app
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE / "cli.md"

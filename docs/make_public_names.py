@@ -33,8 +33,8 @@ FURTHER = {
         Mechanism MECHANISMS Gaussian Laplace DiscreteGaussian DiscreteLaplace VectorLaplace Exponential
         PermuteAndFlip RandomisedResponse SubsampledGaussian""",
     "holdfast.data": "Table Order draft_schema ENGINES",
-    "holdfast.learn": "METHODS Learner Problem",
-    "holdfast.synth": "METHODS SynthesisMethod Predicates OneLayer Conjunctions Thresholds Ranges Zeros evaluate",
+    "holdfast.learn": "LEARNERS Learner Problem",
+    "holdfast.synth": "SYNTHESISERS SynthesisMethod Predicates OneLayer Conjunctions Thresholds Ranges Zeros evaluate",
     "holdfast.attack": "ATTACKS ROWS_ATTACKS synthetic_membership shadow_release AttackResult",
     "holdfast.audit": "audit AuditResult membership_game refute",
     "holdfast.dossier": "compare",

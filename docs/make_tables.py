@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from holdfast.errors import HoldfastError
-from holdfast.learn.estimators.recommend import panel
-from holdfast.learn.methods import METHODS
+from holdfast.learn._catalogue import LEARNERS
+from holdfast.learn._estimators.recommend import panel
 from holdfast.privacy import MECHANISMS, Account, ApproxDP, GaussianDP, Mechanism, PrivacyCurve, PureDP
 
 HERE = Path(__file__).resolve().parent
@@ -81,9 +81,9 @@ def currencies() -> str:
 
 
 def methods() -> str:
-    """Every entry of METHODS: where it is from, what its proof needs, and for which neighbours it holds."""
+    """Every entry of LEARNERS: where it is from, what its proof needs, and for which neighbours it holds."""
     text = _head("method", "paper", "needs", "pure ε", "account with δ", "adjacency")
-    for method in METHODS:
+    for method in LEARNERS:
         needs = ", ".join(need.replace("_", r"\_") for need in method.needs) or "nothing"
         neighbours = ", ".join(f"`{name}`" for name in method.adjacencies)
         pure = "yes" if method.pure else "no"
@@ -233,7 +233,7 @@ def readme() -> str:
 
 def faults() -> str:
     """Every fault that is planted in shipped code, the function that it is in, and the trial that must see it."""
-    from holdfast.audit.refutation.faults import FAULTS
+    from holdfast.refute._faults import FAULTS
 
     text = _head("broken version", "in", "what is wrong", "falls to")
     for fault in FAULTS:

@@ -19,7 +19,7 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 
 from holdfast.attack import MembershipReport, membership
-from holdfast.attack.roc import draw_roc
+from holdfast.attack._roc import draw_roc
 from holdfast.errors import NotPrivateWarning
 from holdfast.learn import PrivateLogisticRegression
 

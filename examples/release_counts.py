@@ -21,7 +21,7 @@ import numpy as np
 
 from holdfast import Account, Release
 from holdfast.data import Table, adult, adult_schema
-from holdfast.data.sensitivity import counts_l2
+from holdfast.data._sensitivity import counts_l2
 from holdfast.privacy import ApproxDP, Gaussian
 
 COLUMNS = ("education", "income")

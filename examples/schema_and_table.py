@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from holdfast.data import Categorical, Encoder, Identifier, Numeric, RowSum, Schema, open_table
-from holdfast.data.sensitivity import counts_l2, sum_l2
-from holdfast.privacy.adjacency import PrivacyUnit
+from holdfast.data._sensitivity import counts_l2, sum_l2
+from holdfast.privacy._adjacency import PrivacyUnit
 
 schema = Schema(
     [

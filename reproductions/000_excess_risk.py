@@ -35,13 +35,13 @@ from reproductions.seed_page import (
 )
 from reproductions.seed_tables import blocks, stored_stamp
 
-from holdfast.learn.methods.dp_sgd import dp_sgd, plan_for
-from holdfast.learn.methods.frank_wolfe import frank_wolfe
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Logistic
-from holdfast.learn.rows.examples import ArrayExamples
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Logistic
+from holdfast.learn._rows.examples import ArrayExamples
+from holdfast.learn.classics.dp_sgd import dp_sgd, plan_for
+from holdfast.learn.classics.frank_wolfe import frank_wolfe
 from holdfast.privacy import Account, ApproxDP
-from holdfast.privacy.adjacency import Adjacency
+from holdfast.privacy._adjacency import Adjacency
 
 Floats = NDArray[np.float64]
 Results = dict[str, dict[float, list[float]]]

@@ -36,7 +36,7 @@ from reproductions.seed_page import BLUE, MUTED, ORANGE, RED, Look, panels, stam
 from reproductions.seed_store import Store
 from scipy.stats import t as student
 
-from holdfast.attack.models.thresholds import best_cut, sorted_half
+from holdfast.attack._models.thresholds import best_cut, sorted_half
 from holdfast.errors import NotPrivateWarning
 
 SEED = 40000

@@ -44,9 +44,9 @@ from scipy.stats import t as student
 from holdfast.data import Categorical, Schema, open_table
 from holdfast.errors import NotPrivateWarning
 from holdfast.privacy import Account, ApproxDP, Exponential
-from holdfast.privacy.account.remaining import selection_epsilon
+from holdfast.privacy._account.remaining import selection_epsilon
 from holdfast.synth import Synthesizer
-from holdfast.synth.methods.frank_wolfe_dual import softmax
+from holdfast.synth.classics.frank_wolfe_dual import softmax
 
 Floats = NDArray[np.float64]
 Series = dict[float, list[float]]

@@ -38,18 +38,18 @@ from reproductions.seed_tables import blocks, stored_stamp
 
 from holdfast.data import Categorical, Schema, open_table
 from holdfast.privacy import Account, ApproxDP
-from holdfast.synth.evaluation import evaluate
-from holdfast.synth.exact_counts import ExactCounts
-from holdfast.synth.methods.dqrs import dqrs
-from holdfast.synth.methods.dual_query import dual_query
-from holdfast.synth.methods.fem import sep_fem
-from holdfast.synth.methods.frank_wolfe_dual import frank_wolfe_dual
+from holdfast.synth._evaluation import evaluate
+from holdfast.synth._exact_counts import ExactCounts
+from holdfast.synth._workload import Workload
+from holdfast.synth._workload.query_classes import Predicates
+from holdfast.synth.classics.dqrs import dqrs
+from holdfast.synth.classics.dual_query import dual_query
+from holdfast.synth.classics.fem import sep_fem
+from holdfast.synth.classics.frank_wolfe_dual import frank_wolfe_dual
 from holdfast.synth.methods.gaussian import gaussian
 from holdfast.synth.methods.measure import best_rounds
 from holdfast.synth.methods.method import Synthesis
 from holdfast.synth.methods.mwem import mwem
-from holdfast.synth.workload import Workload
-from holdfast.synth.workload.query_classes import Predicates
 
 Floats = NDArray[np.float64]
 Results = dict[str, dict[float, list[float]]]

@@ -40,19 +40,19 @@ from reproductions.seed_data import SPLIT_SEED, Split, covertype, mnist, protein
 from reproductions.seed_page import write
 from reproductions.seed_store import Store
 
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Logistic
+from holdfast.learn._rows.examples import ArrayExamples
+from holdfast.learn.classics.bst14 import bst14, step_size
 from holdfast.learn.methods.bolt_on import Pass, bolt_on
-from holdfast.learn.methods.bst14 import bst14, step_size
 from holdfast.learn.methods.method import RunLearner
 from holdfast.learn.methods.scs13 import scs13
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Logistic
-from holdfast.learn.rows.examples import ArrayExamples
-from holdfast.noise.source import Source
+from holdfast.noise._source import Source
 from holdfast.privacy import Account, ApproxDP, PrivacyCurve, PureDP
-from holdfast.privacy.account.currency import default_order
-from holdfast.privacy.account.remaining import noise_within
-from holdfast.privacy.adjacency import Adjacency
-from holdfast.privacy.mechanisms.subsampled import ORDERS
+from holdfast.privacy._account.currency import default_order
+from holdfast.privacy._account.remaining import noise_within
+from holdfast.privacy._adjacency import Adjacency
+from holdfast.privacy._mechanisms.subsampled import ORDERS
 
 Floats = NDArray[np.float64]
 SEED, PENALTY, BATCH, PASSES, BST_RADIUS = 20010, 1e-4, 50, 10, 10.0

@@ -56,20 +56,20 @@ from reproductions.seed_page import (
 )
 
 from holdfast.errors import NotPrivateWarning
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Logistic, Squared
+from holdfast.learn._risk.minimise import minimise_certified
+from holdfast.learn._risk.risk import Risk
+from holdfast.learn._rows.examples import ArrayExamples
+from holdfast.learn._tuning.candidates import Candidate, ClippedLoss, choose_on_parts
 from holdfast.learn.methods.adassp import adassp
 from holdfast.learn.methods.functional import LINEAR, LOGISTIC, functional
 from holdfast.learn.methods.objective import objective_perturbation
 from holdfast.learn.methods.output import METHOD as OUTPUT
 from holdfast.learn.methods.output import output_perturbation
 from holdfast.learn.methods.ridge import ridge
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Logistic, Squared
-from holdfast.learn.risk.minimise import minimise_certified
-from holdfast.learn.risk.risk import Risk
-from holdfast.learn.rows.examples import ArrayExamples
-from holdfast.learn.tuning.candidates import Candidate, ClippedLoss, choose_on_parts
 from holdfast.privacy import Account, ApproxDP, PureDP
-from holdfast.privacy.adjacency import Adjacency
+from holdfast.privacy._adjacency import Adjacency
 
 Floats = NDArray[np.float64]
 Train = Callable[[Split, float, int], Floats]

@@ -32,16 +32,16 @@ from reproductions.seed_data import Split, covertype, mnist, protein
 from reproductions.seed_page import BLUE, GREEN, INK, ORANGE, Look, panels, plot, table, ticks, write
 from reproductions.seed_store import Store
 
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Logistic
+from holdfast.learn._rows.examples import ArrayExamples
+from holdfast.learn.classics.bst14 import bst14
 from holdfast.learn.methods.bolt_on import Pass, bolt_on
-from holdfast.learn.methods.bst14 import bst14
 from holdfast.learn.methods.method import RunLearner
 from holdfast.learn.methods.scs13 import scs13
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Logistic
-from holdfast.learn.rows.examples import ArrayExamples
-from holdfast.noise.source import Source
+from holdfast.noise._source import Source
 from holdfast.privacy import Account, ApproxDP
-from holdfast.privacy.adjacency import Adjacency
+from holdfast.privacy._adjacency import Adjacency
 from reproductions import effort
 
 Results = dict[str, dict[float, list[float]]]

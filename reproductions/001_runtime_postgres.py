@@ -40,15 +40,15 @@ from reproductions.seed_store import Store
 from tests.servers.postgres import Server, start
 
 from holdfast.data import Categorical, Encoder, Numeric, Schema, open_table
-from holdfast.data.engines.postgres.install import install
+from holdfast.data._engines.postgres.install import install
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Logistic
+from holdfast.learn._problem.problem import ClassLabels
+from holdfast.learn._rows.table_examples import TableExamples
 from holdfast.learn.methods.bolt_on import Pass, bolt_on
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Logistic
-from holdfast.learn.problem.problem import ClassLabels
-from holdfast.learn.rows.table_examples import TableExamples
-from holdfast.noise.source import Source
+from holdfast.noise._source import Source
 from holdfast.privacy import Account, ApproxDP
-from holdfast.privacy.adjacency import Adjacency
+from holdfast.privacy._adjacency import Adjacency
 
 Results = dict[str, dict[float, list[float]]]
 SEED, EPSILON, PENALTY, REPEATS = 20014, 0.1, 1e-4, 2

@@ -39,18 +39,18 @@ from reproductions.thesis_game import (
 
 from holdfast.data import Categorical, Schema, open_table
 from holdfast.errors import NotPrivateWarning
-from holdfast.noise.source import Source
+from holdfast.noise._source import Source
 from holdfast.privacy import Account, ApproxDP
 from holdfast.synth import Synthesizer, Workload
-from holdfast.synth.certificate import certify
-from holdfast.synth.evaluation import evaluate
-from holdfast.synth.exact_counts import ExactAnswers, ExactCounts
-from holdfast.synth.methods.dual_query import planned
+from holdfast.synth._certificate import certify
+from holdfast.synth._evaluation import evaluate
+from holdfast.synth._exact_counts import ExactAnswers, ExactCounts
+from holdfast.synth._models.generator.mixture import MixtureModel
+from holdfast.synth._rows.coded_rows import CodedRows
+from holdfast.synth.classics.dual_query import planned
+from holdfast.synth.classics.query_gan_leader import leader_rounds
+from holdfast.synth.classics.query_gan_select import averaged, select_rounds
 from holdfast.synth.methods.measure import measure_tables
-from holdfast.synth.methods.query_gan_leader import leader_rounds
-from holdfast.synth.methods.query_gan_select import averaged, select_rounds
-from holdfast.synth.models.generator.mixture import MixtureModel
-from holdfast.synth.rows.coded_rows import CodedRows
 
 SEED, ROWS, WIDTH = 30300, 500, 6
 FORMS = ("corrected", "perturbed", "printed", "other's loss")

@@ -42,14 +42,14 @@ from reproductions.gaussian_sum import GaussianSum
 from reproductions.seed_page import stamp, write
 from reproductions.seed_tables import blocks, stored_stamp
 
-from holdfast.audit.bounds import fdp, one_run
-from holdfast.audit.bounds import guess_path as path
-from holdfast.audit.bounds.epsilon_grid import TOP, climb, last_epsilon, rung
-from holdfast.audit.bounds.worst_case import upper_tail
-from holdfast.audit.canaries import Canaries, HadamardCanaries, RademacherCanaries, inclusion_coins
-from holdfast.audit.canaries.decoder import guess, inner_product, message_passing, ridge_scores
-from holdfast.noise.source import Source
-from holdfast.privacy.curves.gaussian import GaussianDP
+from holdfast.audit._bounds import fdp, one_run
+from holdfast.audit._bounds import guess_path as path
+from holdfast.audit._bounds.epsilon_grid import TOP, climb, last_epsilon, rung
+from holdfast.audit._bounds.worst_case import upper_tail
+from holdfast.audit._canaries import Canaries, HadamardCanaries, RademacherCanaries, inclusion_coins
+from holdfast.audit._canaries.decoder import guess, inner_product, message_passing, ridge_scores
+from holdfast.noise._source import Source
+from holdfast.privacy._curves.gaussian import GaussianDP
 
 ROOT = Path(__file__).resolve().parent.parent
 FIGURES = ROOT / "docs" / "figures"

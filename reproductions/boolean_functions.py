@@ -2,7 +2,7 @@
 
 A function is an array of 2^n values; bit j of an index is set where x_j = -1. The attacker wants x_i, knows h(x),
 and of the other bits z, each right with probability (1 + rho) / 2 (Wu 2016, definitions 5.6 and 5.13). Everything
-is exact. Product code works on real tables and any prior: `holdfast.attack.influence`.
+is exact. Product code works on real tables and any prior: `holdfast.attack._influence`.
 """
 
 from __future__ import annotations

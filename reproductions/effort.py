@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import holdfast.kernel
+import holdfast._kernel
+from holdfast.learn.classics.bst14 import bst14, noise_for
 from holdfast.learn.methods.bolt_on import bolt_on
-from holdfast.learn.methods.bst14 import bst14, noise_for
 from holdfast.learn.methods.scs13 import scs13, step_noise
 
 PRIVATE = {
@@ -73,7 +73,7 @@ def _private(node: ast.AST, looped: bool = False) -> Iterator[bool]:
 
 def noise_in_the_database() -> int:
     """Lines of the aggregate that runs inside PostgreSQL, and of the kernel it includes, that draw noise."""
-    folder = Path(holdfast.kernel.__file__).parent
+    folder = Path(holdfast._kernel.__file__).parent
     text = "".join(
         (folder / name).read_text(encoding="utf-8") for name in ("sgd.c", "postgres/holdfast_sgd.c")
     )

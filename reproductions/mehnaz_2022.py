@@ -23,8 +23,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from holdfast.attack.attributes.case import AttributeCase, Response
-from holdfast.attack.attributes.mehnaz import CSMIA, LOMIA
+from holdfast.attack._attributes.case import AttributeCase, Response
+from holdfast.attack._attributes.mehnaz import CSMIA, LOMIA
 
 Floats = NDArray[np.float64]
 SEED = 2022

@@ -1,6 +1,6 @@
 """Tuning by an oracle that sees the validation rows: a line in figures, not private and in no release.
 
-It shows what a private choice of hyperparameters (`holdfast.learn.tuning`) costs beside one that pays nothing.
+It shows what a private choice of hyperparameters (`holdfast.learn._tuning`) costs beside one that pays nothing.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from holdfast.errors import NotPrivateWarning, require
-from holdfast.learn.rows.examples import Examples
-from holdfast.learn.tuning.candidates import Candidate, Chosen, ErrorRate, Score, _total
-from holdfast.privacy.account import Account
-from holdfast.privacy.curves.curve import PrivacyCurve
+from holdfast.learn._rows.examples import Examples
+from holdfast.learn._tuning.candidates import Candidate, Chosen, ErrorRate, Score, _total
+from holdfast.privacy._account import Account
+from holdfast.privacy._curves.curve import PrivacyCurve
 
 
 def choose_by_oracle(

@@ -15,15 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.attack import Case, Records, Target
-from holdfast.attack.models.metric_based import entropy, loss
-from holdfast.learn.methods.dp_sgd import dp_sgd, plan_for
-from holdfast.learn.methods.frank_wolfe import frank_wolfe
+from holdfast.attack._models.metric_based import entropy, loss
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Logistic, Softmax, Squared
+from holdfast.learn._rows.examples import ArrayExamples
+from holdfast.learn.classics.dp_sgd import dp_sgd, plan_for
+from holdfast.learn.classics.frank_wolfe import frank_wolfe
 from holdfast.learn.methods.softmax import multiclass
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Logistic, Softmax, Squared
-from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.privacy import Account, ApproxDP
-from holdfast.privacy.adjacency import Adjacency
+from holdfast.privacy._adjacency import Adjacency
 
 Floats = NDArray[np.float64]
 Kind = Literal["lasso", "logistic", "multinomial"]

@@ -54,7 +54,7 @@ def environment(folder: Path, wheel: Path, extras: Iterable[str] = ()) -> Path:
                 (packages / place.name).symlink_to(place, target_is_directory=place.is_dir())
     zipfile.ZipFile(wheel).extractall(packages)
     command = python.parent / "holdfast"
-    command.write_text(f"#!{python}\nfrom holdfast.cli.app import main\nmain()\n", encoding="utf-8")
+    command.write_text(f"#!{python}\nfrom holdfast._cli.app import main\nmain()\n", encoding="utf-8")
     command.chmod(0o755)
     return python
 

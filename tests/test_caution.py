@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import holdfast
-from holdfast import caution
+from holdfast import _caution as caution
 from holdfast.errors import AssumptionWarning, BudgetWarning, NotPrivateWarning
 from holdfast.learn import PrivateLogisticRegression
 from tests.contracts import scene
@@ -83,7 +83,7 @@ def test_a_plain_run_of_python_shows_a_warning_once_at_the_line_of_the_caller(tm
     """Its first filters hold texts where pytest's hold patterns."""
     script = tmp_path / "mine.py"
     script.write_text(
-        "from holdfast.caution import warn\n"
+        "from holdfast._caution import warn\n"
         "from holdfast.errors import AssumptionWarning\n"
         "for _ in range(3):\n"
         "    warn('be careful', AssumptionWarning)\n"

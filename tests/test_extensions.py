@@ -15,23 +15,23 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-import holdfast.privacy.mechanisms as mechanisms
+import holdfast.privacy._mechanisms as mechanisms
 from holdfast import Account, Categorical, Numeric, Release, Schema, open_table
 from holdfast.attack import ATTACKS, membership
-from holdfast.data.engines import Engine, engine_for
-from holdfast.data.engines.memory import connect as in_memory
+from holdfast.data._engines import Engine, engine_for
+from holdfast.data._engines.memory import connect as in_memory
 from holdfast.dossier import Dossier, verify_dossier
-from holdfast.dossier.verification.sources import untold
+from holdfast.dossier._verification.sources import untold
 from holdfast.errors import ExtensionError, FormatError, NotPrivateWarning, ParameterError
 from holdfast.learn import METHODS, PrivateLogisticRegression
-from holdfast.learn.choice import find_learner
-from holdfast.learn.methods import REGISTRY as LEARNERS
+from holdfast.learn._catalogue import REGISTRY as LEARNERS
+from holdfast.learn._choice import find_learner
 from holdfast.ledger import Ledger
 from holdfast.privacy import ZCDP, Gaussian, Mechanism, PureDP, SubsampledPure
-from holdfast.privacy.mechanisms import MECHANISMS, mechanism_from_json, stored_mechanism
+from holdfast.privacy._mechanisms import MECHANISMS, mechanism_from_json, stored_mechanism
 from holdfast.synth import METHODS as SYNTHESISERS
 from holdfast.synth import Synthesizer, Workload
-from holdfast.synth.choice import find_synthesis_method
+from holdfast.synth._choice import find_synthesis_method
 
 
 class Point:
@@ -50,7 +50,7 @@ class Point:
 
 
 def install(monkeypatch: pytest.MonkeyPatch, group: str, *points: Point) -> None:
-    monkeypatch.setattr("holdfast.extensions._points", lambda asked: points if asked == group else ())
+    monkeypatch.setattr("holdfast._extensions._points", lambda asked: points if asked == group else ())
 
 
 OUTPUT = find_learner("output")
@@ -81,7 +81,7 @@ def test_nothing_is_looked_up_while_a_name_is_ours(monkeypatch: pytest.MonkeyPat
     def refuse(group: str) -> Any:
         raise AssertionError(f"{group} was looked up")
 
-    monkeypatch.setattr("holdfast.extensions._points", refuse)
+    monkeypatch.setattr("holdfast._extensions._points", refuse)
     assert LEARNERS.named("output") is OUTPUT
     assert find_synthesis_method("independent").pure
     assert engine_for({"a": [1]}).name == "memory"
@@ -93,7 +93,7 @@ def test_importing_holdfast_looks_nothing_up() -> None:
     code = (
         "import sys, importlib.metadata as m\n"
         "m.entry_points = lambda **k: sys.exit('looked up')\n"
-        "import holdfast.learn.estimators, holdfast.synth.synthesizer, holdfast.attack, holdfast.testing\n"
+        "import holdfast.learn._estimators, holdfast.synth._synthesizer, holdfast.attack, holdfast.testing\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -395,7 +395,7 @@ def test_an_engine_of_ones_own_opens_tables_and_is_said_to(monkeypatch: pytest.M
 
 
 def test_an_own_table_without_an_engine_is_said_to_be_one() -> None:
-    from holdfast.data.engines.memory import MemoryTable
+    from holdfast.data._engines.memory import MemoryTable
 
     class Sheet(MemoryTable):
         """Of nobody's engine."""
@@ -448,7 +448,7 @@ def test_an_attribute_attack_of_others_is_marked_on_the_internal_page() -> None:
 
 
 def test_refutations_take_what_packages_register(monkeypatch: pytest.MonkeyPatch) -> None:
-    from holdfast.audit.refutation.subjects import subject_names
+    from holdfast.refute._subjects import subject_names
 
     install(monkeypatch, "holdfast.methods", Point("mine", MINE))
     found = {one.name for one in subject_names()}
@@ -471,7 +471,7 @@ def paid(folder: Path, mechanism: Any, *, keep: bool = True) -> tuple[Path, Path
         value = account.release(mechanism, [3.0])
         with pytest.MonkeyPatch.context() as patch:
             if not keep:
-                patch.setattr("holdfast.release.release.strange_proofs", lambda charged: [])
+                patch.setattr("holdfast.release._release.strange_proofs", lambda charged: [])
             release = Release.of(account, value, method="a count")
         release.save(folder / "r.holdfast")
         Dossier.of_files([folder / "r.holdfast"], ledger=ledger).save(folder / "d.html")
@@ -507,9 +507,9 @@ def test_a_stranger_asks_the_charges_and_the_page_whose_they_are(
     monkeypatch.setattr(forging, "Gaussian", Loud)
     with pytest.MonkeyPatch.context() as patch:
         if hidden == "assumption":
-            patch.setattr("holdfast.release.release.strange_proofs", lambda charged: [])
+            patch.setattr("holdfast.release._release.strange_proofs", lambda charged: [])
         if hidden == "red":
-            patch.setattr("holdfast.dossier.record._VOIDING", ())
+            patch.setattr("holdfast.dossier._record._VOIDING", ())
         case = forging.sound(tmp_path / "case")
     extract = extracted(case, case.key, tmp_path / "extract.json")
     assert extract is not None

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from holdfast._extras import EXTRAS, optional
 from holdfast.errors import MissingExtra
-from holdfast.extras import EXTRAS, optional
 from tests.paths import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

@@ -53,8 +53,8 @@ FIRST = {
         SecondMoment Statistic Table adult adult_schema clip_rows draft_schema open_table""",
     "holdfast.dossier": """Accuracy Bars Comparison Dossier DossierVerification Sureness compare compare_methods
         verify_dossier""",
-    "holdfast.kernel": "SgdOptions SgdRun Status StepSize clip implementation start",
-    "holdfast.learn": """METHODS PrivateLasso PrivateLinearRegression PrivateLinearSVC
+    "holdfast._kernel": "SgdOptions SgdRun Status StepSize clip implementation start",
+    "holdfast.learn": """LEARNERS PrivateLasso PrivateLinearRegression PrivateLinearSVC
         PrivateLogisticRegression PrivateRidge PrivateSearch load_model""",
     "holdfast.ledger": "Dataset Ledger LedgerEntry SignedHead Verification create_key",
     "holdfast.privacy": """Account Adjacency ApproxDP BoundedRange DiscreteGaussian DiscreteLaplace Exponential
@@ -63,7 +63,7 @@ FIRST = {
         SubsampledGaussian SubsampledPure TradeOff VectorLaplace WithSlack ZCDP calibrate compose
         resolve_adjacency to_replace""",
     "holdfast.release": "Provenance Release",
-    "holdfast.synth": """Answers Certification Conjunctions Counted Estimate Evaluation METHODS Marginal
+    "holdfast.synth": """Answers Certification Conjunctions Counted Estimate Evaluation Marginal
         Measurement Predicates Ranges Synthesizer Thresholds Workload Zeros""",
 }
 RENAMED = {

@@ -11,7 +11,7 @@ import threading
 
 import pytest
 
-from holdfast.progress import Progress, progress
+from holdfast._progress import Progress, progress
 
 
 class Terminal(io.StringIO):
@@ -101,7 +101,7 @@ def test_a_bar_is_drawn_on_standard_error(monkeypatch: pytest.MonkeyPatch) -> No
 
 LOOP = """
 import itertools, {before}, tqdm.std
-from holdfast.progress import Progress, progress
+from holdfast._progress import Progress, progress
 tqdm.std.time = itertools.count().__next__
 print(Progress.__mro__[1].__module__, len(list(progress(range(4)))))
 """
@@ -130,7 +130,7 @@ def test_a_notebook_without_widgets_draws_nothing_and_warns_of_nothing() -> None
 
 
 def test_the_switch_of_tqdm_turns_it_off() -> None:
-    script = "from holdfast.progress import progress; print(progress.keywords['disable'])"
+    script = "from holdfast._progress import progress; print(progress.keywords['disable'])"
     assert _alone(script, TQDM_DISABLE="1") == "True\n"
     assert _alone(script, TQDM_DISABLE="") == "None\n"
 
@@ -141,7 +141,7 @@ def test_a_bar_leaves_threads_and_processes_alone() -> None:
     assert threading.active_count() == before
     assert Progress.monitor is None
     script = (
-        "import multiprocessing as m; from holdfast.progress import progress\n"
+        "import multiprocessing as m; from holdfast._progress import progress\n"
         "list(progress(range(3), desc='fitting')); print(m.get_start_method(allow_none=True))"
     )
     assert _alone(script) == "None\n"

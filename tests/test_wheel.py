@@ -28,11 +28,11 @@ pytestmark = pytest.mark.slow
 
 REQUIRED = [
     "holdfast/py.typed",
-    "holdfast/data/datasets/adult_train.parquet",
-    "holdfast/data/datasets/adult_test.parquet",
-    "holdfast/data/datasets/adult.toml",
-    "holdfast/dossier/templates/page.html.j2",
-    "holdfast/dossier/templates/page.js.j2",
+    "holdfast/data/_datasets/adult_train.parquet",
+    "holdfast/data/_datasets/adult_test.parquet",
+    "holdfast/data/_datasets/adult.toml",
+    "holdfast/dossier/_templates/page.html.j2",
+    "holdfast/dossier/_templates/page.js.j2",
     "holdfast/kernel/sgd.c",
     "holdfast/kernel/sgd.h",
     "holdfast/kernel/bregman.c",
@@ -120,7 +120,7 @@ def test_one_wheel_serves_every_python_from_3_11(archives: tuple[Path, Path], tm
     assert any(re.fullmatch(r"holdfast/kernel/_kernel\.(abi3\.so|pyd)", name) for name in names_in(wheel))
     zipfile.ZipFile(wheel).extractall(tmp_path)
     said = subprocess.run(
-        [sys.executable, "-c", "import holdfast.kernel as k; print(k.__file__, k.implementation)"],
+        [sys.executable, "-c", "import holdfast._kernel as k; print(k.__file__, k.implementation)"],
         env={**os.environ, "PYTHONPATH": str(tmp_path), "HOLDFAST_KERNEL": ""},
         cwd=tmp_path,
         check=True,

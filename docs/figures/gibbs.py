@@ -12,19 +12,19 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Logistic
-from holdfast.learn.rows.examples import ArrayExamples
-from holdfast.learn.sampling import proximal
-from holdfast.learn.sampling.acceptance import Coins, is_kept
-from holdfast.learn.sampling.direct import direct_draw
-from holdfast.learn.sampling.potential import Potential, kept_rows
-from holdfast.learn.sampling.proximal import ProximalRounds
-from holdfast.learn.sampling.rounds import SamplingPlan
-from holdfast.learn.sampling.start import certified_start, first_point
-from holdfast.noise.source import Source
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Logistic
+from holdfast.learn._rows.examples import ArrayExamples
+from holdfast.learn._sampling import proximal
+from holdfast.learn._sampling.acceptance import Coins, is_kept
+from holdfast.learn._sampling.direct import direct_draw
+from holdfast.learn._sampling.potential import Potential, kept_rows
+from holdfast.learn._sampling.proximal import ProximalRounds
+from holdfast.learn._sampling.rounds import SamplingPlan
+from holdfast.learn._sampling.start import certified_start, first_point
+from holdfast.noise._source import Source
 from holdfast.privacy import Adjacency, GaussianDP
-from holdfast.privacy.mechanisms.gibbs import RegularisedExponential
+from holdfast.privacy._mechanisms.gibbs import RegularisedExponential
 
 BLUE, ORANGE, GREEN, PINK, MUTED = "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#5b6875"
 Floats = NDArray[np.float64]
@@ -240,7 +240,7 @@ def excess(
             for _ in range(draws)
         ]
     best = potential_of(potential.rows, k=k, penalty=1e-9)
-    from holdfast.learn.risk.minimise import minimise_certified
+    from holdfast.learn._risk.minimise import minimise_certified
 
     least = minimise_certified(best.risk, tolerance=1e-6)
     risks = potential.values(np.array(found))

@@ -366,7 +366,7 @@ def attack_roc() -> Figure:
     from sklearn.ensemble import RandomForestClassifier
 
     from holdfast.attack import membership
-    from holdfast.attack.roc import draw_roc
+    from holdfast.attack._roc import draw_roc
     from holdfast.learn import PrivateLogisticRegression
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 4.7), sharey=True)
@@ -393,7 +393,7 @@ def attack_roc() -> Figure:
 def attack_coins() -> Figure:
     """Members who differ look like a leak; with coins that holdfast flips the difference is gone."""
     from holdfast.attack import membership
-    from holdfast.attack.roc import draw_roc
+    from holdfast.attack._roc import draw_roc
     from holdfast.audit import membership_game
     from holdfast.learn import PrivateLogisticRegression
 
@@ -536,8 +536,8 @@ def synth_certificate() -> Figure:
     """What is claimed lies above what is true, as often as it says, and shrinks with what is paid for it."""
     from holdfast.data import Categorical, Schema, open_table
     from holdfast.synth import Synthesizer, Workload
-    from holdfast.synth.evaluation import evaluate
-    from holdfast.synth.exact_counts import ExactCounts
+    from holdfast.synth._evaluation import evaluate
+    from holdfast.synth._exact_counts import ExactCounts
 
     draw = np.random.default_rng(4)
     hidden = draw.integers(0, 4, 4000)
@@ -576,7 +576,7 @@ def synth_certificate() -> Figure:
     left.legend(loc="upper left")
 
     from holdfast.privacy import ApproxDP
-    from holdfast.synth.certificate import certificate_noise
+    from holdfast.synth._certificate import certificate_noise
 
     epsilons = np.geomspace(0.05, 10, 25)
     for rows, colour, style in (
@@ -611,8 +611,8 @@ def publishing_options() -> Figure:
     """Ways to publish a private model of Adult, and what each tells about marital status."""
     from holdfast import PrivateLogisticRegression, adult
     from holdfast.attack import publishing_options as options
-    from holdfast.data.datasets import _HERE, adult_schema
-    from holdfast.data.engines.files import read_table
+    from holdfast.data._datasets import _HERE, adult_schema
+    from holdfast.data._engines.files import read_table
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotPrivateWarning)
@@ -659,9 +659,9 @@ def additive_shapes() -> Figure:
 
 def epsilons() -> Figure:
     """Accuracy of a private model of Adult against epsilon, as `holdfast compare` draws it."""
-    from holdfast.data.datasets import _HERE, adult_schema
-    from holdfast.data.engines.files import read_columns
-    from holdfast.dossier.comparison.epsilons import compare_epsilons
+    from holdfast.data._datasets import _HERE, adult_schema
+    from holdfast.data._engines.files import read_columns
+    from holdfast.dossier._comparison.epsilons import compare_epsilons
 
     schema = adult_schema()
     columns = read_columns(Path(str(_HERE / "adult_train.parquet")), schema, name="data")

@@ -20,13 +20,13 @@ from matplotlib.figure import Figure
 from scipy.stats import binom, norm
 
 from holdfast.audit import AuditResult, Design, ErrorRates, Trainings
-from holdfast.audit.refutation.faults import FAULTS
-from holdfast.audit.refutation.freshness import normal_scores
-from holdfast.audit.refutation.planting import with_fault
-from holdfast.audit.refutation.replay import Setup, compared, recorded
-from holdfast.audit.refutation.subjects import subjects
 from holdfast.privacy import Adjacency, GaussianDP
-from holdfast.privacy.account.witness import replaying
+from holdfast.privacy._account.witness import replaying
+from holdfast.refute._faults import FAULTS
+from holdfast.refute._freshness import normal_scores
+from holdfast.refute._planting import with_fault
+from holdfast.refute._replay import Setup, compared, recorded
+from holdfast.refute._subjects import subjects
 
 BLUE, RED, MUTED = "#0072b2", "#d55e00", "#5b6875"
 RESULTS = Path(__file__).resolve().parents[2] / "tests" / "studies" / "results"

@@ -12,6 +12,7 @@ from . import learn as learn
 from . import ledger as ledger
 from . import plan as plan
 from . import privacy as privacy
+from . import refute as refute
 from . import release as release
 from . import synth as synth
 from . import testing as testing
@@ -24,9 +25,9 @@ from .data import Numeric as Numeric
 from .data import Schema as Schema
 from .data import adult as adult
 from .data import open_table as open_table
-from .data.sensitivity import counts_l1 as counts_l1
-from .data.sensitivity import counts_l2 as counts_l2
-from .data.sensitivity import sum_l2 as sum_l2
+from .data._sensitivity import counts_l1 as counts_l1
+from .data._sensitivity import counts_l2 as counts_l2
+from .data._sensitivity import sum_l2 as sum_l2
 from .dossier import Dossier as Dossier
 from .dossier import verify_dossier as verify_dossier
 from .learn import PrivateAdditiveClassifier as PrivateAdditiveClassifier
@@ -49,7 +50,7 @@ from .privacy import PureDP as PureDP
 from .privacy import TradeOff as TradeOff
 from .privacy import compose as compose
 from .release import Release as Release
-from .release.certificate import Certificate as Certificate
+from .release._certificate import Certificate as Certificate
 from .synth import Marginal as Marginal
 from .synth import Synthesizer as Synthesizer
 from .synth import Workload as Workload

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.cli.app import main
+from holdfast._cli.app import main
 
 if __name__ == "__main__":
     main()

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.attack import AttackResult, MembershipReport
-from holdfast.attack.result import NOTICE, proved_curve
+from holdfast.attack._result import NOTICE, proved_curve
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.privacy import Adjacency, ApproxDP, Guarantee, PrivacyUnit, PureDP, TradeOff
 

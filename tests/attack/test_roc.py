@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.integrate import trapezoid
 from sklearn.metrics import roc_auc_score
 
-from holdfast.attack.roc import Look, Rate, area, roc
-from holdfast.privacy.tradeoff import clopper_pearson_lower, clopper_pearson_upper
+from holdfast.attack._roc import Look, Rate, area, roc
+from holdfast.privacy._tradeoff import clopper_pearson_lower, clopper_pearson_upper
 
 scores = st.lists(st.integers(-5, 5).map(float), min_size=1, max_size=30).map(np.array)
 

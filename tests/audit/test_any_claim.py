@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from holdfast.audit import audit
-from holdfast.audit.bounds.guess_path import crossing, level
-from holdfast.audit.bounds.signal import gaussian_parameter
-from holdfast.audit.bounds.worst_case import keep_probability
-from holdfast.audit.result import AuditResult
-from holdfast.audit.run import BOUNDS
+from holdfast.audit._bounds.guess_path import crossing, level
+from holdfast.audit._bounds.signal import gaussian_parameter
+from holdfast.audit._bounds.worst_case import keep_probability
+from holdfast.audit._result import AuditResult
+from holdfast.audit._run import BOUNDS
 from holdfast.privacy import ZCDP, ApproxDP, GaussianDP, PrivacyCurve, PureDP, compose
 
 DESIGNS = [(kind, bound) for kind, bounds in BOUNDS.items() if kind != "transcript" for bound in bounds]

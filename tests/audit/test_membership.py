@@ -11,9 +11,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from holdfast.audit import membership_game
-from holdfast.audit.membership_slots import Slots
-from holdfast.audit.refutation.subjects.bolt_on import BoltOn
-from holdfast.audit.refutation.subjects.claims import classical_sigma
+from holdfast.audit._membership_slots import Slots
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.learn import (
     PrivateLasso,
@@ -23,6 +21,8 @@ from holdfast.learn import (
     PrivateRidge,
 )
 from holdfast.privacy import Adjacency, ApproxDP, GaussianDP, Guarantee, PrivacyUnit, PureDP
+from holdfast.refute._subjects.bolt_on import BoltOn
+from holdfast.refute._subjects.claims import classical_sigma
 from tests.attack.attack_models import ByHeart, people
 from tests.studies.size import Study, trials
 

@@ -23,10 +23,10 @@ from holdfast.audit import (
     Trainings,
     audit,
 )
-from holdfast.audit.bounds import multi_run
-from holdfast.audit.bounds.normal_scores import NormalScores, normal_power
-from holdfast.audit.bounds.signal import Signal, gaussian_parameter
-from holdfast.audit.power import smallest_kappa
+from holdfast.audit._bounds import multi_run
+from holdfast.audit._bounds.normal_scores import NormalScores, normal_power
+from holdfast.audit._bounds.signal import Signal, gaussian_parameter
+from holdfast.audit._power import smallest_kappa
 from holdfast.errors import FormatError, ParameterError
 from holdfast.privacy import ApproxDP, GaussianDP, PureDP
 

@@ -20,8 +20,8 @@ from holdfast.audit import (
     RefutedCurve,
     Trainings,
 )
-from holdfast.audit.bounds import one_run
-from holdfast.audit.result import describe_scores
+from holdfast.audit._bounds import one_run
+from holdfast.audit._result import describe_scores
 from holdfast.errors import AdjacencyError, FormatError, ParameterError
 from holdfast.privacy import Adjacency, ApproxDP, GaussianDP, Guarantee, PrivacyUnit, PureDP
 

@@ -7,9 +7,9 @@ import pytest
 from click.testing import CliRunner
 from numpy.typing import NDArray
 
+from holdfast._cli.app import app
 from holdfast.audit import audit
-from holdfast.audit.canaries import HadamardCanaries
-from holdfast.cli.app import app
+from holdfast.audit._canaries import HadamardCanaries
 from holdfast.errors import ParameterError
 from holdfast.privacy import Adjacency, ApproxDP, GaussianDP, Guarantee, PrivacyUnit, PureDP
 

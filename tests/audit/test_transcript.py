@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from holdfast._demo.broken import too_little_noise
 from holdfast.audit import AuditResult, Budget, audit
-from holdfast.audit.bounds import multi_run
-from holdfast.audit.findings.transcripts import Transcripts
-from holdfast.audit.worst_pairs import HINGE, PENALISED_HINGE, opposite_records
-from holdfast.demo.broken import too_little_noise
+from holdfast.audit._bounds import multi_run
+from holdfast.audit._findings.transcripts import Transcripts
+from holdfast.audit._worst_pairs import HINGE, PENALISED_HINGE, opposite_records
 from holdfast.errors import ParameterError
-from holdfast.learn.methods import METHODS
+from holdfast.learn._catalogue import LEARNERS
 from holdfast.privacy import Account, Adjacency, ApproxDP, Gaussian, GaussianDP, PureDP, RandomisedResponse
 from tests.studies.size import Study, deep
 
-LEARNERS = {one.name: one for one in METHODS}
+LEARNERS = {one.name: one for one in LEARNERS}
 CLAIM = GaussianDP(1.0)
 PLAIN = {"preconditioner": "none", "steps": 4}
 """Four gradients and nothing else."""

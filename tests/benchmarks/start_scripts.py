@@ -60,11 +60,11 @@ LIBRARIES = (
     "scipy.special",
     "sklearn.ensemble",
     "sklearn.linear_model",
-    "holdfast.attack.report",
-    "holdfast.audit.run",
-    "holdfast.dossier.dossier",
-    "holdfast.learn.estimators",
-    "holdfast.synth.synthesizer",
+    "holdfast.attack._report",
+    "holdfast.audit._run",
+    "holdfast.dossier._dossier",
+    "holdfast.learn._estimators",
+    "holdfast.synth._synthesizer",
 )
 """What most scripts load, and what takes most of their time."""
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from benchmarks.device_canaries import DeviceCanaries
 
-from holdfast.audit.canaries import RademacherCanaries
+from holdfast.audit._canaries import RademacherCanaries
 from holdfast.errors import MissingExtra
 
 

@@ -15,7 +15,7 @@ from benchmarks.nist_data import AGE, NoisyAges
 
 from benchmarks import nist, nist_data
 from holdfast.privacy import ApproxDP
-from holdfast.synth.rows.impossible_rows import require_possible
+from holdfast.synth._rows.impossible_rows import require_possible
 
 RULES: dict[str, Callable[[dict[str, Any]], bool]] = {
     "MSP": lambda row: (row["MSP"] == "N") == (row[AGE] < 15),

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
-from holdfast.cli.app import app
+from holdfast._cli.app import app
 from holdfast.data import Categorical, Numeric, Schema
 from holdfast.ledger import Ledger
 from holdfast.privacy import ApproxDP

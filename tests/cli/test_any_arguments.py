@@ -13,8 +13,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from holdfast.cli import ending
-from holdfast.cli.app import app
+from holdfast._cli import ending
+from holdfast._cli.app import app
 from holdfast.ledger import Ledger
 from tests.cli.arguments import (
     GOOD,
@@ -144,7 +144,7 @@ def test_a_hundred_random_plans_end_in_one_line(paths: list[str], unexpected: li
 def test_real_processes_end_as_well(paths: list[str]) -> None:
     for arguments in argument_lists(7, PROCESSES, paths):
         done = subprocess.run(
-            [sys.executable, "-m", "holdfast.cli.app", *arguments],
+            [sys.executable, "-m", "holdfast._cli.app", *arguments],
             capture_output=True,
             check=False,
             env=os.environ | {"PYTHONPATH": f"{ROOT / 'src'}:."},

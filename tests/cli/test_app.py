@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from holdfast.cli.app import COMMANDS, app
+from holdfast._cli.app import COMMANDS, app
 from holdfast.data import Categorical, Identifier, Schema
 from holdfast.ledger import Ledger
-from holdfast.privacy.adjacency import PrivacyUnit
+from holdfast.privacy._adjacency import PrivacyUnit
 
 
 def run(*arguments: str) -> Result:
@@ -126,7 +126,7 @@ def test_a_ledger_takes_neighbours_and_units_from_a_schema(tmp_path: Path) -> No
 @pytest.mark.slow
 def test_the_installed_command_runs() -> None:
     shown = subprocess.run(
-        [sys.executable, "-m", "holdfast.cli.app", "curve", "pure:epsilon=0.1*100"],
+        [sys.executable, "-m", "holdfast._cli.app", "curve", "pure:epsilon=0.1*100"],
         capture_output=True,
         text=True,
     )

@@ -9,7 +9,7 @@ import pyarrow.parquet as parquet
 import pytest
 from click.testing import CliRunner, Result
 
-from holdfast.cli.app import app
+from holdfast._cli.app import app
 from holdfast.data import Categorical, Numeric, Schema, open_table
 from holdfast.learn import PrivateLogisticRegression, PrivateRidge
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from holdfast.cli.app import app
+from holdfast._cli.app import app
 
 CLAIM = ("--kind", "transcript", "--epsilon", "1", "--delta", "1e-3", "--adjacency", "replace")
 

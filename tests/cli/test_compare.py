@@ -9,7 +9,7 @@ import pyarrow.parquet as parquet
 import pytest
 from click.testing import CliRunner, Result
 
-from holdfast.cli.app import app
+from holdfast._cli.app import app
 from holdfast.data import Categorical, Identifier, Numeric, Schema
 from holdfast.privacy import PrivacyUnit
 from tests.dossier.dossier_samples import counts, model

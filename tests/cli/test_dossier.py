@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from holdfast.cli.app import app
-from holdfast.dossier.page import record_of
+from holdfast._cli.app import app
+from holdfast.dossier._page import record_of
 from tests.dossier.dossier_samples import Paid, audit, paid
 from tests.dossier.test_comparison import stored
 

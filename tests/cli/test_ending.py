@@ -16,15 +16,15 @@ import duckdb
 import pytest
 from click.testing import CliRunner
 
-from holdfast.cli.app import app
-from holdfast.cli.ending import SHOW, one_line
+from holdfast._cli.app import app
+from holdfast._cli.ending import SHOW, one_line
 from holdfast.data import Categorical, Numeric, Schema
 from holdfast.errors import BudgetExceeded, DataError, ParameterError
 from holdfast.ledger import Ledger
 from holdfast.privacy import ZCDP
 from tests.paths import ROOT
 
-COMMAND = [sys.executable, "-m", "holdfast.cli.app"]
+COMMAND = [sys.executable, "-m", "holdfast._cli.app"]
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT / "src")}
 
 
@@ -107,7 +107,7 @@ def test_whoever_asks_sees_an_unknown_error_whole(monkeypatch: pytest.MonkeyPatc
 
 def test_an_interrupt_that_a_library_hides_is_still_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """DuckDB answers Ctrl-C with an error of its own, which arrives as one of ours."""
-    from holdfast.cli import ending
+    from holdfast._cli import ending
 
     @click.command()
     def command() -> None:
@@ -120,7 +120,7 @@ def test_an_interrupt_that_a_library_hides_is_still_one(monkeypatch: pytest.Monk
 
 START = """
 import os, signal, sys
-from holdfast.cli import app
+from holdfast._cli import app
 def interrupted(*_, **__):
     os.kill(os.getpid(), signal.SIGINT)
     for _ in range(10_000_000):

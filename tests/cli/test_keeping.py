@@ -17,10 +17,10 @@ import pyarrow.parquet as parquet
 import pytest
 from click.testing import CliRunner, Result
 
-from holdfast.cli.app import app
+from holdfast._cli.app import app
 from holdfast.data import Categorical, Numeric, Schema
 from holdfast.ledger import Ledger
-from holdfast.ledger.jobs.keeping import Shelf
+from holdfast.ledger._jobs.keeping import Shelf
 from holdfast.privacy import ApproxDP
 from holdfast.release import Release
 from tests.paths import ROOT
@@ -186,11 +186,11 @@ def test_a_result_that_cannot_be_written_is_found_again(
 
 KILLED = """
 import os, signal, sys
-from holdfast.cli.app import app
-from holdfast.privacy.account.account import Permit
+from holdfast._cli.app import app
+from holdfast.privacy._account.account import Permit
 from holdfast.ledger import Ledger
-from holdfast.ledger.journal import LedgerJournal
-from holdfast.ledger.jobs.keeping import Shelf
+from holdfast.ledger._journal import LedgerJournal
+from holdfast.ledger._jobs.keeping import Shelf
 from holdfast.release import Release
 place = {"account": (Ledger, "account"), "charge": (LedgerJournal, "charge"), "drawn": (Release, "of"),
          "kept": (Shelf, "keep"), "closed": (Ledger, "close_account"), "written": (Shelf, "let_go")}[sys.argv[1]]

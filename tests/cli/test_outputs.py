@@ -11,7 +11,7 @@ import pyarrow.parquet as parquet
 import pytest
 from click.testing import CliRunner, Result
 
-from holdfast.cli.app import app
+from holdfast._cli.app import app
 from holdfast.data import Categorical, Numeric, Schema
 from holdfast.ledger import Ledger
 from holdfast.privacy import ApproxDP
@@ -126,7 +126,7 @@ def test_a_folder_that_takes_no_file_is_refused_first(
         raise OSError(28, "No space left on device")
 
     command = (WITH_FORCE | OVERWRITING)[name]
-    monkeypatch.setattr("holdfast.release.archive.os.fsync", full)
+    monkeypatch.setattr("holdfast.release._archive.os.fsync", full)
     _refused(clinic, *command(clinic), clinic / "out.csv", because="No space left on device")
 
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from holdfast.cli.app import app
+from holdfast._cli.app import app
 from holdfast.errors import ParameterError
-from holdfast.learn.forecast import forecast, noisy_accuracy
+from holdfast.learn._forecast import forecast, noisy_accuracy
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Logistic
+from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.learn.methods.objective import METHOD as OBJECTIVE
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Logistic
-from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.privacy import Account, Adjacency, PureDP
 
 objective_perturbation = OBJECTIVE.fit

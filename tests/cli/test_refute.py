@@ -5,11 +5,11 @@ import json
 import pytest
 from click.testing import CliRunner, Result
 
-import holdfast.audit.refutation.broken
-import holdfast.audit.refutation.subjects
-from holdfast.audit.refutation.subject import NamedSubject, Subject
-from holdfast.audit.refutation.trial import Analysis
-from holdfast.cli.app import app
+import holdfast.refute._broken
+import holdfast.refute._subjects
+from holdfast._cli.app import app
+from holdfast.refute._subject import NamedSubject, Subject
+from holdfast.refute._trial import Analysis
 
 
 def run(*arguments: str) -> Result:
@@ -48,7 +48,7 @@ def test_json() -> None:
 )
 def test_exit_codes(monkeypatch: pytest.MonkeyPatch, value: float, broken: str, code: int) -> None:
     monkeypatch.setattr(
-        holdfast.audit.refutation.subjects,
+        holdfast.refute._subjects,
         "REGISTRY",
         (lambda: [NamedSubject(name="mine", make=lambda: computed("mine", value, broken=broken))],),
     )

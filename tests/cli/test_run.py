@@ -12,13 +12,13 @@ import pyarrow.parquet as parquet
 import pytest
 from click.testing import CliRunner, Result
 
-from holdfast.cli.app import app
+from holdfast._cli.app import app
 from holdfast.data import Categorical, Numeric, Schema
 from holdfast.errors import BudgetExceeded, FormatError
 from holdfast.ledger import Ledger
-from holdfast.plan.release_plan import ReleasePlan
+from holdfast.plan._release_plan import ReleasePlan
 from holdfast.privacy import ZCDP, ApproxDP, Gaussian
-from holdfast.privacy.account.resume import ResumableAccount
+from holdfast.privacy._account.resume import ResumableAccount
 from holdfast.release import Release
 
 PLAN = """

@@ -14,7 +14,7 @@ import pyarrow.parquet as parquet
 import pytest
 from click.testing import CliRunner, Result
 
-from holdfast.cli.app import app
+from holdfast._cli.app import app
 from holdfast.data import Categorical, Numeric, Schema
 from holdfast.ledger import Ledger
 from holdfast.privacy import ApproxDP
@@ -154,7 +154,7 @@ def test_a_named_account_is_resumed_and_pays_once(
             raise OSError(28, "No space left on device", str(output))
         write(made, output, release)
 
-    import holdfast.cli.synth as command
+    import holdfast._cli.synth as command
 
     write = command._write
     monkeypatch.setattr(command, "_write", out_of_disk)

@@ -10,7 +10,7 @@ import pyarrow.parquet as parquet
 import pytest
 from click.testing import CliRunner
 
-from holdfast.cli.app import app
+from holdfast._cli.app import app
 from holdfast.data import Categorical, Numeric, Schema
 from tests.servers.postgres import READER_PASSWORD, Server
 

@@ -11,7 +11,7 @@ import pyarrow.parquet as parquet
 import pytest
 from click.testing import CliRunner, Result
 
-from holdfast.cli.app import app
+from holdfast._cli.app import app
 from holdfast.data import Categorical, Numeric, Schema
 from holdfast.dossier import Dossier
 from holdfast.errors import UselessReleaseWarning

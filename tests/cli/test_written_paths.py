@@ -15,8 +15,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from holdfast.cli.app import app
-from holdfast.cli.paths import (
+from holdfast._cli.app import app
+from holdfast._cli.paths import (
     NEW,
     Command,
     FunctionText,
@@ -48,7 +48,7 @@ PAIRS = [
 @pytest.mark.parametrize(("words", "command"), LEAVES, ids=[words for words, _ in LEAVES])
 def test_every_path_says_whether_it_is_read_or_written(words: str, command: click.Command) -> None:
     assert isinstance(command, Command), (
-        f"{words} does not look at its outputs: use holdfast.cli.paths.Command"
+        f"{words} does not look at its outputs: use holdfast._cli.paths.Command"
     )
     for parameter in command.params:
         if isinstance(parameter.type, click.Path | click.File):

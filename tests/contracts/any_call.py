@@ -28,7 +28,7 @@ from unittest import mock
 import numpy as np
 import pandas as pd
 
-from holdfast import arguments
+from holdfast import _arguments as arguments
 from holdfast.errors import HoldfastError
 from holdfast.ledger import Ledger
 from holdfast.noise import Source

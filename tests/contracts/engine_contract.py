@@ -26,9 +26,9 @@ from holdfast.data import (
     Table,
     open_table,
 )
-from holdfast.data.schema.kinds import Column
-from holdfast.noise.source import Source
-from holdfast.privacy.adjacency import PrivacyUnit
+from holdfast.data._schema.kinds import Column
+from holdfast.noise._source import Source
+from holdfast.privacy._adjacency import PrivacyUnit
 
 Store = Callable[[pa.Table, Path], dict[str, Any]]
 HOSTILE = [

@@ -33,14 +33,14 @@ import pyarrow
 
 from holdfast.data import Schema
 from holdfast.dossier import Dossier, verify_dossier
-from holdfast.dossier.page import record_of
-from holdfast.dossier.stored_evidence import read_accuracy, read_attacks, read_audit
+from holdfast.dossier._page import record_of
+from holdfast.dossier._stored_evidence import read_accuracy, read_attacks, read_audit
 from holdfast.errors import HoldfastError
 from holdfast.ledger import Ledger
-from holdfast.ledger.signing.trust import Trust
-from holdfast.plan.release_plan import ReleasePlan
+from holdfast.ledger._signing.trust import Trust
+from holdfast.plan._release_plan import ReleasePlan
 from holdfast.release import Release
-from holdfast.release.archive import from_bytes, sums, to_bytes
+from holdfast.release._archive import from_bytes, sums, to_bytes
 from tests.golden.stored_files import FOLDER
 from tests.ledger.unguarded import unguarded
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from holdfast import arguments
+from holdfast import _arguments as arguments
 from holdfast.errors import ParameterError
 from tests.contracts import any_call, scene
 from tests.contracts.any_call import Callee, Corpus, Valid

@@ -22,9 +22,9 @@ from holdfast.attack import (
     membership,
     reference_models,
 )
-from holdfast.attack.models.attack import views
-from holdfast.attack.models.thresholds import calibrated
-from holdfast.privacy.tradeoff import TradeOff
+from holdfast.attack._models.attack import views
+from holdfast.attack._models.thresholds import calibrated
+from holdfast.privacy._tradeoff import TradeOff
 from holdfast.testing import Check, attack_checks
 from tests.attack.attack_models import ByHeart, NumbersByHeart, Quick, QuickNumbers, people, transparent
 

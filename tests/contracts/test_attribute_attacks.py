@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from holdfast.attack import ATTRIBUTE_ATTACKS, AttributeAttack, AttributeCase, attribute_risk
-from holdfast.attack.attributes.case import guesses
+from holdfast.attack._attributes.case import guesses
 from holdfast.testing import Check, attribute_checks
 from tests.attack.attributes.attribute_people import ByHeartOf, schema, table, true_model
 from tests.paths import ROOT

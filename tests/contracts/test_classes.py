@@ -25,12 +25,12 @@ from sklearn.base import clone, is_classifier
 from sklearn.metrics import average_precision_score, brier_score_loss, get_scorer, make_scorer
 
 from holdfast.data import Categorical, Numeric, Schema, open_table
-from holdfast.data.engines.postgres.extension import SCHEMA
-from holdfast.data.engines.postgres.install import install
+from holdfast.data._engines.postgres.extension import SCHEMA
+from holdfast.data._engines.postgres.install import install
 from holdfast.errors import FormatError
 from holdfast.learn import PrivateLogisticRegression, PrivateSearch, load_model
-from holdfast.learn.estimators import ESTIMATORS
-from holdfast.learn.estimators.linear_model import LinearModel
+from holdfast.learn._estimators import ESTIMATORS
+from holdfast.learn._estimators.linear_model import LinearModel
 from tests.servers import postgres
 from tests.servers.postgres_extension import able_to_build
 from tests.servers.postgres_extension import folder as library_folder

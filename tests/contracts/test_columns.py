@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.data import Categorical, DateTime, Hierarchy, Numeric
-from holdfast.data.schema.kinds import KINDS, REGISTRY
+from holdfast.data._schema.kinds import KINDS, REGISTRY
 from holdfast.testing import Check, column_checks
 
 COLUMNS: tuple[Numeric | Categorical, ...] = (

@@ -22,14 +22,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.data import Categorical, Identifier, Numeric, Schema, open_table
-from holdfast.data.engines import ENGINES
-from holdfast.data.engines.duckdb import table as duckdb_table
-from holdfast.data.rows import texts
-from holdfast.noise.source import Source
+from holdfast.data._engines import ENGINES
+from holdfast.data._engines.duckdb import table as duckdb_table
+from holdfast.data._rows import texts
+from holdfast.noise._source import Source
 from holdfast.privacy import PrivacyUnit
 from holdfast.testing import EngineStore, check_engine
-from holdfast.testing.drawn_tables import NUL, VALUES, arrow_table, drawn_table
-from holdfast.testing.engines import NEIGHBOUR_CONTRACT
+from holdfast.testing._drawn_tables import NUL, VALUES, arrow_table, drawn_table
+from holdfast.testing._engines import NEIGHBOUR_CONTRACT
 from tests.servers import postgres, spark
 
 Put = Callable[[Path, pa.Table], Mapping[str, Any]]

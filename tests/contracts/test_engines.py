@@ -27,13 +27,13 @@ from holdfast.data import (
     SecondMoment,
     open_table,
 )
-from holdfast.data.engines import ENGINES
-from holdfast.data.rows import Batch
-from holdfast.data.sensitivity import counts_l1, counts_l2, sum_l2
+from holdfast.data._engines import ENGINES
+from holdfast.data._rows import Batch
+from holdfast.data._sensitivity import counts_l1, counts_l2, sum_l2
 from holdfast.errors import AdjacencyError, DataError, ParameterError
-from holdfast.noise.source import Source
-from holdfast.privacy.adjacency import PrivacyUnit
-from holdfast.synth.workload.one_layer import OneLayer
+from holdfast.noise._source import Source
+from holdfast.privacy._adjacency import PrivacyUnit
+from holdfast.synth._workload.one_layer import OneLayer
 from tests.servers import postgres, spark
 
 from .engine_contract import (
@@ -322,7 +322,7 @@ class TestUsers:
         self, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """An engine may bound the users a part at a time."""
-        monkeypatch.setattr("holdfast.data.engines.duckdb.table.PART_ROWS", 20)
+        monkeypatch.setattr("holdfast.data._engines.duckdb.table.PART_ROWS", 20)
         rows, schema = visits(), visits_schema(3)
         mine = opened(store, tmp_path, rows, schema, entropy=seeded())
         assert as_multiset(all_rows(mine)) == as_multiset(all_rows(reference(rows, schema, entropy=seeded())))

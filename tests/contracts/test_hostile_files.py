@@ -49,7 +49,7 @@ def test_changed_files_end_in_an_error_or_well(study: Study) -> None:
 
 @pytest.mark.parametrize("number", [10**400, -(10**400), 10**309])
 def test_whole_numbers_that_no_double_holds(number: int) -> None:
-    from holdfast.audit.findings import finding_from_json
+    from holdfast.audit._findings import finding_from_json
     from holdfast.data import Numeric
     from holdfast.errors import FormatError, ParameterError
 

@@ -1,6 +1,6 @@
 """Finding L3, as a class: with more rows at the same epsilon, every method's default comes nearer to no privacy.
 
-Every entry of METHODS, with and without delta, for every loss that it takes: how far the accuracy, or R^2, of released
+Every entry of LEARNERS, with and without delta, for every loss that it takes: how far the accuracy, or R^2, of released
 weights on the very rows that they were fitted to is behind the fit without privacy, at n, 4n and 16n rows.
 """
 
@@ -15,10 +15,10 @@ import pytest
 from numpy.typing import NDArray
 
 from holdfast.learn import PrivateLinearRegression, PrivateLinearSVC, PrivateLogisticRegression
-from holdfast.learn.methods import METHODS
+from holdfast.learn._catalogue import LEARNERS
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import HuberHinge, Logistic, Softmax, Squared
 from holdfast.learn.methods.method import Learner
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import HuberHinge, Logistic, Softmax, Squared
 
 Floats = NDArray[np.float64]
 COLUMNS, ROWS, SEEDS = 5, 2_000, 3
@@ -81,7 +81,7 @@ def _ends(loss: str, count: int) -> tuple[float, float]:
 
 CASES = [
     pytest.param(method, loss, delta, id=f"{method.name}-{loss}-{'approximate' if delta else 'pure'}")
-    for method in METHODS
+    for method in LEARNERS
     for loss in LOSSES
     for delta in (1e-6, 0.0)
     if method.takes(Problem(loss=LOSSES[loss], dimension=COLUMNS))

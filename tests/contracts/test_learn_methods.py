@@ -1,17 +1,17 @@
-"""Every entry of METHODS keeps the contract of `holdfast.testing`; a new method is picked up without further code."""
+"""Every entry of LEARNERS keeps the contract of `holdfast.testing`; a new method is picked up without further code."""
 
 from __future__ import annotations
 
 import pytest
 
-from holdfast.learn.methods import METHODS
+from holdfast.learn._catalogue import LEARNERS
 from holdfast.learn.methods.method import Learner
-from holdfast.testing.contract import Check
-from holdfast.testing.learners import learner_checks
+from holdfast.testing._contract import Check
+from holdfast.testing._learners import learner_checks
 
 CHECKS = [
     pytest.param(check, id=f"{method.name}-{check.name}")
-    for method in METHODS
+    for method in LEARNERS
     for check in learner_checks(method)
 ]
 
@@ -22,10 +22,10 @@ def test_method(check: Check) -> None:
 
 
 def test_names_are_unique_and_sorted() -> None:
-    names = [method.name for method in METHODS]
+    names = [method.name for method in LEARNERS]
     assert names == sorted(set(names))
 
 
-@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+@pytest.mark.parametrize("method", LEARNERS, ids=lambda method: method.name)
 def test_a_method_lies_in_the_file_of_its_name(method: Learner) -> None:
     assert method.run.__module__ == f"holdfast.learn.methods.{method.name}"

@@ -6,8 +6,8 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from holdfast.privacy import MECHANISMS, Mechanism
-from holdfast.testing.contract import Check
-from holdfast.testing.mechanisms import example_checks, is_not_refuted, kind_checks
+from holdfast.testing._contract import Check
+from holdfast.testing._mechanisms import example_checks, is_not_refuted, kind_checks
 
 
 def marked(subject: str, check: Check) -> ParameterSet:

@@ -18,11 +18,11 @@ import pytest
 from sklearn.base import is_classifier
 
 from holdfast.attack import attribute_risk
-from holdfast.attack.models.target import Target, read_records
+from holdfast.attack._models.target import Target, read_records
 from holdfast.data import Categorical, Encoder, Identifier, Numeric, Schema, open_table
-from holdfast.data.schema.kinds import Column
-from holdfast.data.table import Table
-from holdfast.dossier.comparison.held_out import HeldOut
+from holdfast.data._schema.kinds import Column
+from holdfast.data._table import Table
+from holdfast.dossier._comparison.held_out import HeldOut
 from holdfast.errors import HoldfastError
 from holdfast.learn import (
     PrivateAdditiveRegressor,
@@ -31,17 +31,17 @@ from holdfast.learn import (
     PrivateRidge,
     PrivateSearch,
 )
-from holdfast.learn.estimators import ESTIMATORS
-from holdfast.learn.forecast import rehearse
-from holdfast.learn.methods import METHODS
-from holdfast.learn.problem.losses import Logistic, Squared
-from holdfast.learn.problem.problem import ClassLabels, NumberLabels
-from holdfast.learn.rows.engine_sums import CrossSum, GradientSum, GramSum, LabelledRows
-from holdfast.learn.rows.table_examples import TableExamples
-from holdfast.noise.source import Source
-from holdfast.privacy.adjacency import PrivacyUnit
-from holdfast.synth.evaluation.compared_rows import plain_schema, read_compared
-from holdfast.synth.evaluation.prediction import predictions
+from holdfast.learn._catalogue import LEARNERS
+from holdfast.learn._estimators import ESTIMATORS
+from holdfast.learn._forecast import rehearse
+from holdfast.learn._problem.losses import Logistic, Squared
+from holdfast.learn._problem.problem import ClassLabels, NumberLabels
+from holdfast.learn._rows.engine_sums import CrossSum, GradientSum, GramSum, LabelledRows
+from holdfast.learn._rows.table_examples import TableExamples
+from holdfast.noise._source import Source
+from holdfast.privacy._adjacency import PrivacyUnit
+from holdfast.synth._evaluation.compared_rows import plain_schema, read_compared
+from holdfast.synth._evaluation.prediction import predictions
 from tests.contracts.test_classes import extended
 from tests.servers import postgres, spark
 
@@ -210,11 +210,11 @@ def test_every_estimator_fits_the_rows_that_have_one(kind: Any) -> None:
     assert f"n = {ROWS:,} rows, those without a declared value of {target!r} among them" in model.summary()
 
 
-@pytest.mark.parametrize("method", [one.name for one in METHODS])
+@pytest.mark.parametrize("method", [one.name for one in LEARNERS])
 def test_every_method_fits_the_rows_that_have_one(method: str) -> None:
     tried = 0
     for kind, target in ((PrivateLogisticRegression, "works"), (PrivateRidge, "income")):
-        learner = next(one for one in METHODS if one.name == method)
+        learner = next(one for one in LEARNERS if one.name == method)
         for told in ({"penalty": 0.05}, {"penalty": 0.05, "radius": 2.0}, {"penalty": 0.0}):
             schema = declared(target, n_public=ROWS)
             if "add_remove" not in learner.adjacencies:

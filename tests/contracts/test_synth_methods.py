@@ -1,16 +1,16 @@
-"""Every entry of METHODS keeps the contract of `holdfast.testing`; a new synthesiser is picked up by itself."""
+"""Every entry of SYNTHESISERS keeps the contract of `holdfast.testing`; a new synthesiser is picked up by itself."""
 
 from __future__ import annotations
 
 import pytest
 
-from holdfast.synth import METHODS
-from holdfast.testing.contract import Check
-from holdfast.testing.synthesisers import synthesiser_checks
+from holdfast.synth import SYNTHESISERS
+from holdfast.testing._contract import Check
+from holdfast.testing._synthesisers import synthesiser_checks
 
 CHECKS = [
     pytest.param(check, id=f"{method.name}-{check.name}")
-    for method in METHODS
+    for method in SYNTHESISERS
     for check in synthesiser_checks(method)
 ]
 

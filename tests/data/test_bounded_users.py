@@ -10,7 +10,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.data.bounded_users import identifier_texts, keep_rows
+from holdfast.data._bounded_users import identifier_texts, keep_rows
 
 rows = st.lists(st.tuples(st.sampled_from("abcn"), st.integers(0, 3)), min_size=1, max_size=40)
 

@@ -31,7 +31,7 @@ def test_the_schema_is_declared_and_covers_the_data() -> None:
     assert schema.assumptions == ()
     assert schema.adjacency is not None
     assert len(schema.names) == 15
-    path = files("holdfast.data.datasets") / "adult_train.parquet"
+    path = files("holdfast.data._datasets") / "adult_train.parquet"
     open_ended = open_table(str(path), schema)
     sets = [[name] for name in schema.names] + [["age", "income"], ["sex", "race", "education"]]
     for here, there in zip(adult().counts(sets), open_ended.counts(sets), strict=True):

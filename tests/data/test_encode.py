@@ -18,8 +18,8 @@ from sklearn.pipeline import make_pipeline
 
 from holdfast.data import Categorical, Encoder, Identifier, Numeric, Order, Schema, clip_rows, open_table
 from holdfast.errors import AssumptionWarning, DataError, ParameterError
-from holdfast.privacy.adjacency import PrivacyUnit
-from holdfast.privacy.rounding import NORM_SLACK
+from holdfast.privacy._adjacency import PrivacyUnit
+from holdfast.privacy._rounding import NORM_SLACK
 
 SCHEMA = Schema(
     [

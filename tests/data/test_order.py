@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from holdfast.data import Categorical, Identifier, Numeric, Order, Schema, open_table
-from holdfast.data.order import keyed_hash
+from holdfast.data._order import keyed_hash
 from holdfast.errors import AdjacencyError, ParameterError
-from holdfast.noise.source import Source
-from holdfast.privacy.adjacency import Adjacency
+from holdfast.noise._source import Source
+from holdfast.privacy._adjacency import Adjacency
 
 SCHEMA = Schema([Numeric("x", 0, 99), Identifier("id")])
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.data.sensitivity import counts_l1, counts_l2, row_steps, score, sum_l2
+from holdfast.data._sensitivity import counts_l1, counts_l2, row_steps, score, sum_l2
 from holdfast.errors import AdjacencyError, ParameterError
-from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
+from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
 
 CELLS = 3
 

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from holdfast.cli.app import app
-from holdfast.demo import Demo, run_demo
-from holdfast.demo.steps import DATASET, DELTA, SPEND, paid_once
+from holdfast._cli.app import app
+from holdfast._demo import Demo, run_demo
+from holdfast._demo.steps import DATASET, DELTA, SPEND, paid_once
 from holdfast.dossier import verify_dossier
 from holdfast.errors import LedgerError, ParameterError
 from holdfast.ledger import Ledger
@@ -37,7 +37,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Demo:
 
 
 def record(page: Path) -> dict[str, Any]:
-    from holdfast.dossier.page import record_of
+    from holdfast.dossier._page import record_of
 
     found: dict[str, Any] = record_of(page.read_text(encoding="utf-8"))
     return found
@@ -147,7 +147,7 @@ def test_a_third_of_the_noise_turns_the_page_red(tmp_path: Path) -> None:
 
 
 def command(made: Demo, monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setattr(import_module("holdfast.demo"), "run_demo", lambda output, step: made)
+    monkeypatch.setattr(import_module("holdfast._demo"), "run_demo", lambda output, step: made)
     return CliRunner().invoke(app, ["demo", "--output", str(made.page.parent)])
 
 

@@ -189,11 +189,11 @@ def test_the_tables_are_fresh(name: str) -> None:
 
 
 def test_every_method_is_described_where_people_choose_one() -> None:
-    from holdfast.learn.methods import METHODS
+    from holdfast.learn._catalogue import LEARNERS
 
     text = (DOCS / "which-method.md").read_text(encoding="utf-8").split("## What each does")[1]
     described = set(re.findall(r"\*\*`(\w+)`\*\*", text))
-    assert {method.name for method in METHODS} <= described
+    assert {method.name for method in LEARNERS} <= described
 
 
 def test_the_list_of_papers_is_fresh() -> None:
@@ -292,7 +292,7 @@ def test_the_note_names_the_parts_of_scipy_that_are_used() -> None:
 
 
 def test_the_readme_lists_the_commands_there_are() -> None:
-    from holdfast.cli.app import COMMANDS
+    from holdfast._cli.app import COMMANDS
 
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     status = text.split("## Status")[1].split("##")[0].replace("\n", " ")

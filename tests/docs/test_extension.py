@@ -75,14 +75,14 @@ def test_it_is_found_by_name_and_named_in_releases(installed: dict[str, str], tm
 
 
 def test_refute_takes_it(installed: dict[str, str]) -> None:
-    command = "from holdfast.cli.app import main; main()"
+    command = "from holdfast._cli.app import main; main()"
     said = run(installed, "-c", command, "refute", "mean_direction replace", "--table", "--jobs", "1")
     assert re.search(r"mean_direction replace +[01]\.\d{3}", said)
     assert "passed: 1 of 1 survived" in said
 
 
 def test_without_the_package_its_names_are_unknown() -> None:
-    code = "from holdfast.learn.choice import find_learner; find_learner('mean_direction')"
+    code = "from holdfast.learn._choice import find_learner; find_learner('mean_direction')"
     done = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, "PYTHONPATH": str(ROOT / "src")},

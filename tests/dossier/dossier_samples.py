@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from holdfast.audit.findings import FixedGuesses
-from holdfast.audit.result import AuditResult
+from holdfast.audit._findings import FixedGuesses
+from holdfast.audit._result import AuditResult
 from holdfast.ledger import Ledger
 from holdfast.privacy import Account, ApproxDP, Gaussian, PrivacyUnit
-from holdfast.privacy.guarantee import Guarantee
-from holdfast.privacy.tradeoff import TradeOff
+from holdfast.privacy._guarantee import Guarantee
+from holdfast.privacy._tradeoff import TradeOff
 from holdfast.release import Release
-from holdfast.release.certificate import Certificate
+from holdfast.release._certificate import Certificate
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&amp;{{7*7}}\u202e"
 

@@ -148,7 +148,7 @@ def test_a_reference_leads_to_its_place(browser: Any, pages: dict[str, Path]) ->
 
 
 def test_pointing_at_the_picture_reads_the_curves(browser: Any, pages: dict[str, Path]) -> None:
-    from holdfast.dossier.page import record_of
+    from holdfast.dossier._page import record_of
 
     said = record_of(pages["internal"].read_text(encoding="utf-8"))["picture"]
     with Tab(browser, pages["internal"]) as page:

@@ -7,10 +7,10 @@ import pytest
 
 from holdfast.data import Categorical, Numeric, Schema
 from holdfast.dossier import compare
-from holdfast.dossier.comparison import compare_methods
-from holdfast.dossier.stored_evidence import StoredAttack
+from holdfast.dossier._comparison import compare_methods
+from holdfast.dossier._stored_evidence import StoredAttack
 from holdfast.errors import FormatError, NotPrivateWarning, ParameterError
-from holdfast.privacy.tradeoff import TradeOff
+from holdfast.privacy._tradeoff import TradeOff
 from tests.dossier.dossier_samples import HOSTILE, counts, model
 
 

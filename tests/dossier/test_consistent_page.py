@@ -13,12 +13,12 @@ import pytest
 
 from holdfast.audit import AuditResult
 from holdfast.dossier import Dossier
-from holdfast.dossier.evidence import Attempt, AuditNumbers
-from holdfast.dossier.record import BudgetReset, Doubt, Record
+from holdfast.dossier._evidence import Attempt, AuditNumbers
+from holdfast.dossier._record import BudgetReset, Doubt, Record
 from holdfast.errors import NotPrivateWarning
 from holdfast.ledger import Ledger
 from holdfast.release import Release
-from holdfast.release.release import STRANGE
+from holdfast.release._release import STRANGE
 from tests.dossier.crawl import Node, crawl, tree
 from tests.dossier.dossier_samples import FakeAttack, audit, counts, paid
 from tests.dossier.test_evidence import released, trained
@@ -108,7 +108,7 @@ class Page:
     """A page, as a reader sees it."""
 
     def __init__(self, record: Record) -> None:
-        from holdfast.dossier.page import render
+        from holdfast.dossier._page import render
 
         self.html = render(record)
         self.root = next(n for n in tree(self.html).all() if n.tag == "main")
@@ -302,7 +302,7 @@ def test_every_kind_of_audit_alone(kind: str) -> None:
 
 def test_the_rules_can_be_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages on which one part says something else than the others."""
-    from holdfast.dossier import page
+    from holdfast.dossier import _page as page
 
     refuted = Dossier(released(), audits=AUDITS["refuted"]).record
     sound = Dossier(released(), audits=AUDITS["a test"]).record

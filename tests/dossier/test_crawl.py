@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from holdfast.dossier import Accuracy, Bars, Dossier
-from holdfast.dossier.page import CONSTANTS, cited, record_of
+from holdfast.dossier._page import CONSTANTS, cited, record_of
 from holdfast.ledger import Ledger
-from holdfast.privacy.wording import bound_text
+from holdfast.privacy._wording import bound_text
 from holdfast.release import Release
-from holdfast.release.archive import from_bytes
+from holdfast.release._archive import from_bytes
 from tests.dossier.crawl import bounds, crawl, holds, leaves, tree
 from tests.dossier.dossier_samples import HOSTILE, FakeAttack, audit, counts, model, paid
 from tests.dossier.test_evidence import released, trained
@@ -203,7 +203,7 @@ def test_whatever_theorems_cite_leads_somewhere() -> None:
 
 def test_the_references_are_fresh() -> None:
     made = runpy.run_path(str(ROOT / "docs" / "make_papers.py"))
-    stored = (ROOT / "src/holdfast/dossier/templates/references.json").read_text(encoding="utf-8")
+    stored = (ROOT / "src/holdfast/dossier/_templates/references.json").read_text(encoding="utf-8")
     assert stored == made["references"](), "run: python docs/make_papers.py"
 
 

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from holdfast.audit import AuditResult, Design, ErrorRates, FixedGuesses, Trainings
-from holdfast.audit.findings import AnytimeGuesses, GaussianGuesses, GuessPath, all_right
+from holdfast.audit._findings import AnytimeGuesses, GaussianGuesses, GuessPath, all_right
 from holdfast.dossier import Dossier, verify_dossier
-from holdfast.dossier.evidence import MOST_ATTACKS, MOST_AUDITS
-from holdfast.dossier.page import record_of, render
+from holdfast.dossier._evidence import MOST_ATTACKS, MOST_AUDITS
+from holdfast.dossier._page import record_of, render
 from holdfast.errors import ParameterError
 from holdfast.privacy import Account, Gaussian, GaussianDP
-from holdfast.privacy.tradeoff import TradeOff
+from holdfast.privacy._tradeoff import TradeOff
 from holdfast.release import Release
 from tests.dossier.dossier_samples import FakeAttack, audit, counts
 

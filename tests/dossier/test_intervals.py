@@ -10,8 +10,8 @@ import pytest
 
 from holdfast import Dossier, PrivateLinearRegression
 from holdfast.dossier import verify_dossier
-from holdfast.dossier.interval_section import InferredUtility
-from holdfast.dossier.utility import utility
+from holdfast.dossier._interval_section import InferredUtility
+from holdfast.dossier._utility import utility
 from tests.dossier.crawl import crawl
 
 pytestmark = [

@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.dossier import Dossier, compare
-from holdfast.dossier.promise import promise
+from holdfast.dossier._promise import promise
 from holdfast.privacy import ZCDP, Account, ApproxDP, Gaussian, GaussianDP, PrivacyUnit, PureDP
-from holdfast.privacy.mechanisms import Laplace
-from holdfast.privacy.wording import epsilon_text
+from holdfast.privacy._mechanisms import Laplace
+from holdfast.privacy._wording import epsilon_text
 from holdfast.release import Release
-from holdfast.release.certificate import SHARE, Certificate
+from holdfast.release._certificate import SHARE, Certificate
 from tests.dossier.test_page import text_of
 
 

@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from holdfast.dossier import Accuracy, Bars, Dossier
-from holdfast.dossier.page import record_of, seal_of, written_seal
+from holdfast.dossier._page import record_of, seal_of, written_seal
 from holdfast.errors import FormatError, NotPrivateWarning, ParameterError
 from holdfast.ledger import Ledger
 from holdfast.privacy import Account, PureDP
-from holdfast.privacy.mechanisms import Laplace
+from holdfast.privacy._mechanisms import Laplace
 from holdfast.release import Release
 from tests.dossier.dossier_samples import HOSTILE, FakeAttack, audit, counts, model, paid
 
@@ -190,8 +190,8 @@ def test_the_seal_covers_every_letter() -> None:
 
 
 def test_the_page_is_a_function_of_its_record() -> None:
-    from holdfast.dossier.page import render
-    from holdfast.dossier.record import Record
+    from holdfast.dossier._page import render
+    from holdfast.dossier._record import Record
 
     made = hostile()
     assert render(Record.from_json(json.loads(json.dumps(made.to_json())))) == made.html()

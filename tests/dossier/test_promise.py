@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy.special import ndtr
 
 from holdfast.dossier import Dossier, Sureness
-from holdfast.dossier.page import render
-from holdfast.dossier.promise import together
+from holdfast.dossier._page import render
+from holdfast.dossier._promise import together
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.ledger import Ledger
 from holdfast.privacy import ZCDP, Account, ApproxDP, Gaussian, GaussianDP, PrivacyCurve, PrivacyUnit, PureDP

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from holdfast.dossier import Accuracy, Bars, Dossier, verify_dossier
-from holdfast.dossier.page import embedded, record_of, render
-from holdfast.dossier.record import OLDER, Record
-from holdfast.dossier.utility import ModelUtility
-from holdfast.dossier.verification.sources import differences
+from holdfast.dossier._page import embedded, record_of, render
+from holdfast.dossier._record import OLDER, Record
+from holdfast.dossier._utility import ModelUtility
+from holdfast.dossier._verification.sources import differences
 from holdfast.errors import FormatError
 from tests.dossier.dossier_samples import audit, counts, model
 from tests.golden import dossier_v2, stored_files

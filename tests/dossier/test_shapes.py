@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from holdfast import Categorical, Dossier, Numeric, PrivateAdditiveClassifier, Schema, open_table
-from holdfast.dossier.shape_section import AdditiveUtility, additive_utility
-from holdfast.dossier.utility import utility
+from holdfast.dossier._shape_section import AdditiveUtility, additive_utility
+from holdfast.dossier._utility import utility
 from holdfast.errors import FormatError
 from holdfast.release import Release
 from tests.dossier.crawl import crawl

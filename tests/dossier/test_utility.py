@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from holdfast.dossier import Dossier
-from holdfast.dossier import utility as room
-from holdfast.dossier.utility import INTERVALS_BY, MOST_ROWS, SEVERAL_ROWS
+from holdfast.dossier import _utility as room
+from holdfast.dossier._utility import INTERVALS_BY, MOST_ROWS, SEVERAL_ROWS
 from holdfast.errors import NoIntervals
 from holdfast.learn import PrivateLogisticRegression
 from holdfast.privacy import Account, ApproxDP, Gaussian, GaussianDP, PrivacyUnit

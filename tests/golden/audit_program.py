@@ -2,7 +2,7 @@
 
     python tests/golden/audit_program.py > tests/golden/audit_program.json
 
-The closed form of `holdfast.audit.bounds.worst_case` must agree with them to the accuracy of the solver.
+The closed form of `holdfast.audit._bounds.worst_case` must agree with them to the accuracy of the solver.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sys
 
-from holdfast.audit.bounds.worst_case import solved
+from holdfast.audit._bounds.worst_case import solved
 
 CASES = [
     (canaries, guesses, correct, epsilon, delta)

@@ -11,11 +11,11 @@ import sys
 from pathlib import Path
 
 from holdfast.dossier import Dossier
-from holdfast.dossier.record import FORMAT
+from holdfast.dossier._record import FORMAT
 from holdfast.ledger import Ledger
 from holdfast.privacy import ApproxDP, Gaussian
 from holdfast.release import Release
-from holdfast.release.certificate import Certificate
+from holdfast.release._certificate import Certificate
 
 FOLDER = Path(__file__).with_name("dossier-v2")
 

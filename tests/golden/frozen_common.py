@@ -27,16 +27,16 @@ Floats = NDArray[np.float64]
 Plain = Any
 
 DEEP: dict[str, str] = {
-    "ArrayExamples": "holdfast.learn.rows.examples",
-    "Problem": "holdfast.learn.problem.problem",
-    "Logistic": "holdfast.learn.problem.losses",
-    "Hinge": "holdfast.learn.problem.losses",
-    "HuberHinge": "holdfast.learn.problem.losses",
-    "Squared": "holdfast.learn.problem.losses",
-    "Softmax": "holdfast.learn.problem.losses",
-    "OneVsAll": "holdfast.learn.problem.losses",
-    "Certificate": "holdfast.release.certificate",
-    "poisson_amplified": "holdfast.privacy.amplification",
+    "ArrayExamples": "holdfast.learn._rows.examples",
+    "Problem": "holdfast.learn._problem.problem",
+    "Logistic": "holdfast.learn._problem.losses",
+    "Hinge": "holdfast.learn._problem.losses",
+    "HuberHinge": "holdfast.learn._problem.losses",
+    "Squared": "holdfast.learn._problem.losses",
+    "Softmax": "holdfast.learn._problem.losses",
+    "OneVsAll": "holdfast.learn._problem.losses",
+    "Certificate": "holdfast.release._certificate",
+    "poisson_amplified": "holdfast.privacy._amplification",
 }
 """Names that no room exports, with the file they live in: a move changes this list and nothing else here."""
 

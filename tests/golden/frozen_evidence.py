@@ -144,7 +144,7 @@ def attacks() -> Iterator[tuple[str, Plain]]:
         )
         return without(found.to_json(), "seconds", "roc")
 
-    yield "attack/rows", outcome(on_rows)
+    yield "attack/_rows", outcome(on_rows)
     draw = np.random.Generator(np.random.PCG64(7))
     crowd = draw.normal(size=(300, 3))
 

@@ -23,7 +23,7 @@ SEEDED = {
         "attack/private",
         "attack/open",
         "attack/game",
-        "attack/rows",
+        "attack/_rows",
         "attack/shadow",
         "dossier/internal",
     ),

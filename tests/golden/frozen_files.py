@@ -140,7 +140,7 @@ def ledgers() -> Iterator[tuple[str, Plain]]:
         yield "ledger/values", values
         for entry in ledger.history():
             body = without(dict(entry.body), "ledger", "software")
-            yield f"ledger/entry {entry.number}", {"kind": entry.kind, "body": plain(body)}
+            yield f"ledger/_entry {entry.number}", {"kind": entry.kind, "body": plain(body)}
         again = ledger.recompute("clinic")
         yield "ledger/standing", [repr(ledger.spent("clinic")), repr(ledger.remaining("clinic")), again.sound]
         yield "text/ledger", TIME.sub("(time)", ledger.summary().partition("\n")[2])
@@ -149,7 +149,7 @@ def ledgers() -> Iterator[tuple[str, Plain]]:
 
 def data() -> Iterator[tuple[str, Plain]]:
     """Counts, sums, features and seeded orders, in memory and in DuckDB."""
-    yield "data/engines", [getattr(one, "name", str(one)) for one in ENGINES]
+    yield "data/_engines", [getattr(one, "name", str(one)) for one in ENGINES]
     yield "data/clipped", plain(clip_rows(np.array([[3.0, 4.0], [0.3, 0.4]]), row_norm=1.0))
     yield "data/mechanisms", [one.__name__ for one in MECHANISMS]
     for place, table in tables().items():

@@ -11,7 +11,7 @@ import numpy as np
 
 from holdfast.data import Table, open_table
 from holdfast.learn import (
-    METHODS,
+    LEARNERS,
     PrivateLasso,
     PrivateLinearRegression,
     PrivateLinearSVC,
@@ -125,7 +125,7 @@ def run(
 def methods() -> Iterator[tuple[str, Plain]]:
     """Every method, loss and adjacency; pure limits, users of several rows and options on one loss each."""
     known = problems()
-    for method in METHODS:
+    for method in LEARNERS:
         taken = []
         for name, problem in known.items():
             if not method.takes(problem):
@@ -210,7 +210,7 @@ def automatic() -> Iterator[tuple[str, Plain]]:
 def named() -> Iterator[tuple[str, Plain]]:
     """Every estimator by the name of every method, in every adjacency."""
     x, _ = rows(COUNT)
-    for method in METHODS:
+    for method in LEARNERS:
         for adjacency in method.adjacencies:
             own = {"epsilon": 2.0, "delta": 1e-6, "method": method.name, "adjacency": adjacency}
             for name, (made, labels, _) in estimators(**own, n_public=COUNT, random_state=0).items():

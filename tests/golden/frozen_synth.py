@@ -11,7 +11,7 @@ import pyarrow as pa
 from holdfast.data import Categorical, Schema, open_table
 from holdfast.privacy import Account, ApproxDP
 from holdfast.synth import (
-    METHODS,
+    SYNTHESISERS,
     Conjunctions,
     Marginal,
     Predicates,
@@ -75,7 +75,7 @@ def told(made: Synthesizer) -> Any:
 
 def methods() -> Iterator[tuple[str, Plain]]:
     """Every method in every adjacency, at both kinds of limit, and with impossible records."""
-    for method in METHODS:
+    for method in SYNTHESISERS:
         ways: list[tuple[str, str, dict[str, Any]]] = [(one, one, {}) for one in method.adjacencies]
         first = method.adjacencies[0]
         ways.append(("pure", first, {"delta": 0.0}))

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from holdfast.noise.bernoulli import bernoulli, bernoulli_exp
-from holdfast.noise.choose import choose_many, permute_and_flip
-from holdfast.noise.gaussian import discrete_gaussian, rounded_gaussian
-from holdfast.noise.laplace import discrete_laplace
-from holdfast.noise.source import Source
-from holdfast.noise.uniform import integers, permutation
+from holdfast.noise._bernoulli import bernoulli, bernoulli_exp
+from holdfast.noise._choose import choose_many, permute_and_flip
+from holdfast.noise._gaussian import discrete_gaussian, rounded_gaussian
+from holdfast.noise._laplace import discrete_laplace
+from holdfast.noise._source import Source
+from holdfast.noise._uniform import integers, permutation
 
 GOLDEN = Path(__file__).with_suffix(".json")
 

@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
-from holdfast.privacy.curves.curve import ApproxDP, PureDP
-from holdfast.privacy.curves.gaussian import GaussianDP
-from holdfast.privacy.curves.renyi import ZCDP
-from holdfast.privacy.curves.slack import WithSlack
-from holdfast.privacy.guarantee import Guarantee
+from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
+from holdfast.privacy._curves.curve import ApproxDP, PureDP
+from holdfast.privacy._curves.gaussian import GaussianDP
+from holdfast.privacy._curves.renyi import ZCDP
+from holdfast.privacy._curves.slack import WithSlack
+from holdfast.privacy._guarantee import Guarantee
 from holdfast.release import Provenance, Release
-from holdfast.release.certificate import Certificate
+from holdfast.release._certificate import Certificate
 
 FOLDER = Path(__file__).with_name("release-v1")
 

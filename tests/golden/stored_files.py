@@ -18,9 +18,9 @@ import numpy as np
 import pyarrow.parquet as parquet
 from click.testing import CliRunner
 
+from holdfast._cli.app import app
 from holdfast.attack import membership
 from holdfast.audit import AuditResult, audit
-from holdfast.cli.app import app
 from holdfast.data import Schema, open_table
 from holdfast.dossier import Dossier
 from holdfast.learn import PrivateLogisticRegression, load_model

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from holdfast._kernel.bregman import Gaps, KeptRows, ThinnedTest, gaps
+from holdfast._kernel.reference_bregman import ReferenceGaps, row_gaps, slopes
 from holdfast.errors import DataError, ParameterError
-from holdfast.kernel.bregman import Gaps, KeptRows, ThinnedTest, gaps
-from holdfast.kernel.reference_bregman import ReferenceGaps, row_gaps, slopes
-from holdfast.learn.problem.losses import HuberHinge, HuberRegression, Logistic
+from holdfast.learn._problem.losses import HuberHinge, HuberRegression, Logistic
 
 LOSSES: dict[str, Any] = {
     "logistic": Logistic(),
@@ -33,7 +33,7 @@ def kept(loss: str, *, sparse: bool, rows: int = 203, seed: int = 0) -> tuple[Ke
 
 
 def compiled(rows: KeptRows) -> Gaps:
-    native = pytest.importorskip("holdfast.kernel.native_bregman")
+    native = pytest.importorskip("holdfast._kernel.native_bregman")
     made: Gaps = native.NativeGaps(rows)
     return made
 

@@ -17,13 +17,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-import holdfast.kernel
+import holdfast._kernel
+from holdfast._kernel import SgdOptions, SgdRun, Status, StepSize, reference
 from holdfast.errors import DataError, MissingExtra, ParameterError
-from holdfast.kernel import SgdOptions, SgdRun, Status, StepSize, reference
 
 try:
-    from holdfast.kernel import native
-    from holdfast.kernel._kernel import ffi, lib
+    from holdfast._kernel import native
+    from holdfast._kernel._kernel import ffi, lib
 except ImportError:
     if os.environ.get("HOLDFAST_REQUIRE") == "all":
         raise
@@ -33,7 +33,7 @@ except ImportError:
 
 Array = NDArray[np.float64]
 Start = Callable[..., SgdRun]
-SOURCE = Path(holdfast.kernel.__file__).parent
+SOURCE = Path(holdfast._kernel.__file__).parent
 
 both = pytest.mark.parametrize("start", [native.NativeSgd, reference.ReferenceSgd], ids=["c", "numpy"])
 
@@ -291,19 +291,19 @@ def test_steps_come_from_one_place() -> None:
 def test_the_environment_chooses_the_implementation(monkeypatch: pytest.MonkeyPatch) -> None:
     for wanted, found in (("c", "c"), ("numpy", "numpy"), ("", "c")):
         monkeypatch.setenv("HOLDFAST_KERNEL", wanted)
-        assert holdfast.kernel.implementation == found
+        assert holdfast._kernel.implementation == found
         options = SgdOptions(dimension=1, batch=1, step_size=constant(1.0))
-        assert holdfast.kernel.start(options).final() == pytest.approx([0.0])
-        assert holdfast.kernel.clip([[2.0]], row_norm=1.0) == pytest.approx(np.ones((1, 1)))
+        assert holdfast._kernel.start(options).final() == pytest.approx([0.0])
+        assert holdfast._kernel.clip([[2.0]], row_norm=1.0) == pytest.approx(np.ones((1, 1)))
     monkeypatch.setenv("HOLDFAST_KERNEL", "rust")
     with pytest.raises(ParameterError, match="HOLDFAST_KERNEL"):
-        _ = holdfast.kernel.implementation
+        _ = holdfast._kernel.implementation
 
 
 WITHOUT_C = """
 import os, sys
-sys.modules["holdfast.kernel._kernel"] = None
-import holdfast.kernel as kernel
+sys.modules["holdfast._kernel._kernel"] = None
+import holdfast._kernel as kernel
 assert kernel.implementation == "numpy"
 assert "cffi" not in sys.modules
 os.environ["HOLDFAST_KERNEL"] = "c"

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-import holdfast.kernel
+import holdfast._kernel
+from holdfast._kernel.lookup import CellPlan, Loss, NumpyLookup, lookup_slopes
 from holdfast.errors import ParameterError
-from holdfast.kernel.lookup import CellPlan, Loss, NumpyLookup, lookup_slopes
 
 CELLS, LEVELS = (5, 9, 3, 200), 4
 CLIP, STEPS = 0.7, 2.0**30
@@ -119,8 +119,8 @@ def test_tables_and_codes_of_a_wrong_shape_are_refused() -> None:
 def test_the_source_is_c99_and_what_it_says_is_what_numpy_does(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cffi, native = pytest.importorskip("cffi"), pytest.importorskip("holdfast.kernel.native")
-    source, library = Path(holdfast.kernel.__file__).parent, tmp_path / "lookup.so"
+    cffi, native = pytest.importorskip("cffi"), pytest.importorskip("holdfast._kernel.native")
+    source, library = Path(holdfast._kernel.__file__).parent, tmp_path / "lookup.so"
     strict = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O1", "-ffp-contract=off"]
     command = ["cc", "-shared", "-fPIC", *strict, str(source / "lookup.c"), "-o", str(library), "-lm"]
     subprocess.run(command, check=True)

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from holdfast._kernel import SgdOptions, start
+from holdfast._kernel.sensitivity import averaging_from, psgd_sensitivity, rounding_slack
 from holdfast.errors import ParameterError
-from holdfast.kernel import SgdOptions, start
-from holdfast.kernel.sensitivity import averaging_from, psgd_sensitivity, rounding_slack
 
 Array = NDArray[np.float64]
 

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from holdfast.kernel import SgdOptions, SgdRun, Status, StepSize, reference
+from holdfast._kernel import SgdOptions, SgdRun, Status, StepSize, reference
 
 try:
-    from holdfast.kernel import native
+    from holdfast._kernel import native
 except ImportError:
     if os.environ.get("HOLDFAST_REQUIRE") == "all":
         raise

@@ -14,18 +14,18 @@ from hypothesis import strategies as st
 
 from holdfast.errors import ParameterError
 from holdfast.learn import PrivateLogisticRegression
-from holdfast.learn.choice import choose_learner
-from holdfast.learn.methods import METHODS
+from holdfast.learn._catalogue import LEARNERS
+from holdfast.learn._choice import choose_learner
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Hinge, HuberHinge, Logistic, Loss, Squared
+from holdfast.learn._risk.descent import schedule_for
+from holdfast.learn._rows.examples import ArrayExamples, Examples
 from holdfast.learn.methods.method import Fit, Learner, Rank, Settings
 from holdfast.learn.methods.noisy_gd import METHOD as NOISY_GD
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Hinge, HuberHinge, Logistic, Loss, Squared
-from holdfast.learn.risk.descent import schedule_for
-from holdfast.learn.rows.examples import ArrayExamples, Examples
 from holdfast.privacy import Account, ApproxDP, GaussianDP, PrivacyCurve, PureDP
-from holdfast.privacy.account.remaining import noise_within
-from holdfast.privacy.adjacency import Adjacency
-from holdfast.privacy.mechanisms.mechanism import Arithmetic
+from holdfast.privacy._account.remaining import noise_within
+from holdfast.privacy._adjacency import Adjacency
+from holdfast.privacy._mechanisms.mechanism import Arithmetic
 
 noisy_gd = NOISY_GD.fit
 
@@ -53,10 +53,10 @@ def test_the_choice(loss: Loss, limit: PrivacyCurve, options: dict[str, Any], ex
     problem = Problem(loss=loss, **({"dimension": 50} | options))
     choice = choose_learner(problem, count=10_000, limit=limit, adjacency="zero_out")
     assert choice.method == expected
-    names = {method.name for method in METHODS}
+    names = {method.name for method in LEARNERS}
     assert set(choice.rejected) == names - {expected}
     assert all(choice.rejected.values())
-    assert all(method.behind for method in METHODS)
+    assert all(method.behind for method in LEARNERS)
 
 
 def test_a_method_that_no_proof_admits_says_what_is_missing() -> None:
@@ -102,7 +102,7 @@ def test_the_summary_says_inputs_choice_and_every_reason() -> None:
     ).summary()
     assert "n=32561" in text
     assert "chosen: noisy_gd" in text
-    assert all(f"not {method.name}:" in text for method in METHODS if method.name != "noisy_gd")
+    assert all(f"not {method.name}:" in text for method in LEARNERS if method.name != "noisy_gd")
     assert "dp_sgd: is not proved for adjacency replace" in text
 
 
@@ -164,7 +164,7 @@ STRANGER = Learner(
 
 
 def with_entry(monkeypatch: pytest.MonkeyPatch, entry: Learner) -> None:
-    monkeypatch.setattr("holdfast.learn.choice.METHODS", (*METHODS, entry))
+    monkeypatch.setattr("holdfast.learn._choice.LEARNERS", (*LEARNERS, entry))
 
 
 def test_a_stranger_without_a_rank_takes_part_and_stands_back(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,4 +210,6 @@ def test_the_rule_names_no_method() -> None:
     doctests = 'find_learner("output")', "'noisy_gd'"
     for shown in doctests:
         text = text.replace(shown, "")
-    assert not [method.name for method in METHODS if f'"{method.name}"' in text or f"'{method.name}'" in text]
+    assert not [
+        method.name for method in LEARNERS if f'"{method.name}"' in text or f"'{method.name}'" in text
+    ]

@@ -19,11 +19,11 @@ from holdfast.learn import (
     PrivateLogisticRegression,
     PrivateRidge,
 )
-from holdfast.learn.choice import find_learner
-from holdfast.learn.intercept_centre import CENTRE_SHARE, PULLED, centred, label_sum, release_target_mean
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Hinge, HuberRegression, Logistic, OneVsAll, Softmax, Squared
-from holdfast.learn.rows.examples import ArrayExamples
+from holdfast.learn._choice import find_learner
+from holdfast.learn._intercept_centre import CENTRE_SHARE, PULLED, centred, label_sum, release_target_mean
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Hinge, HuberRegression, Logistic, OneVsAll, Softmax, Squared
+from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.privacy import Account, Adjacency, ApproxDP, PrivacyUnit, PureDP
 from tests.learn.learn_cases import QUIET, Floats
 

@@ -13,16 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from holdfast.audit.refutation.two_worlds import TwoWorlds
 from holdfast.errors import BudgetExceeded, HoldfastError, ParameterError
-from holdfast.learn import whitened_examples
-from holdfast.learn.choice import choose_learner
-from holdfast.learn.methods.objective import METHOD as OBJECTIVE
-from holdfast.learn.methods.pure_rows import pure_rows, row_plan
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Logistic
-from holdfast.learn.rows.examples import ArrayExamples, ClippedBlocks
-from holdfast.learn.whitened_examples import (
+from holdfast.learn import _whitened_examples as whitened_examples
+from holdfast.learn._choice import choose_learner
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Logistic
+from holdfast.learn._rows.examples import ArrayExamples, ClippedBlocks
+from holdfast.learn._whitened_examples import (
     FLOOR,
     SHARE,
     RowMap,
@@ -34,10 +31,13 @@ from holdfast.learn.whitened_examples import (
     row_moments,
     units_of,
 )
-from holdfast.learn.whitening import Standard
-from holdfast.noise.source import Source
+from holdfast.learn._whitening import Standard
+from holdfast.learn.methods.objective import METHOD as OBJECTIVE
+from holdfast.learn.methods.pure_rows import pure_rows, row_plan
+from holdfast.noise._source import Source
 from holdfast.privacy import Account, Adjacency, ApproxDP, PureDP
-from holdfast.privacy.rounding import NORM_SLACK
+from holdfast.privacy._rounding import NORM_SLACK
+from holdfast.refute._two_worlds import TwoWorlds
 
 objective_perturbation = OBJECTIVE.fit
 

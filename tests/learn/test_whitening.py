@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Logistic
-from holdfast.learn.rows.examples import ArrayExamples, ClippedBlocks
-from holdfast.learn.whitening import (
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Logistic
+from holdfast.learn._rows.examples import ArrayExamples, ClippedBlocks
+from holdfast.learn._whitening import (
     Clip,
     DiagonalWhitener,
     MomentReleases,
@@ -27,10 +27,10 @@ from holdfast.learn.whitening import (
     upper_triangle,
     whitener,
 )
-from holdfast.privacy.account import Account
-from holdfast.privacy.adjacency import Adjacency
-from holdfast.privacy.curves.gaussian import GaussianDP
-from holdfast.privacy.mechanisms.gaussian import Gaussian
+from holdfast.privacy._account import Account
+from holdfast.privacy._adjacency import Adjacency
+from holdfast.privacy._curves.gaussian import GaussianDP
+from holdfast.privacy._mechanisms.gaussian import Gaussian
 
 KINDS = ("full", "diagonal")
 

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from holdfast.cli.app import app
+from holdfast._cli.app import app
 from holdfast.errors import LedgerError, ParameterError
-from holdfast.ledger import Dataset, Ledger, store
+from holdfast.ledger import Dataset, Ledger
+from holdfast.ledger import _store as store
 from holdfast.privacy import PureDP
 
 

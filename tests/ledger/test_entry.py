@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import LedgerError
-from holdfast.ledger.entry import BEGINNING, LedgerEntry, canonical, entry_digest, restored_entry
+from holdfast.ledger._entry import BEGINNING, LedgerEntry, canonical, entry_digest, restored_entry
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),

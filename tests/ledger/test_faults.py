@@ -111,7 +111,7 @@ READ_ONLY = """
 import os, sys
 from holdfast.errors import LedgerError
 from holdfast.ledger import Ledger
-import holdfast.privacy.curves, holdfast.ledger.recompute
+import holdfast.privacy._curves, holdfast.ledger._recompute
 if os.getuid() == 0:
     os.setuid(65534)
 with Ledger.open(sys.argv[1], read_only=True) as ledger:

@@ -14,10 +14,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from holdfast.cli.app import app
+from holdfast._cli.app import app
 from holdfast.errors import BudgetExceeded, LedgerError
-from holdfast.ledger import Ledger, holder
-from holdfast.ledger.holder import Holder
+from holdfast.ledger import Ledger
+from holdfast.ledger import _holder as holder
+from holdfast.ledger._holder import Holder
 from holdfast.privacy import Laplace, PureDP
 from tests.paths import ROOT
 
@@ -91,7 +92,7 @@ def test_force_closes_the_account_of_a_live_process_which_can_then_charge_nothin
     with Ledger.open(path) as mine:
         account = mine.account("d", name="all")
         done = subprocess.run(
-            [sys.executable, "-m", "holdfast.cli.app", "ledger", "close", str(path), "all"],
+            [sys.executable, "-m", "holdfast._cli.app", "ledger", "close", str(path), "all"],
             capture_output=True,
             text=True,
             env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
@@ -99,7 +100,7 @@ def test_force_closes_the_account_of_a_live_process_which_can_then_charge_nothin
         )
         assert (done.returncode, "--force" in done.stderr) == (2, True)
         done = subprocess.run(
-            [sys.executable, "-m", "holdfast.cli.app", "ledger", "close", str(path), "all", "--force"],
+            [sys.executable, "-m", "holdfast._cli.app", "ledger", "close", str(path), "all", "--force"],
             capture_output=True,
             text=True,
             env=os.environ | {"PYTHONPATH": str(ROOT / "src")},

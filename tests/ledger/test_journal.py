@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from holdfast.errors import AlreadyReleased, BudgetExceeded, LedgerError, ParameterError
 from holdfast.ledger import Ledger
-from holdfast.ledger.journal import LedgerJournal, cost_of, stored_form
-from holdfast.noise.source import Source
+from holdfast.ledger._journal import LedgerJournal, cost_of, stored_form
+from holdfast.noise._source import Source
 from holdfast.privacy import Account, Gaussian, Laplace, PureDP
-from holdfast.privacy.account.currency import Cost
-from holdfast.privacy.account.journal import Charge, MemoryJournal, add_up, shares_above
+from holdfast.privacy._account.currency import Cost
+from holdfast.privacy._account.journal import Charge, MemoryJournal, add_up, shares_above
 
 TENTH = Laplace(scale=10.0, l1_sensitivity=1.0)
 

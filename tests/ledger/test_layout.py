@@ -14,8 +14,8 @@ import pytest
 
 from holdfast.errors import HoldfastError, LedgerError
 from holdfast.ledger import Ledger
-from holdfast.ledger import layout as file_layout
-from holdfast.ledger import store as ledger_store
+from holdfast.ledger import _layout as file_layout
+from holdfast.ledger import _store as ledger_store
 from holdfast.privacy import Laplace, PureDP
 
 NOISE = Laplace(scale=1e6, l1_sensitivity=1.0)

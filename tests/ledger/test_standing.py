@@ -7,7 +7,7 @@ import pytest
 
 from holdfast.errors import BudgetExceeded, ParameterError
 from holdfast.ledger import Ledger
-from holdfast.ledger.report import Standing
+from holdfast.ledger._report import Standing
 from holdfast.privacy import ZCDP, ApproxDP, Gaussian, Laplace, PrivacyCurve, PureDP
 
 LIMITS: dict[str, PrivacyCurve] = {

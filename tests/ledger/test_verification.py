@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.errors import LedgerError
 from holdfast.ledger import Ledger
-from holdfast.ledger.entry import LedgerEntry, canonical, entry_digest
+from holdfast.ledger._entry import LedgerEntry, canonical, entry_digest
 from holdfast.privacy import Laplace, PureDP
 from tests.ledger.unguarded import unguarded
 

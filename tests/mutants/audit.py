@@ -42,21 +42,17 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="refute: events chosen on the draws that test them",
-        target="audit:worst_event",
+        target="refute:worst_event",
         old="test = binned(without[half:]), binned(present[other_half:])",
         new="test = pilot",
-        tests=(
-            "tests/audit/refutation/test_two_worlds.py::test_events_are_not_chosen_on_the_draws_that_test_them",
-        ),
+        tests=("tests/refute/test_two_worlds.py::test_events_are_not_chosen_on_the_draws_that_test_them",),
     ),
     Fault(
         name="refute: error not shared among the trials",
-        target="audit:refute",
+        target="refute:refute",
         old="false_alarm / max(chances, 1)",
         new="false_alarm",
-        tests=(
-            "tests/audit/refutation/test_suite.py::test_the_error_of_a_whole_run_is_shared_among_what_uses_chance",
-        ),
+        tests=("tests/refute/test_suite.py::test_the_error_of_a_whole_run_is_shared_among_what_uses_chance",),
     ),
     Fault(
         name="canaries: unfair coins",
@@ -205,43 +201,39 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="replay: the result is not compared",
-        target="audit:_told_apart",
+        target="refute:_told_apart",
         old="apart = differing(one.result, two.result)",
         new='apart = ""',
-        tests=("tests/audit/refutation/test_replay.py::test_every_disagreement_is_seen",),
+        tests=("tests/refute/test_replay.py::test_every_disagreement_is_seen",),
     ),
     Fault(
         name="replay: distances are not held against the bound",
-        target="audit:compared",
+        target="refute:compared",
         old="if not told and not distance <= 1.0 + TOLERANCE:",
         new="if not told and not distance <= 10.0 + TOLERANCE:",
-        tests=(
-            "tests/audit/refutation/test_replay.py::test_a_distance_above_one_refutes_but_not_by_rounding",
-        ),
+        tests=("tests/refute/test_replay.py::test_a_distance_above_one_refutes_but_not_by_rounding",),
     ),
     Fault(
         name="replay: a unit may be in all parts",
-        target="audit:_overdrawn",
+        target="refute:_overdrawn",
         old="if any(len(parts) > 1 for parts in touched.values()):",
         new="if False:",
-        tests=("tests/audit/refutation/test_replay.py::test_a_unit_in_two_disjoint_parts_is_seen",),
+        tests=("tests/refute/test_replay.py::test_a_unit_in_two_disjoint_parts_is_seen",),
     ),
     Fault(
         name="replay: draws of a permit are not counted",
-        target="audit:_overdrawn",
+        target="refute:_overdrawn",
         old="if count > paid[key]:",
         new="if count > 1000 * paid[key]:",
-        tests=(
-            "tests/audit/refutation/test_replay.py::test_a_unit_in_more_draws_than_were_paid_for_is_seen",
-        ),
+        tests=("tests/refute/test_replay.py::test_a_unit_in_more_draws_than_were_paid_for_is_seen",),
     ),
     Fault(
         name="replay: only likely pasts",
-        target="audit:Prefix.tape",
+        target="refute:Prefix.tape",
         old='None if self.kind == "drawn" else self._output',
         new="None",
         tests=(
-            "tests/audit/refutation/test_replay.py::"
+            "tests/refute/test_replay.py::"
             "test_a_fault_that_shows_only_far_from_the_origin_is_found_by_a_hostile_past",
         ),
     ),
@@ -250,50 +242,42 @@ FAULTS: tuple[Fault, ...] = (
         target="privacy:Witness.words_of",
         old="names = self._identifiers[records].tolist()",
         new="names = records.tolist()",
-        tests=(
-            "tests/audit/refutation/test_replay.py::test_a_record_that_is_gone_takes_its_own_coins_and_no_others",
-        ),
+        tests=("tests/refute/test_replay.py::test_a_record_that_is_gone_takes_its_own_coins_and_no_others",),
     ),
     Fault(
         name="freshness: steps are not compared",
-        target="audit:_correlated",
+        target="refute:_correlated",
         old="return min(1.0, least * max(1, pairs))",
         new="return 1.0",
-        tests=("tests/audit/refutation/test_freshness.py::test_stale_noise_is_seen",),
+        tests=("tests/refute/test_freshness.py::test_stale_noise_is_seen",),
     ),
     Fault(
         name="freshness: the variance is not tested",
-        target="audit:_two_sided",
+        target="refute:_two_sided",
         old="return float(min(1.0, 2.0 * min(below, 1.0 - below)))",
         new="return 1.0",
-        tests=("tests/audit/refutation/test_freshness.py::test_stale_noise_is_seen[quiet]",),
+        tests=("tests/refute/test_freshness.py::test_stale_noise_is_seen[quiet]",),
     ),
     Fault(
         name="sampling: the sizes of batches are not tested",
-        target="audit:_sizes",
+        target="refute:_sizes",
         old="return min(1.0, 2.0 * min(below, 1.0 - below))",
         new="return 1.0",
-        tests=(
-            "tests/audit/refutation/test_sampling.py::test_other_laws_at_the_poisson_price_fall[fixed size]",
-        ),
+        tests=("tests/refute/test_sampling.py::test_other_laws_at_the_poisson_price_fall[fixed size]",),
     ),
     Fault(
         name="fingerprint: arrays are not looked at",
-        target="audit/fingerprint:_plain",
+        target="refute/fingerprint:_plain",
         old="np.ascontiguousarray(thing).tobytes()",
         new='b""',
-        tests=(
-            "tests/audit/refutation/test_fingerprint.py::test_equal_things_are_equal_and_the_last_bit_counts",
-        ),
+        tests=("tests/refute/test_fingerprint.py::test_equal_things_are_equal_and_the_last_bit_counts",),
     ),
     Fault(
         name="suite: weak rows are not counted",
-        target="audit:Verdict.weak",
+        target="refute:Verdict.weak",
         old="self.power < POWER",
         new="self.power < 0.0",
-        tests=(
-            "tests/audit/refutation/test_suite.py::test_a_replay_without_power_is_called_weak_and_counted",
-        ),
+        tests=("tests/refute/test_suite.py::test_a_replay_without_power_is_called_weak_and_counted",),
     ),
     Fault(
         name="the path's level: no union bound where the recursion is rounded up to 1",

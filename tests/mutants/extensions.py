@@ -83,9 +83,9 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="extensions: refutations know our methods only",
-        target="audit:learner_subjects",
-        old="(*METHODS, *REGISTRY.installed())",
-        new="METHODS",
+        target="refute:learner_subjects",
+        old="(*LEARNERS, *REGISTRY.installed())",
+        new="LEARNERS",
         tests=(f"{HERE}::test_refutations_take_what_packages_register",),
     ),
     Fault(

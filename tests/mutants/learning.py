@@ -190,7 +190,7 @@ FAULTS: tuple[Fault, ...] = (
         old="prediction + loss.target_bound",
         new="loss.target_bound",
         tests=(
-            "tests/learn/methods/test_frank_wolfe.py::test_the_squared_loss_has_the_slope_of_the_whole_polytope",
+            "tests/learn/classics/test_frank_wolfe.py::test_the_squared_loss_has_the_slope_of_the_whole_polytope",
         ),
     ),
     Fault(
@@ -206,7 +206,7 @@ FAULTS: tuple[Fault, ...] = (
         old="2.0 * problem.lipschitz",
         new="problem.lipschitz",
         tests=(
-            "tests/learn/methods/test_bst14.py::test_the_printed_noise_has_half_the_deviation_that_replacing_needs",
+            "tests/learn/classics/test_bst14.py::test_the_printed_noise_has_half_the_deviation_that_replacing_needs",
         ),
     ),
     Fault(
@@ -309,7 +309,7 @@ FAULTS: tuple[Fault, ...] = (
         old="slopes * (self.clip / np.maximum(lengths, self.clip))[:, None]",
         new="slopes",
         tests=(
-            "tests/learn/methods/test_dp_sgd.py::test_neighbours_with_the_same_coins_are_within_the_clip",
+            "tests/learn/classics/test_dp_sgd.py::test_neighbours_with_the_same_coins_are_within_the_clip",
         ),
     ),
     Fault(
@@ -331,7 +331,7 @@ FAULTS: tuple[Fault, ...] = (
         target="learn:Sgd.batch_gradient",
         old="np.linalg.norm(slopes, axis=1)",
         new="np.max(np.abs(slopes), axis=1)",
-        tests=("tests/learn/methods/test_dp_sgd.py::test_the_gradient_of_all_classes_is_clipped_as_one",),
+        tests=("tests/learn/classics/test_dp_sgd.py::test_the_gradient_of_all_classes_is_clipped_as_one",),
     ),
     Fault(
         name="projected histogram: a blank row counts",
@@ -339,7 +339,7 @@ FAULTS: tuple[Fault, ...] = (
         old="rows.any(axis=1)",
         new="np.ones(len(rows), dtype=bool)",
         tests=(
-            "tests/learn/methods/test_projected_histogram.py::test_a_neighbour_moves_no_more_than_is_declared",
+            "tests/learn/classics/test_projected_histogram.py::test_a_neighbour_moves_no_more_than_is_declared",
         ),
     ),
     Fault(
@@ -862,6 +862,6 @@ FAULTS: tuple[Fault, ...] = (
         target="learn:poisson_rows",
         old="steps=steps, rate=rate)",
         new="steps=steps)",
-        tests=("tests/learn/methods/test_frank_wolfe.py::test_poisson_samples_are_amplified",),
+        tests=("tests/learn/classics/test_frank_wolfe.py::test_poisson_samples_are_amplified",),
     ),
 )

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from holdfast.audit.refutation.planting import CannotPlant as CannotPlant
-from holdfast.audit.refutation.planting import changed as changed
+from holdfast.refute._planting import CannotPlant as CannotPlant
+from holdfast.refute._planting import changed as changed
 
 from .fault import Fault
 
@@ -77,17 +77,17 @@ def find(target: str, sources: Path) -> Definition:
 
 def _lies_in(file: Path, narrower: list[str]) -> bool:
     """Whether the path goes through the named folders and files, in their order; others may lie between."""
-    parts = iter((*file.parts[1:-1], file.stem))
-    return all(part in parts for part in narrower)
+    parts = iter([part.lstrip("_") for part in (*file.parts[1:-1], file.stem)])
+    return all(part.lstrip("_") in parts for part in narrower)
 
 
 @cache
 def _definitions(sources: Path, room: str) -> tuple[Definition, ...]:
     """Every object of a room: a folder, or a module that stands alone."""
     # Simulators and printed constants are no part of the package; they lie beside it.
-    home = sources.parents[1] / room if room == "reproductions" else sources / room
+    home = sources.parents[1] / room if room == "reproductions" else _home(room, sources)
     files = sorted(path for kind in ("py", "c") for path in home.rglob(f"*.{kind}"))
-    alone = sources / f"{room}.py"
+    alone = home.with_suffix(".py")
     found: list[Definition] = []
     for path in [*files, *([alone] if alone.exists() else [])]:
         text = path.read_text(encoding="utf-8")
@@ -95,6 +95,12 @@ def _definitions(sources: Path, room: str) -> tuple[Definition, ...]:
         file = Path(os.path.relpath(path, sources))
         found += (Definition(name, file, start, end) for name, start, end in spans)
     return tuple(found)
+
+
+def _home(room: str, sources: Path) -> Path:
+    """The folder of a room, or where its file would be; names in faults leave out the mark of what is not public."""
+    private = sources / f"_{room}"
+    return private if private.exists() or private.with_suffix(".py").exists() else sources / room
 
 
 def _python_spans(text: str) -> Iterator[tuple[str, int, int]]:

@@ -392,7 +392,7 @@ FAULTS: tuple[Fault, ...] = (
         name="cut laplace: wide noise is drawn in one step",
         target="noise:truncated_laplace",
         old="symmetric(source, law=",
-        new="__import__('holdfast.noise.symmetric', fromlist=['x']).signed_magnitudes(source, law=",
+        new="__import__('holdfast.noise._symmetric', fromlist=['x']).signed_magnitudes(source, law=",
         tests=("tests/noise/test_symmetric.py::test_doubtful_draws_are_rare",),
     ),
     Fault(

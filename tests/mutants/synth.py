@@ -61,7 +61,7 @@ FAULTS: tuple[Fault, ...] = (
         target="synth:DualQueryPlan.draw_epsilon",
         old="2.0 * self.step",
         new="self.step",
-        tests=("tests/synth/methods/test_dual_query.py::test_the_account_is_charged_what_the_formula_says",),
+        tests=("tests/synth/classics/test_dual_query.py::test_the_account_is_charged_what_the_formula_says",),
     ),
     Fault(
         name="residuals: replace taken for two independent removals",
@@ -77,14 +77,14 @@ FAULTS: tuple[Fault, ...] = (
         target="synth:odds_sensitivity",
         old="2.0 + 2.0 * (past - 1) * math.tanh(plan.step / 2.0)",
         new="2.0",
-        tests=("tests/synth/methods/test_dqrs.py::test_the_declared_reach_is_of_the_right_size",),
+        tests=("tests/synth/classics/test_dqrs.py::test_the_declared_reach_is_of_the_right_size",),
     ),
     Fault(
         name="selections: sensitivity halved",
         target="synth:SCORE_SENSITIVITY",
         old="1.0 + 2.0**-20",
         new="0.5 + 2.0**-20",
-        tests=("tests/synth/methods/test_frank_wolfe_dual.py::test_selections_cost_what_the_notes_say",),
+        tests=("tests/synth/classics/test_frank_wolfe_dual.py::test_selections_cost_what_the_notes_say",),
     ),
     Fault(
         name="adaptive: scores move by the largest weight only",
@@ -521,14 +521,16 @@ FAULTS: tuple[Fault, ...] = (
         target="synth:draw",
         old="plan.draw_epsilon(past, truth.size)",
         new="plan.draw_epsilon(1, truth.size)",
-        tests=("tests/synth/methods/test_query_gan_leader.py::test_the_game_costs_what_the_plan_says",),
+        tests=("tests/synth/classics/test_query_gan_leader.py::test_the_game_costs_what_the_plan_says",),
     ),
     Fault(
         name="leader: the regret certificate forgets the step",
         target="synth:regret_certificate",
         old=" + plan.step / 2.0",
         new="",
-        tests=("tests/synth/methods/test_query_gan_leader.py::test_the_regret_bound_is_that_of_the_weights",),
+        tests=(
+            "tests/synth/classics/test_query_gan_leader.py::test_the_regret_bound_is_that_of_the_weights",
+        ),
     ),
     Fault(
         name="select: a table is asked twice",
@@ -536,7 +538,7 @@ FAULTS: tuple[Fault, ...] = (
         old="            del left[chosen]\n",
         new="",
         tests=(
-            "tests/synth/methods/test_query_gan_select.py::test_rounds_buy_accuracy_and_the_budget_ends_the_game",
+            "tests/synth/classics/test_query_gan_select.py::test_rounds_buy_accuracy_and_the_budget_ends_the_game",
         ),
     ),
     Fault(
@@ -545,7 +547,7 @@ FAULTS: tuple[Fault, ...] = (
         old="for one in models]",
         new="for one in models[-1:]]",
         tests=(
-            "tests/synth/methods/test_query_gan_select.py::test_the_average_is_the_mixture_of_all_rounds",
+            "tests/synth/classics/test_query_gan_select.py::test_the_average_is_the_mixture_of_all_rounds",
         ),
     ),
     Fault(

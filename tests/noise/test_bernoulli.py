@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from holdfast.errors import ParameterError
-from holdfast.noise.bernoulli import (
+from holdfast.noise._bernoulli import (
     COIN_BITS,
     LazyUniform,
     Threshold,
@@ -22,7 +22,7 @@ from holdfast.noise.bernoulli import (
     bernoulli_many,
     last_integer,
 )
-from holdfast.noise.source import Source
+from holdfast.noise._source import Source
 
 words = st.integers(0, 2**64 - 1)
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from holdfast.errors import ParameterError
-from holdfast.noise import fixed_point
-from holdfast.noise.choose import _gaps, choose_by_score, choose_many, permute_and_flip
-from holdfast.noise.source import Source
+from holdfast.noise import _fixed_point as fixed_point
+from holdfast.noise._choose import _gaps, choose_by_score, choose_many, permute_and_flip
+from holdfast.noise._source import Source
 
 CASES = [
     (np.array([0, 1, 2, 5]), Fraction(1, 2)),
@@ -74,13 +74,13 @@ def test_exact_arithmetic_alone_chooses_the_same(
         return many, [permute_and_flip(source, scores=scores, factor=factor) for _ in range(300)]
 
     fast = run()
-    monkeypatch.setattr("holdfast.noise.choose.WEIGHT_ERROR", 2.0**10)
+    monkeypatch.setattr("holdfast.noise._choose.WEIGHT_ERROR", 2.0**10)
     # With such a margin no coin is certain: `permute_and_flip` asks for each one in turn.
     assert run() == fast
 
 
 def test_the_double_weights_are_within_a_sixteenth_of_their_bound() -> None:
-    from holdfast.noise.choose import WEIGHT_ERROR
+    from holdfast.noise._choose import WEIGHT_ERROR
 
     gaps = np.concatenate([np.arange(0, 3000, 7), [1, 2, 2**20, 2**21 - 1]]).astype(np.uint64)
     for factor in (Fraction(1, 3), Fraction(1, 4099), Fraction(1, 2**21)):

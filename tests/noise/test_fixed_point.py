@@ -7,7 +7,7 @@ import mpmath
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.noise.fixed_point import (
+from holdfast.noise._fixed_point import (
     exp_minus,
     laplace_survival,
     midpoint_ratio,

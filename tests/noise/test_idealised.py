@@ -5,9 +5,9 @@ import pytest
 from scipy import stats
 
 from holdfast.errors import ParameterError
-from holdfast.noise import idealised as continuous
-from holdfast.noise.idealised import gamma_ball
-from holdfast.noise.source import Source
+from holdfast.noise import _idealised as continuous
+from holdfast.noise._idealised import gamma_ball
+from holdfast.noise._source import Source
 
 LAWS = {
     "uniform": stats.uniform(),

@@ -6,8 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from holdfast.noise.laplace import _Truncated, truncated_laplace
-from holdfast.noise.source import Source
+from holdfast.noise._laplace import _Truncated, truncated_laplace
+from holdfast.noise._source import Source
 
 
 @pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(5), Fraction(10**9)])

@@ -17,9 +17,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from holdfast.noise.gaussian import discrete_gaussian, rounded_gaussian
-from holdfast.noise.laplace import discrete_laplace, truncated_laplace
-from holdfast.noise.source import Source
+from holdfast.noise._gaussian import discrete_gaussian, rounded_gaussian
+from holdfast.noise._laplace import discrete_laplace, truncated_laplace
+from holdfast.noise._source import Source
 
 mp = mpmath.MPContext()
 mp.prec = 160

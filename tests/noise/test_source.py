@@ -14,15 +14,15 @@ import numpy as np
 import pytest
 
 import holdfast.noise
-from holdfast.noise import idealised as continuous
-from holdfast.noise.bernoulli import bernoulli, bernoulli_exp, bernoulli_many
-from holdfast.noise.choose import choose_by_score, choose_many, permute_and_flip
-from holdfast.noise.gaussian import discrete_gaussian, rounded_gaussian
-from holdfast.noise.idealised import gamma_ball
-from holdfast.noise.laplace import discrete_laplace, truncated_laplace
-from holdfast.noise.source import Source
-from holdfast.noise.symmetric import signed_magnitudes, symmetric
-from holdfast.noise.uniform import integers, permutation
+from holdfast.noise import _idealised as continuous
+from holdfast.noise._bernoulli import bernoulli, bernoulli_exp, bernoulli_many
+from holdfast.noise._choose import choose_by_score, choose_many, permute_and_flip
+from holdfast.noise._gaussian import discrete_gaussian, rounded_gaussian
+from holdfast.noise._idealised import gamma_ball
+from holdfast.noise._laplace import discrete_laplace, truncated_laplace
+from holdfast.noise._source import Source
+from holdfast.noise._symmetric import signed_magnitudes, symmetric
+from holdfast.noise._uniform import integers, permutation
 
 CHOICE: dict[str, Any] = {"scores": np.arange(50), "factor": Fraction(1, 99)}
 SAMPLERS: list[tuple[Callable[..., Any], dict[str, Any]]] = [
@@ -98,7 +98,7 @@ def test_nothing_can_be_drawn_without_a_source() -> None:
 def test_no_sampler_reads_a_hidden_generator() -> None:
     for function in public_functions():
         code = inspect.getsource(inspect.getmodule(function))  # type: ignore[arg-type]
-        if function.__module__ != "holdfast.noise.source":
+        if function.__module__ != "holdfast.noise._source":
             assert "np.random" not in code
             assert "urandom" not in code
 

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from holdfast.errors import ParameterError
-from holdfast.noise import symmetric as symmetric_module
-from holdfast.noise.bernoulli import LazyUniform, Threshold
-from holdfast.noise.gaussian import _Rounded, discrete_gaussian, rounded_gaussian
-from holdfast.noise.laplace import _Laplace, _Truncated, discrete_laplace, truncated_laplace
-from holdfast.noise.source import Source
-from holdfast.noise.symmetric import MAGNITUDE_BITS, TRUSTED_FROM, Symmetric, _Cells, symmetric, width
+from holdfast.noise import _symmetric as symmetric_module
+from holdfast.noise._bernoulli import LazyUniform, Threshold
+from holdfast.noise._gaussian import _Rounded, discrete_gaussian, rounded_gaussian
+from holdfast.noise._laplace import _Laplace, _Truncated, discrete_laplace, truncated_laplace
+from holdfast.noise._source import Source
+from holdfast.noise._symmetric import MAGNITUDE_BITS, TRUSTED_FROM, Symmetric, _Cells, symmetric, width
 
 
 @pytest.mark.parametrize("value", [Fraction(0), Fraction(-1), Fraction(2**50) + 1, Fraction(1, 2**41)])
@@ -132,7 +132,7 @@ def test_exact_arithmetic_alone_gives_the_same_integers(
 ) -> None:
     fast = all_laws(32, width, 1500)
     monkeypatch.setattr(symmetric_module, "TRUSTED_FROM", 2**63)
-    monkeypatch.setattr("holdfast.noise.bernoulli.COIN_ERROR", 2.0**20)
+    monkeypatch.setattr("holdfast.noise._bernoulli.COIN_ERROR", 2.0**20)
     assert all_laws(32, width, 1500) == fast
 
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from holdfast.errors import ParameterError
-from holdfast.noise import uniform
-from holdfast.noise.source import Source
-from holdfast.noise.uniform import integers, permutation
+from holdfast.noise import _uniform as uniform
+from holdfast.noise._source import Source
+from holdfast.noise._uniform import integers, permutation
 
 
 @settings(deadline=None)

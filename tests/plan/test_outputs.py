@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from holdfast.cli.app import app
+from holdfast._cli.app import app
 from holdfast.errors import ParameterError
 from holdfast.ledger import Ledger
-from holdfast.plan.release_plan import STEPS, ReleasePlan
+from holdfast.plan._release_plan import STEPS, ReleasePlan
 from tests.cli.arguments import PLAN, files, toml
 
 READ = (

@@ -8,7 +8,7 @@ from typing import Any, get_type_hints
 import pytest
 
 from holdfast.errors import FormatError
-from holdfast.plan.release_plan import STEPS, step_of
+from holdfast.plan._release_plan import STEPS, step_of
 
 each = pytest.mark.parametrize("kind", STEPS, ids=lambda kind: kind.kind)
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import ParameterError
-from holdfast.privacy.amplification import (
+from holdfast.privacy._amplification import (
     gaussian_to_concentrated,
     poisson_amplified,
     poisson_approximate,
@@ -22,14 +22,14 @@ from holdfast.privacy.amplification import (
     without_replacement_approximate,
     without_replacement_pure,
 )
-from holdfast.privacy.curves.curve import ApproxDP, PureDP
-from holdfast.privacy.curves.finite_curve import BoundedRange
-from holdfast.privacy.curves.gaussian import GaussianDP
-from holdfast.privacy.curves.group_replace import GroupReplace
-from holdfast.privacy.curves.laplace import LaplaceCurve
-from holdfast.privacy.curves.renyi import ZCDP, RenyiDP
-from holdfast.privacy.curves.slack import WithSlack
-from holdfast.privacy.curves.subsampled import SubsampledGaussianCurve, amplified_pure
+from holdfast.privacy._curves.curve import ApproxDP, PureDP
+from holdfast.privacy._curves.finite_curve import BoundedRange
+from holdfast.privacy._curves.gaussian import GaussianDP
+from holdfast.privacy._curves.group_replace import GroupReplace
+from holdfast.privacy._curves.laplace import LaplaceCurve
+from holdfast.privacy._curves.renyi import ZCDP, RenyiDP
+from holdfast.privacy._curves.slack import WithSlack
+from holdfast.privacy._curves.subsampled import SubsampledGaussianCurve, amplified_pure
 
 
 @given(epsilon=st.floats(1e-6, 700.0), rate=st.floats(1e-6, 1.0))

@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.errors import ParameterError
-from holdfast.privacy.calibration import calibrate, classical_gaussian_sigma, gaussian_sigma
-from holdfast.privacy.curves.composition import compose
-from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP
-from holdfast.privacy.curves.gaussian import GaussianDP
-from holdfast.privacy.curves.laplace import LaplaceCurve
-from holdfast.privacy.curves.renyi import ZCDP
-from holdfast.privacy.curves.subsampled import SubsampledGaussianCurve
-from holdfast.privacy.rounding import as_written
+from holdfast.privacy._calibration import calibrate, classical_gaussian_sigma, gaussian_sigma
+from holdfast.privacy._curves.composition import compose
+from holdfast.privacy._curves.curve import ApproxDP, PrivacyCurve, PureDP
+from holdfast.privacy._curves.gaussian import GaussianDP
+from holdfast.privacy._curves.laplace import LaplaceCurve
+from holdfast.privacy._curves.renyi import ZCDP
+from holdfast.privacy._curves.subsampled import SubsampledGaussianCurve
+from holdfast.privacy._rounding import as_written
 
 
 def test_the_numbers_of_section_0() -> None:

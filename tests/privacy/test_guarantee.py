@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from holdfast.errors import FormatError, ParameterError
 from holdfast.ledger import Ledger
 from holdfast.privacy import Account, Guarantee, Laplace, PureDP
-from holdfast.privacy.account.parallel import parallel
-from holdfast.privacy.account.resume import ResumableAccount
+from holdfast.privacy._account.parallel import parallel
+from holdfast.privacy._account.resume import ResumableAccount
 from holdfast.release import Release
-from holdfast.release.release import Provenance
+from holdfast.release._release import Provenance
 
 NOISE = Laplace(scale=4.0, l1_sensitivity=1.0)
 """It costs a quarter of PureDP(1)."""

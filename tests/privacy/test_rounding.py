@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.privacy.rounding import as_written, nearest_steps, round_down, round_up, safe_side
+from holdfast.privacy._rounding import as_written, nearest_steps, round_down, round_up, safe_side
 
 
 @given(st.fractions(min_value=-1000, max_value=1000))

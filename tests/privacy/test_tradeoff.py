@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
 
-from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP
-from holdfast.privacy.curves.gaussian import DiscreteGaussianCurve, GaussianDP
-from holdfast.privacy.curves.laplace import LaplaceCurve
-from holdfast.privacy.curves.loss_distribution import LossDistribution
-from holdfast.privacy.curves.renyi import ZCDP, RenyiDP
-from holdfast.privacy.curves.slack import WithSlack
-from holdfast.privacy.curves.subsampled import SubsampledGaussianCurve
-from holdfast.privacy.tradeoff import TradeOff
+from holdfast.privacy._curves.curve import ApproxDP, PrivacyCurve, PureDP
+from holdfast.privacy._curves.gaussian import DiscreteGaussianCurve, GaussianDP
+from holdfast.privacy._curves.laplace import LaplaceCurve
+from holdfast.privacy._curves.loss_distribution import LossDistribution
+from holdfast.privacy._curves.renyi import ZCDP, RenyiDP
+from holdfast.privacy._curves.slack import WithSlack
+from holdfast.privacy._curves.subsampled import SubsampledGaussianCurve
+from holdfast.privacy._tradeoff import TradeOff
 
 TIGHT = st.one_of(
     st.builds(PureDP, st.floats(0.0, 20.0)),

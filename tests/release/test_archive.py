@@ -17,9 +17,9 @@ import pytest
 
 from holdfast.errors import FormatError, ParameterError
 from holdfast.release import Release
-from holdfast.release.archive import from_bytes, pack, sums, to_bytes
-from holdfast.release.outputs import FileWritten
-from holdfast.release.release import _from_record
+from holdfast.release._archive import from_bytes, pack, sums, to_bytes
+from holdfast.release._outputs import FileWritten
+from holdfast.release._release import _from_record
 from tests.golden.release_v1 import FOLDER, releases
 from tests.studies.size import Study, trials
 
@@ -216,7 +216,7 @@ def test_mutants_with_right_sums_give_a_format_error_or_a_release() -> None:
 FULL_DISK = """
 import resource, sys
 from pathlib import Path
-from holdfast.release.archive import write_atomically
+from holdfast.release._archive import write_atomically
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 try:
     write_atomically(Path(sys.argv[1]), b"new" * 1000)
@@ -254,7 +254,7 @@ NO_PLACE = """
 import resource, sys
 from pathlib import Path
 from holdfast.errors import ParameterError
-from holdfast.release.outputs import FileWritten
+from holdfast.release._outputs import FileWritten
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 try:
     FileWritten(name="output", path=Path(sys.argv[1])).require_writable()

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import FormatError, ParameterError
-from holdfast.privacy.wording import bound_text
-from holdfast.release.certificate import SHARE, Certificate
+from holdfast.privacy._wording import bound_text
+from holdfast.release._certificate import SHARE, Certificate
 
 
 def certificate(**changes: Any) -> Certificate:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from holdfast.errors import FormatError, ParameterError
-from holdfast.release.archive import Contents, pack, unpack
+from holdfast.release._archive import Contents, pack, unpack
 
 ARRAYS = hnp.arrays(
     st.sampled_from(["?", "<i8", "<i2", "<u4", "<f4", "<f8", ">f8", "<c16", "<U3"]),

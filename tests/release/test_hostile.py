@@ -9,10 +9,10 @@ import pytest
 
 from holdfast.errors import FormatError, ParameterError
 from holdfast.privacy import ZCDP, Account, Gaussian
-from holdfast.privacy.curves.stored import curve_from_json
+from holdfast.privacy._curves.stored import curve_from_json
 from holdfast.release import Release
-from holdfast.release.archive import parse_json
-from holdfast.release.tables import table_bytes, table_of
+from holdfast.release._archive import parse_json
+from holdfast.release._tables import table_bytes, table_of
 
 TABLE = pyarrow.table({"x": [0.0] * 1000, "name": pyarrow.array(["a", "b"] * 500).dictionary_encode()})
 

@@ -11,9 +11,9 @@ import pytest
 
 from holdfast.errors import ParameterError
 from holdfast.ledger import Ledger, create_key
-from holdfast.ledger.jobs.keeping import Shelf
-from holdfast.release.archive import write_atomically
-from holdfast.release.outputs import PARTS, FileRead, FileWritten, Outputs, lies_outside
+from holdfast.ledger._jobs.keeping import Shelf
+from holdfast.release._archive import write_atomically
+from holdfast.release._outputs import PARTS, FileRead, FileWritten, Outputs, lies_outside
 
 NAMES = ("budget.db", "Zürich daten.csv", "schema.TOML", "a.b.c", "rows")
 

@@ -13,7 +13,7 @@ from holdfast.errors import FormatError, NotPrivateWarning, ParameterError
 from holdfast.ledger import Ledger
 from holdfast.privacy import ZCDP, Account, Gaussian
 from holdfast.release import Provenance, Release
-from holdfast.release.certificate import Certificate
+from holdfast.release._certificate import Certificate
 
 NOISE = Gaussian(sigma=2.0, l2_sensitivity=1.0)
 IDEALISED = Gaussian(sigma=2.0, l2_sensitivity=1.0, arithmetic="idealised")

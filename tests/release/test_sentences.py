@@ -33,8 +33,8 @@ from holdfast.privacy import (
     PureDP,
     TradeOff,
 )
-from holdfast.privacy.guarantee import Sureness, guess_bound
-from holdfast.privacy.wording import (
+from holdfast.privacy._guarantee import Sureness, guess_bound
+from holdfast.privacy._wording import (
     bound_text,
     confidence_percent,
     confidence_text,
@@ -48,9 +48,9 @@ from holdfast.privacy.wording import (
     rounded_up,
 )
 from holdfast.release import Release
-from holdfast.release.certificate import SHARE, Certificate
+from holdfast.release._certificate import SHARE, Certificate
 from holdfast.synth import Synthesizer
-from holdfast.synth.certificate import OVERALL
+from holdfast.synth._certificate import OVERALL
 from tests.studies.size import trials
 
 pytestmark = [
@@ -336,8 +336,8 @@ DIGITS = re.compile(r"\.\d+[fge]?")
 ROUNDED = ("guarantee.py", "wording.py")
 """Where per cents are written of numbers that were rounded up before."""
 NOT_PROVED = {
-    "dossier/charts/curves.py": "the epsilon of a grid, for a label",
-    "dossier/comparison/epsilons.py": "an epsilon that was tried",
+    "dossier/_charts/curves.py": "the epsilon of a grid, for a label",
+    "dossier/_comparison/epsilons.py": "an epsilon that was tried",
 }
 
 

@@ -16,9 +16,9 @@ from holdfast.data import Categorical, Numeric, Schema, open_table
 from holdfast.errors import FormatError, UselessRelease, UselessReleaseWarning
 from holdfast.learn import PrivateAdditiveClassifier, PrivateLogisticRegression, PrivateScaler, load_model
 from holdfast.privacy import Account, ApproxDP, GaussianDP, PureDP
-from holdfast.privacy.account.request import limit_of
+from holdfast.privacy._account.request import limit_of
 from holdfast.release import Release
-from holdfast.release.usefulness import MOST_UNITS, Prospect, announce, influence, units_hidden, useful_only
+from holdfast.release._usefulness import MOST_UNITS, Prospect, announce, influence, units_hidden, useful_only
 from holdfast.synth import Synthesizer
 
 pytestmark = pytest.mark.filterwarnings("ignore::holdfast.errors.NotPrivateWarning")
@@ -187,7 +187,7 @@ def test_a_certificate_of_everything_is_said_afterwards_where_nothing_could_be_f
 @given(st.floats(0.003, 3.0), st.integers(2, 200).map(lambda half: 2 * half))
 def test_a_claim_that_is_foreseen_to_fail_does_so_every_other_time(epsilon: float, number: int) -> None:
     """Of rows without error the claim is noise and its quantile: all of it where the quantile alone is as large."""
-    from holdfast.synth.certificate import certificate_noise, offset
+    from holdfast.synth._certificate import certificate_noise, offset
 
     told = Synthesizer(epsilon, 1e-6).estimate(people(number)).prospects
     account = Account(limit_of(epsilon, 1e-6), currency="zcdp", seed=0)

@@ -9,7 +9,7 @@ import pytest
 from reproductions.gaussian_sum import GaussianSum
 from scipy.stats import ks_2samp, norm
 
-from holdfast.audit.canaries import RademacherCanaries
+from holdfast.audit._canaries import RademacherCanaries
 from holdfast.errors import ParameterError
 from reproductions import gaussian_sum
 from tests.studies.size import Study, trials

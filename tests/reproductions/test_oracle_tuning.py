@@ -7,9 +7,9 @@ import pytest
 from reproductions.oracle_tuning import choose_by_oracle
 
 from holdfast.errors import NotPrivateWarning, ParameterError
+from holdfast.learn._rows.examples import ArrayExamples, Examples
+from holdfast.learn._tuning.candidates import Candidate, Chosen
 from holdfast.learn.methods.method import Fit
-from holdfast.learn.rows.examples import ArrayExamples, Examples
-from holdfast.learn.tuning.candidates import Candidate, Chosen
 from holdfast.privacy import Account, Adjacency, Laplace, PureDP
 
 

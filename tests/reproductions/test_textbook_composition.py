@@ -17,9 +17,9 @@ from reproductions.textbook_composition import (
     per_step_without_second_term,
 )
 
-from holdfast.privacy.curves.composition import Composed
-from holdfast.privacy.curves.curve import ApproxDP, PureDP
-from holdfast.privacy.curves.renyi import ZCDP
+from holdfast.privacy._curves.composition import Composed
+from holdfast.privacy._curves.curve import ApproxDP, PureDP
+from holdfast.privacy._curves.renyi import ZCDP
 
 
 @pytest.mark.parametrize(("total", "times", "truth"), [(8.0, 10, 11.66), (1.0, 100, 1.044)])

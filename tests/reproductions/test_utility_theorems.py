@@ -17,12 +17,12 @@ from reproductions.utility_theorems import (
     strongly_convex_excess,
 )
 
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Logistic
+from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.learn.methods.output import output_perturbation
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Logistic
-from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.privacy import Account, PureDP
-from holdfast.privacy.adjacency import Adjacency
+from holdfast.privacy._adjacency import Adjacency
 
 
 @pytest.mark.parametrize("dimension", [1, 3, 50])

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 from numpy.typing import NDArray
 
-from holdfast.cli.app import app
+from holdfast._cli.app import app
 from holdfast.data import (
     Categorical,
     Encoder,

@@ -14,7 +14,7 @@ import pyarrow.parquet as parquet
 import pytest
 from click.testing import CliRunner, Result
 
-from holdfast.cli.app import app
+from holdfast._cli.app import app
 from holdfast.data import Categorical, Numeric, Schema
 from holdfast.ledger import Ledger
 from holdfast.privacy import Account, ApproxDP, Laplace, PureDP
@@ -119,7 +119,7 @@ def test_e8_a_reader_that_leaves_is_no_error() -> None:
     gone, into = os.pipe()
     os.close(gone)
     done = subprocess.run(
-        [sys.executable, "-m", "holdfast.cli.app", "ledger", "show", "budget.db"],
+        [sys.executable, "-m", "holdfast._cli.app", "ledger", "show", "budget.db"],
         stdout=into,
         stderr=subprocess.PIPE,
         env=os.environ | {"PYTHONPATH": str(ROOT / "src")},

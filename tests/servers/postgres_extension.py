@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from holdfast.data.engines.postgres.extension import COMPILERS, SCHEMA
+from holdfast.data._engines.postgres.extension import COMPILERS, SCHEMA
 from tests.conftest import missing
 from tests.servers.postgres import Server
 

@@ -7,8 +7,8 @@ from importlib import import_module
 
 NEEDED = (
     "pandas",  # pyspark imports it in every worker
-    "holdfast.data.encode",
-    "holdfast.data.engines.spark.worker",
+    "holdfast.data._encode",
+    "holdfast.data._engines.spark.worker",
     "holdfast.learn.methods.bolt_on",
     "tests.servers.spark_kernels",
 )

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from holdfast.data import Categorical, Schema, open_table
 from holdfast.privacy import Account, ApproxDP, PrivacyCurve
-from holdfast.synth.evaluation import evaluate
-from holdfast.synth.exact_counts import ExactCounts
+from holdfast.synth._evaluation import evaluate
+from holdfast.synth._exact_counts import ExactCounts
+from holdfast.synth._workload import Workload
 from holdfast.synth.methods.method import Synthesis
-from holdfast.synth.workload import Workload
 
 Codes = NDArray[np.int64]
 

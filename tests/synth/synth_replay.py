@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from holdfast.privacy import Account, PrivacyCurve
-from holdfast.privacy.account.account import Permit
-from holdfast.privacy.mechanisms.mechanism import Mechanism
-from holdfast.synth.exact_counts import ExactCounts
+from holdfast.privacy._account.account import Permit
+from holdfast.privacy._mechanisms.mechanism import Mechanism
+from holdfast.synth._exact_counts import ExactCounts
+from holdfast.synth._workload import Workload
 from holdfast.synth.methods.method import SynthesisMethod
-from holdfast.synth.workload import Workload
 
 Record = list[tuple[Mechanism, Any, Any]]
 

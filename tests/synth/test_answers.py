@@ -15,7 +15,7 @@ from holdfast.data import Categorical, Identifier, Schema
 from holdfast.errors import ParameterError
 from holdfast.privacy import ZCDP, Account, PrivacyUnit
 from holdfast.synth import Synthesizer, Workload
-from holdfast.synth.answers import fieller_set, noise_quantile, ratio_quantile
+from holdfast.synth._answers import fieller_set, noise_quantile, ratio_quantile
 from tests.studies.size import Study, trials
 
 pytestmark = pytest.mark.filterwarnings("ignore::holdfast.errors.NotPrivateWarning")

@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 
 from holdfast.data import Categorical, Identifier, Schema, open_table
 from holdfast.errors import AssumptionWarning, ParameterError
-from holdfast.noise.source import Source
+from holdfast.noise._source import Source
 from holdfast.privacy import ZCDP, ApproxDP, PureDP
-from holdfast.privacy.account import Account
-from holdfast.privacy.adjacency import PrivacyUnit
-from holdfast.privacy.mechanisms.laplace import Laplace
-from holdfast.synth.certificate import _upper, certificate_noise, certify, largest_errors, offset
-from holdfast.synth.exact_counts import ExactCounts
-from holdfast.synth.rows.coded_rows import CodedRows
-from holdfast.synth.workload import Workload
+from holdfast.privacy._account import Account
+from holdfast.privacy._adjacency import PrivacyUnit
+from holdfast.privacy._mechanisms.laplace import Laplace
+from holdfast.synth._certificate import _upper, certificate_noise, certify, largest_errors, offset
+from holdfast.synth._exact_counts import ExactCounts
+from holdfast.synth._rows.coded_rows import CodedRows
+from holdfast.synth._workload import Workload
 
 DRAWS = 100_000
 LABELS = ["0", "1", "2"]

@@ -11,8 +11,8 @@ import pytest
 from holdfast.data import Categorical, Identifier, Schema
 from holdfast.errors import ParameterError
 from holdfast.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP
-from holdfast.synth import METHODS, Synthesizer, Workload
-from holdfast.synth.choice import choose_synthesis_method, find_synthesis_method
+from holdfast.synth import SYNTHESISERS, Synthesizer, Workload
+from holdfast.synth._choice import choose_synthesis_method, find_synthesis_method
 from holdfast.synth.methods.independent import independent
 from holdfast.synth.methods.method import SynthesisMethod, SynthesisRank, SynthesisTask
 
@@ -37,7 +37,7 @@ def test_the_choice_fits_the_promise() -> None:
 
 def test_without_the_first_the_next_is_taken() -> None:
     order = ["adaptive", "tree", "independent"]
-    left = list(METHODS)
+    left = list(SYNTHESISERS)
     for name in order:
         assert choose_synthesis_method(task(), left).method == name
         left = [method for method in left if method.name != name]
@@ -54,12 +54,12 @@ def ranked(place: float, **declared: Any) -> SynthesisMethod:
 
 
 def test_a_strangers_method_takes_part() -> None:
-    choice = choose_synthesis_method(task(), (*METHODS, ranked(0.5)))
+    choice = choose_synthesis_method(task(), (*SYNTHESISERS, ranked(0.5)))
     assert (choice.method, choice.options) == ("stranger", {"steps": 2})
     assert choice.summary() == "method='auto' chose 'stranger': it is new"
-    assert choose_synthesis_method(task(), (*METHODS, ranked(9.0))).method == "adaptive"
+    assert choose_synthesis_method(task(), (*SYNTHESISERS, ranked(9.0))).method == "adaptive"
     pair = task(domain={"a": 2, "b": 2}, workload=Workload.of([("a", "b")]))
-    assert choose_synthesis_method(pair, (*METHODS, ranked(0.5))).method == "adaptive"
+    assert choose_synthesis_method(pair, (*SYNTHESISERS, ranked(0.5))).method == "adaptive"
 
 
 @pytest.mark.parametrize(
@@ -75,18 +75,18 @@ def test_a_strangers_method_takes_part() -> None:
 def test_what_a_method_would_refuse_is_never_chosen(declared: dict[str, Any], asked: dict[str, Any]) -> None:
     stranger = ranked(0.5, **declared)
     assert not stranger.takes(task(**asked))
-    assert choose_synthesis_method(task(**asked), (*METHODS, stranger)).method != "stranger"
+    assert choose_synthesis_method(task(**asked), (*SYNTHESISERS, stranger)).method != "stranger"
 
 
 def test_methods_are_found_by_name() -> None:
-    assert [find_synthesis_method(method.name) for method in METHODS] == list(METHODS)
+    assert [find_synthesis_method(method.name) for method in SYNTHESISERS] == list(SYNTHESISERS)
     assert find_synthesis_method(ranked(1.0)).name == "stranger"
     with pytest.raises(ParameterError, match="'auto' or one of"):
         find_synthesis_method("magic")
 
 
 def test_names_are_sorted_and_differ() -> None:
-    names = [method.name for method in METHODS]
+    names = [method.name for method in SYNTHESISERS]
     assert names == sorted(set(names))
 
 
@@ -213,7 +213,7 @@ def test_a_private_number_of_rows_is_not_looked_at(monkeypatch: pytest.MonkeyPat
         seen.append(asked)
         return choose_synthesis_method(asked)
 
-    monkeypatch.setattr("holdfast.synth.synthesizer.choose_synthesis_method", noted)
+    monkeypatch.setattr("holdfast.synth._synthesizer.choose_synthesis_method", noted)
     for rows in (40, 400):
         table = {"a": [0, 1] * rows, "b": [0, 1, 1, 0] * (rows // 2)}
         Synthesizer(1.0, 1e-7, adjacency="add_remove", random_state=0).fit(table, Schema(BITS))

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-import holdfast.synth.exact_counts as room
+import holdfast.synth._exact_counts as room
 from holdfast.data import Categorical, Identifier, Schema, open_table
 from holdfast.errors import ParameterError
-from holdfast.privacy.adjacency import PrivacyUnit
-from holdfast.synth.exact_counts import ExactCounts
+from holdfast.privacy._adjacency import PrivacyUnit
+from holdfast.synth._exact_counts import ExactCounts
 
 COLUMNS: list[Any] = [Categorical(name, ["0", "1"]) for name in "abc"]
 FRAME: dict[str, Any] = {"a": ["0", "1", "1"], "b": ["1", "1", "0"], "c": ["0", "0", "0"]}

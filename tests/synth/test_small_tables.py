@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.data import Categorical, Identifier, Numeric, Schema
-from holdfast.data.schema.kinds import Column
+from holdfast.data._schema.kinds import Column
 from holdfast.errors import HoldfastError, ParameterError
 from holdfast.privacy import ZCDP, Account, ApproxDP, GaussianDP, PrivacyCurve, PrivacyUnit, PureDP
-from holdfast.privacy.account.request import limit_of
-from holdfast.privacy.adjacency import Adjacency
-from holdfast.synth import METHODS, Synthesizer, Workload
+from holdfast.privacy._account.request import limit_of
+from holdfast.privacy._adjacency import Adjacency
+from holdfast.synth import SYNTHESISERS, Synthesizer, Workload
 from holdfast.synth.methods.method import SynthesisTask
 from tests.studies.size import trials
 
@@ -115,7 +115,7 @@ def test_auto_never_takes_a_method_that_refuses(case: Case) -> None:
 @given(case=cases(most_columns=2), data=st.data())
 @settings(max_examples=trials(300), deadline=None)
 def test_a_method_takes_what_it_does_not_refuse(case: Case, data: st.DataObject) -> None:
-    method = data.draw(st.sampled_from(METHODS))
+    method = data.draw(st.sampled_from(SYNTHESISERS))
     try:
         use(case.asked(method.name).fit(case.rows, case.schema))
         refused = False
@@ -126,7 +126,7 @@ def test_a_method_takes_what_it_does_not_refuse(case: Case, data: st.DataObject)
 
 @pytest.mark.parametrize("names", [["a"], ["a", "b", "c"]], ids=["one column", "three columns"])
 @pytest.mark.parametrize(("adjacency", "rows"), [("replace", 1), ("zero_out", 40), ("add_remove", 1)])
-@pytest.mark.parametrize("method", [method.name for method in METHODS])
+@pytest.mark.parametrize("method", [method.name for method in SYNTHESISERS])
 def test_columns_of_one_category(method: str, rows: int, adjacency: str, names: list[str]) -> None:
     schema = Schema([Categorical(name, ["x"]) for name in names])
     made = Synthesizer(

@@ -24,14 +24,14 @@ from holdfast.errors import (
     ParameterError,
 )
 from holdfast.privacy import ZCDP, ApproxDP
-from holdfast.privacy.account import Account
-from holdfast.privacy.adjacency import PrivacyUnit
+from holdfast.privacy._account import Account
+from holdfast.privacy._adjacency import PrivacyUnit
 from holdfast.release import Release
 from holdfast.synth import Synthesizer, Workload, Zeros
-from holdfast.synth.certificate import largest_errors
-from holdfast.synth.choice import find_synthesis_method
-from holdfast.synth.evaluation import evaluate
-from holdfast.synth.exact_counts import ExactCounts
+from holdfast.synth._certificate import largest_errors
+from holdfast.synth._choice import find_synthesis_method
+from holdfast.synth._evaluation import evaluate
+from holdfast.synth._exact_counts import ExactCounts
 
 pytestmark = pytest.mark.filterwarnings("ignore::holdfast.errors.NotPrivateWarning")
 SCHEMA = Schema(
@@ -407,7 +407,7 @@ def test_the_objective_is_declared_and_kept() -> None:
 def test_the_choice_says_when_the_largest_error_is_far_from_what_one_measurement_leaves(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("holdfast.synth.choice.SACRIFICED", 1e-9)
+    monkeypatch.setattr("holdfast.synth._choice.SACRIFICED", 1e-9)
     few = Workload.of([("age", "sex"), ("sex", "ward")])
     made = Synthesizer(1.0, 1e-6, workload=few, random_state=1).fit(columns(), SCHEMA)
     assert "objective='largest' aims at that" in made.summary()

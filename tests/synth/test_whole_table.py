@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from holdfast.data import Categorical, Identifier, Schema, open_table
 from holdfast.errors import ParameterError
-from holdfast.noise.source import Source
+from holdfast.noise._source import Source
 from holdfast.privacy import ZCDP, Account, ApproxDP, PrivacyUnit, PureDP
-from holdfast.privacy.mechanisms.laplace import Laplace
+from holdfast.privacy._mechanisms.laplace import Laplace
 from holdfast.synth import Synthesizer, Workload
-from holdfast.synth.certificate import certificate_noise, offset
-from holdfast.synth.exact_counts import ExactCounts
-from holdfast.synth.rows.coded_rows import CodedRows
-from holdfast.synth.whole_table import USERS, WHOLE, certify_whole, share_left_out, user_shift
+from holdfast.synth._certificate import certificate_noise, offset
+from holdfast.synth._exact_counts import ExactCounts
+from holdfast.synth._rows.coded_rows import CodedRows
+from holdfast.synth._whole_table import USERS, WHOLE, certify_whole, share_left_out, user_shift
 from tests.studies.size import Study, trials
 
 pytestmark = pytest.mark.filterwarnings("ignore::holdfast.errors.NotPrivateWarning")

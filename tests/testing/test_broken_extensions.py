@@ -21,18 +21,18 @@ from holdfast.attack import (
     RowsAttack,
     RowsCase,
 )
-from holdfast.attack.attributes.fredrikson import fredrikson
-from holdfast.attack.attributes.mehnaz import label_only
-from holdfast.attack.rows.disclosure import DisclosureCase, link
+from holdfast.attack._attributes.fredrikson import fredrikson
+from holdfast.attack._attributes.mehnaz import label_only
+from holdfast.attack._rows.disclosure import DisclosureCase, link
 from holdfast.data import Categorical, Numeric, Schema
-from holdfast.data.engines import Engine
-from holdfast.data.engines.memory import connect as in_memory
+from holdfast.data._engines import Engine
+from holdfast.data._engines.memory import connect as in_memory
 from holdfast.errors import ParameterError
-from holdfast.learn.choice import find_learner
+from holdfast.learn._choice import find_learner
 from holdfast.learn.methods.method import Fit, Learner
-from holdfast.noise.source import Source
+from holdfast.noise._source import Source
 from holdfast.privacy import Account, Gaussian
-from holdfast.synth.choice import find_synthesis_method
+from holdfast.synth._choice import find_synthesis_method
 from holdfast.testing import (
     EngineStore,
     check_attack,

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 from holdfast.errors import ParameterError
-from holdfast.learn.methods import METHODS as LEARNERS
+from holdfast.learn._catalogue import LEARNERS
+from holdfast.learn._problem import Problem
+from holdfast.learn._rows.examples import Examples
 from holdfast.learn.methods.method import Fit, Learner
-from holdfast.learn.problem import Problem
-from holdfast.learn.rows.examples import Examples
-from holdfast.noise.source import Source
+from holdfast.noise._source import Source
 from holdfast.privacy import Account, Gaussian, Laplace
 from holdfast.synth import METHODS as SYNTHESISERS
 from holdfast.synth.methods.method import SynthesisMethod
 from holdfast.testing import check_mechanism, check_method, check_replay, mechanism_checks, method_checks
-from holdfast.testing.learners import learner_checks
-from holdfast.testing.synthesisers import synthesiser_checks
+from holdfast.testing._learners import learner_checks
+from holdfast.testing._synthesisers import synthesiser_checks
 
 
 def broken_by(subject: Any, checks: Any) -> set[str]:

@@ -2,7 +2,7 @@
 
 Every function takes a `Source` first: there is no hidden generator. Exact samplers have exactly the
 law they name; those of `idealised` are real arithmetic in doubles and not for releases. Coins are in
-`holdfast.noise.bernoulli`, whose name is that of its first function.
+`holdfast.noise._bernoulli`, whose name is that of its first function.
 """
 
 from __future__ import annotations

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from holdfast.plan.release_plan import Quote, ReleasePlan
+from holdfast.plan._release_plan import Quote, ReleasePlan
 
 __all__ = ["Quote", "ReleasePlan"]

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from holdfast.release.release import Provenance, Release
+from holdfast.release._release import Provenance, Release
 
 __all__ = ["Provenance", "Release"]

@@ -4,23 +4,23 @@
 rows are drawn from the model (`rows`), and what can be said of their errors is `certificate`.
 """
 
-from .answers import Answers as Answers
-from .certificate import Certification as Certification
-from .evaluation import Evaluation as Evaluation
-from .evaluation import evaluate as evaluate
-from .exact_counts import Counted as Counted
-from .exact_counts import ExactCounts as ExactCounts
-from .forecast import Estimate as Estimate
-from .forecast import SynthesisEstimate as SynthesisEstimate
-from .methods import METHODS as METHODS
+from ._answers import Answers as Answers
+from ._catalogue import SYNTHESISERS as SYNTHESISERS
+from ._certificate import Certification as Certification
+from ._evaluation import Evaluation as Evaluation
+from ._evaluation import evaluate as evaluate
+from ._exact_counts import Counted as Counted
+from ._exact_counts import ExactCounts as ExactCounts
+from ._forecast import Estimate as Estimate
+from ._forecast import SynthesisEstimate as SynthesisEstimate
+from ._models.model import Measurement as Measurement
+from ._rows.impossible_rows import Zeros as Zeros
+from ._synthesizer import Synthesizer as Synthesizer
+from ._workload import Workload as Workload
+from ._workload.one_layer import OneLayer as OneLayer
+from ._workload.query_classes import Conjunctions as Conjunctions
+from ._workload.query_classes import Predicates as Predicates
+from ._workload.query_classes import Ranges as Ranges
+from ._workload.query_classes import Thresholds as Thresholds
+from ._workload.workload import Marginal as Marginal
 from .methods.method import SynthesisMethod as SynthesisMethod
-from .models.model import Measurement as Measurement
-from .rows.impossible_rows import Zeros as Zeros
-from .synthesizer import Synthesizer as Synthesizer
-from .workload import Workload as Workload
-from .workload.one_layer import OneLayer as OneLayer
-from .workload.query_classes import Conjunctions as Conjunctions
-from .workload.query_classes import Predicates as Predicates
-from .workload.query_classes import Ranges as Ranges
-from .workload.query_classes import Thresholds as Thresholds
-from .workload.workload import Marginal as Marginal

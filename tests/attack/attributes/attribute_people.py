@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from holdfast.attack.models.target import Target
-from holdfast.data.schema import Categorical, Numeric, Schema
+from holdfast.attack._models.target import Target
+from holdfast.data._schema import Categorical, Numeric, Schema
 
 
 def schema(numbers: bool = False) -> Schema:

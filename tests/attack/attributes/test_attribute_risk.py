@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from holdfast.attack import AttributeReport, AttributeRisk, attribute_risk
-from holdfast.attack.attributes.result import UNLIMITED
-from holdfast.data.schema import Categorical, Numeric, Schema
+from holdfast.attack._attributes.result import UNLIMITED
+from holdfast.data._schema import Categorical, Numeric, Schema
 from holdfast.privacy import Adjacency, GaussianDP, Guarantee, PrivacyUnit, PureDP
-from holdfast.privacy.tradeoff import TradeOff
+from holdfast.privacy._tradeoff import TradeOff
 from tests.attack.attack_models import Quick
 from tests.attack.attributes.attribute_people import ByHeartOf, schema, table, true_model
 from tests.studies.size import Study, trials

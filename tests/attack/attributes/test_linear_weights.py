@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from holdfast.attack import attribute_risk
-from holdfast.attack.attributes.linear_weights import (
+from holdfast.attack._attributes.linear_weights import (
     LinearInside,
     accuracy_of_weights,
     ridge_weights,

@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from holdfast.attack.attributes.informed import informed_accuracy, informed_accuracy_of_many
-from holdfast.attack.attributes.outcome import Gain, MemberGap, RightGuesses, Surest, group_risks
-from holdfast.attack.roc import Rate
+from holdfast.attack._attributes.informed import informed_accuracy, informed_accuracy_of_many
+from holdfast.attack._attributes.outcome import Gain, MemberGap, RightGuesses, Surest, group_risks
+from holdfast.attack._roc import Rate
 from holdfast.privacy import ApproxDP, GaussianDP, PureDP
-from holdfast.privacy.tradeoff import TradeOff
+from holdfast.privacy._tradeoff import TradeOff
 from tests.studies.size import Study, trials
 
 

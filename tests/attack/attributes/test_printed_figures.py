@@ -15,18 +15,18 @@ import pytest
 from scipy.special import expit
 
 from holdfast.attack import attribute_risk
-from holdfast.attack.attributes.case import AttributeCase, Response, guesses
-from holdfast.attack.attributes.discriminant import learner_of
-from holdfast.attack.attributes.fredrikson import BAYES
-from holdfast.attack.attributes.linear_weights import (
+from holdfast.attack._attributes.case import AttributeCase, Response, guesses
+from holdfast.attack._attributes.discriminant import learner_of
+from holdfast.attack._attributes.fredrikson import BAYES
+from holdfast.attack._attributes.linear_weights import (
     LinearInside,
     accuracy_of_weights,
     iterates_log_likelihood,
     weights_evidence,
     weights_log_likelihood,
 )
-from holdfast.attack.attributes.outcome import MemberGap
-from holdfast.attack.roc import Rate
+from holdfast.attack._attributes.outcome import MemberGap
+from holdfast.attack._roc import Rate
 from holdfast.privacy import GaussianDP
 from tests.studies.size import Study, trials
 

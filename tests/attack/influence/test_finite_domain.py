@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.attack.influence.finite_domain import (
+from holdfast.attack._influence.finite_domain import (
     best_guess,
     blind_gain,
     gain,

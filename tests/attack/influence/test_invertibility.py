@@ -15,7 +15,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from holdfast import PrivateLogisticRegression, open_table
 from holdfast.attack import invertibility, publishing_options
-from holdfast.attack.influence.columns import Domain, with_column
+from holdfast.attack._influence.columns import Domain, with_column
 from holdfast.data import Categorical, Numeric, Schema
 from holdfast.errors import NotPrivateWarning, ParameterError
 

@@ -14,9 +14,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from holdfast.attack import Target, attribute_risk, invertibility, membership
-from holdfast.attack.models.target import columns_read
+from holdfast.attack._models.target import columns_read
 from holdfast.data import Categorical, Numeric, Schema
-from holdfast.data.encode import Encoder
+from holdfast.data._encode import Encoder
 from holdfast.errors import HoldfastError
 from holdfast.learn import PrivateLogisticRegression, pipeline_release
 

@@ -13,8 +13,8 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 
 from holdfast.attack import Records, Target, membership
-from holdfast.attack.models.layers import has_layers, passed
-from holdfast.attack.models.neural import inside_seen
+from holdfast.attack._models.layers import has_layers, passed
+from holdfast.attack._models.neural import inside_seen
 from holdfast.errors import ParameterError
 from holdfast.learn import PrivateLogisticRegression
 from tests.attack.attack_models import people

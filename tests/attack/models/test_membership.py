@@ -6,8 +6,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from holdfast.attack import ATTACKS, Attack, Case, membership
-from holdfast.attack.models import REGISTRY
-from holdfast.attack.result import find_attacks
+from holdfast.attack._models import REGISTRY
+from holdfast.attack._result import find_attacks
 from holdfast.errors import ParameterError
 from tests.attack.attack_models import ByHeart, people
 

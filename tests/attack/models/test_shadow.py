@@ -8,8 +8,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from holdfast.attack import Records, Target, reference_models
-from holdfast.attack.models.lira import moments, steadied
-from holdfast.attack.models.shadow import cloneable, fitting, observe_models
+from holdfast.attack._models.lira import moments, steadied
+from holdfast.attack._models.shadow import cloneable, fitting, observe_models
 from holdfast.errors import ParameterError
 from holdfast.learn import PrivateLogisticRegression
 from tests.attack.attack_models import Quick, people

@@ -12,7 +12,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.svm import LinearSVC
 
 from holdfast.attack import Records, Target, membership
-from holdfast.attack.models.target import finite, surest
+from holdfast.attack._models.target import finite, surest
 from holdfast.errors import DataError, ParameterError
 from holdfast.learn import PrivateLogisticRegression, PrivateRidge
 from tests.attack.attack_models import people

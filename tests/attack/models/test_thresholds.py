@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.attack import ATTACKS, AttackResult, Threshold
-from holdfast.attack.models.thresholds import best_cut, calibrated, from_shadow, sorted_half
+from holdfast.attack._models.thresholds import best_cut, calibrated, from_shadow, sorted_half
 from holdfast.errors import ParameterError
 from tests.attack.attack_models import ByHeart, Quick, people
 

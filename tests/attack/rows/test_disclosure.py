@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from holdfast.attack import DisclosureAttack, DisclosureResult, ReleasedRows, synthetic_disclosure
-from holdfast.attack.rows.disclosure import isolates, nearest, predicates
+from holdfast.attack._rows.disclosure import isolates, nearest, predicates
 from holdfast.errors import ParameterError
 
 

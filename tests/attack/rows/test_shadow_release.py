@@ -9,13 +9,13 @@ import pyarrow as pa
 import pytest
 
 from holdfast.attack import shadow_release
-from holdfast.attack.result import LOOKS, audited_curve
-from holdfast.attack.roc import Look
+from holdfast.attack._result import LOOKS, audited_curve
+from holdfast.attack._roc import Look
 from holdfast.data import Categorical, Schema
 from holdfast.errors import ParameterError
 from holdfast.privacy import ApproxDP, PureDP
 from holdfast.synth import Synthesizer
-from holdfast.synth.workload import Workload
+from holdfast.synth._workload import Workload
 
 POPULATION = np.random.default_rng(0).normal(size=(1500, 4))
 RARE = np.array([[3.0, -3.0, 3.0, -3.0]])

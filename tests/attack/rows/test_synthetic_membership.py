@@ -10,12 +10,12 @@ import pyarrow as pa
 import pytest
 
 from holdfast.attack import ROWS_ATTACKS, AttackResult, RowsAttack, RowsCase, synthetic_membership
-from holdfast.attack.models.thresholds import calibrated
-from holdfast.attack.rows.distance_based import WARNING
-from holdfast.attack.rows.released_rows import by_spread
+from holdfast.attack._models.thresholds import calibrated
+from holdfast.attack._rows.distance_based import WARNING
+from holdfast.attack._rows.released_rows import by_spread
 from holdfast.data import Categorical, Numeric, Schema
 from holdfast.errors import ParameterError
-from holdfast.privacy.tradeoff import TradeOff
+from holdfast.privacy._tradeoff import TradeOff
 from holdfast.synth import Synthesizer
 
 COIN = TradeOff([0.0, 1.0], [1.0, 0.0], claim="proved")

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from holdfast.audit.bounds import fdp
-from holdfast.audit.bounds.worst_case import upper_tail
+from holdfast.audit._bounds import fdp
+from holdfast.audit._bounds.worst_case import upper_tail
 from holdfast.errors import ParameterError
 from holdfast.privacy import ApproxDP, GaussianDP, PureDP, TradeOff
 

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from holdfast.audit.bounds import guess_path as path
-from holdfast.audit.bounds import one_run
-from holdfast.audit.bounds.epsilon_grid import climb, last_epsilon, rung
-from holdfast.audit.bounds.worst_case import keep_probability, upper_tail
+from holdfast.audit._bounds import guess_path as path
+from holdfast.audit._bounds import one_run
+from holdfast.audit._bounds.epsilon_grid import climb, last_epsilon, rung
+from holdfast.audit._bounds.worst_case import keep_probability, upper_tail
 from holdfast.errors import ParameterError
 from tests.studies.size import Study, trials
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from holdfast.audit.bounds import multi_run
-from holdfast.audit.bounds.multi_run import ErrorRates
+from holdfast.audit._bounds import multi_run
+from holdfast.audit._bounds.multi_run import ErrorRates
 from holdfast.errors import ParameterError
 from tests.studies.size import Study, trials
 

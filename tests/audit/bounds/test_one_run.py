@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.audit.bounds import one_run
-from holdfast.audit.canaries import decoder
+from holdfast.audit._bounds import one_run
+from holdfast.audit._canaries import decoder
 from holdfast.errors import ParameterError
 
 FORMULA = [

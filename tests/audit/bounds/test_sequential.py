@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.audit.bounds import one_run, sequential
-from holdfast.audit.bounds.sequential import SequentialTest
+from holdfast.audit._bounds import one_run, sequential
+from holdfast.audit._bounds.sequential import SequentialTest
 from holdfast.errors import ParameterError
 
 

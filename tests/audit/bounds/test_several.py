@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.audit.bounds.several import holm, shared_confidence
+from holdfast.audit._bounds.several import holm, shared_confidence
 from holdfast.errors import ParameterError
 
 P_VALUES = st.lists(st.floats(0.0, 1.0), min_size=1, max_size=12)

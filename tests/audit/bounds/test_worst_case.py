@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.audit.bounds.worst_case import solved, upper_tail, worst_case
+from holdfast.audit._bounds.worst_case import solved, upper_tail, worst_case
 from tests.paths import GOLDEN
 
 NUMBERS = json.loads((GOLDEN / "audit_program.json").read_text())

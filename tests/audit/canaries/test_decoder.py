@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.audit.canaries import (
+from holdfast.audit._canaries import (
     HadamardCanaries,
     RademacherCanaries,
     SphereCanaries,
     decoder,
     inclusion_coins,
 )
-from holdfast.audit.canaries.decoder import (
+from holdfast.audit._canaries.decoder import (
     Guesses,
     correct_path,
     guess,
@@ -25,7 +25,7 @@ from holdfast.audit.canaries.decoder import (
     ridge_scores,
 )
 from holdfast.errors import ParameterError
-from holdfast.noise.source import Source
+from holdfast.noise._source import Source
 
 
 @pytest.mark.parametrize(("count", "dimension"), [(20, 50), (60, 30)])

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.audit.canaries import (
+from holdfast.audit._canaries import (
     Canaries,
     DiracCanaries,
     HadamardCanaries,
@@ -24,10 +24,10 @@ from holdfast.audit.canaries import (
     random_labels,
     worst_case_gradient,
 )
-from holdfast.audit.canaries.design import largest_entry, packed, stream_key, words
-from holdfast.audit.canaries.orthogonal import walsh_hadamard
+from holdfast.audit._canaries.design import largest_entry, packed, stream_key, words
+from holdfast.audit._canaries.orthogonal import walsh_hadamard
 from holdfast.errors import ParameterError
-from holdfast.noise.source import Source
+from holdfast.noise._source import Source
 
 
 def _labelled(count: int, dimension: int) -> LabelledCanaries:

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from holdfast.audit.canaries import DiracCanaries, LabelledCanaries
-from holdfast.audit.canaries.planting import PlantedRecords, PlantedRows
+from holdfast.audit._canaries import DiracCanaries, LabelledCanaries
+from holdfast.audit._canaries.planting import PlantedRecords, PlantedRows
 from holdfast.errors import ParameterError
 from holdfast.privacy import Adjacency
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from holdfast.audit.canaries import RareCells
-from holdfast.data.engines import open_table
-from holdfast.data.schema import Schema
-from holdfast.data.schema.schema import Categorical, Numeric
+from holdfast.audit._canaries import RareCells
+from holdfast.data._engines import open_table
+from holdfast.data._schema import Schema
+from holdfast.data._schema.schema import Categorical, Numeric
 from holdfast.errors import ParameterError
 
 SMALL = Schema(

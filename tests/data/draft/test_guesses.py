@@ -16,11 +16,11 @@ import pyarrow.parquet as parquet
 import pytest
 from click.testing import CliRunner
 
-from holdfast.cli.app import app
+from holdfast._cli.app import app
 from holdfast.data import Categorical, DateTime, Hierarchy, Identifier, Numeric, Schema, open_table
-from holdfast.data.draft import Draft, draft_of
-from holdfast.data.draft.check import INTERNAL, check_table
-from holdfast.data.schema import UnconfirmedUnit
+from holdfast.data._draft import Draft, draft_of
+from holdfast.data._draft.check import INTERNAL, check_table
+from holdfast.data._schema import UnconfirmedUnit
 from holdfast.errors import DataError, ParameterError
 from holdfast.synth import Synthesizer
 from tests.servers import postgres

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.data import Categorical, DateTime, Hierarchy, Identifier, Numeric
-from holdfast.data.draft import Draft, draft_of
-from holdfast.data.draft.check import check_table
+from holdfast.data._draft import Draft, draft_of
+from holdfast.data._draft.check import check_table
 from tests.layouts import HELD_OUT, LAYOUTS, Layout, Truth
 
 ALL = {**LAYOUTS, **HELD_OUT}

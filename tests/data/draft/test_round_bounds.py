@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.data import DateTime, Numeric
-from holdfast.data.draft import draft_of
-from holdfast.data.draft.round_bounds import MOST_EDGES, round_bounds, round_edges, round_moments
-from holdfast.data.schema.bins import edge_words
-from holdfast.data.schema.calendar import number_of
+from holdfast.data._draft import draft_of
+from holdfast.data._draft.round_bounds import MOST_EDGES, round_bounds, round_edges, round_moments
+from holdfast.data._schema.bins import edge_words
+from holdfast.data._schema.calendar import number_of
 
 NUMBERS = st.floats(-1e12, 1e12, allow_subnormal=False)
 

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from holdfast._cli.app import app
 from holdfast.attack import (
     invertibility,
     publishing_options,
@@ -20,24 +21,23 @@ from holdfast.attack import (
     synthetic_disclosure,
     synthetic_membership,
 )
-from holdfast.attack.attributes.attribute_risk import attribute_risk
-from holdfast.cli.app import app
+from holdfast.attack._attributes.attribute_risk import attribute_risk
 from holdfast.data import Encoder, Numeric, Schema, open_table
-from holdfast.data.draft import Draft, draft_of
-from holdfast.data.draft.unit_names import Likeness, likeness
-from holdfast.data.rows import encode_batch
-from holdfast.data.schema import Categorical, Identifier, UnconfirmedUnit
+from holdfast.data._draft import Draft, draft_of
+from holdfast.data._draft.unit_names import Likeness, likeness
+from holdfast.data._rows import encode_batch
+from holdfast.data._schema import Categorical, Identifier, UnconfirmedUnit
 from holdfast.dossier import compare_methods
-from holdfast.dossier.comparison.epsilons import compare_epsilons
+from holdfast.dossier._comparison.epsilons import compare_epsilons
 from holdfast.errors import FormatError, ParameterError
 from holdfast.learn import recommend
-from holdfast.learn.forecast import rehearse
+from holdfast.learn._forecast import rehearse
 from holdfast.ledger import Ledger
 from holdfast.privacy import ApproxDP
-from holdfast.privacy.adjacency import PrivacyUnit
+from holdfast.privacy._adjacency import PrivacyUnit
 from holdfast.synth import Synthesizer
-from holdfast.synth.evaluation.evaluator import evaluate_against_real
-from holdfast.synth.forecast import forecast_synthesis
+from holdfast.synth._evaluation.evaluator import evaluate_against_real
+from holdfast.synth._forecast import forecast_synthesis
 
 WHOSE = (
     "patient",

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from holdfast.cli.app import app
+from holdfast._cli.app import app
 from holdfast.data import Categorical, CsvFormat, Hierarchy, Numeric, draft_schema, open_table
-from holdfast.data.draft import draft_of
+from holdfast.data._draft import draft_of
 from holdfast.errors import DataError, ParameterError
-from holdfast.privacy.adjacency import PrivacyUnit
+from holdfast.privacy._adjacency import PrivacyUnit
 from holdfast.synth import Synthesizer
 from tests.layouts import HELD_OUT, LAYOUTS
 
@@ -98,7 +98,7 @@ def test_a_broken_letter_of_two_bytes_spoils_its_own_line_only(encoding: str, tm
     for lead in range(0x80, 0x100, 3):
         path.write_bytes(b"a,b\nx,1\ny" + bytes([lead]) + b"\nx,2\nx,3" + bytes([lead]) + b"\r\nx,4\n")
         form = CsvFormat(encoding=encoding)
-        from holdfast.data.engines.csv_files import CsvFile
+        from holdfast.data._engines.csv_files import CsvFile
 
         rows = [
             row for batch in CsvFile(path=str(path), format=form).batches([0, 1]) for row in batch.to_pylist()

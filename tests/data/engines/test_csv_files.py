@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.data import Categorical, CsvFormat, Identifier, Numeric, Order, Schema, draft_schema, open_table
-from holdfast.data.engines import csv_files
-from holdfast.data.engines.csv_files import CsvFile
+from holdfast.data._engines import csv_files
+from holdfast.data._engines.csv_files import CsvFile
 from holdfast.errors import DataError, NotPrivateWarning, ParameterError
 
 Row = tuple[str | None, ...]

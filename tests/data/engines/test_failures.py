@@ -30,9 +30,9 @@ from holdfast.data import (
     draft_schema,
     open_table,
 )
-from holdfast.data.engines import file_rows
-from holdfast.data.engines.csv_files import CsvFile
-from holdfast.data.engines.file_rows import ParquetRows
+from holdfast.data._engines import file_rows
+from holdfast.data._engines.csv_files import CsvFile
+from holdfast.data._engines.file_rows import ParquetRows
 from holdfast.errors import AssumptionWarning, DataError, HoldfastError
 from tests.servers import postgres, spark
 from tests.servers.postgres import READER_PASSWORD
@@ -262,4 +262,4 @@ def test_all_files_are_read_one_way() -> None:
         for path in package.rglob("*.py")
         if any(word in path.read_text(encoding="utf-8") for word in ("read_csv(", "csv.reader", "open_csv"))
     ]
-    assert calls == ["data/engines/csv_files.py"]
+    assert calls == ["data/_engines/csv_files.py"]

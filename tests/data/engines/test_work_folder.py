@@ -15,8 +15,8 @@ import pyarrow.parquet as parquet
 import pytest
 
 from holdfast.data import Numeric, Schema, open_table
-from holdfast.data.engines import work_folder
-from holdfast.data.engines.work_folder import LOCK, PREFIX, WorkFolder, abandoned_folders
+from holdfast.data._engines import work_folder
+from holdfast.data._engines.work_folder import LOCK, PREFIX, WorkFolder, abandoned_folders
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no such locks")
 KILLED = """

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.data import Categorical, DateTime, Hierarchy, Numeric, Schema, open_table
-from holdfast.data.moments import as_dates, moment_numbers
-from holdfast.data.schema.calendar import UNITS, read_moment, starts, unit_of_seconds
-from holdfast.data.schema.schema import to_toml
+from holdfast.data._moments import as_dates, moment_numbers
+from holdfast.data._schema.calendar import UNITS, read_moment, starts, unit_of_seconds
+from holdfast.data._schema.schema import to_toml
 from holdfast.errors import FormatError, ParameterError
 
 AnyDateTime: Any = DateTime

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.data import Categorical, Identifier, Numeric, Schema
-from holdfast.data.schema.kinds import Column
-from holdfast.data.schema.schema import to_toml
+from holdfast.data._schema.kinds import Column
+from holdfast.data._schema.schema import to_toml
 from holdfast.errors import FormatError, ParameterError
-from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
+from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=12)
 

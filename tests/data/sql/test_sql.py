@@ -12,10 +12,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from holdfast.data import Categorical, Identifier, Numeric, Order, Schema, open_table
-from holdfast.data.engines.duckdb.table import BINNED_ROWS
-from holdfast.data.rows import numbers, texts
-from holdfast.data.schema.kinds import Column
-from holdfast.data.sql.dialect import Dialect
+from holdfast.data._engines.duckdb.table import BINNED_ROWS
+from holdfast.data._rows import numbers, texts
+from holdfast.data._schema.kinds import Column
+from holdfast.data._sql.dialect import Dialect
 from holdfast.privacy import PrivacyUnit
 
 CONNECTION = duckdb.connect()
@@ -106,7 +106,7 @@ def test_many_sets_are_counted_in_one_reading() -> None:
 def test_numbers_and_identifiers_are_read_alike(values: Any) -> None:
     CONNECTION.register("arrived", pa.table({"v": values, "i": np.arange(len(values))}))
     CONNECTION.execute("CREATE OR REPLACE TABLE t AS SELECT * FROM arrived")
-    from holdfast.data.engines.duckdb.table import KINDS
+    from holdfast.data._engines.duckdb.table import KINDS
 
     kind = KINDS[str(CONNECTION.table("t").types[0]).partition("(")[0]]
     dialect = Dialect()
@@ -136,8 +136,8 @@ def test_literals_are_read_bit_for_bit(value: float) -> None:
 
 def test_statements_name_no_data_column_twice() -> None:
     """A hostile name is quoted once, at the lowest layer; above it only generated names appear."""
-    from holdfast.data.rows import Kind
-    from holdfast.data.sql.statements import Statements
+    from holdfast.data._rows import Kind
+    from holdfast.data._sql.statements import Statements
 
     schema = Schema([Numeric("MARK", 0, 1, null="category"), Identifier("WHO")])
     statements = Statements(

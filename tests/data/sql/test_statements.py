@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.data import Categorical, Schema
-from holdfast.data.sql.statements import distinct_sets, zero_filled
+from holdfast.data._sql.statements import distinct_sets, zero_filled
 
 NAMES = tuple(f"x{place}" for place in range(11))
 SCHEMA = Schema([Categorical(name, ["0", "1", "2"]) for name in NAMES])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.dossier.charts import (
+from holdfast.dossier._charts import (
     bar_chart,
     budget_chart,
     coefficient_chart,
@@ -16,8 +16,8 @@ from holdfast.dossier.charts import (
     standalone,
     trade_off_chart,
 )
-from holdfast.dossier.charts.curves import sampled_trade_offs
-from holdfast.dossier.charts.frame import Axis, text_width, wrapped
+from holdfast.dossier._charts.curves import sampled_trade_offs
+from holdfast.dossier._charts.frame import Axis, text_width, wrapped
 from holdfast.privacy import ApproxDP, GaussianDP, PureDP
 from tests.dossier.dossier_samples import HOSTILE
 

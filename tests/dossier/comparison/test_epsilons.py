@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from holdfast.data import Categorical, Numeric, Schema
-from holdfast.dossier.comparison.epsilons import (
+from holdfast.dossier._comparison.epsilons import (
     EpsilonComparison,
     EpsilonPoint,
     compare_epsilons,
     first_reached,
 )
-from holdfast.dossier.comparison.held_out import HeldOut
+from holdfast.dossier._comparison.held_out import HeldOut
 from holdfast.errors import ParameterError
 
 BANNER = '<aside class="banner"'

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from holdfast.data import Categorical, Schema
-from holdfast.dossier.charts import dot_chart, matrix_chart
-from holdfast.synth.evaluation.evaluator import evaluate_against_real
-from holdfast.synth.evaluation.report import EvaluationReport
+from holdfast.dossier._charts import dot_chart, matrix_chart
+from holdfast.synth._evaluation.evaluator import evaluate_against_real
+from holdfast.synth._evaluation.report import EvaluationReport
 from tests.dossier.dossier_samples import HOSTILE
 from tests.synth.evaluation.samples import people, released
 

@@ -11,8 +11,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, log_loss, r2_score, roc_auc_score
 
 from holdfast.data import Categorical, Identifier, Numeric, Schema
-from holdfast.dossier.comparison import compare_methods
-from holdfast.dossier.comparison.held_out import HeldOut
+from holdfast.dossier._comparison import compare_methods
+from holdfast.dossier._comparison.held_out import HeldOut
 from holdfast.errors import ParameterError
 from holdfast.privacy import PrivacyUnit
 

@@ -25,7 +25,7 @@ from types import ModuleType
 from typing import Any, Literal, TypeAlias
 
 from holdfast.dossier import verify_dossier
-from holdfast.dossier.page import record_of
+from holdfast.dossier._page import record_of
 from holdfast.errors import HoldfastError
 from holdfast.ledger import Ledger, create_key
 from tests.dossier.verification import forging

@@ -20,18 +20,18 @@ from typing import Any
 import numpy as np
 
 from holdfast.dossier import Bars, Dossier
-from holdfast.dossier.page import record_of, render, seal_of
-from holdfast.dossier.record import Record
+from holdfast.dossier._page import record_of, render, seal_of
+from holdfast.dossier._record import Record
 from holdfast.errors import HoldfastError
 from holdfast.ledger import Ledger, LedgerEntry, SignedHead, create_key
-from holdfast.ledger.chain import _MOVES, APPLICATION_ID, FORMAT_VERSION, TABLES
-from holdfast.ledger.replay import BrokenRule
-from holdfast.ledger.signing.signature import Signature
+from holdfast.ledger._chain import _MOVES, APPLICATION_ID, FORMAT_VERSION, TABLES
+from holdfast.ledger._replay import BrokenRule
+from holdfast.ledger._signing.signature import Signature
 from holdfast.privacy import Account, ApproxDP, Gaussian
-from holdfast.privacy.curves.curve import PrivacyCurve
+from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.release import Release
-from holdfast.release.archive import from_bytes, to_bytes
-from holdfast.release.certificate import Certificate
+from holdfast.release._archive import from_bytes, to_bytes
+from holdfast.release._certificate import Certificate
 from tests.dossier.dossier_samples import audit
 
 Tree = Any

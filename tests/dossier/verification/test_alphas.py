@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from holdfast.data import Categorical, Numeric, Schema
-from holdfast.dossier.verification.certificates import check_certificates
-from holdfast.dossier.verification.sources import Findings
+from holdfast.dossier._verification.certificates import check_certificates
+from holdfast.dossier._verification.sources import Findings
 from holdfast.ledger import Ledger
 from holdfast.privacy import ApproxDP, PureDP
-from holdfast.privacy.curves.curve import PrivacyCurve
+from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.release import Release
 from holdfast.synth import Synthesizer
-from holdfast.synth.workload import Workload
+from holdfast.synth._workload import Workload
 
 pytestmark = pytest.mark.slow
 PAIRS = [("age", "ill"), ("ill", "ward"), ("age", "ward")]

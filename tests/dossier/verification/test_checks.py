@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from holdfast.dossier import verify_dossier
-from holdfast.dossier.page import render
-from holdfast.dossier.record import Record
-from holdfast.dossier.verification.certificates import check_certificates
-from holdfast.dossier.verification.sources import Findings, check_accounts
+from holdfast.dossier._page import render
+from holdfast.dossier._record import Record
+from holdfast.dossier._verification.certificates import check_certificates
+from holdfast.dossier._verification.sources import Findings, check_accounts
 from holdfast.errors import NotPrivateWarning
 from holdfast.ledger import Ledger, create_key
-from holdfast.ledger.signing.signature import Signature
+from holdfast.ledger._signing.signature import Signature
 from holdfast.privacy import ApproxDP
 from holdfast.release import Release
 from tests.dossier.verification import forging
@@ -98,7 +98,7 @@ def test_a_file_without_a_signature_is_looked_up_by_itself(case: Case) -> None:
 
 
 def test_a_page_of_another_renderer_is_not_checked(case: Case) -> None:
-    from holdfast.dossier.page import record_of
+    from holdfast.dossier._page import record_of
 
     record = Record.from_json(record_of(case.page.read_text(encoding="utf-8")))
     case.page.write_text(render(replace(record, renderer="0" * 64)), encoding="utf-8")

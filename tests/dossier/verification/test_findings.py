@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from holdfast.cli.app import app
+from holdfast._cli.app import app
 from holdfast.dossier import Dossier, verify_dossier
-from holdfast.dossier.page import record_of, render
-from holdfast.dossier.record import Record
+from holdfast.dossier._page import record_of, render
+from holdfast.dossier._record import Record
 from holdfast.ledger import Ledger, create_key
 from holdfast.privacy import ZCDP, Account, ApproxDP, Gaussian, GaussianDP
 from holdfast.release import Release
-from holdfast.release.certificate import SHARE, Certificate
+from holdfast.release._certificate import SHARE, Certificate
 from tests.dossier.dossier_samples import FakeAttack, model
 from tests.dossier.verification import forging
 from tests.dossier.verification.forging import Case

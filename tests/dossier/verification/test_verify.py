@@ -15,14 +15,14 @@ import numpy as np
 import pytest
 
 from holdfast.dossier import Bars, Dossier, DossierVerification, verify_dossier
-from holdfast.dossier.page import record_of, render, seal_of
-from holdfast.dossier.record import Record
-from holdfast.dossier.verification.sources import differences
+from holdfast.dossier._page import record_of, render, seal_of
+from holdfast.dossier._record import Record
+from holdfast.dossier._verification.sources import differences
 from holdfast.ledger import Ledger
-from holdfast.ledger.entry import LedgerEntry
+from holdfast.ledger._entry import LedgerEntry
 from holdfast.privacy import ApproxDP
 from holdfast.release import Release
-from holdfast.release.archive import from_bytes, to_bytes
+from holdfast.release._archive import from_bytes, to_bytes
 from tests.dossier.dossier_samples import Paid, audit, counts, paid
 from tests.ledger.unguarded import unguarded
 
@@ -286,7 +286,7 @@ def test_a_file_that_is_no_ledger_is_a_problem(three: tuple[Path, Path, Path]) -
 
 def test_recompute_finds_a_charge_that_was_too_small(three: tuple[Path, Path, Path]) -> None:
     """A ledger in which the recorded mechanism costs more than was charged for it."""
-    from holdfast.dossier.verification.sources import Findings, check_recomputed
+    from holdfast.dossier._verification.sources import Findings, check_recomputed
 
     class Cheaper:
         """The ledger, with a smaller sigma in its charges."""

@@ -13,11 +13,11 @@ import pyarrow.parquet as parquet
 import pytest
 
 from holdfast import Categorical, Numeric, Schema, open_table
-from holdfast.data.table import Table
+from holdfast.data._table import Table
 from holdfast.errors import BudgetWarning, NotPrivateWarning
 from holdfast.learn import PrivateAdditiveClassifier, PrivateAdditiveRegressor
-from holdfast.learn.additive import cell_rows
-from holdfast.learn.rows import private_file
+from holdfast.learn._additive import cell_rows
+from holdfast.learn._rows import private_file
 from tests.servers.postgres import Server
 
 ROWS = 3_000

@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast._kernel.lookup import CellPlan
 from holdfast.data import Categorical, Numeric, Schema
 from holdfast.errors import ParameterError
-from holdfast.kernel.lookup import CellPlan
-from holdfast.learn.additive.basis import column_features, principal_axes
-from holdfast.learn.additive.calibration import calibrate_scores, clipped_scores
-from holdfast.learn.additive.cell_rows import CellRows, batches_of_matrix
-from holdfast.learn.additive.cells import COARSE_GRID, FINE_GRID, ColumnCells
-from holdfast.learn.additive.descent import AdditiveTask, Descent, descend, gradient_sensitivity
-from holdfast.learn.additive.design import dimension_limit, whitened
-from holdfast.learn.additive.histograms import (
+from holdfast.learn._additive.basis import column_features, principal_axes
+from holdfast.learn._additive.calibration import calibrate_scores, clipped_scores
+from holdfast.learn._additive.cell_rows import CellRows, batches_of_matrix
+from holdfast.learn._additive.cells import COARSE_GRID, FINE_GRID, ColumnCells
+from holdfast.learn._additive.descent import AdditiveTask, Descent, descend, gradient_sensitivity
+from holdfast.learn._additive.design import dimension_limit, whitened
+from holdfast.learn._additive.histograms import (
     affordable_grid,
     coarsened,
     projected,
@@ -29,11 +29,11 @@ from holdfast.learn.additive.histograms import (
     resolutions,
     tree_shares,
 )
-from holdfast.learn.additive.pairs import levels_of, paired_columns
-from holdfast.learn.additive.phases import LEAST_ENERGY, _believed
-from holdfast.privacy.account import Account
-from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
-from holdfast.privacy.curves.gaussian import GaussianDP
+from holdfast.learn._additive.pairs import levels_of, paired_columns
+from holdfast.learn._additive.phases import LEAST_ENERGY, _believed
+from holdfast.privacy._account import Account
+from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
+from holdfast.privacy._curves.gaussian import GaussianDP
 
 
 def coded(rows: int = 200, *, columns: int = 3, adjacency: str = "zero_out", max_rows: int = 1) -> CellRows:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from holdfast.data import Categorical
-from holdfast.learn.additive import shapes
-from holdfast.learn.additive.cells import ColumnCells
-from holdfast.learn.additive.model import FORMAT
+from holdfast.learn._additive import shapes
+from holdfast.learn._additive.cells import ColumnCells
+from holdfast.learn._additive.model import FORMAT
 from tests.golden import additive_v1
 from tests.golden.frozen import differences
 

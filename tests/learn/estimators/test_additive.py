@@ -14,9 +14,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from holdfast import Account, ApproxDP, Categorical, Identifier, Numeric, Schema, load_model, open_table
 from holdfast.errors import AssumptionWarning, NoIntervals, NotPrivateWarning, ParameterError
 from holdfast.learn import PrivateAdditiveClassifier, PrivateAdditiveRegressor
-from holdfast.learn.estimators import estimator_of
-from holdfast.privacy.account.resume import ResumableAccount
-from holdfast.privacy.adjacency import PrivacyUnit
+from holdfast.learn._estimators import estimator_of
+from holdfast.privacy._account.resume import ResumableAccount
+from holdfast.privacy._adjacency import PrivacyUnit
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::holdfast.errors.NotPrivateWarning"),

@@ -11,9 +11,9 @@ from sklearn.base import clone
 
 from holdfast.errors import AssumptionWarning, DataError, ParameterError
 from holdfast.learn import PrivateLinearRegression, PrivateLogisticRegression, PrivatePCA, PrivateScaler
-from holdfast.learn.estimators import ESTIMATORS
-from holdfast.learn.rows.numbers_only import is_dated
-from holdfast.learn.rows.prepare import FEATURES_ASSUMED
+from holdfast.learn._estimators import ESTIMATORS
+from holdfast.learn._rows.numbers_only import is_dated
+from holdfast.learn._rows.prepare import FEATURES_ASSUMED
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::holdfast.errors.NotPrivateWarning"),

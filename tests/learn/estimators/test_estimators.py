@@ -27,9 +27,9 @@ from holdfast.learn import (
     PrivateLogisticRegression,
     PrivateRidge,
 )
-from holdfast.learn.choice import find_learner
-from holdfast.learn.estimators import ESTIMATORS
-from holdfast.learn.estimators.estimator import PrivateLinearEstimator
+from holdfast.learn._choice import find_learner
+from holdfast.learn._estimators import ESTIMATORS
+from holdfast.learn._estimators.estimator import PrivateLinearEstimator
 from holdfast.privacy import Account, ApproxDP
 from tests.learn.learn_cases import BOUNDS, QUIET, classifier, data_for, declared, every, labelled
 

@@ -16,7 +16,7 @@ from holdfast.learn import (
     PrivateLogisticRegression,
     PrivateRidge,
 )
-from holdfast.learn.estimators import load_model
+from holdfast.learn._estimators import load_model
 from holdfast.privacy import PrivacyUnit
 
 pytestmark = [

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from holdfast import Categorical, Numeric, PrivateLogisticRegression, Schema, open_table
-from holdfast.dossier.comparison import compare_methods
+from holdfast.dossier._comparison import compare_methods
 from holdfast.learn import PrivateAdditiveClassifier, load_model
-from holdfast.learn.forecast import rehearse
+from holdfast.learn._forecast import rehearse
 
 X = np.random.default_rng(0).normal(size=2_000)
 ILL = X > 0

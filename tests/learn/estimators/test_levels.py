@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from holdfast.cli.app import app
+from holdfast._cli.app import app
 from holdfast.data import Categorical, Hierarchy, Numeric, Schema, open_table
 from holdfast.errors import AssumptionWarning, ParameterError
 from holdfast.learn import (

@@ -145,7 +145,7 @@ def test_a_damaged_file_is_said_to_be_one() -> None:
     import dataclasses
 
     release = pipeline_release(make_pipeline(RandomProjection(2), model()).fit(X, Y))
-    from holdfast.learn.estimators import model_of_release
+    from holdfast.learn._estimators import model_of_release
 
     last = release.value["steps"][-1]
     damages: list[dict[str, Any]] = [{"steps": []}, {"names": ["a"]}, {"steps": [{"format": "x/1"}, last]}]

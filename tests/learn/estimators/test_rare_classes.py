@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from holdfast.data import Categorical, Numeric, Schema, Table, open_table
 from holdfast.errors import NotPrivateWarning, ProbabilityWarning
 from holdfast.learn import PrivateAdditiveClassifier, PrivateAdditiveRegressor, load_model, recommend
-from holdfast.learn.estimators.rare_classes import LEAST_RECORDS, LEAST_SHARE, RareClass
+from holdfast.learn._estimators.rare_classes import LEAST_RECORDS, LEAST_SHARE, RareClass
 from tests.studies.size import Study, trials
 
 SCHEMA = Schema([*(Numeric(f"x{place}", 0, 1) for place in range(4)), Categorical("ill", ["no", "yes"])])

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from holdfast import Categorical, Numeric, PrivateLogisticRegression, Schema, open_table
-from holdfast.cli.app import app
+from holdfast._cli.app import app
 from holdfast.errors import ParameterError
 from holdfast.learn import (
     PrivateAdditiveClassifier,
@@ -20,9 +20,11 @@ from holdfast.learn import (
     PrivateLinearRegression,
     recommend,
 )
-from holdfast.learn.estimators.recommend import NEAR, panel, rare_class_advice
+from holdfast.learn._estimators.recommend import NEAR, panel, rare_class_advice
 
-recommending = sys.modules["holdfast.learn.estimators.recommend"]  # the name is the function's in the package
+recommending = sys.modules[
+    "holdfast.learn._estimators.recommend"
+]  # the name is the function's in the package
 KNOWN = (
     PrivateAdditiveClassifier,
     PrivateAdditiveRegressor,

@@ -12,7 +12,7 @@ import pytest
 from holdfast import learn
 from holdfast.data import open_table
 from holdfast.errors import DataError, HoldfastError
-from holdfast.learn.estimators import load_model
+from holdfast.learn._estimators import load_model
 from tests.contracts.scene import frame, schema
 
 pytestmark = pytest.mark.filterwarnings("ignore")

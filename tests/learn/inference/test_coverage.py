@@ -10,7 +10,7 @@ import pytest
 from benchmarks.interval_runs import Cell, logistic_runs, population, shortfall, simulate, squared_runs
 from scipy.stats import chi2, norm
 
-from holdfast.learn.inference.inversion import ScoreTest
+from holdfast.learn._inference.inversion import ScoreTest
 from tests.studies.size import Study, trials
 
 CELLS = [

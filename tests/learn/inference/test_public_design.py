@@ -14,13 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.data import Categorical, Identifier, Numeric, Schema
-from holdfast.data.engines import open_table
-from holdfast.data.reference_encoder import ReferenceEncoder
-from holdfast.data.schema.kinds import Column
+from holdfast.data._engines import open_table
+from holdfast.data._reference_encoder import ReferenceEncoder
+from holdfast.data._schema.kinds import Column
 from holdfast.errors import AssumptionWarning, NoIntervals
 from holdfast.learn import PrivateLinearRegression, PrivateLogisticRegression, load_model
-from holdfast.learn.inference.public_design import PublicDesign
-from holdfast.learn.inference.refusal import missing_factor, why_swamped
+from holdfast.learn._inference.public_design import PublicDesign
+from holdfast.learn._inference.refusal import missing_factor, why_swamped
 from holdfast.privacy import PrivacyUnit
 from tests.studies.size import Study, trials
 
@@ -220,7 +220,7 @@ def test_as_many_rows_as_a_refusal_names_are_about_enough(rows: int) -> None:
     named = []
     for seed in range(8):
         model = fit(rows, seed)
-        from holdfast.learn.inference.score import NoisyScore
+        from holdfast.learn._inference.score import NoisyScore
 
         score = NoisyScore.of_value(model.model_.inference["score"])
         factor = missing_factor(score)

@@ -11,9 +11,9 @@ import pytest
 from numpy.typing import NDArray
 
 from holdfast.errors import FormatError, NoIntervals, ParameterError
-from holdfast.learn.inference.coefficients import coefficient_intervals
-from holdfast.learn.inference.inversion import ScoreTest
-from holdfast.learn.inference.score import ASTRAY, BENT, DOUBT, LEAST_STRENGTH, WIDEST, NoisyScore
+from holdfast.learn._inference.coefficients import coefficient_intervals
+from holdfast.learn._inference.inversion import ScoreTest
+from holdfast.learn._inference.score import ASTRAY, BENT, DOUBT, LEAST_STRENGTH, WIDEST, NoisyScore
 
 Floats = NDArray[np.float64]
 TRUTH = np.array([0.8, -0.4, 0.3])

@@ -11,13 +11,13 @@ from benchmarks.interval_runs import DESIGNS, NORM, Cell, logistic_runs, populat
 from numpy.typing import NDArray
 
 from holdfast.errors import NoIntervals
-from holdfast.learn.inference.coefficients import coefficient_intervals
+from holdfast.learn._inference.coefficients import coefficient_intervals
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Logistic, Squared
+from holdfast.learn._rows.examples import ArrayExamples
+from holdfast.learn._whitening import upper_triangle
 from holdfast.learn.methods import newton, ssp
 from holdfast.learn.methods.newton import JointScore, newton_steps, score_of
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Logistic, Squared
-from holdfast.learn.rows.examples import ArrayExamples
-from holdfast.learn.whitening import upper_triangle
 from holdfast.privacy import Account, Adjacency, ApproxDP, GaussianDP
 
 Floats = NDArray[np.float64]

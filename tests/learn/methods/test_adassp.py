@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Logistic, Squared
+from holdfast.learn._rows.examples import ArrayExamples, summation_error
+from holdfast.learn._rows.moments import Moments, second_moments
 from holdfast.learn.methods.adassp import METHOD as ADASSP
 from holdfast.learn.methods.adassp import Statistics, adaptive_ridge, solve_noisy
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Logistic, Squared
-from holdfast.learn.rows.examples import ArrayExamples, summation_error
-from holdfast.learn.rows.moments import Moments, second_moments
 from holdfast.privacy import ZCDP, Account, Adjacency, ApproxDP, GaussianDP, PrivacyUnit, PureDP
 
 adassp = ADASSP.fit

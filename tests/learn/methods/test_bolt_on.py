@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from holdfast.audit.refutation.subjects.bolt_on import pair_a, pair_b, random_pairs
 from holdfast.errors import DataError, HoldfastError, ParameterError
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Hinge, HuberHinge, Logistic, Loss, Squared
+from holdfast.learn._rows.examples import ArrayExamples, Chunk, cut
 from holdfast.learn.methods.bolt_on import METHOD, SCHEDULES, Pass, StepCourse
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Hinge, HuberHinge, Logistic, Loss, Squared
-from holdfast.learn.rows.examples import ArrayExamples, Chunk, cut
-from holdfast.noise.source import Source
+from holdfast.noise._source import Source
 from holdfast.privacy import Account, Adjacency, GaussianDP, PrivacyUnit, PureDP
+from holdfast.refute._subjects.bolt_on import pair_a, pair_b, random_pairs
 
 bolt_on = METHOD.fit
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from holdfast.errors import AdjacencyError, ParameterError
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import HuberHinge, Logistic, Squared
+from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.learn.methods.functional import LINEAR, LOGISTIC, TAYLOR_SLOPE, Quadratic, minimise_quadratic
 from holdfast.learn.methods.functional import METHOD as FUNCTIONAL
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import HuberHinge, Logistic, Squared
-from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.privacy import ZCDP, Account, Adjacency, PrivacyUnit, PureDP
 
 functional = FUNCTIONAL.fit

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from holdfast.data import Categorical, Numeric, Schema, open_table
 from holdfast.errors import ParameterError
 from holdfast.learn import PrivateHuberRegression, PrivateLinearSVC, PrivateLogisticRegression
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Logistic, Softmax
+from holdfast.learn._sampling.potential import Potential
+from holdfast.learn._sampling.rounds import SamplingPlan
+from holdfast.learn._sampling.sampled_risk import SampledRisk
 from holdfast.learn.methods.gibbs import METHOD
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Logistic, Softmax
-from holdfast.learn.sampling.potential import Potential
-from holdfast.learn.sampling.rounds import SamplingPlan
-from holdfast.learn.sampling.sampled_risk import SampledRisk
 from holdfast.privacy import Account, Adjacency, ApproxDP, GaussianDP, PrivacyCurve, PureDP, WithSlack
-from holdfast.privacy.mechanisms.gibbs import BoxExponential, RegularisedExponential
-from holdfast.testing.learners import learner_rows
+from holdfast.privacy._mechanisms.gibbs import BoxExponential, RegularisedExponential
+from holdfast.testing._learners import learner_rows
 
 Floats = NDArray[np.float64]
 LIMIT = ApproxDP(1.0, 1e-5)

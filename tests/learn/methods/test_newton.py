@@ -10,6 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Logistic
+from holdfast.learn._rows.examples import ArrayExamples, ClippedBlocks
+from holdfast.learn._whitening import from_upper_triangle
 from holdfast.learn.methods.newton import (
     METHOD,
     SHARES,
@@ -19,10 +23,6 @@ from holdfast.learn.methods.newton import (
     _stepped,
     score_of,
 )
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Logistic
-from holdfast.learn.rows.examples import ArrayExamples, ClippedBlocks
-from holdfast.learn.whitening import from_upper_triangle
 from holdfast.privacy import Account, Adjacency, GaussianDP
 
 Floats = NDArray[np.float64]

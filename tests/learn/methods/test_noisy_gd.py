@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from holdfast.errors import AdjacencyError, ParameterError
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Hinge, HuberHinge, Logistic, Loss, Squared
+from holdfast.learn._risk.descent import ClippedGradients, Whitener
+from holdfast.learn._rows.examples import ArrayExamples, Chunk, ClippedBlocks, DerivedExamples
+from holdfast.learn._whitening import no_whitening, whitener
 from holdfast.learn.methods.noisy_gd import METHOD
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Hinge, HuberHinge, Logistic, Loss, Squared
-from holdfast.learn.risk.descent import ClippedGradients, Whitener
-from holdfast.learn.rows.examples import ArrayExamples, Chunk, ClippedBlocks, DerivedExamples
-from holdfast.learn.whitening import no_whitening, whitener
 from holdfast.privacy import ZCDP, Account, ApproxDP, GaussianDP, PureDP
-from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
+from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
 
 noisy_gd = METHOD.fit
 

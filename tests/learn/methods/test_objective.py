@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from scipy.integrate import trapezoid
 
 from holdfast.errors import HoldfastError, ParameterError
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import HuberHinge, Logistic, Softmax, Squared
+from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.learn.methods.objective import METHOD, PURE_OUTPUT_SHARE, Losses, objective_mechanism
 from holdfast.learn.methods.softmax_objective import SoftmaxLosses
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import HuberHinge, Logistic, Softmax, Squared
-from holdfast.learn.rows.examples import ArrayExamples
-from holdfast.noise.source import Source
+from holdfast.noise._source import Source
 from holdfast.privacy import (
     Account,
     Adjacency,
@@ -31,7 +31,7 @@ from holdfast.privacy import (
     PureDP,
     PureObjectivePerturbation,
 )
-from holdfast.privacy.curves.objective import ObjectiveCurve
+from holdfast.privacy._curves.objective import ObjectiveCurve
 
 objective_perturbation = METHOD.fit
 

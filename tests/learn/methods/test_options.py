@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from holdfast.errors import ParameterError
-from holdfast.learn.methods import METHODS
+from holdfast.learn._catalogue import LEARNERS
 from holdfast.learn.methods.method import Learner
-from holdfast.privacy.account.request import Option
-from holdfast.testing.learners import learner_account, learner_rows, problem_of
+from holdfast.privacy._account.request import Option
+from holdfast.testing._learners import learner_account, learner_rows, problem_of
 
-DECLARED = [(method, option) for method in METHODS for option in method.options]
+DECLARED = [(method, option) for method in LEARNERS for option in method.options]
 each_option = pytest.mark.parametrize(
     ("method", "option"), DECLARED, ids=[f"{method.name}-{option.name}" for method, option in DECLARED]
 )
@@ -28,7 +28,7 @@ def refused(method: Learner, **options: Any) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+@pytest.mark.parametrize("method", LEARNERS, ids=lambda method: method.name)
 def test_no_function_takes_what_it_does_not_declare(method: Learner) -> None:
     kinds = {parameter.kind for parameter in inspect.signature(method.run).parameters.values()}
     assert inspect.Parameter.VAR_KEYWORD not in kinds
@@ -54,5 +54,5 @@ def test_a_value_of_another_type_is_refused(method: Learner, option: Option) -> 
 
 
 def test_what_is_far_from_every_name_gets_no_hint() -> None:
-    said = refused(next(method for method in METHODS if method.name == "bst14"), zzz=1)
+    said = refused(next(method for method in LEARNERS if method.name == "bst14"), zzz=1)
     assert said == "options must be among passes, batch, arithmetic for method='bst14', got 'zzz'"

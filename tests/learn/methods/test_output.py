@@ -11,12 +11,12 @@ import pytest
 from numpy.typing import NDArray
 
 from holdfast.errors import HoldfastError, ParameterError
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Hinge, HuberHinge, Logistic, Loss, Squared
+from holdfast.learn._risk.minimise import minimise_certified
+from holdfast.learn._risk.risk import Risk
+from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.learn.methods.output import METHOD, minimiser_sensitivity
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Hinge, HuberHinge, Logistic, Loss, Squared
-from holdfast.learn.risk.minimise import minimise_certified
-from holdfast.learn.risk.risk import Risk
-from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.privacy import Account, Adjacency, GaussianDP, PrivacyUnit, PureDP
 
 output_perturbation = METHOD.fit

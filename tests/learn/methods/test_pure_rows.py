@@ -12,7 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.errors import ParameterError
-from holdfast.learn.intercept_centre import LEAST_COUNT, ClassShares, class_counts, release_shares
+from holdfast.learn._intercept_centre import LEAST_COUNT, ClassShares, class_counts, release_shares
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Logistic, SmoothHuber, Softmax, Squared
+from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.learn.methods.functional import METHOD as FUNCTIONAL
 from holdfast.learn.methods.objective import METHOD as OBJECTIVE
 from holdfast.learn.methods.objective import Losses
@@ -25,9 +28,6 @@ from holdfast.learn.methods.pure_rows import (
 )
 from holdfast.learn.methods.softmax import METHOD as SOFTMAX
 from holdfast.learn.methods.softmax_objective import SoftmaxLosses
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Logistic, SmoothHuber, Softmax, Squared
-from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.privacy import Account, Adjacency, ApproxDP, PureDP
 
 CONSTANT = 0.5

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.learn import PrivateLinearRegression
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Logistic, Squared
+from holdfast.learn._rows.examples import ArrayExamples
+from holdfast.learn._rows.moments import second_moments
+from holdfast.learn._whitening import from_upper_triangle, upper_triangle
 from holdfast.learn.methods.ridge import METHOD, RidgeBounds, solve_ridge
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Logistic, Squared
-from holdfast.learn.rows.examples import ArrayExamples
-from holdfast.learn.rows.moments import second_moments
-from holdfast.learn.whitening import from_upper_triangle, upper_triangle
 from holdfast.privacy import Account, Adjacency, ApproxDP, GaussianDP, PrivacyUnit, PureDP
 
 ridge = METHOD.fit

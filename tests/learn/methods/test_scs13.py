@@ -11,10 +11,10 @@ import pytest
 from numpy.typing import NDArray
 
 from holdfast.errors import BudgetExceeded, DataError, HoldfastError, ParameterError
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Hinge, Logistic, Loss, Squared
+from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.learn.methods.scs13 import METHOD, gradient_sum, step_noise
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Hinge, Logistic, Loss, Squared
-from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.privacy import Account, Adjacency, Gaussian, GaussianDP, PrivacyUnit, PureDP, VectorLaplace
 
 scs13 = METHOD.fit

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from holdfast.errors import AdjacencyError, ParameterError
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Logistic, OneVsAll, Softmax, as_codes
+from holdfast.learn._risk.descent import ClippedGradients
+from holdfast.learn._risk.minimise import minimise_certified
+from holdfast.learn._risk.multiclass_risk import MulticlassRisk
+from holdfast.learn._rows.examples import ArrayExamples, ClippedBlocks
+from holdfast.learn._whitening import no_whitening
 from holdfast.learn.methods.softmax import METHOD as SOFTMAX
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Logistic, OneVsAll, Softmax, as_codes
-from holdfast.learn.risk.descent import ClippedGradients
-from holdfast.learn.risk.minimise import minimise_certified
-from holdfast.learn.risk.multiclass_risk import MulticlassRisk
-from holdfast.learn.rows.examples import ArrayExamples, ClippedBlocks
-from holdfast.learn.whitening import no_whitening
 from holdfast.privacy import Account, Adjacency, GaussianDP, PrivacyUnit, PureDP
 
 multiclass = SOFTMAX.fit

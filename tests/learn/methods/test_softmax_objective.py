@@ -14,7 +14,12 @@ from scipy.optimize import minimize
 
 from holdfast.errors import ParameterError
 from holdfast.learn import PrivateLogisticRegression
-from holdfast.learn.choice import choose_learner
+from holdfast.learn._choice import choose_learner
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import OneVsAll, Softmax
+from holdfast.learn._risk.minimise import is_certified, minimise_certified
+from holdfast.learn._risk.multiclass_risk import MulticlassRisk, contrasts
+from holdfast.learn._rows.examples import ArrayExamples, Chunk, DerivedExamples
 from holdfast.learn.methods.softmax import METHOD as SOFTMAX
 from holdfast.learn.methods.softmax_objective import (
     OUTPUT_SHARE,
@@ -23,14 +28,9 @@ from holdfast.learn.methods.softmax_objective import (
     softmax_penalty,
     weights_of,
 )
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import OneVsAll, Softmax
-from holdfast.learn.risk.minimise import is_certified, minimise_certified
-from holdfast.learn.risk.multiclass_risk import MulticlassRisk, contrasts
-from holdfast.learn.rows.examples import ArrayExamples, Chunk, DerivedExamples
-from holdfast.noise.source import Source
+from holdfast.noise._source import Source
 from holdfast.privacy import Account, Adjacency, GaussianDP, PureDP
-from holdfast.privacy.mechanisms.objective import PureObjectivePerturbation
+from holdfast.privacy._mechanisms.objective import PureObjectivePerturbation
 
 multiclass = SOFTMAX.fit
 

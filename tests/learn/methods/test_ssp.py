@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Squared
+from holdfast.learn._rows.examples import ArrayExamples
+from holdfast.learn._whitening import second_moment_sensitivity
 from holdfast.learn.methods.ssp import METHOD, PILOT_SHARE, joint_moment
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Squared
-from holdfast.learn.rows.examples import ArrayExamples
-from holdfast.learn.whitening import second_moment_sensitivity
 from holdfast.privacy import Account, Adjacency, GaussianDP, PrivacyUnit
 
 Floats = NDArray[np.float64]

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.data import Categorical, Numeric, Schema
-from holdfast.data.rows import encode_batch
+from holdfast.data._rows import encode_batch
 from holdfast.errors import DataError, ParameterError
-from holdfast.learn.problem.problem import ClassLabels, NumberLabels
+from holdfast.learn._problem.problem import ClassLabels, NumberLabels
 
 
 @given(st.permutations(["a", "b", "c", "d"]), st.integers(2, 4), st.lists(st.integers(0, 3), max_size=20))

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.learn import PrivateLinearRegression
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Logistic, Squared
+from holdfast.learn._risk.ball import BallRisk, minimise_in_ball
+from holdfast.learn._risk.minimise import NotCertified
+from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.learn.methods.objective import BARRIER, RELATIVE_TOLERANCE, Losses, objective_mechanism
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Logistic, Squared
-from holdfast.learn.risk.ball import BallRisk, minimise_in_ball
-from holdfast.learn.risk.minimise import NotCertified
-from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.privacy import Adjacency, PureDP
 
 RADIUS = 0.7

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import HuberHinge, Logistic, Softmax
+from holdfast.learn._risk import minimise as module
+from holdfast.learn._risk.curvature import Dense, Dual, Products
+from holdfast.learn._risk.multiclass_risk import MulticlassRisk
+from holdfast.learn._risk.risk import PenalisedRisk, Risk
+from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.learn.methods.objective import METHOD as OBJECTIVE
 from holdfast.learn.methods.output import METHOD as OUTPUT
 from holdfast.learn.methods.softmax import METHOD as SOFTMAX
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import HuberHinge, Logistic, Softmax
-from holdfast.learn.risk import minimise as module
-from holdfast.learn.risk.curvature import Dense, Dual, Products
-from holdfast.learn.risk.multiclass_risk import MulticlassRisk
-from holdfast.learn.risk.risk import PenalisedRisk, Risk
-from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.privacy import Account, Adjacency, ApproxDP, PureDP
 
 

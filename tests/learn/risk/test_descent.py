@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import BudgetExceeded, ParameterError
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Logistic, Squared
-from holdfast.learn.risk.descent import (
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Logistic, Squared
+from holdfast.learn._risk.descent import (
     LARGEST_FULL,
     DescentSchedule,
     gaussian_for,
@@ -25,7 +25,7 @@ from holdfast.learn.risk.descent import (
     schedule_for,
     signal,
 )
-from holdfast.learn.whitening import no_whitening
+from holdfast.learn._whitening import no_whitening
 from holdfast.privacy import ZCDP, ApproxDP, GaussianDP
 
 

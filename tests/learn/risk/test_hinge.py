@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Hinge
+from holdfast.learn._risk.hinge import HingeRisk, minimise_hinge
+from holdfast.learn._risk.minimise import NotCertified
+from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.learn.methods.output import certified_weights, minimiser_sensitivity
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Hinge
-from holdfast.learn.risk.hinge import HingeRisk, minimise_hinge
-from holdfast.learn.risk.minimise import NotCertified
-from holdfast.learn.rows.examples import ArrayExamples
 from holdfast.privacy import Adjacency
 
 

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-import holdfast.learn.risk.minimise as module
+import holdfast.learn._risk.minimise as module
 from holdfast.errors import ParameterError
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import HuberHinge, Logistic, Squared
-from holdfast.learn.risk.minimise import (
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import HuberHinge, Logistic, Squared
+from holdfast.learn._risk.minimise import (
     NotCertified,
     gradient_descent,
     gradient_residual,
@@ -26,8 +26,8 @@ from holdfast.learn.risk.minimise import (
     on_sphere,
     quasi_newton,
 )
-from holdfast.learn.risk.risk import Risk
-from holdfast.learn.rows.examples import ArrayExamples, clipped
+from holdfast.learn._risk.risk import Risk
+from holdfast.learn._rows.examples import ArrayExamples, clipped
 from holdfast.privacy import Adjacency
 
 Floats = NDArray[np.float64]

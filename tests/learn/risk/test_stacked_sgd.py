@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from holdfast._kernel import SgdOptions, start
 from holdfast.errors import ParameterError
-from holdfast.kernel import SgdOptions, start
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import HuberHinge, Logistic, OneVsAll, Softmax
+from holdfast.learn._risk.stacked_sgd import StackedSgd
+from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.learn.methods.bolt_on import Pass
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import HuberHinge, Logistic, OneVsAll, Softmax
-from holdfast.learn.risk.stacked_sgd import StackedSgd
-from holdfast.learn.rows.examples import ArrayExamples
-from holdfast.noise.source import Source
+from holdfast.noise._source import Source
 from holdfast.privacy import Adjacency
 
 

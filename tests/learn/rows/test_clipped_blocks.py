@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Logistic
-from holdfast.learn.rows.examples import (
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Logistic
+from holdfast.learn._rows.examples import (
     BLOCK,
     ArrayExamples,
     ClippedBlocks,
@@ -18,8 +18,8 @@ from holdfast.learn.rows.examples import (
     one_thread,
     rounding_of_sum,
 )
-from holdfast.noise.source import Source
-from holdfast.privacy.adjacency import Adjacency
+from holdfast.noise._source import Source
+from holdfast.privacy._adjacency import Adjacency
 
 Floats = NDArray[np.float64]
 

@@ -12,17 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.data import Categorical, Encoder, Identifier, Numeric, Order, Schema, open_table
-from holdfast.data.table import Partition, Table
+from holdfast.data._table import Partition, Table
 from holdfast.errors import DataError, ParameterError
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Logistic
+from holdfast.learn._problem.problem import ClassLabels
+from holdfast.learn._rows.engine_epochs import Averaged, PartKernel, in_parts
+from holdfast.learn._rows.engine_sums import LabelledRows
+from holdfast.learn._rows.table_examples import TableExamples
 from holdfast.learn.methods.bolt_on import Pass
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Logistic
-from holdfast.learn.problem.problem import ClassLabels
-from holdfast.learn.rows.engine_epochs import Averaged, PartKernel, in_parts
-from holdfast.learn.rows.engine_sums import LabelledRows
-from holdfast.learn.rows.table_examples import TableExamples
-from holdfast.noise.source import Source
-from holdfast.privacy.adjacency import Adjacency
+from holdfast.noise._source import Source
+from holdfast.privacy._adjacency import Adjacency
 
 SCHEMA = Schema(
     [Identifier("id"), Numeric("x", -1, 1), Numeric("z", -1, 1), Categorical("ill", ["no", "yes"])]

@@ -11,24 +11,24 @@ import pyarrow as pa
 import pytest
 
 from holdfast.data import Categorical, Encoder, Numeric, Order, Schema, Table, open_table
-from holdfast.data.engines.postgres import table as postgres
-from holdfast.data.schema.kinds import Column
+from holdfast.data._engines.postgres import table as postgres
+from holdfast.data._schema.kinds import Column
 from holdfast.errors import BudgetExceeded, BudgetWarning, DataError, NotPrivateWarning
 from holdfast.learn import PrivateLinearRegression, PrivateLinearSVC, PrivateLogisticRegression, PrivateRidge
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Hinge, HuberHinge, Logistic, Squared
-from holdfast.learn.problem.problem import ClassLabels, LabelCoding, NumberLabels
-from holdfast.learn.rows import examples as passes
-from holdfast.learn.rows.engine_sums import (
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Hinge, HuberHinge, Logistic, Squared
+from holdfast.learn._problem.problem import ClassLabels, LabelCoding, NumberLabels
+from holdfast.learn._rows import examples as passes
+from holdfast.learn._rows.engine_sums import (
     CrossSum,
     EngineSums,
     GradientSum,
     GramSum,
     LabelledRows,
 )
-from holdfast.learn.rows.table_examples import TableExamples
+from holdfast.learn._rows.table_examples import TableExamples
 from holdfast.privacy import Account, ApproxDP
-from holdfast.privacy.adjacency import PrivacyUnit
+from holdfast.privacy._adjacency import PrivacyUnit
 from tests.contracts.engine_contract import everything, seeded, visits, visits_schema
 from tests.servers.postgres import Server
 
@@ -113,8 +113,8 @@ class TestStatistics:
     def test_many_features_take_several_queries(
         self, both: tuple[Table, Table], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("holdfast.data.sql.sums.MOST_COLUMNS", 7)
-        monkeypatch.setattr("holdfast.data.sql.sums.MOST_SETS", 5)
+        monkeypatch.setattr("holdfast.data._sql.sums.MOST_COLUMNS", 7)
+        monkeypatch.setattr("holdfast.data._sql.sums.MOST_SETS", 5)
         agree(both, GramSum(rows=labelled(both[0].schema, "real", constant=0.5), bound=4.0))
 
     def test_a_sum_does_not_depend_on_the_order_of_the_rows(self, postgres_server: Server) -> None:

@@ -21,10 +21,10 @@ from holdfast.errors import (
     ParameterError,
 )
 from holdfast.learn import PrivateLogisticRegression, PrivateRidge, load_model
-from holdfast.learn.problem.problem import ClassLabels
-from holdfast.learn.rows import table_examples as module
-from holdfast.learn.rows.table_examples import TableExamples
-from holdfast.noise.source import Source
+from holdfast.learn._problem.problem import ClassLabels
+from holdfast.learn._rows import table_examples as module
+from holdfast.learn._rows.table_examples import TableExamples
+from holdfast.noise._source import Source
 from holdfast.privacy import PrivacyUnit
 
 

@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-import holdfast.learn.risk.risk as risk_module
-import holdfast.learn.rows.examples as examples_module
-from holdfast.kernel import implementation
-from holdfast.kernel.lookup import MOST_GATHERED, GatheredRows
+import holdfast.learn._risk.risk as risk_module
+import holdfast.learn._rows.examples as examples_module
+from holdfast._kernel import implementation
+from holdfast._kernel.lookup import MOST_GATHERED, GatheredRows
 from holdfast.learn import PrivateLogisticRegression
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Logistic, Loss, Softmax, Squared
-from holdfast.learn.risk.descent import ClippedGradients
-from holdfast.learn.risk.risk import Risk
-from holdfast.learn.rows.examples import BLOCK, ArrayExamples, ClippedBlocks, rounding_of_sum
-from holdfast.learn.rows.gathered_sums import GatheredSums, gathered_sums
-from holdfast.learn.whitening import Clip, DiagonalWhitener, FullWhitener, Standard, second_moment
-from holdfast.privacy.adjacency import Adjacency
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Logistic, Loss, Softmax, Squared
+from holdfast.learn._risk.descent import ClippedGradients
+from holdfast.learn._risk.risk import Risk
+from holdfast.learn._rows.examples import BLOCK, ArrayExamples, ClippedBlocks, rounding_of_sum
+from holdfast.learn._rows.gathered_sums import GatheredSums, gathered_sums
+from holdfast.learn._whitening import Clip, DiagonalWhitener, FullWhitener, Standard, second_moment
+from holdfast.privacy._adjacency import Adjacency
 
 COUNT, WIDE = 2 * BLOCK + 1_000, 40
 pytestmark = pytest.mark.skipif(implementation != "c", reason="the sums are compiled only")

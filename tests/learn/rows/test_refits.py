@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.model_selection import cross_val_score
 
 from holdfast.errors import BudgetWarning
-from holdfast.learn.rows.prepare import REMEMBERED, Refits, inside_model_selection, warn_refit
+from holdfast.learn._rows.prepare import REMEMBERED, Refits, inside_model_selection, warn_refit
 
 
 def rows(seed: int, n: int = 300) -> tuple[np.ndarray, np.ndarray]:

@@ -24,18 +24,18 @@ from hypothesis import strategies as st
 
 from holdfast import PrivateLogisticRegression
 from holdfast.data import Categorical, Identifier, Numeric, Schema, Table, open_table
-from holdfast.data.engines.duckdb.table import DuckDBTable
+from holdfast.data._engines.duckdb.table import DuckDBTable
 from holdfast.errors import BudgetWarning, DataError, NotPrivateWarning, ParameterError
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Logistic
-from holdfast.learn.risk import descent
-from holdfast.learn.rows import private_file, table_examples
-from holdfast.learn.rows.examples import ArrayExamples, Chunk, ClippedBlocks
-from holdfast.learn.rows.private_file import PrivateFile, has_room
-from holdfast.learn.rows.row_copy import RowCopy, copied_bytes
-from holdfast.learn.rows.table_examples import TableExamples
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Logistic
+from holdfast.learn._risk import descent
+from holdfast.learn._rows import private_file, table_examples
+from holdfast.learn._rows.examples import ArrayExamples, Chunk, ClippedBlocks
+from holdfast.learn._rows.private_file import PrivateFile, has_room
+from holdfast.learn._rows.row_copy import RowCopy, copied_bytes
+from holdfast.learn._rows.table_examples import TableExamples
 from holdfast.ledger import Ledger
-from holdfast.noise.source import Source
+from holdfast.noise._source import Source
 from holdfast.privacy import Adjacency, ApproxDP, PrivacyUnit
 
 ROWS = 9_000
@@ -203,7 +203,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 import numpy as np
-from holdfast.learn.rows.private_file import PrivateFile
+from holdfast.learn._rows.private_file import PrivateFile
 file = PrivateFile(Path(sys.argv[1]))
 file.append(np.ones(100_000))
 os.kill(os.getpid(), signal.SIGKILL)
@@ -327,7 +327,7 @@ def _encoder(table: Table) -> Any:
 
 
 def _coding(table: Table) -> Any:
-    from holdfast.learn.problem.problem import ClassLabels
+    from holdfast.learn._problem.problem import ClassLabels
 
     return ClassLabels.of_column(table.schema["ill"])
 
@@ -363,7 +363,7 @@ def test_rows_too_long_are_clipped_in_every_pass() -> None:
 
 
 def test_lengths_are_kept_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    from holdfast.learn.whitening import no_whitening
+    from holdfast.learn._whitening import no_whitening
 
     problem, copy = Problem(loss=Logistic(), dimension=3, row_norm=9.0), RowCopy(held(9_000))
     truth = None

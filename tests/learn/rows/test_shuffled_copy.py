@@ -21,23 +21,23 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from holdfast.data import Categorical, Encoder, Identifier, Numeric, Schema, Table, open_table
-from holdfast.data.engines.duckdb.table import DuckDBTable
+from holdfast.data._engines.duckdb.table import DuckDBTable
 from holdfast.errors import BudgetWarning, DataError, NotPrivateWarning
 from holdfast.learn import PrivateLogisticRegression
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Logistic
+from holdfast.learn._problem.problem import ClassLabels
+from holdfast.learn._rows import shuffled_copy as module
+from holdfast.learn._rows import table_examples
+from holdfast.learn._rows.engine_epochs import InOrder
+from holdfast.learn._rows.examples import ArrayExamples, Chunk
+from holdfast.learn._rows.row_copy import room_for
+from holdfast.learn._rows.shuffled_copy import ShuffledCopy, one_order
+from holdfast.learn._rows.table_examples import TableExamples
 from holdfast.learn.methods.bolt_on import Pass
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Logistic
-from holdfast.learn.problem.problem import ClassLabels
-from holdfast.learn.rows import shuffled_copy as module
-from holdfast.learn.rows import table_examples
-from holdfast.learn.rows.engine_epochs import InOrder
-from holdfast.learn.rows.examples import ArrayExamples, Chunk
-from holdfast.learn.rows.row_copy import room_for
-from holdfast.learn.rows.shuffled_copy import ShuffledCopy, one_order
-from holdfast.learn.rows.table_examples import TableExamples
-from holdfast.noise.source import Source
+from holdfast.noise._source import Source
 from holdfast.privacy import PrivacyUnit
-from holdfast.privacy.adjacency import Adjacency
+from holdfast.privacy._adjacency import Adjacency
 
 Floats = NDArray[np.float64]
 ROWS = 3_000

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Logistic
-from holdfast.learn.rows.examples import ArrayExamples
-from holdfast.learn.sampling.acceptance import Coins, is_kept
-from holdfast.learn.sampling.direct import direct_draw
-from holdfast.learn.sampling.potential import Potential, kept_rows
-from holdfast.learn.sampling.proximal import Accept, ProximalRounds
-from holdfast.learn.sampling.rounds import SamplingPlan
-from holdfast.learn.sampling.start import certified_start, first_point
-from holdfast.noise.source import Source
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Logistic
+from holdfast.learn._rows.examples import ArrayExamples
+from holdfast.learn._sampling.acceptance import Coins, is_kept
+from holdfast.learn._sampling.direct import direct_draw
+from holdfast.learn._sampling.potential import Potential, kept_rows
+from holdfast.learn._sampling.proximal import Accept, ProximalRounds
+from holdfast.learn._sampling.rounds import SamplingPlan
+from holdfast.learn._sampling.start import certified_start, first_point
+from holdfast.noise._source import Source
 from holdfast.privacy import Adjacency
 
 Floats = NDArray[np.float64]

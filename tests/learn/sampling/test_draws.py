@@ -7,14 +7,14 @@ import math
 import numpy as np
 import pytest
 
-from holdfast.learn.problem.losses import HuberHinge, HuberRegression
-from holdfast.learn.sampling import proximal, rounds
-from holdfast.learn.sampling.acceptance import Coins, is_kept
-from holdfast.learn.sampling.potential import Potential
-from holdfast.learn.sampling.proximal import ProximalRounds
-from holdfast.learn.sampling.sampled_risk import SampledRisk
-from holdfast.learn.sampling.start import certified_minimiser
-from holdfast.privacy.mechanisms.tempered_risk import share_below
+from holdfast.learn._problem.losses import HuberHinge, HuberRegression
+from holdfast.learn._sampling import proximal, rounds
+from holdfast.learn._sampling.acceptance import Coins, is_kept
+from holdfast.learn._sampling.potential import Potential
+from holdfast.learn._sampling.proximal import ProximalRounds
+from holdfast.learn._sampling.sampled_risk import SampledRisk
+from holdfast.learn._sampling.start import certified_minimiser
+from holdfast.privacy._mechanisms.tempered_risk import share_below
 
 from .sampling_cases import (
     Floats,
@@ -168,7 +168,7 @@ def test_no_table_needs_more_proposals_than_the_public_bound(
         return is_kept(*args)  # type: ignore[arg-type]
 
     if exact:
-        monkeypatch.setattr("holdfast.learn.sampling.direct.is_kept", counting)
+        monkeypatch.setattr("holdfast.learn._sampling.direct.is_kept", counting)
         direct_draws(potential, 300)
         # The certified tolerance may cost e^START.
         assert asked / 300 <= 1.2 * math.exp(rounds.START) * plan_of(potential).direct_bound
@@ -180,8 +180,8 @@ def test_no_table_needs_more_proposals_than_the_public_bound(
 
 
 def test_all_gaps_at_once_or_thinned_is_the_same_chance(monkeypatch: pytest.MonkeyPatch) -> None:
-    from holdfast.learn.sampling import acceptance
-    from holdfast.noise.source import Source
+    from holdfast.learn._sampling import acceptance
+    from holdfast.noise._source import Source
 
     potential = potential_of(3, rows=40)
     v, predictions = np.array([0.5, -0.2, 0.4]), potential.gradient(np.zeros(3))[1]

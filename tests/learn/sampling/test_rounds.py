@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from holdfast.errors import ParameterError
-from holdfast.learn.sampling.rounds import CAP_SHARE, DIRECT, SamplingPlan
-from holdfast.learn.sampling.start import certified_start
+from holdfast.learn._sampling.rounds import CAP_SHARE, DIRECT, SamplingPlan
+from holdfast.learn._sampling.start import certified_start
 
 from .sampling_cases import marginal, plan_of, potential_of
 

@@ -17,11 +17,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from holdfast import Account, ApproxDP, PrivateLogisticRegression, Release
 from holdfast.errors import AdjacencyError, AssumptionWarning, BudgetExceeded, FormatError, ParameterError
 from holdfast.learn import PrivatePCA, PrivateScaler, RandomProjection
-from holdfast.learn.steps.pca import moment_sensitivity, moment_sums
-from holdfast.learn.steps.scaler import box_sensitivity, box_sums
-from holdfast.learn.steps.step import PrivateStep
+from holdfast.learn._steps.pca import moment_sensitivity, moment_sums
+from holdfast.learn._steps.scaler import box_sensitivity, box_sums
+from holdfast.learn._steps.step import PrivateStep
 from holdfast.privacy import PrivacyUnit
-from holdfast.privacy.adjacency import Adjacency
+from holdfast.privacy._adjacency import Adjacency
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::holdfast.errors.NotPrivateWarning"),
@@ -188,7 +188,7 @@ def test_text_is_not_quoted() -> None:
 
 
 def test_the_page_says_what_it_is() -> None:
-    from holdfast.dossier.utility import utility
+    from holdfast.dossier._utility import utility
 
     assert (
         utility(PrivateScaler().fit(people(50)).release_).what == "means and spreads of 3 columns, with noise"

@@ -11,13 +11,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from holdfast.errors import BudgetExceeded, ParameterError
-from holdfast.learn.methods import ridge
-from holdfast.learn.methods.method import Fit
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Logistic, Squared
-from holdfast.learn.rows.batches import partition
-from holdfast.learn.rows.examples import ArrayExamples, Examples
-from holdfast.learn.tuning.candidates import (
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Logistic, Squared
+from holdfast.learn._rows.batches import partition
+from holdfast.learn._rows.examples import ArrayExamples, Examples
+from holdfast.learn._tuning.candidates import (
     Candidate,
     ClippedLoss,
     ErrorRate,
@@ -26,8 +24,10 @@ from holdfast.learn.tuning.candidates import (
     choose_on_parts,
     score_change,
 )
-from holdfast.learn.tuning.random_stopping import RandomStopping
-from holdfast.noise.source import Source
+from holdfast.learn._tuning.random_stopping import RandomStopping
+from holdfast.learn.methods import ridge
+from holdfast.learn.methods.method import Fit
+from holdfast.noise._source import Source
 from holdfast.privacy import (
     ZCDP,
     Account,

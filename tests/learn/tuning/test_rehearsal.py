@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from holdfast.errors import AssumptionWarning, BudgetWarning, HoldfastError, NotPrivateWarning
 from holdfast.learn import PrivateLinearRegression, PrivateLogisticRegression, PrivateSearch
-from holdfast.learn.methods import METHODS
-from holdfast.learn.rows.examples import ArrayExamples
-from holdfast.learn.tuning import rehearsal
-from holdfast.learn.tuning.search import Strategy
+from holdfast.learn._catalogue import LEARNERS
+from holdfast.learn._rows.examples import ArrayExamples
+from holdfast.learn._tuning import rehearsal
+from holdfast.learn._tuning.search import Strategy
 from holdfast.privacy import Account, Adjacency, ApproxDP, PureDP
 
 ROWS = 240
@@ -38,8 +38,8 @@ def quiet() -> Iterator[None]:
 @st.composite
 def candidates(draw: Any) -> dict[str, Any]:
     """One setting: a method, perhaps a penalty, a radius, and options that it may refuse."""
-    named = draw(st.sampled_from(["auto", *(method.name for method in METHODS)]))
-    taken = {option.name for method in METHODS if method.name == named for option in method.options}
+    named = draw(st.sampled_from(["auto", *(method.name for method in LEARNERS)]))
+    taken = {option.name for method in LEARNERS if method.name == named for option in method.options}
     options = [bad for bad in BAD_OPTIONS if set(bad) <= taken]
     return {
         "method": [named],
@@ -77,7 +77,7 @@ def test_any_mix_is_accepted_or_refused_before_anything_is_spent(
         assert search.release_.guarantee.curve == account.guarantee().curve
 
 
-PAIRS = [(a.name, b.name) for a in METHODS for b in METHODS if a.name < b.name]
+PAIRS = [(a.name, b.name) for a in LEARNERS for b in LEARNERS if a.name < b.name]
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ from sklearn.linear_model import LogisticRegression
 from holdfast.data import Categorical, Numeric, Schema, open_table
 from holdfast.errors import BudgetWarning, HoldfastError, NotPrivateWarning, ParameterError
 from holdfast.learn import PrivateLogisticRegression, PrivateRidge, PrivateSearch
-from holdfast.learn.tuning.random_stopping import RandomStopping
-from holdfast.learn.tuning.search import WrongClass, _score
+from holdfast.learn._tuning.random_stopping import RandomStopping
+from holdfast.learn._tuning.search import WrongClass, _score
 from holdfast.privacy import Account, ApproxDP, PureDP
 
 
@@ -74,7 +74,7 @@ def test_an_account_pays_once_and_all() -> None:
 
 def test_each_candidate_trains_on_a_part_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """The parts share no row, and none is as large as the table: else the sum of the parts would have to be paid."""
-    from holdfast.learn.tuning.search import _Trainer
+    from holdfast.learn._tuning.search import _Trainer
 
     seen: list[Any] = []
     real = _Trainer.__call__
@@ -98,7 +98,7 @@ def test_each_candidate_trains_on_a_part_of_its_own(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_random_stopping(delta: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every run sees all rows, with less than half of the budget; one release comes out."""
-    from holdfast.learn.tuning.search import _Trainer
+    from holdfast.learn._tuning.search import _Trainer
 
     seen: list[Any] = []
     real = _Trainer.__call__

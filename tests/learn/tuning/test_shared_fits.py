@@ -33,11 +33,11 @@ from holdfast.learn import (
     PrivateSearch,
     pipeline_release,
 )
-from holdfast.learn.estimators.paid_score import row_scores
-from holdfast.learn.rows.prepare import SELECTED
+from holdfast.learn._estimators.paid_score import row_scores
+from holdfast.learn._rows.prepare import SELECTED
 from holdfast.ledger import Ledger
 from holdfast.privacy import Account, ApproxDP
-from holdfast.privacy.account import Witness, replaying
+from holdfast.privacy._account import Witness, replaying
 
 DRAW = np.random.default_rng(4)
 X = DRAW.uniform(-0.7, 0.7, size=(600, 2))

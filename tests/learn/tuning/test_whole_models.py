@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from holdfast.data import Categorical, Numeric, Schema, open_table
-from holdfast.data.encode import Encoder
+from holdfast.data._encode import Encoder
 from holdfast.errors import AssumptionWarning, DataError, HoldfastError, NotPrivateWarning, ParameterError
 from holdfast.learn import (
     PrivateAdditiveClassifier,
@@ -26,8 +26,8 @@ from holdfast.learn import (
     load_model,
     pipeline_release,
 )
-from holdfast.learn.tuning.random_stopping import RandomStopping
-from holdfast.learn.tuning.whole_models import WholeModels
+from holdfast.learn._tuning.random_stopping import RandomStopping
+from holdfast.learn._tuning.whole_models import WholeModels
 from holdfast.privacy import Account, ApproxDP, PureDP
 
 DRAW = np.random.default_rng(9)

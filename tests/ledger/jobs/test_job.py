@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from holdfast.errors import BudgetExceeded, FormatError, LedgerError, NotWritten, ParameterError
 from holdfast.ledger import Ledger, kept, once
-from holdfast.ledger.jobs import job
-from holdfast.ledger.jobs.keeping import Shelf
+from holdfast.ledger._jobs import job
+from holdfast.ledger._jobs.keeping import Shelf
 from holdfast.privacy import Account, Laplace, PureDP
-from holdfast.privacy.account.resume import ResumableAccount
+from holdfast.privacy._account.resume import ResumableAccount
 from holdfast.release import Release
 
 TENTH = Laplace(scale=10.0, l1_sensitivity=1.0)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from holdfast.cli.app import app
+from holdfast._cli.app import app
 from holdfast.errors import ParameterError
 from holdfast.ledger import Ledger, create_key
 

@@ -11,10 +11,10 @@ import pytest
 
 from holdfast.errors import FormatError, LedgerError, NotPrivateWarning
 from holdfast.ledger import Ledger, create_key
-from holdfast.ledger.entry import LedgerEntry
-from holdfast.ledger.replay import Book, BrokenRule
-from holdfast.ledger.signing.signature import Signature
-from holdfast.ledger.signing.trust import Trust, TrustedKey
+from holdfast.ledger._entry import LedgerEntry
+from holdfast.ledger._replay import Book, BrokenRule
+from holdfast.ledger._signing.signature import Signature
+from holdfast.ledger._signing.trust import Trust, TrustedKey
 from holdfast.privacy import ZCDP, Gaussian
 from holdfast.release import Release
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import AlreadyReleased, BudgetExceeded, LedgerError, ParameterError
-from holdfast.noise.source import Source
+from holdfast.noise._source import Source
 from holdfast.privacy import (
     ZCDP,
     Account,
@@ -24,7 +24,7 @@ from holdfast.privacy import (
     SubsampledGaussian,
     WithSlack,
 )
-from holdfast.privacy.account.journal import MemoryJournal
+from holdfast.privacy._account.journal import MemoryJournal
 
 TENTH = Laplace(scale=10.0, l1_sensitivity=1.0)
 

@@ -23,11 +23,11 @@ from hypothesis import strategies as st
 
 from holdfast.errors import HoldfastError, ParameterError
 from holdfast.ledger import Ledger
-from holdfast.noise.source import Source
+from holdfast.noise._source import Source
 from holdfast.privacy import Account, Gaussian, Laplace, Permit, PureDP, SubsampledGaussian, SubsampledPure
-from holdfast.privacy.account.journal import Charge, Entry, MemoryJournal
-from holdfast.privacy.account.parallel import parallel
-from holdfast.privacy.account.resume import ResumableAccount
+from holdfast.privacy._account.journal import Charge, Entry, MemoryJournal
+from holdfast.privacy._account.parallel import parallel
+from holdfast.privacy._account.resume import ResumableAccount
 from tests.review.support import all_at_once
 from tests.studies.size import Study, trials
 
@@ -117,7 +117,7 @@ def _between_lines(work: Callable[[], Any]) -> Iterator[None]:
 
     def trace(frame: Any, event: str, _: Any) -> Any:
         nonlocal busy
-        if "privacy/account/" not in frame.f_code.co_filename.replace(os.sep, "/"):
+        if "privacy/_account/" not in frame.f_code.co_filename.replace(os.sep, "/"):
             return None
         if event == "line" and not busy:
             busy = True
@@ -305,7 +305,7 @@ def test_a_fork_between_charge_and_draw_gives_one_value(where: str, key: str | N
 def test_a_child_with_the_number_of_its_parent_is_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """As the first process of a container and that of a namespace within it: both have the number 1."""
     number = os.getpid()
-    monkeypatch.setattr("holdfast.privacy.account.journal.os.getpid", lambda: 1)
+    monkeypatch.setattr("holdfast.privacy._account.journal.os.getpid", lambda: 1)
     account = Account(PureDP(2.0))
     permit = account.permit(NOISE, times=1)
     child = os.fork()

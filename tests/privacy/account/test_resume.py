@@ -13,14 +13,14 @@ from holdfast.data import Categorical, Schema, open_table
 from holdfast.errors import BudgetExceeded, LedgerError, NotPrivateWarning, ParameterError
 from holdfast.ledger import Ledger
 from holdfast.privacy import ZCDP, ApproxDP, Gaussian
-from holdfast.privacy.account import Account
-from holdfast.privacy.account.remaining import fractions_of_rest
-from holdfast.privacy.account.resume import ResumableAccount
+from holdfast.privacy._account import Account
+from holdfast.privacy._account.remaining import fractions_of_rest
+from holdfast.privacy._account.resume import ResumableAccount
 from holdfast.synth import Synthesizer
-from holdfast.synth.certificate import certify
-from holdfast.synth.exact_counts import ExactCounts
-from holdfast.synth.rows.coded_rows import CodedRows
-from holdfast.synth.workload import Workload
+from holdfast.synth._certificate import certify
+from holdfast.synth._exact_counts import ExactCounts
+from holdfast.synth._rows.coded_rows import CodedRows
+from holdfast.synth._workload import Workload
 
 SCHEMA = Schema([Categorical(name, ["0", "1", "2"]) for name in "abc"])
 FRAME = {

@@ -16,10 +16,10 @@ from sklearn.model_selection import GroupKFold, ShuffleSplit, StratifiedKFold
 from holdfast.errors import BudgetExceeded, HoldfastError, LedgerError, ParameterError
 from holdfast.ledger import Ledger
 from holdfast.privacy import Account, ApproxDP, Gaussian, GaussianDP, PureDP
-from holdfast.privacy.account import Witness
-from holdfast.privacy.account.remaining import noise_within
-from holdfast.privacy.account.resume import ResumableAccount
-from holdfast.privacy.account.shared import CHOSEN_BY_PAID_SCORES, FitShare
+from holdfast.privacy._account import Witness
+from holdfast.privacy._account.remaining import noise_within
+from holdfast.privacy._account.resume import ResumableAccount
+from holdfast.privacy._account.shared import CHOSEN_BY_PAID_SCORES, FitShare
 from holdfast.release import Release
 
 LIMIT = GaussianDP(1.0)
@@ -184,7 +184,7 @@ def test_no_copy_and_no_fork_is_given_a_share() -> None:
     shared = whole().shared_by(4)
     with pytest.raises(TypeError, match=r"n_jobs=1, or threads: with joblib\.parallel_config"):
         copy.deepcopy(shared)
-    from holdfast.privacy.account import journal
+    from holdfast.privacy._account import journal
 
     before, journal._LIVES[0] = journal._LIVES[0], object()
     try:

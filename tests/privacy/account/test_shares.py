@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from holdfast.errors import BudgetExceeded, LedgerError
 from holdfast.ledger import Ledger
 from holdfast.privacy import Account, DiscreteLaplace, PureDP
-from holdfast.privacy.account.currency import Cost
-from holdfast.privacy.account.journal import shares_above
-from holdfast.privacy.account.resume import ResumableAccount
+from holdfast.privacy._account.currency import Cost
+from holdfast.privacy._account.journal import shares_above
+from holdfast.privacy._account.resume import ResumableAccount
 
 LIMIT = 8.0
 

@@ -14,15 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.data import Categorical, Schema
-from holdfast.data.engines import open_table
+from holdfast.data._engines import open_table
 from holdfast.errors import BudgetWarning
 from holdfast.learn import PrivateLogisticRegression, PrivatePCA, PrivateScaler, PrivateSearch
-from holdfast.learn.estimators import ESTIMATORS
+from holdfast.learn._estimators import ESTIMATORS
 from holdfast.ledger import Dataset, Ledger
-from holdfast.plan.paid_steps import FitStep, SynthStep
+from holdfast.plan._paid_steps import FitStep, SynthStep
 from holdfast.privacy import ApproxDP, GaussianDP, PureDP
-from holdfast.privacy.account.request import default_delta, limit_of, require_small_delta
-from holdfast.privacy.account.weak_limit import OFTEN, RARE, SURE, SURPRISE, weak_limit
+from holdfast.privacy._account.request import default_delta, limit_of, require_small_delta
+from holdfast.privacy._account.weak_limit import OFTEN, RARE, SURE, SURPRISE, weak_limit
 from holdfast.synth import Synthesizer
 
 

@@ -11,13 +11,13 @@ import pytest
 
 from holdfast.errors import BudgetExceeded, NotPrivateWarning, ParameterError
 from holdfast.ledger import Ledger
-from holdfast.noise.uniform import permutation
+from holdfast.noise._uniform import permutation
 from holdfast.privacy import ZCDP, Account, Gaussian, Laplace, PureDP, Witness
-from holdfast.privacy.account import Draw, replaying
-from holdfast.privacy.account.parallel import parallel
-from holdfast.privacy.account.resume import ResumableAccount
-from holdfast.privacy.account.witness import TapeEnded
-from holdfast.release.release import Release
+from holdfast.privacy._account import Draw, replaying
+from holdfast.privacy._account.parallel import parallel
+from holdfast.privacy._account.resume import ResumableAccount
+from holdfast.privacy._account.witness import TapeEnded
+from holdfast.release._release import Release
 
 NOISE = Gaussian(sigma=10.0, l2_sensitivity=1.0)
 

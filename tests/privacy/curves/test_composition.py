@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 from reproductions.textbook_composition import optimal
 
 from holdfast.errors import ParameterError
-from holdfast.privacy.curves.composition import Composed, compose, point
-from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve, PureDP
-from holdfast.privacy.curves.finite_curve import BoundedRange, FinitePair
-from holdfast.privacy.curves.gaussian import DiscreteGaussianCurve, GaussianDP
-from holdfast.privacy.curves.laplace import DiscreteLaplaceCurve, LaplaceCurve
-from holdfast.privacy.curves.loss_distribution import LossDistribution
-from holdfast.privacy.curves.renyi import ZCDP, RenyiDP
-from holdfast.privacy.curves.slack import WithSlack
-from holdfast.privacy.curves.stored import curve_from_json
-from holdfast.privacy.curves.subsampled import SubsampledCurve, SubsampledGaussianCurve
+from holdfast.privacy._curves.composition import Composed, compose, point
+from holdfast.privacy._curves.curve import ApproxDP, PrivacyCurve, PureDP
+from holdfast.privacy._curves.finite_curve import BoundedRange, FinitePair
+from holdfast.privacy._curves.gaussian import DiscreteGaussianCurve, GaussianDP
+from holdfast.privacy._curves.laplace import DiscreteLaplaceCurve, LaplaceCurve
+from holdfast.privacy._curves.loss_distribution import LossDistribution
+from holdfast.privacy._curves.renyi import ZCDP, RenyiDP
+from holdfast.privacy._curves.slack import WithSlack
+from holdfast.privacy._curves.stored import curve_from_json
+from holdfast.privacy._curves.subsampled import SubsampledCurve, SubsampledGaussianCurve
 
 EVERY_KIND: list[PrivacyCurve] = [
     PureDP(0.1),

@@ -14,18 +14,18 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from holdfast.errors import ParameterError
-from holdfast.privacy.curves.composition import compose
-from holdfast.privacy.curves.curve import LEAST_DELTA, ApproxDP, PrivacyCurve, PureDP
-from holdfast.privacy.curves.finite_curve import BoundedRange, FinitePair
-from holdfast.privacy.curves.gaussian import DiscreteGaussianCurve, GaussianDP
-from holdfast.privacy.curves.group_replace import GroupReplace
-from holdfast.privacy.curves.laplace import DiscreteLaplaceCurve, LaplaceCurve
-from holdfast.privacy.curves.objective import ObjectiveCurve
-from holdfast.privacy.curves.renyi import ZCDP, RenyiDP
-from holdfast.privacy.curves.slack import WithSlack
-from holdfast.privacy.curves.stored import curve_from_json
-from holdfast.privacy.curves.subsampled import SubsampledGaussianCurve, subsample
-from holdfast.privacy.mechanisms.gaussian import Gaussian
+from holdfast.privacy._curves.composition import compose
+from holdfast.privacy._curves.curve import LEAST_DELTA, ApproxDP, PrivacyCurve, PureDP
+from holdfast.privacy._curves.finite_curve import BoundedRange, FinitePair
+from holdfast.privacy._curves.gaussian import DiscreteGaussianCurve, GaussianDP
+from holdfast.privacy._curves.group_replace import GroupReplace
+from holdfast.privacy._curves.laplace import DiscreteLaplaceCurve, LaplaceCurve
+from holdfast.privacy._curves.objective import ObjectiveCurve
+from holdfast.privacy._curves.renyi import ZCDP, RenyiDP
+from holdfast.privacy._curves.slack import WithSlack
+from holdfast.privacy._curves.stored import curve_from_json
+from holdfast.privacy._curves.subsampled import SubsampledGaussianCurve, subsample
+from holdfast.privacy._mechanisms.gaussian import Gaussian
 
 
 def log_uniform(low: float, high: float) -> st.SearchStrategy[float]:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
 
 from holdfast.privacy import Account, ApproxDP, Exponential, GaussianDP
-from holdfast.privacy.account.remaining import fractions_of_rest, selection_epsilon
-from holdfast.privacy.curves.finite_curve import BoundedRange
+from holdfast.privacy._account.remaining import fractions_of_rest, selection_epsilon
+from holdfast.privacy._curves.finite_curve import BoundedRange
 
 RANGES = (0.01, 0.5, 2.0, 8.0)
 

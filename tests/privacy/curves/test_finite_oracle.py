@@ -16,8 +16,8 @@ import pytest
 from numpy.typing import NDArray
 
 from holdfast.privacy import PrivacyCurve, compose, subsample, to_replace
-from holdfast.privacy.curves.composition import Composed
-from holdfast.privacy.curves.finite_curve import FinitePair
+from holdfast.privacy._curves.composition import Composed
+from holdfast.privacy._curves.finite_curve import FinitePair
 
 Floats = NDArray[np.float64]
 CASES, SHARDS = 5_000, 10

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from reproductions.textbook_composition import optimal
 
 from holdfast.errors import ParameterError
-from holdfast.privacy.curves.gaussian import GaussianDP
-from holdfast.privacy.curves.laplace import LaplaceCurve
-from holdfast.privacy.curves.loss_distribution import LossDistribution
-from holdfast.privacy.curves.stored import curve_from_json
-from holdfast.privacy.losses.atomic_pair import AtomicPair
-from holdfast.privacy.losses.dominating_pair import DominatingPair
-from holdfast.privacy.losses.fft_compose import convolve, fast_size
-from holdfast.privacy.losses.grid_losses import LARGEST_GRID, GridLosses
-from holdfast.privacy.losses.pairs import AddedUnit, LaplacePair, NormalPair, RemovedUnit
+from holdfast.privacy._curves.gaussian import GaussianDP
+from holdfast.privacy._curves.laplace import LaplaceCurve
+from holdfast.privacy._curves.loss_distribution import LossDistribution
+from holdfast.privacy._curves.stored import curve_from_json
+from holdfast.privacy._losses.atomic_pair import AtomicPair
+from holdfast.privacy._losses.dominating_pair import DominatingPair
+from holdfast.privacy._losses.fft_compose import convolve, fast_size
+from holdfast.privacy._losses.grid_losses import LARGEST_GRID, GridLosses
+from holdfast.privacy._losses.pairs import AddedUnit, LaplacePair, NormalPair, RemovedUnit
 
 DELTAS = (1e-2, 1e-6, 1e-12, 1e-18)
 

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from holdfast.privacy.curves.composition import Composed, compose
-from holdfast.privacy.curves.curve import PrivacyCurve, PureDP
-from holdfast.privacy.curves.gaussian import DiscreteGaussianCurve, GaussianDP
-from holdfast.privacy.curves.laplace import DiscreteLaplaceCurve, LaplaceCurve
-from holdfast.privacy.curves.subsampled import SubsampledCurve, SubsampledGaussianCurve
+from holdfast.privacy._curves.composition import Composed, compose
+from holdfast.privacy._curves.curve import PrivacyCurve, PureDP
+from holdfast.privacy._curves.gaussian import DiscreteGaussianCurve, GaussianDP
+from holdfast.privacy._curves.laplace import DiscreteLaplaceCurve, LaplaceCurve
+from holdfast.privacy._curves.subsampled import SubsampledCurve, SubsampledGaussianCurve
 from tests.paths import GOLDEN
 
 

@@ -27,14 +27,14 @@ from holdfast.privacy import (
     subsample,
     to_replace,
 )
-from holdfast.privacy.curves.finite_curve import FinitePair
-from holdfast.privacy.curves.gaussian import DiscreteGaussianCurve
-from holdfast.privacy.curves.group_replace import GroupReplace
-from holdfast.privacy.curves.laplace import DiscreteLaplaceCurve, LaplaceCurve
-from holdfast.privacy.curves.stored import curve_from_json
-from holdfast.privacy.curves.subsampled import SubsampledCurve, SubsampledGaussianCurve
-from holdfast.privacy.losses.atomic_pair import AtomicPair
-from holdfast.privacy.losses.pairs import NormalPair, RemovedUnit
+from holdfast.privacy._curves.finite_curve import FinitePair
+from holdfast.privacy._curves.gaussian import DiscreteGaussianCurve
+from holdfast.privacy._curves.group_replace import GroupReplace
+from holdfast.privacy._curves.laplace import DiscreteLaplaceCurve, LaplaceCurve
+from holdfast.privacy._curves.stored import curve_from_json
+from holdfast.privacy._curves.subsampled import SubsampledCurve, SubsampledGaussianCurve
+from holdfast.privacy._losses.atomic_pair import AtomicPair
+from holdfast.privacy._losses.pairs import NormalPair, RemovedUnit
 
 LOPSIDED = FinitePair((0.9, 0.1), (0.5, 0.5))
 

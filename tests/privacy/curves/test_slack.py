@@ -8,9 +8,9 @@ import pytest
 
 from holdfast.errors import ParameterError
 from holdfast.privacy import PureDP, WithSlack, compose
-from holdfast.privacy.curves.composition import Composed
-from holdfast.privacy.curves.group_replace import GroupReplace
-from holdfast.privacy.curves.stored import curve_from_json
+from holdfast.privacy._curves.composition import Composed
+from holdfast.privacy._curves.group_replace import GroupReplace
+from holdfast.privacy._curves.stored import curve_from_json
 
 SLACK = WithSlack(PureDP(1.0), 0.01, 0.02)
 

@@ -18,7 +18,7 @@ from holdfast.privacy import (
     PermuteAndFlip,
     RandomisedResponse,
 )
-from holdfast.privacy.mechanisms.vector_laplace import gamma_norm_cdf
+from holdfast.privacy._mechanisms.vector_laplace import gamma_norm_cdf
 
 
 def test_gaussian() -> None:

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from holdfast.noise.source import Source
-from holdfast.privacy.mechanisms.gibbs import (
+from holdfast.noise._source import Source
+from holdfast.privacy._mechanisms.gibbs import (
     BoxExponential,
     RegularisedExponential,
     tilted_quantile,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax
 
 from holdfast.errors import ParameterError
-from holdfast.noise.source import Source
+from holdfast.noise._source import Source
 from holdfast.privacy import (
     ZCDP,
     ApproxDP,
@@ -28,7 +28,7 @@ from holdfast.privacy import (
     SubsampledPure,
     VectorLaplace,
 )
-from holdfast.privacy.rounding import Grid, root_above
+from holdfast.privacy._rounding import Grid, root_above
 
 
 def spread(mechanism: Any, value: float, size: int = 100_000) -> NDArray[np.float64]:
@@ -64,8 +64,8 @@ def test_strict_noise_pays_for_rounding_the_centre(
     sigma: float, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Soundness, section 16: with sensitivity + sqrt(d) g the declared mu needs this much noise."""
-    from holdfast.privacy.mechanisms import gaussian as gaussian_file
-    from holdfast.privacy.mechanisms import laplace as laplace_file
+    from holdfast.privacy._mechanisms import gaussian as gaussian_file
+    from holdfast.privacy._mechanisms import laplace as laplace_file
 
     drawn: list[Fraction] = []
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from holdfast.errors import AdjacencyError
 from holdfast.privacy import Account, Adjacency, ApproxDP, Exponential, PermuteAndFlip, PureDP, SubsampledPure
-from holdfast.privacy.account.resume import ResumableAccount
-from holdfast.privacy.mechanisms import mechanism_from_json
+from holdfast.privacy._account.resume import ResumableAccount
+from holdfast.privacy._mechanisms import mechanism_from_json
 
 
 @pytest.mark.parametrize("kind", [Exponential, PermuteAndFlip])

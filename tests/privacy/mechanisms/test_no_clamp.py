@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.errors import ParameterError
-from holdfast.noise.choose import choose_by_score, permute_and_flip
-from holdfast.noise.source import Source
+from holdfast.noise._choose import choose_by_score, permute_and_flip
+from holdfast.noise._source import Source
 from holdfast.privacy import (
     Account,
     DiscreteGaussian,
@@ -32,9 +32,9 @@ from holdfast.privacy import (
     SubsampledPure,
     VectorLaplace,
 )
-from holdfast.privacy.account.payload import decode_payload, encode_payload
-from holdfast.privacy.mechanisms.mechanism import vector
-from holdfast.privacy.rounding import Grid, as_written, exact_sum, multiples
+from holdfast.privacy._account.payload import decode_payload, encode_payload
+from holdfast.privacy._mechanisms.mechanism import vector
+from holdfast.privacy._rounding import Grid, as_written, exact_sum, multiples
 
 doubles = st.floats(allow_nan=False, allow_infinity=False)
 whole = st.one_of(
@@ -76,7 +76,7 @@ def _grid_of(mechanism: Mechanism, size: int) -> Grid:
     if isinstance(mechanism, Gaussian):
         grid, _ = mechanism.placed(np.zeros(size))
     else:
-        from holdfast.privacy.mechanisms.laplace import placed
+        from holdfast.privacy._mechanisms.laplace import placed
 
         named = (
             mechanism._stand_in(size)

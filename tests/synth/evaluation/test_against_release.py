@@ -10,10 +10,10 @@ import pytest
 from holdfast.errors import ParameterError
 from holdfast.release import Release
 from holdfast.synth import Synthesizer
-from holdfast.synth.contents import SyntheticContents
-from holdfast.synth.evaluation.against_release import DECLARED, Noise, ReleasedEvidence, released_evidence
-from holdfast.synth.evaluation.compared_rows import plain_schema, read_compared
-from holdfast.synth.models.model import Measurement
+from holdfast.synth._contents import SyntheticContents
+from holdfast.synth._evaluation.against_release import DECLARED, Noise, ReleasedEvidence, released_evidence
+from holdfast.synth._evaluation.compared_rows import plain_schema, read_compared
+from holdfast.synth._models.model import Measurement
 from tests.synth.evaluation.samples import SCHEMA, people, released
 
 PLAIN = plain_schema(SCHEMA)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from holdfast.data import Categorical, Numeric, Schema
-from holdfast.synth.evaluation.associations import CRAMER, PEARSON, RATIO, association, associations
-from holdfast.synth.evaluation.compared_rows import plain_schema, read_compared
+from holdfast.synth._evaluation.associations import CRAMER, PEARSON, RATIO, association, associations
+from holdfast.synth._evaluation.compared_rows import plain_schema, read_compared
 from tests.synth.evaluation.samples import SCHEMA, people
 
 DRAW = np.random.default_rng(4)

@@ -12,15 +12,15 @@ import pytest
 
 from holdfast.data import Categorical, CsvFormat, DateTime, Hierarchy, Identifier, Numeric, Schema, open_table
 from holdfast.errors import DataError, ParameterError
-from holdfast.privacy.adjacency import PrivacyUnit
-from holdfast.synth.evaluation.compared_rows import (
+from holdfast.privacy._adjacency import PrivacyUnit
+from holdfast.synth._evaluation.compared_rows import (
     as_synthetic,
     at_levels_of,
     plain_schema,
     read_compared,
     read_synthetic,
 )
-from holdfast.synth.evaluation.evaluator import evaluate_against_real
+from holdfast.synth._evaluation.evaluator import evaluate_against_real
 from tests.synth.evaluation.samples import SCHEMA, people
 
 PLAIN = plain_schema(SCHEMA)
@@ -45,7 +45,7 @@ def test_every_source_gives_the_same_rows(tmp_path: Path) -> None:
 def test_a_sample_is_bounded_and_the_counts_are_of_all_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("holdfast.data.engines.file_rows.BATCH_ROWS", 700)
+    monkeypatch.setattr("holdfast.data._engines.file_rows.BATCH_ROWS", 700)
     pyarrow.parquet.write_table(pa.table(people(5000)), tmp_path / "t.parquet")
     found = read_compared(tmp_path / "t.parquet", PLAIN, name="real", most_rows=200)
     assert (found.rows, len(found.codes), len(found.values)) == (5000, 200, 200)

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from holdfast.synth.evaluation.compared_rows import plain_schema, read_compared
-from holdfast.synth.evaluation.distances import (
+from holdfast.synth._evaluation.compared_rows import plain_schema, read_compared
+from holdfast.synth._evaluation.distances import (
     auc_with_error,
     closest,
     closest_records,

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.stats import wasserstein_distance
 
 from holdfast.data import Categorical, Schema
-from holdfast.synth.evaluation.compared_rows import plain_schema, read_compared
-from holdfast.synth.evaluation.marginals import (
+from holdfast.synth._evaluation.compared_rows import plain_schema, read_compared
+from holdfast.synth._evaluation.marginals import (
     chance_distance,
     earth_mover,
     marginal_error,

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from holdfast.errors import ParameterError
-from holdfast.synth.evaluation.compared_rows import ComparedRows, plain_schema, read_compared
-from holdfast.synth.evaluation.prediction import predictions
-from holdfast.synth.evaluation.subgroups import subgroups
+from holdfast.synth._evaluation.compared_rows import ComparedRows, plain_schema, read_compared
+from holdfast.synth._evaluation.prediction import predictions
+from holdfast.synth._evaluation.subgroups import subgroups
 from tests.synth.evaluation.samples import SCHEMA, people
 
 PLAIN = plain_schema(SCHEMA)

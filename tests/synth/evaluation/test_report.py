@@ -9,8 +9,8 @@ import pytest
 from holdfast.data import Categorical, Numeric, Schema
 from holdfast.errors import ParameterError
 from holdfast.synth import Synthesizer
-from holdfast.synth.evaluation.evaluator import evaluate_against_real, evaluate_against_release
-from holdfast.synth.evaluation.report import EvaluationReport
+from holdfast.synth._evaluation.evaluator import evaluate_against_real, evaluate_against_release
+from holdfast.synth._evaluation.report import EvaluationReport
 from tests.synth.evaluation.samples import SCHEMA, people, released
 
 

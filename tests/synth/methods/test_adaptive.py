@@ -9,12 +9,18 @@ import pytest
 
 from holdfast.data import Categorical, Schema, open_table
 from holdfast.errors import ParameterError
-from holdfast.noise.source import Source
+from holdfast.noise._source import Source
 from holdfast.privacy import Account, ApproxDP, PureDP
-from holdfast.privacy.account.resume import ResumableAccount
-from holdfast.privacy.mechanisms.selection import Exponential
-from holdfast.synth.evaluation import evaluate
-from holdfast.synth.exact_counts import ExactCounts
+from holdfast.privacy._account.resume import ResumableAccount
+from holdfast.privacy._mechanisms.selection import Exponential
+from holdfast.synth._evaluation import evaluate
+from holdfast.synth._exact_counts import ExactCounts
+from holdfast.synth._models.dense import RowsModel
+from holdfast.synth._models.graphical.junction_tree import JunctionTree
+from holdfast.synth._models.model import Measurement
+from holdfast.synth._rows.fit_rows import ReconciledModel, shrunk
+from holdfast.synth._rows.impossible_rows import Zeros, possible
+from holdfast.synth._workload import Workload
 from holdfast.synth.methods.adaptive import (
     METHOD,
     MOST_CANDIDATES,
@@ -24,12 +30,6 @@ from holdfast.synth.methods.adaptive import (
     downward_closure,
 )
 from holdfast.synth.methods.tree import METHOD as TREE
-from holdfast.synth.models.dense import RowsModel
-from holdfast.synth.models.graphical.junction_tree import JunctionTree
-from holdfast.synth.models.model import Measurement
-from holdfast.synth.rows.fit_rows import ReconciledModel, shrunk
-from holdfast.synth.rows.impossible_rows import Zeros, possible
-from holdfast.synth.workload import Workload
 from tests.synth.synth_binary import account, bits, counted, marginals, max_error, neighbours
 from tests.synth.synth_replay import distances
 

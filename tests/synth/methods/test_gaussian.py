@@ -8,14 +8,14 @@ import pytest
 from holdfast.data import Categorical, Schema, open_table
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.privacy import Account, ApproxDP, PureDP
-from holdfast.synth.exact_counts import ExactCounts
+from holdfast.synth._exact_counts import ExactCounts
+from holdfast.synth._models.dense import RowsModel
+from holdfast.synth._models.graphical.model import GraphicalModel
+from holdfast.synth._models.model import Measurement
+from holdfast.synth._workload import Workload
+from holdfast.synth._workload.residual_basis import Strategy
 from holdfast.synth.methods.gaussian import METHOD, gaussian, least_gain, summed_tables
 from holdfast.synth.methods.residuals import l2_sensitivity, scaled_residuals
-from holdfast.synth.models.dense import RowsModel
-from holdfast.synth.models.graphical.model import GraphicalModel
-from holdfast.synth.models.model import Measurement
-from holdfast.synth.workload import Workload
-from holdfast.synth.workload.residual_basis import Strategy
 from tests.synth.synth_binary import account, bits, counted, marginals, max_error, neighbours
 
 WORK = marginals()

@@ -11,19 +11,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.data import Categorical, Schema, open_table
-from holdfast.data.sensitivity import counts_l1, counts_l2
+from holdfast.data._sensitivity import counts_l1, counts_l2
 from holdfast.errors import AdjacencyError, ParameterError
-from holdfast.noise.source import Source
+from holdfast.noise._source import Source
 from holdfast.privacy import ApproxDP, PureDP
-from holdfast.privacy.account import Account
-from holdfast.synth.evaluation import LINES, evaluate, reference_lines
-from holdfast.synth.exact_counts import ExactCounts
-from holdfast.synth.forecast import forecast_lines, forecast_synthesis
+from holdfast.privacy._account import Account
+from holdfast.synth._evaluation import LINES, evaluate, reference_lines
+from holdfast.synth._exact_counts import ExactCounts
+from holdfast.synth._forecast import forecast_lines, forecast_synthesis
+from holdfast.synth._models.model import on_simplex
+from holdfast.synth._models.product import ProductModel
+from holdfast.synth._workload import Workload
+from holdfast.synth._workload.workload import Marginal
 from holdfast.synth.methods.independent import independent
-from holdfast.synth.models.model import on_simplex
-from holdfast.synth.models.product import ProductModel
-from holdfast.synth.workload import Workload
-from holdfast.synth.workload.workload import Marginal
 
 SCHEMA = Schema([Categorical("a", ["0", "1", "2"]), Categorical("b", ["0", "1"])])
 WORKLOAD = Workload.of([("a", "b")])

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from holdfast.errors import AdjacencyError, ParameterError
-from holdfast.noise.source import Source
+from holdfast.noise._source import Source
 from holdfast.privacy import ApproxDP
 from holdfast.synth import Synthesizer
+from holdfast.synth._models.model import Measurement
+from holdfast.synth._rows.coded_rows import CodedRows
+from holdfast.synth._rows.impossible_rows import Zeros, possible
+from holdfast.synth._workload import Workload
 from holdfast.synth.methods.gaussian import gaussian
 from holdfast.synth.methods.measure_first import METHOD, chosen_model, measure_first
-from holdfast.synth.models.model import Measurement
-from holdfast.synth.rows.coded_rows import CodedRows
-from holdfast.synth.rows.impossible_rows import Zeros, possible
-from holdfast.synth.workload import Workload
 from tests.synth.synth_binary import account, bits, counted, marginals, max_error, neighbours
 from tests.synth.synth_replay import distances
 

@@ -10,18 +10,18 @@ import pytest
 from holdfast.data import Categorical, Schema, open_table
 from holdfast.errors import ParameterError
 from holdfast.privacy import Account, ApproxDP
-from holdfast.privacy.account.request import Option
-from holdfast.synth import METHODS, Synthesizer, Workload
-from holdfast.synth.exact_counts import ExactCounts
+from holdfast.privacy._account.request import Option
+from holdfast.synth import SYNTHESISERS, Synthesizer, Workload
+from holdfast.synth._exact_counts import ExactCounts
 from holdfast.synth.methods.method import SynthesisMethod, SynthesisTask
 
 DOMAIN = {"a": 2, "b": 3}
 WORKLOAD = Workload.of([("a", "b")])
 TELLTALE = "telltale"
-each_method = pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+each_method = pytest.mark.parametrize("method", SYNTHESISERS, ids=lambda method: method.name)
 each_option = pytest.mark.parametrize(
     ("method", "option"),
-    [(method, option) for method in METHODS for option in method.options],
+    [(method, option) for method in SYNTHESISERS for option in method.options],
     ids=lambda value: value.name,
 )
 

@@ -10,11 +10,11 @@ from holdfast.data import Categorical as Column
 from holdfast.data import Identifier, Schema, open_table
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.privacy import ZCDP, Account, ApproxDP, PrivacyUnit, PureDP
-from holdfast.synth.exact_counts import ExactAnswers, ExactCounts
+from holdfast.synth._exact_counts import ExactAnswers, ExactCounts
+from holdfast.synth._models.dense import DenseModel, RowsModel
+from holdfast.synth._models.graphical.model import GraphicalModel
+from holdfast.synth._models.universe import AllCells
 from holdfast.synth.methods.mwem import METHOD, _score, answer_noise, mwem, replayed
-from holdfast.synth.models.dense import DenseModel, RowsModel
-from holdfast.synth.models.graphical.model import GraphicalModel
-from holdfast.synth.models.universe import AllCells
 from tests.synth.synth_binary import account, bits, counted, marginals, max_error, neighbours, options
 
 WORK = marginals()

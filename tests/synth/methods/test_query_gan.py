@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from holdfast.errors import ParameterError
-from holdfast.noise.source import Source
+from holdfast.noise._source import Source
 from holdfast.privacy import Account, ApproxDP
 from holdfast.synth import Synthesizer, Workload
-from holdfast.synth.evaluation import evaluate
+from holdfast.synth._evaluation import evaluate
+from holdfast.synth._rows.coded_rows import CodedRows
 from holdfast.synth.methods.gaussian import gaussian
 from holdfast.synth.methods.query_gan import METHOD, Decoder, query_gan
-from holdfast.synth.rows.coded_rows import CodedRows
 from tests.studies.size import Study, trials
 from tests.synth.synth_binary import Codes, account, bits, counted, marginals, max_error, neighbours
 from tests.synth.synth_replay import distances, recorded

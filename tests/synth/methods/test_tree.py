@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from holdfast.errors import AdjacencyError
-from holdfast.noise.source import Source
+from holdfast.noise._source import Source
 from holdfast.privacy import Account, ApproxDP, PureDP
-from holdfast.synth.evaluation import evaluate
+from holdfast.synth._evaluation import evaluate
+from holdfast.synth._rows.impossible_rows import Zeros, possible
+from holdfast.synth._workload import Workload
 from holdfast.synth.methods.independent import independent
 from holdfast.synth.methods.tree import METHOD, tree
-from holdfast.synth.rows.impossible_rows import Zeros, possible
-from holdfast.synth.workload import Workload
 from tests.synth.synth_binary import account, bits, counted, marginals, max_error, neighbours
 from tests.synth.synth_replay import distances
 

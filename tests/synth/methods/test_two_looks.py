@@ -14,11 +14,11 @@ import pytest
 from holdfast.errors import ParameterError
 from holdfast.ledger import Ledger
 from holdfast.privacy import ApproxDP
-from holdfast.privacy.account.resume import ResumableAccount
+from holdfast.privacy._account.resume import ResumableAccount
 from holdfast.synth import Synthesizer, Workload
-from holdfast.synth.choice import choose_synthesis_method
-from holdfast.synth.evaluation import evaluate
-from holdfast.synth.exact_counts import ExactCounts
+from holdfast.synth._choice import choose_synthesis_method
+from holdfast.synth._evaluation import evaluate
+from holdfast.synth._exact_counts import ExactCounts
 from holdfast.synth.methods.method import Synthesis, SynthesisTask
 from holdfast.synth.methods.query_gan import query_gan
 from holdfast.synth.methods.residuals import NoisyResiduals, measure_residuals

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.errors import ParameterError
-from holdfast.noise.source import Source
-from holdfast.synth.models.dense import DenseModel, RowsModel, flat_cells
-from holdfast.synth.models.shared_sums import shared_tables, summed_together
-from holdfast.synth.models.universe import AllCells, SampledSupport
-from holdfast.synth.workload import Workload
-from holdfast.synth.workload.workload import AnswerVector
+from holdfast.noise._source import Source
+from holdfast.synth._models.dense import DenseModel, RowsModel, flat_cells
+from holdfast.synth._models.shared_sums import shared_tables, summed_together
+from holdfast.synth._models.universe import AllCells, SampledSupport
+from holdfast.synth._workload import Workload
+from holdfast.synth._workload.workload import AnswerVector
 
 DOMAIN = {"a": 2, "b": 3, "c": 4}
 EVERY = np.column_stack(np.unravel_index(np.arange(24), (2, 3, 4))).astype(np.int64)

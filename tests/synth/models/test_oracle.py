@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.errors import ParameterError
-from holdfast.noise.source import Source
-from holdfast.synth.models.coordinate_scores import CoordinateScores
-from holdfast.synth.models.oracle import RecordObjective, best_records, linear, one_hot_starts
+from holdfast.noise._source import Source
+from holdfast.synth._models.coordinate_scores import CoordinateScores
+from holdfast.synth._models.oracle import RecordObjective, best_records, linear, one_hot_starts
 
 DOMAIN = {"a": 3, "b": 2, "c": 4, "d": 2}
 WIDTH = sum(DOMAIN.values())

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.data import Categorical, Numeric, Schema
-from holdfast.data.rows import encode_batch
-from holdfast.noise.source import Source
+from holdfast.data._rows import encode_batch
+from holdfast.noise._source import Source
 from holdfast.synth import Synthesizer
-from holdfast.synth.rows.coded_rows import (
+from holdfast.synth._rows.coded_rows import (
     CodedRows,
     as_frame,
     decode_rows,
@@ -23,7 +23,7 @@ from holdfast.synth.rows.coded_rows import (
     frame_kind,
     null_cell,
 )
-from holdfast.synth.rows.impossible_rows import Zeros
+from holdfast.synth._rows.impossible_rows import Zeros
 
 COLUMNS: list[Any] = [
     Numeric("whole", 0, 9, integer=True),

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.data import Categorical, DateTime, Identifier, Numeric, Schema
-from holdfast.data.rows import encode_batch
+from holdfast.data._rows import encode_batch
 from holdfast.errors import AssumptionWarning, FormatError, HoldfastError, NotPrivateWarning, ParameterError
-from holdfast.noise.source import Source
+from holdfast.noise._source import Source
 from holdfast.privacy import PrivacyUnit
 from holdfast.synth import Synthesizer, Zeros
-from holdfast.synth.rows.coded_rows import CodedRows, decode_rows
-from holdfast.synth.rows.impossible_rows import read_impossible
+from holdfast.synth._rows.coded_rows import CodedRows, decode_rows
+from holdfast.synth._rows.impossible_rows import read_impossible
 
 DAYS = Schema(
     [Identifier("who"), *(DateTime(name, "2020-01-01", "2023-12-31") for name in ("admitted", "discharged"))],

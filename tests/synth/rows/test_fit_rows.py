@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError
-from holdfast.noise.source import Source
-from holdfast.synth.models.model import Measurement
-from holdfast.synth.rows.fit_rows import (
+from holdfast.noise._source import Source
+from holdfast.synth._models.model import Measurement
+from holdfast.synth._rows.fit_rows import (
     LIMIT,
     _visited,
     fit_rows,
@@ -23,8 +23,8 @@ from holdfast.synth.rows.fit_rows import (
     model_error,
     shrunk,
 )
-from holdfast.synth.rows.pair_excess import PairExcess
-from holdfast.synth.rows.triple_excess import TripleExcess
+from holdfast.synth._rows.pair_excess import PairExcess
+from holdfast.synth._rows.triple_excess import TripleExcess
 from tests.synth.synth_binary import bits
 
 Floats = NDArray[np.float64]
@@ -251,7 +251,7 @@ def test_batches_grow_with_the_rows_and_find_as_much() -> None:
 def test_of_many_rows_or_tables_a_part_is_visited_in_turn(
     bound: str, value: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(f"holdfast.synth.rows.fit_rows.{bound}", value)
+    monkeypatch.setattr(f"holdfast.synth._rows.fit_rows.{bound}", value)
     turns = list(_visited(400, 5, 96, Source(seed=2)))
     assert [len(turn) for turn in turns] == [96] * 5
     assert sorted(set(np.concatenate(turns).tolist())) == list(range(400))
@@ -272,7 +272,7 @@ def test_a_cube_lets_every_row_move_where_tables_looked_up_would_not(monkeypatch
     ]
     looked_up = 3 * len(sets)
     assert TripleExcess(measured, domain, np.zeros((9, 12), dtype=int), scale=1.0).lookups() < looked_up / 10
-    monkeypatch.setattr("holdfast.synth.rows.fit_rows.MOST_LOOKUPS", looked_up * 40)
+    monkeypatch.setattr("holdfast.synth._rows.fit_rows.MOST_LOOKUPS", looked_up * 40)
     fits = []
     for takes in (True, False):
         monkeypatch.setattr(TripleExcess, "takes", staticmethod(lambda *_, takes=takes: takes))

@@ -15,12 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.data import Categorical, DateTime, Hierarchy, Numeric, Schema
-from holdfast.data.rows import encode_batch
+from holdfast.data._rows import encode_batch
 from holdfast.errors import ParameterError
-from holdfast.noise.source import Source
+from holdfast.noise._source import Source
 from holdfast.synth import Synthesizer
-from holdfast.synth.rows.coded_rows import CodedRows, as_frame, decode_rows, frame_types
-from holdfast.synth.rows.frames import as_type
+from holdfast.synth._rows.coded_rows import CodedRows, as_frame, decode_rows, frame_types
+from holdfast.synth._rows.frames import as_type
 
 pytestmark = pytest.mark.filterwarnings("ignore::holdfast.errors.NotPrivateWarning")
 SIZES = ["small", "middle", "large"]

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from holdfast.data import Categorical, Schema
 from holdfast.errors import ParameterError
-from holdfast.noise.source import Source
-from holdfast.synth.models.product import ProductModel, rounded
-from holdfast.synth.rows.impossible_rows import Zeros, possible, possible_rows, require_possible
+from holdfast.noise._source import Source
+from holdfast.synth._models.product import ProductModel, rounded
+from holdfast.synth._rows.impossible_rows import Zeros, possible, possible_rows, require_possible
 
 DOMAIN = {"a": 3, "b": 4, "c": 2}
 

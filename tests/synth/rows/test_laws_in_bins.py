@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from holdfast.data import Numeric, Schema
 from holdfast.errors import ParameterError
-from holdfast.noise.source import Source
-from holdfast.synth.rows.coded_rows import CodedRows, decode_rows, whole_bounds
+from holdfast.noise._source import Source
+from holdfast.synth._rows.coded_rows import CodedRows, decode_rows, whole_bounds
 
 Floats = NDArray[np.float64]
 ROWS = 20_000

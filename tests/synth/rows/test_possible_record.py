@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 from holdfast.data import Categorical, Numeric, Schema
 from holdfast.errors import ParameterError
-from holdfast.noise.source import Source
+from holdfast.noise._source import Source
 from holdfast.privacy import ZCDP, Account
-from holdfast.synth import METHODS, Synthesizer, Workload, Zeros
-from holdfast.synth.models.graphical import estimation
-from holdfast.synth.models.graphical.model import GraphicalModel
-from holdfast.synth.models.product import ProductModel
-from holdfast.synth.rows import impossible_rows, possible_record
-from holdfast.synth.rows.impossible_rows import possible, possible_rows, require_possible
-from holdfast.synth.rows.possible_record import PossibleRecords
+from holdfast.synth import SYNTHESISERS, Synthesizer, Workload, Zeros
+from holdfast.synth._models.graphical import estimation
+from holdfast.synth._models.graphical.model import GraphicalModel
+from holdfast.synth._models.product import ProductModel
+from holdfast.synth._rows import impossible_rows, possible_record
+from holdfast.synth._rows.impossible_rows import possible, possible_rows, require_possible
+from holdfast.synth._rows.possible_record import PossibleRecords
 from tests.studies.size import trials
 
 Domain = dict[str, int]
@@ -160,7 +160,7 @@ def test_whatever_is_possible_is_synthesised(case: tuple[Domain, list[Zeros]], d
     schema = Schema([Categorical(name, [str(cell) for cell in range(size)]) for name, size in domain.items()])
     rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
     rows = {name: rng.integers(0, size, 20).astype(str) for name, size in domain.items()}
-    method = data.draw(st.sampled_from(["auto", *(method.name for method in METHODS)]))
+    method = data.draw(st.sampled_from(["auto", *(method.name for method in SYNTHESISERS)]))
     made = Synthesizer(
         epsilon=1.0, delta=1e-6, method=method, constraints=zeros, random_state=1, rows=15
     ).fit(rows, schema)
@@ -187,7 +187,7 @@ NOBODY = {
 
 @pytest.mark.filterwarnings("ignore::holdfast.errors.NotPrivateWarning")
 @pytest.mark.parametrize("constraints", NOBODY.values(), ids=list(NOBODY))
-@pytest.mark.parametrize("method", ["auto", *(method.name for method in METHODS)])
+@pytest.mark.parametrize("method", ["auto", *(method.name for method in SYNTHESISERS)])
 def test_impossible_constraints_cost_nothing(method: str, constraints: list[Zeros]) -> None:
     rows: dict[str, Any] = {"age": ["child", "adult"] * 20, "work": ["none"] * 40, "paid": [0, 1] * 20}
     account = Account(ZCDP(0.5), seed=1)

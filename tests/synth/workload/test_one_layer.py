@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from holdfast.data import Categorical, Schema, open_table
 from holdfast.errors import ParameterError
 from holdfast.privacy import ZCDP, Account, ApproxDP
-from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
+from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
 from holdfast.synth import Conjunctions, OneLayer, Synthesizer, Workload
-from holdfast.synth.certificate import largest_errors
-from holdfast.synth.exact_counts import ExactCounts
+from holdfast.synth._certificate import largest_errors
+from holdfast.synth._exact_counts import ExactCounts
+from holdfast.synth._rows.coded_rows import CodedRows
+from holdfast.synth._workload import one_layer
+from holdfast.synth._workload.workload import Marginal
 from holdfast.synth.methods.measure import measure_functions
-from holdfast.synth.rows.coded_rows import CodedRows
-from holdfast.synth.workload import one_layer
-from holdfast.synth.workload.workload import Marginal
 
 NAMES, CELLS = ("a", "b", "c"), (2, 3, 4)
 BOTH = (False, True)

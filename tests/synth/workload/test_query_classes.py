@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.errors import ParameterError
-from holdfast.synth.workload import Workload
-from holdfast.synth.workload.query_classes import Conjunctions, Predicates, Ranges, Thresholds, conjunctions
-from holdfast.synth.workload.workload import AnswerVector, Group, Marginal
+from holdfast.synth._workload import Workload
+from holdfast.synth._workload.query_classes import Conjunctions, Predicates, Ranges, Thresholds, conjunctions
+from holdfast.synth._workload.workload import AnswerVector, Group, Marginal
 
 RANDOM = np.random.default_rng(5)
 GROUPS: list[tuple[Group, tuple[int, ...]]] = [

@@ -8,8 +8,8 @@ import pytest
 
 from holdfast.errors import ParameterError
 from holdfast.privacy import PrivacyUnit
+from holdfast.synth._workload.residual_basis import Strategy, helmert, residual_table, restored_table
 from holdfast.synth.methods.residuals import _parts, reconstructed, scaled_residuals
-from holdfast.synth.workload.residual_basis import Strategy, helmert, residual_table, restored_table
 from tests.synth.synth_binary import counted
 
 DOMAIN = {"x0": 3, "x1": 2, "x2": 4}

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.data import Schema, Table
-from holdfast.data.engines import Engine
-from holdfast.data.engines.memory import connect as in_memory
+from holdfast.data._engines import Engine
+from holdfast.data._engines.memory import connect as in_memory
 
 PREFIX = "jsonl://"
 

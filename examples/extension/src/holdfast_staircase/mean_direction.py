@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
+from holdfast.learn._problem import Problem
+from holdfast.learn._rows.examples import Examples, clipped
 from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner
-from holdfast.learn.problem import Problem
-from holdfast.learn.rows.examples import Examples, clipped
 from holdfast.privacy import Account
-from holdfast.privacy.account.remaining import noise_within
+from holdfast.privacy._account.remaining import noise_within
 
 GRID = 2.0**-30
 """Rows are rounded to it: sums of whole numbers are exact, whatever the order."""

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError, require
-from holdfast.noise.bernoulli import bernoulli, bernoulli_exp
-from holdfast.noise.source import Source
-from holdfast.noise.uniform import integers
+from holdfast.noise._bernoulli import bernoulli, bernoulli_exp
+from holdfast.noise._source import Source
+from holdfast.noise._uniform import integers
 from holdfast.privacy import Mechanism, PureDP
-from holdfast.privacy.rounding import Number, as_written
+from holdfast.privacy._rounding import Number, as_written
 
 
 @dataclass(frozen=True, kw_only=True)

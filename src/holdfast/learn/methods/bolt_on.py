@@ -17,23 +17,23 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._kernel import SgdOptions, SgdRun, start
+from holdfast._kernel.sensitivity import averaging_from, psgd_sensitivity, rounding_slack
+from holdfast._progress import progress
 from holdfast.errors import DataError, require
-from holdfast.kernel import SgdOptions, SgdRun, start
-from holdfast.kernel.sensitivity import averaging_from, psgd_sensitivity, rounding_slack
-from holdfast.learn.intercept_centre import Centred, centred, pulled
+from holdfast.learn._intercept_centre import Centred, centred, pulled
+from holdfast.learn._problem import Problem
+from holdfast.learn._risk.balance import balanced_penalty, typical_norm
+from holdfast.learn._rows.engine_epochs import in_parts
+from holdfast.learn._rows.examples import Chunk, Examples
+from holdfast.learn._rows.shuffled_copy import one_order
 from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner, Rank
-from holdfast.learn.problem import Problem
-from holdfast.learn.risk.balance import balanced_penalty, typical_norm
-from holdfast.learn.rows.engine_epochs import in_parts
-from holdfast.learn.rows.examples import Chunk, Examples
-from holdfast.learn.rows.shuffled_copy import one_order
-from holdfast.noise.source import Source
-from holdfast.privacy.account import Account
-from holdfast.privacy.account.remaining import noise_within
-from holdfast.privacy.adjacency import Adjacency
-from holdfast.privacy.curves.curve import PrivacyCurve
-from holdfast.privacy.mechanisms.mechanism import Arithmetic
-from holdfast.progress import progress
+from holdfast.noise._source import Source
+from holdfast.privacy._account import Account
+from holdfast.privacy._account.remaining import noise_within
+from holdfast.privacy._adjacency import Adjacency
+from holdfast.privacy._curves.curve import PrivacyCurve
+from holdfast.privacy._mechanisms.mechanism import Arithmetic
 
 Floats = NDArray[np.float64]
 
@@ -278,7 +278,7 @@ class Pass:
         """The kernel, or for several predictions its sibling in matrices."""
         if self.problem.outputs == "one":
             return start(self._options(**told))
-        from holdfast.learn.risk.stacked_sgd import StackedSgd
+        from holdfast.learn._risk.stacked_sgd import StackedSgd
 
         return StackedSgd(self.problem, average_from=self.average_from, **told)
 
@@ -318,7 +318,7 @@ def stopping(
     as much as the noise that it saves (`risk/balance.py`). What single batches err by, at most t L^2 / (2 k n) for k
     passes, is kept below what stopping costs, |w|^2 / (2 t); and no step is longer than the proof allows.
 
-    >>> from holdfast.learn.problem.losses import Logistic
+    >>> from holdfast.learn._problem.losses import Logistic
     >>> from holdfast.privacy import GaussianDP
     >>> travel, passes = stopping(Problem(loss=Logistic(), dimension=100), limit=GaussianDP(1.0),
     ...                           adjacency=Adjacency.replace, count=50_000, batch=50)

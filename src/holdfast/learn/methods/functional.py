@@ -14,15 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError, require
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Logistic, Squared
+from holdfast.learn._rows.examples import Examples, clipped, summation_error
 from holdfast.learn.methods.method import Fit, Learner, Rank
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Logistic, Squared
-from holdfast.learn.rows.examples import Examples, clipped, summation_error
-from holdfast.privacy.account import Account
-from holdfast.privacy.account.remaining import largest_epsilon
-from holdfast.privacy.adjacency import Adjacency
-from holdfast.privacy.mechanisms.laplace import Laplace
-from holdfast.privacy.mechanisms.mechanism import Arithmetic
+from holdfast.privacy._account import Account
+from holdfast.privacy._account.remaining import largest_epsilon
+from holdfast.privacy._adjacency import Adjacency
+from holdfast.privacy._mechanisms.laplace import Laplace
+from holdfast.privacy._mechanisms.mechanism import Arithmetic
 
 Floats = NDArray[np.float64]
 

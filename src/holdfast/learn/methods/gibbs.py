@@ -15,18 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import BudgetExceeded, ParameterError, require
-from holdfast.learn.intercept_centre import centred, pulled
+from holdfast.learn._intercept_centre import centred, pulled
+from holdfast.learn._problem import Problem
+from holdfast.learn._rows.examples import ArrayExamples, Examples
 from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner
-from holdfast.learn.problem import Problem
-from holdfast.learn.rows.examples import ArrayExamples, Examples
-from holdfast.privacy.account import Account
-from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve
-from holdfast.privacy.mechanisms.mechanism import Arithmetic
-from holdfast.privacy.rounding import round_down
+from holdfast.privacy._account import Account
+from holdfast.privacy._curves.curve import ApproxDP, PrivacyCurve
+from holdfast.privacy._mechanisms.mechanism import Arithmetic
+from holdfast.privacy._rounding import round_down
 
 if TYPE_CHECKING:
-    from holdfast.learn.sampling.rounds import SamplingPlan
-    from holdfast.privacy.mechanisms.gibbs import BoxExponential, RegularisedExponential
+    from holdfast.learn._sampling.rounds import SamplingPlan
+    from holdfast.privacy._mechanisms.gibbs import BoxExponential, RegularisedExponential
 
 Floats = NDArray[np.float64]
 Sampler = Literal["auto", "direct", "proximal"]
@@ -139,8 +139,8 @@ class _Recipe:
 
     def boxed(self, epsilon: float, sampler: Sampler) -> tuple[BoxExponential, SamplingPlan]:
         """k = epsilon / (G D): no total variation fits into a pure promise, so the draw is direct."""
-        from holdfast.learn.sampling.rounds import SamplingPlan
-        from holdfast.privacy.mechanisms.gibbs import BoxExponential
+        from holdfast.learn._sampling.rounds import SamplingPlan
+        from holdfast.privacy._mechanisms.gibbs import BoxExponential
 
         if epsilon <= 0:
             raise BudgetExceeded("nothing remains in the account; nothing was drawn")
@@ -183,7 +183,7 @@ class _Recipe:
         return k, product / k
 
     def _plan(self, constants: tuple[float, float], slack: float) -> SamplingPlan:
-        from holdfast.learn.sampling.rounds import SamplingPlan
+        from holdfast.learn._sampling.rounds import SamplingPlan
 
         return SamplingPlan(
             dimension=self._problem.dimension,
@@ -194,7 +194,7 @@ class _Recipe:
         )
 
     def _mechanism(self, constants: tuple[float, float], slack: float | None) -> RegularisedExponential:
-        from holdfast.privacy.mechanisms.gibbs import RegularisedExponential
+        from holdfast.privacy._mechanisms.gibbs import RegularisedExponential
 
         return RegularisedExponential(
             inverse_temperature=constants[0],
@@ -207,8 +207,8 @@ class _Recipe:
 
 def _gaussian_mu(left: PrivacyCurve, share: float) -> float:
     """The largest mu whose curve fits, at this share of delta where there is one."""
-    from holdfast.privacy.curves.slack import bare_and_slack
-    from holdfast.privacy.mechanisms.gaussian import Gaussian
+    from holdfast.privacy._curves.slack import bare_and_slack
+    from holdfast.privacy._mechanisms.gaussian import Gaussian
 
     point = left.as_approximate()
     if point is not None:
@@ -246,8 +246,8 @@ def _released(
     plan: SamplingPlan,
 ) -> Floats:
     """Rows are read, then the draw is charged, then made."""
-    from holdfast.learn.sampling.potential import Potential, kept_rows
-    from holdfast.learn.sampling.sampled_risk import SampledRisk
+    from holdfast.learn._sampling.potential import Potential, kept_rows
+    from holdfast.learn._sampling.sampled_risk import SampledRisk
 
     potential = Potential(
         rows=kept_rows(examples, problem),

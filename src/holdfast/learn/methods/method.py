@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.arguments import checked
+from holdfast._arguments import checked
 from holdfast.errors import ParameterError
-from holdfast.learn.inference.score import NoisyScore
-from holdfast.learn.problem import Problem
-from holdfast.learn.risk.balance import balanced_penalty
-from holdfast.learn.rows.examples import Examples
-from holdfast.privacy.account import Account, request
-from holdfast.privacy.account.request import Option, check_options, options_of
-from holdfast.privacy.adjacency import Adjacency
-from holdfast.privacy.curves.curve import PrivacyCurve
-from holdfast.release.usefulness import Prospect, influence
+from holdfast.learn._inference.score import NoisyScore
+from holdfast.learn._problem import Problem
+from holdfast.learn._risk.balance import balanced_penalty
+from holdfast.learn._rows.examples import Examples
+from holdfast.privacy._account import Account, request
+from holdfast.privacy._account.request import Option, check_options, options_of
+from holdfast.privacy._adjacency import Adjacency
+from holdfast.privacy._curves.curve import PrivacyCurve
+from holdfast.release._usefulness import Prospect, influence
 
 SINGLE_ROWS = (
     "average each user's rows into one, or use method='auto', which keeps to methods that cover such units"
@@ -134,7 +134,7 @@ def minimiser_moved(facts: PublicFacts) -> float:
 @checked
 @dataclass(frozen=True, kw_only=True)
 class Learner:
-    """An entry of METHODS, or a method of your own: estimators take it as `method=` as well as a name."""
+    """An entry of LEARNERS, or a method of your own: estimators take it as `method=` as well as a name."""
 
     name: str
     run: RunLearner

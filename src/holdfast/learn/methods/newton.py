@@ -17,17 +17,17 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.learn.inference.score import NoisyScore
+from holdfast._progress import progress
+from holdfast.learn._inference.score import NoisyScore
+from holdfast.learn._problem import Problem
+from holdfast.learn._risk.descent import gaussian_for, gaussian_square
+from holdfast.learn._rows.examples import UNIT_ROUNDOFF, ClippedBlocks, Examples, one_thread, rounding_of_sum
+from holdfast.learn._whitening import from_upper_triangle, upper_triangle
 from holdfast.learn.methods.method import Fit, Learner
-from holdfast.learn.problem import Problem
-from holdfast.learn.risk.descent import gaussian_for, gaussian_square
-from holdfast.learn.rows.examples import UNIT_ROUNDOFF, ClippedBlocks, Examples, one_thread, rounding_of_sum
-from holdfast.learn.whitening import from_upper_triangle, upper_triangle
-from holdfast.privacy.account import Account
-from holdfast.privacy.adjacency import Adjacency
-from holdfast.privacy.mechanisms.mechanism import Arithmetic
-from holdfast.privacy.rounding import NORM_SLACK
-from holdfast.progress import progress
+from holdfast.privacy._account import Account
+from holdfast.privacy._adjacency import Adjacency
+from holdfast.privacy._mechanisms.mechanism import Arithmetic
+from holdfast.privacy._rounding import NORM_SLACK
 
 Floats = NDArray[np.float64]
 SHARES = (2, 2, 2, 3, 3, 4, 10, 12, 16, 20, 26)

@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.learn.methods.method import Fit, Learner, PublicFacts, Rank, Settings
-from holdfast.learn.problem import Problem
-from holdfast.learn.risk.descent import (
+from holdfast.learn._problem import Problem
+from holdfast.learn._risk.descent import (
     LARGEST_FULL,
     ClippedGradients,
     DescentSchedule,
@@ -31,10 +30,11 @@ from holdfast.learn.risk.descent import (
     signal,
     step_length,
 )
-from holdfast.learn.rows.examples import ClippedBlocks, Examples, one_thread
-from holdfast.learn.whitening import MomentReleases, no_whitening, release_whitener
-from holdfast.privacy.account import Account
-from holdfast.privacy.mechanisms.mechanism import Arithmetic
+from holdfast.learn._rows.examples import ClippedBlocks, Examples, one_thread
+from holdfast.learn._whitening import MomentReleases, no_whitening, release_whitener
+from holdfast.learn.methods.method import Fit, Learner, PublicFacts, Rank, Settings
+from holdfast.privacy._account import Account
+from holdfast.privacy._mechanisms.mechanism import Arithmetic
 
 Floats = NDArray[np.float64]
 THEOREM = (

@@ -16,7 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import BudgetExceeded, ParameterError, require
-from holdfast.learn.intercept_centre import Centred, centred, pulled
+from holdfast.learn._intercept_centre import Centred, centred, pulled
+from holdfast.learn._problem import Problem
+from holdfast.learn._risk.ball import BallRisk, minimise_in_ball
+from holdfast.learn._risk.minimise import minimise_certified
+from holdfast.learn._risk.risk import Risk
+from holdfast.learn._rows.examples import Examples
 from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner, PublicFacts, Rank, Settings, as_it_is
 from holdfast.learn.methods.pure_rows import (
     LEAST_PENALTY,
@@ -27,19 +32,14 @@ from holdfast.learn.methods.pure_rows import (
     pure_rows,
     row_plan,
 )
-from holdfast.learn.problem import Problem
-from holdfast.learn.risk.ball import BallRisk, minimise_in_ball
-from holdfast.learn.risk.minimise import minimise_certified
-from holdfast.learn.risk.risk import Risk
-from holdfast.learn.rows.examples import Examples
-from holdfast.privacy.account import Account
-from holdfast.privacy.account.remaining import is_pure
-from holdfast.privacy.adjacency import Adjacency
-from holdfast.privacy.calibration import calibrate
-from holdfast.privacy.curves.curve import ApproxDP, PrivacyCurve
-from holdfast.privacy.mechanisms.mechanism import Arithmetic
-from holdfast.privacy.mechanisms.objective import ObjectivePerturbation, PureObjectivePerturbation
-from holdfast.privacy.rounding import round_down, round_up
+from holdfast.privacy._account import Account
+from holdfast.privacy._account.remaining import is_pure
+from holdfast.privacy._adjacency import Adjacency
+from holdfast.privacy._calibration import calibrate
+from holdfast.privacy._curves.curve import ApproxDP, PrivacyCurve
+from holdfast.privacy._mechanisms.mechanism import Arithmetic
+from holdfast.privacy._mechanisms.objective import ObjectivePerturbation, PureObjectivePerturbation
+from holdfast.privacy._rounding import round_down, round_up
 
 Floats = NDArray[np.float64]
 TWICE_DIFFERENTIABLE = ("logistic", "squared", "smooth_huber")
@@ -289,7 +289,7 @@ def objective_mechanism(
     are known to have L1 norms of at most that many times their Euclidean bound. `curvature` is what the loss is known
     to curve by on average, where that is less than it can; `weight_size` is what weights are like.
 
-    >>> from holdfast.learn.problem.losses import Logistic
+    >>> from holdfast.learn._problem.losses import Logistic
     >>> mechanism = objective_mechanism(Problem(loss=Logistic(), dimension=5), limit=ApproxDP(1.0, 1e-6),
     ...                                 adjacency="add_remove", public_count=1000)
     >>> round(float(mechanism.sigma), 3), round(float(mechanism.penalty), 3)

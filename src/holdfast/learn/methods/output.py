@@ -14,19 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import require
-from holdfast.learn.intercept_centre import centred
+from holdfast.learn._intercept_centre import centred
+from holdfast.learn._problem import Problem
+from holdfast.learn._risk.descent import gaussian_square
+from holdfast.learn._risk.minimise import minimise_certified
+from holdfast.learn._risk.multiclass_risk import MulticlassRisk
+from holdfast.learn._risk.risk import Risk
+from holdfast.learn._rows.examples import Examples
 from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner, PublicFacts, Rank, any_release
-from holdfast.learn.problem import Problem
-from holdfast.learn.risk.descent import gaussian_square
-from holdfast.learn.risk.minimise import minimise_certified
-from holdfast.learn.risk.multiclass_risk import MulticlassRisk
-from holdfast.learn.risk.risk import Risk
-from holdfast.learn.rows.examples import Examples
-from holdfast.privacy.account import Account
-from holdfast.privacy.account.remaining import noise_within
-from holdfast.privacy.adjacency import Adjacency
-from holdfast.privacy.mechanisms.mechanism import Arithmetic
-from holdfast.release.usefulness import Prospect
+from holdfast.privacy._account import Account
+from holdfast.privacy._account.remaining import noise_within
+from holdfast.privacy._adjacency import Adjacency
+from holdfast.privacy._mechanisms.mechanism import Arithmetic
+from holdfast.release._usefulness import Prospect
 
 Floats = NDArray[np.float64]
 THEOREM = "Output perturbation of a strongly convex risk (CMS11, Corollary 8), with a certified approximate minimiser"
@@ -112,7 +112,7 @@ def certified_weights(
         )
         several = dataclasses.replace(several, linear=-problem.penalty * several.of_weights(start))
         return several.of_classes(minimise_certified(several, tolerance=tolerance))
-    from holdfast.learn.risk.hinge import HingeRisk, minimise_hinge
+    from holdfast.learn._risk.hinge import HingeRisk, minimise_hinge
 
     if getattr(loss, "binary", loss).name != "hinge":
         problem.require_smooth("output, but for the hinge,")
@@ -130,7 +130,7 @@ def minimiser_sensitivity(
 ) -> float:
     """How far one record moves the computed minimiser: G / (penalty n) for the exact one, and the solver's 2 r.
 
-    >>> from holdfast.learn.problem.losses import Logistic
+    >>> from holdfast.learn._problem.losses import Logistic
     >>> problem = Problem(loss=Logistic(), dimension=1, penalty=0.1)
     >>> round(minimiser_sensitivity(problem, adjacency=Adjacency.replace, public_count=100, inexactness=1e-9), 6)
     0.2

@@ -30,11 +30,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import require
-from holdfast.learn.intercept_centre import ClassShares, release_shares
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import SmoothHuber, Squared
-from holdfast.learn.rows.examples import SIGNED, Examples
-from holdfast.learn.whitened_examples import (
+from holdfast.learn._intercept_centre import ClassShares, release_shares
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import SmoothHuber, Squared
+from holdfast.learn._rows.examples import SIGNED, Examples
+from holdfast.learn._whitened_examples import (
     SHARE,
     RowMap,
     WhitenedExamples,
@@ -42,9 +42,9 @@ from holdfast.learn.whitened_examples import (
     plain_map,
     release_units,
 )
-from holdfast.privacy.account import Account
-from holdfast.privacy.adjacency import Adjacency
-from holdfast.privacy.mechanisms.mechanism import Arithmetic
+from holdfast.privacy._account import Account
+from holdfast.privacy._adjacency import Adjacency
+from holdfast.privacy._mechanisms.mechanism import Arithmetic
 
 Floats = NDArray[np.float64]
 Whitening = Literal["diagonal", "none"]
@@ -90,7 +90,7 @@ def row_plan(
 ) -> RowPlan:
     """The rule; `evenness` is that of the classes, where it is known.
 
-    >>> from holdfast.learn.problem.losses import Logistic
+    >>> from holdfast.learn._problem.losses import Logistic
     >>> few = Problem(loss=Logistic(), dimension=20)
     >>> row_plan(few, epsilon=1.0, adjacency="replace", count=10_000).preconditioner
     'diagonal'

@@ -14,15 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError, require
-from holdfast.learn.intercept_centre import centred
+from holdfast.learn._intercept_centre import centred
+from holdfast.learn._problem import Problem
+from holdfast.learn._rows.examples import UNIT_ROUNDOFF, Examples, summation_error
+from holdfast.learn._rows.moments import Moments, second_moments, squared_loss
 from holdfast.learn.methods.method import Fit, Learner, PublicFacts, Rank
-from holdfast.learn.problem import Problem
-from holdfast.learn.rows.examples import UNIT_ROUNDOFF, Examples, summation_error
-from holdfast.learn.rows.moments import Moments, second_moments, squared_loss
-from holdfast.privacy.account import Account
-from holdfast.privacy.account.remaining import noise_within
-from holdfast.privacy.adjacency import Adjacency
-from holdfast.privacy.mechanisms.mechanism import Arithmetic
+from holdfast.privacy._account import Account
+from holdfast.privacy._account.remaining import noise_within
+from holdfast.privacy._adjacency import Adjacency
+from holdfast.privacy._mechanisms.mechanism import Arithmetic
 
 Floats = NDArray[np.float64]
 THEOREM = (

@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._progress import progress
 from holdfast.errors import DataError, require
+from holdfast.learn._problem import Problem
+from holdfast.learn._rows.examples import Chunk, Examples, clipped, cut
 from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner, Rank
-from holdfast.learn.problem import Problem
-from holdfast.learn.rows.examples import Chunk, Examples, clipped, cut
-from holdfast.noise.source import Source
-from holdfast.privacy.account import Account
-from holdfast.privacy.curves.curve import PrivacyCurve
-from holdfast.privacy.mechanisms.gaussian import Gaussian
-from holdfast.privacy.mechanisms.mechanism import Arithmetic, Mechanism
-from holdfast.privacy.mechanisms.vector_laplace import VectorLaplace
-from holdfast.progress import progress
+from holdfast.noise._source import Source
+from holdfast.privacy._account import Account
+from holdfast.privacy._curves.curve import PrivacyCurve
+from holdfast.privacy._mechanisms.gaussian import Gaussian
+from holdfast.privacy._mechanisms.mechanism import Arithmetic, Mechanism
+from holdfast.privacy._mechanisms.vector_laplace import VectorLaplace
 
 Floats = NDArray[np.float64]
 THEOREM = (

@@ -14,16 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import ParameterError
+from holdfast.learn._problem import Problem
+from holdfast.learn._risk.descent import Preconditioner
+from holdfast.learn._rows.examples import Examples
 from holdfast.learn.methods.method import Fit, Learner, PublicFacts, Rank, Settings, as_it_is
 from holdfast.learn.methods.noisy_gd import whitened_descent
 from holdfast.learn.methods.output import output_perturbation
 from holdfast.learn.methods.softmax_objective import covers, softmax_objective
-from holdfast.learn.problem import Problem
-from holdfast.learn.risk.descent import Preconditioner
-from holdfast.learn.rows.examples import Examples
-from holdfast.privacy.account import Account
-from holdfast.privacy.account.remaining import is_pure
-from holdfast.privacy.mechanisms.mechanism import Arithmetic
+from holdfast.privacy._account import Account
+from holdfast.privacy._account.remaining import is_pure
+from holdfast.privacy._mechanisms.mechanism import Arithmetic
 
 Floats = NDArray[np.float64]
 Engine = Literal["noisy_gd", "objective", "output"]

@@ -31,19 +31,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import BudgetExceeded, ParameterError, require
-from holdfast.learn.intercept_centre import Centred, centred
+from holdfast.learn._intercept_centre import Centred, centred
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Softmax
+from holdfast.learn._risk.minimise import minimise_certified
+from holdfast.learn._risk.multiclass_risk import DENSE_WEIGHTS, MulticlassRisk
+from holdfast.learn._rows.examples import Examples
 from holdfast.learn.methods.method import Fit
 from holdfast.learn.methods.pure_rows import LEAST_PENALTY, balanced_ridge, noise_spread, pure_rows
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Softmax
-from holdfast.learn.risk.minimise import minimise_certified
-from holdfast.learn.risk.multiclass_risk import DENSE_WEIGHTS, MulticlassRisk
-from holdfast.learn.rows.examples import Examples
-from holdfast.privacy.account import Account
-from holdfast.privacy.adjacency import Adjacency
-from holdfast.privacy.mechanisms.mechanism import Arithmetic
-from holdfast.privacy.mechanisms.objective import PureObjectivePerturbation
-from holdfast.privacy.rounding import round_down, round_up
+from holdfast.privacy._account import Account
+from holdfast.privacy._adjacency import Adjacency
+from holdfast.privacy._mechanisms.mechanism import Arithmetic
+from holdfast.privacy._mechanisms.objective import PureObjectivePerturbation
+from holdfast.privacy._rounding import round_down, round_up
 
 Floats = NDArray[np.float64]
 THEOREM = (

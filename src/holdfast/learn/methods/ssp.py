@@ -13,16 +13,16 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.learn.inference.score import NoisyScore
+from holdfast.learn._inference.score import NoisyScore
+from holdfast.learn._problem import Problem
+from holdfast.learn._risk.descent import gaussian_for, gaussian_square
+from holdfast.learn._rows.examples import UNIT_ROUNDOFF, Examples, clipped, summation_error
+from holdfast.learn._rows.moments import Moments, squared_loss
+from holdfast.learn._whitening import from_upper_triangle, second_moment_sensitivity, upper_triangle
 from holdfast.learn.methods.adassp import solve_noisy
 from holdfast.learn.methods.method import Fit, Learner
-from holdfast.learn.problem import Problem
-from holdfast.learn.risk.descent import gaussian_for, gaussian_square
-from holdfast.learn.rows.examples import UNIT_ROUNDOFF, Examples, clipped, summation_error
-from holdfast.learn.rows.moments import Moments, squared_loss
-from holdfast.learn.whitening import from_upper_triangle, second_moment_sensitivity, upper_triangle
-from holdfast.privacy.account import Account
-from holdfast.privacy.mechanisms.mechanism import Arithmetic
+from holdfast.privacy._account import Account
+from holdfast.privacy._mechanisms.mechanism import Arithmetic
 
 Floats = NDArray[np.float64]
 PILOT_SHARE = Fraction(1, 10)

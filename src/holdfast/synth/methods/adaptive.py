@@ -17,27 +17,27 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.data.sensitivity import counts_l1, counts_l2
+from holdfast._progress import progress
+from holdfast.data._sensitivity import counts_l1, counts_l2
 from holdfast.errors import require
-from holdfast.privacy.account import Account
-from holdfast.privacy.account.remaining import SAFE, amount
-from holdfast.privacy.mechanisms.gaussian import DiscreteGaussian
-from holdfast.privacy.mechanisms.selection import Exponential
-from holdfast.progress import progress
-from holdfast.synth.exact_counts import ExactCounts
-from holdfast.synth.methods.measure import measure_tables, noisy_rows
-from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisRank
-from holdfast.synth.models.graphical.estimation import (
+from holdfast.privacy._account import Account
+from holdfast.privacy._account.remaining import SAFE, amount
+from holdfast.privacy._mechanisms.gaussian import DiscreteGaussian
+from holdfast.privacy._mechanisms.selection import Exponential
+from holdfast.synth._exact_counts import ExactCounts
+from holdfast.synth._models.graphical.estimation import (
     GraphicalEstimate,
     column_centres,
     estimate_model,
     merge,
 )
-from holdfast.synth.models.graphical.junction_tree import Columns, JunctionTree, Triangulation, shape_of
-from holdfast.synth.models.model import Measurement, Model
-from holdfast.synth.rows.fit_rows import ReconciledModel, shrunk
-from holdfast.synth.rows.impossible_rows import Zeros
-from holdfast.synth.workload import Workload
+from holdfast.synth._models.graphical.junction_tree import Columns, JunctionTree, Triangulation, shape_of
+from holdfast.synth._models.model import Measurement, Model
+from holdfast.synth._rows.fit_rows import ReconciledModel, shrunk
+from holdfast.synth._rows.impossible_rows import Zeros
+from holdfast.synth._workload import Workload
+from holdfast.synth.methods.measure import measure_tables, noisy_rows
+from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisRank
 
 Floats = NDArray[np.float64]
 THEOREM = (

@@ -11,21 +11,21 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.data.sensitivity import counts_l2
-from holdfast.privacy.account import Account
-from holdfast.privacy.mechanisms.gaussian import Gaussian
-from holdfast.synth.exact_counts import ExactCounts
+from holdfast.data._sensitivity import counts_l2
+from holdfast.privacy._account import Account
+from holdfast.privacy._mechanisms.gaussian import Gaussian
+from holdfast.synth._exact_counts import ExactCounts
+from holdfast.synth._models.dense import RowsModel
+from holdfast.synth._models.graphical.estimation import estimate_model
+from holdfast.synth._models.graphical.junction_tree import JunctionTree, sum_onto
+from holdfast.synth._models.graphical.model import GraphicalModel
+from holdfast.synth._models.model import Measurement, Model
+from holdfast.synth._rows.fit_rows import fit_rows
+from holdfast.synth._workload import Workload
+from holdfast.synth._workload.residual_basis import Columns
 from holdfast.synth.methods.measure import measure_tables, total_of
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisRank, SynthesisTask
 from holdfast.synth.methods.residuals import FACTORISED, measure_residuals, wanted_tables
-from holdfast.synth.models.dense import RowsModel
-from holdfast.synth.models.graphical.estimation import estimate_model
-from holdfast.synth.models.graphical.junction_tree import JunctionTree, sum_onto
-from holdfast.synth.models.graphical.model import GraphicalModel
-from holdfast.synth.models.model import Measurement, Model
-from holdfast.synth.rows.fit_rows import fit_rows
-from holdfast.synth.workload import Workload
-from holdfast.synth.workload.residual_basis import Columns
 
 Floats = NDArray[np.float64]
 MOST_CELLS = 300_000

@@ -7,17 +7,17 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.data.sensitivity import counts_l1, counts_l2
-from holdfast.privacy.account import Account
-from holdfast.privacy.mechanisms.gaussian import Gaussian
-from holdfast.privacy.mechanisms.laplace import Laplace
-from holdfast.privacy.mechanisms.mechanism import Mechanism
-from holdfast.synth.exact_counts import ExactCounts
+from holdfast.data._sensitivity import counts_l1, counts_l2
+from holdfast.privacy._account import Account
+from holdfast.privacy._mechanisms.gaussian import Gaussian
+from holdfast.privacy._mechanisms.laplace import Laplace
+from holdfast.privacy._mechanisms.mechanism import Mechanism
+from holdfast.synth._exact_counts import ExactCounts
+from holdfast.synth._models.model import Measurement, on_simplex
+from holdfast.synth._models.product import ProductModel
+from holdfast.synth._workload import Workload
 from holdfast.synth.methods.measure import total_of
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisRank, SynthesisTask
-from holdfast.synth.models.model import Measurement, on_simplex
-from holdfast.synth.models.product import ProductModel
-from holdfast.synth.workload import Workload
 
 Floats = NDArray[np.float64]
 GAUSSIAN = "Gaussian mechanism on all 1-way marginals at once; columns drawn independently (post-processing)"

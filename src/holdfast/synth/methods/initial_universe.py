@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from holdfast.errors import require
-from holdfast.privacy.account import Account
-from holdfast.synth.exact_counts import ExactCounts
+from holdfast.privacy._account import Account
+from holdfast.synth._exact_counts import ExactCounts
+from holdfast.synth._models.dense import universe_size
+from holdfast.synth._models.model import Measurement
+from holdfast.synth._models.product import ProductModel
+from holdfast.synth._models.universe import AllCells, SampledSupport, Universe
 from holdfast.synth.methods.measure import measure_tables
-from holdfast.synth.models.dense import universe_size
-from holdfast.synth.models.model import Measurement
-from holdfast.synth.models.product import ProductModel
-from holdfast.synth.models.universe import AllCells, SampledSupport, Universe
 
 #: Universes up to this size are held as they are; larger ones are sampled.
 HELD = 2**20

@@ -8,15 +8,15 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.data.sensitivity import counts_l1, counts_l2
+from holdfast.data._sensitivity import counts_l1, counts_l2
 from holdfast.errors import require
-from holdfast.privacy.account import Account
-from holdfast.privacy.account.remaining import SAFE, amount
-from holdfast.privacy.mechanisms.gaussian import DiscreteGaussian, Gaussian
-from holdfast.privacy.mechanisms.laplace import DiscreteLaplace
-from holdfast.synth.exact_counts import ExactCounts
-from holdfast.synth.models.model import Measurement
-from holdfast.synth.workload.one_layer import OneLayer
+from holdfast.privacy._account import Account
+from holdfast.privacy._account.remaining import SAFE, amount
+from holdfast.privacy._mechanisms.gaussian import DiscreteGaussian, Gaussian
+from holdfast.privacy._mechanisms.laplace import DiscreteLaplace
+from holdfast.synth._exact_counts import ExactCounts
+from holdfast.synth._models.model import Measurement
+from holdfast.synth._workload.one_layer import OneLayer
 
 ROUNDING = 1.0 + 2.0**-20
 """Scores are floating-point sums: their sensitivity is declared this much larger."""

@@ -17,8 +17,19 @@ from typing import Literal
 import numpy as np
 
 from holdfast.errors import require
-from holdfast.privacy.account import Account
-from holdfast.synth.exact_counts import ExactCounts
+from holdfast.privacy._account import Account
+from holdfast.synth._exact_counts import ExactCounts
+from holdfast.synth._models.graphical.estimation import (
+    GraphicalEstimate,
+    column_centres,
+    estimate_model,
+    merge,
+)
+from holdfast.synth._models.graphical.junction_tree import Columns, shape_of
+from holdfast.synth._models.model import Measurement
+from holdfast.synth._rows.fit_rows import ReconciledModel, shrunk
+from holdfast.synth._rows.impossible_rows import Zeros
+from holdfast.synth._workload import Workload
 from holdfast.synth.methods.adaptive import (
     MOST_CELLS,
     affordable,
@@ -29,17 +40,6 @@ from holdfast.synth.methods.adaptive import (
 from holdfast.synth.methods.measure import total_of
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod
 from holdfast.synth.methods.residuals import FACTORISED, measure_residuals, wanted_tables
-from holdfast.synth.models.graphical.estimation import (
-    GraphicalEstimate,
-    column_centres,
-    estimate_model,
-    merge,
-)
-from holdfast.synth.models.graphical.junction_tree import Columns, shape_of
-from holdfast.synth.models.model import Measurement
-from holdfast.synth.rows.fit_rows import ReconciledModel, shrunk
-from holdfast.synth.rows.impossible_rows import Zeros
-from holdfast.synth.workload import Workload
 
 THEOREM = FACTORISED + "; which tables a model holds is chosen among released values: post-processing"
 

@@ -13,16 +13,16 @@ from dataclasses import dataclass, field
 from statistics import NormalDist
 from typing import Any
 
-from holdfast.arguments import checked
-from holdfast.data.sensitivity import counts_l2
+from holdfast._arguments import checked
+from holdfast.data._sensitivity import counts_l2
 from holdfast.errors import ParameterError
-from holdfast.privacy.account import Account
-from holdfast.privacy.account.request import Option, admit, check_options, options_of
-from holdfast.privacy.adjacency import Adjacency, PrivacyUnit
-from holdfast.privacy.curves.curve import PrivacyCurve
-from holdfast.synth.exact_counts import ExactCounts
-from holdfast.synth.models.model import Measurement, Model
-from holdfast.synth.workload import Workload
+from holdfast.privacy._account import Account
+from holdfast.privacy._account.request import Option, admit, check_options, options_of
+from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
+from holdfast.privacy._curves.curve import PrivacyCurve
+from holdfast.synth._exact_counts import ExactCounts
+from holdfast.synth._models.model import Measurement, Model
+from holdfast.synth._workload import Workload
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -180,7 +180,7 @@ class SynthesisRank:
 @checked
 @dataclass(frozen=True, kw_only=True)
 class SynthesisMethod:
-    """An entry of METHODS, or one of your own: `Synthesizer(method=...)` takes the object as well as a name."""
+    """An entry of SYNTHESISERS, or one of your own: `Synthesizer(method=...)` takes the object as well as a name."""
 
     name: str
     run: RunSynthesis

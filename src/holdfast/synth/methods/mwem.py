@@ -12,24 +12,24 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.data.sensitivity import counts_l1
+from holdfast._progress import progress
+from holdfast.data._sensitivity import counts_l1
 from holdfast.errors import require
-from holdfast.privacy.account import Account
-from holdfast.privacy.account.remaining import SAFE, amount, selection_epsilon
-from holdfast.privacy.mechanisms.gaussian import Gaussian
-from holdfast.privacy.mechanisms.laplace import Laplace
-from holdfast.privacy.mechanisms.mechanism import Mechanism
-from holdfast.privacy.mechanisms.selection import Exponential
-from holdfast.progress import progress
-from holdfast.synth.exact_counts import SCORE_SENSITIVITY, ExactAnswers, ExactCounts
+from holdfast.privacy._account import Account
+from holdfast.privacy._account.remaining import SAFE, amount, selection_epsilon
+from holdfast.privacy._mechanisms.gaussian import Gaussian
+from holdfast.privacy._mechanisms.laplace import Laplace
+from holdfast.privacy._mechanisms.mechanism import Mechanism
+from holdfast.privacy._mechanisms.selection import Exponential
+from holdfast.synth._exact_counts import SCORE_SENSITIVITY, ExactAnswers, ExactCounts
+from holdfast.synth._models.dense import universe_size
+from holdfast.synth._models.graphical.estimation import estimate_model, log_shares
+from holdfast.synth._models.graphical.junction_tree import Triangulation
+from holdfast.synth._models.universe import Universe
+from holdfast.synth._workload import Workload
 from holdfast.synth.methods.initial_universe import HELD, SHARE, SUPPORT, initial_universe
 from holdfast.synth.methods.measure import ROUNDING, best_rounds, measure_tables, total_of
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisRank, SynthesisTask
-from holdfast.synth.models.dense import universe_size
-from holdfast.synth.models.graphical.estimation import estimate_model, log_shares
-from holdfast.synth.models.graphical.junction_tree import Triangulation
-from holdfast.synth.models.universe import Universe
-from holdfast.synth.workload import Workload
 
 Floats = NDArray[np.float64]
 Columns = tuple[str, ...]

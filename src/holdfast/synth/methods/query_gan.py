@@ -21,16 +21,13 @@ from typing import Literal, get_args
 import numpy as np
 
 from holdfast.errors import require
-from holdfast.noise.source import Source
-from holdfast.privacy.account import Account
-from holdfast.synth.exact_counts import ExactCounts
-from holdfast.synth.methods.measure import total_of
-from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisRank, SynthesisTask
-from holdfast.synth.methods.residuals import FACTORISED, NoisyResiduals, measure_residuals, wanted_tables
-from holdfast.synth.models.generator.heads import Heads
-from holdfast.synth.models.generator.mixture import MixtureModel
-from holdfast.synth.models.generator.targets import Targets
-from holdfast.synth.models.generator.training import (
+from holdfast.noise._source import Source
+from holdfast.privacy._account import Account
+from holdfast.synth._exact_counts import ExactCounts
+from holdfast.synth._models.generator.heads import Heads
+from holdfast.synth._models.generator.mixture import MixtureModel
+from holdfast.synth._models.generator.targets import Targets
+from holdfast.synth._models.generator.training import (
     COMPONENTS,
     MOST_STEPS,
     TRAIN_WIDER,
@@ -43,12 +40,15 @@ from holdfast.synth.models.generator.training import (
     share_of_model,
     trained,
 )
-from holdfast.synth.models.graphical.growing import GrownTree, grown_trees
-from holdfast.synth.models.model import Floats, Measurement, Model, on_simplex
-from holdfast.synth.rows.coded_rows import row_coins
-from holdfast.synth.rows.fit_rows import ReconciledModel, limited
-from holdfast.synth.workload import Workload
-from holdfast.synth.workload.residual_basis import helmert, residual_table, restored_table
+from holdfast.synth._models.graphical.growing import GrownTree, grown_trees
+from holdfast.synth._models.model import Floats, Measurement, Model, on_simplex
+from holdfast.synth._rows.coded_rows import row_coins
+from holdfast.synth._rows.fit_rows import ReconciledModel, limited
+from holdfast.synth._workload import Workload
+from holdfast.synth._workload.residual_basis import helmert, residual_table, restored_table
+from holdfast.synth.methods.measure import total_of
+from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisRank, SynthesisTask
+from holdfast.synth.methods.residuals import FACTORISED, NoisyResiduals, measure_residuals, wanted_tables
 
 MOST_BLENDED = 20_000
 """Residuals beyond which the noisy tables are not held against the model: projecting it on each takes too long."""

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from holdfast.errors import ParameterError
-from holdfast.privacy.account import Account
-from holdfast.privacy.mechanisms.gaussian import Gaussian
-from holdfast.synth.exact_counts import ExactCounts
-from holdfast.synth.models.model import Floats, Measurement
-from holdfast.synth.workload import Workload
-from holdfast.synth.workload.residual_basis import Columns, Strategy, residual_table, restored_table
+from holdfast.privacy._account import Account
+from holdfast.privacy._mechanisms.gaussian import Gaussian
+from holdfast.synth._exact_counts import ExactCounts
+from holdfast.synth._models.model import Floats, Measurement
+from holdfast.synth._workload import Workload
+from holdfast.synth._workload.residual_basis import Columns, Strategy, residual_table, restored_table
 
 MOST_ROWS = 2**32
 """No table whose number of rows is private may have more."""

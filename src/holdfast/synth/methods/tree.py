@@ -12,18 +12,18 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.data.sensitivity import counts_l1
-from holdfast.privacy.account import Account
-from holdfast.privacy.account.remaining import fractions_of_rest, selection_epsilon
-from holdfast.privacy.mechanisms.selection import Exponential
-from holdfast.synth.exact_counts import ExactCounts
+from holdfast.data._sensitivity import counts_l1
+from holdfast.privacy._account import Account
+from holdfast.privacy._account.remaining import fractions_of_rest, selection_epsilon
+from holdfast.privacy._mechanisms.selection import Exponential
+from holdfast.synth._exact_counts import ExactCounts
+from holdfast.synth._models.graphical.estimation import column_centres, estimate_model
+from holdfast.synth._models.graphical.junction_tree import Columns
+from holdfast.synth._models.model import Measurement, on_simplex
+from holdfast.synth._rows.impossible_rows import Zeros
+from holdfast.synth._workload import Workload
 from holdfast.synth.methods.measure import measure_tables
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisRank
-from holdfast.synth.models.graphical.estimation import column_centres, estimate_model
-from holdfast.synth.models.graphical.junction_tree import Columns
-from holdfast.synth.models.model import Measurement, on_simplex
-from holdfast.synth.rows.impossible_rows import Zeros
-from holdfast.synth.workload import Workload
 
 Floats = NDArray[np.float64]
 THEOREM = (

@@ -9,24 +9,24 @@ from itertools import combinations
 
 import numpy as np
 
-from holdfast.data.sensitivity import counts_l1, counts_l2
-from holdfast.noise.idealised import normal
-from holdfast.noise.source import Source
-from holdfast.privacy.account import Account
-from holdfast.privacy.account.remaining import selection_epsilon
-from holdfast.privacy.mechanisms.gaussian import Gaussian
-from holdfast.privacy.mechanisms.selection import Exponential
-from holdfast.synth.exact_counts import ExactCounts
+from holdfast.data._sensitivity import counts_l1, counts_l2
+from holdfast.noise._idealised import normal
+from holdfast.noise._source import Source
+from holdfast.privacy._account import Account
+from holdfast.privacy._account.remaining import selection_epsilon
+from holdfast.privacy._mechanisms.gaussian import Gaussian
+from holdfast.privacy._mechanisms.selection import Exponential
+from holdfast.synth._exact_counts import ExactCounts
+from holdfast.synth._models.graphical.estimation import column_centres, estimate_model
+from holdfast.synth._models.graphical.growing import MOST_CELLS, Forest
+from holdfast.synth._models.graphical.junction_tree import Columns, Triangulation
+from holdfast.synth._models.model import Floats, Measurement, Model
+from holdfast.synth._workload import Workload
+from holdfast.synth._workload.residual_basis import Strategy, residual_table
 from holdfast.synth.methods.adaptive import weighted_errors
 from holdfast.synth.methods.measure import ROUNDING, total_of
 from holdfast.synth.methods.query_gan import blended_tables
 from holdfast.synth.methods.residuals import NoisyResiduals, measure_residuals, residual_noise, wanted_tables
-from holdfast.synth.models.graphical.estimation import column_centres, estimate_model
-from holdfast.synth.models.graphical.growing import MOST_CELLS, Forest
-from holdfast.synth.models.graphical.junction_tree import Columns, Triangulation
-from holdfast.synth.models.model import Floats, Measurement, Model
-from holdfast.synth.workload import Workload
-from holdfast.synth.workload.residual_basis import Strategy, residual_table
 
 STANDING_OUT = 1.0
 """In roots of a table's degrees of freedom: the squared distance from independence, in units of the noise and beyond

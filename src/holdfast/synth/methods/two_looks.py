@@ -23,19 +23,19 @@ from functools import partial
 from typing import Any
 
 from holdfast.errors import require
-from holdfast.privacy.account import Account
-from holdfast.privacy.account.remaining import fractions_of_rest
-from holdfast.synth.exact_counts import ExactCounts
+from holdfast.privacy._account import Account
+from holdfast.privacy._account.remaining import fractions_of_rest
+from holdfast.synth._exact_counts import ExactCounts
+from holdfast.synth._models.generator.training import COMPONENTS, MOST_STEPS
+from holdfast.synth._models.graphical.growing import MOST_CELLS
+from holdfast.synth._rows.coded_rows import row_coins
+from holdfast.synth._rows.fit_rows import ReconciledModel
+from holdfast.synth._workload import Workload
 from holdfast.synth.methods.adaptive import downward_closure
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisRank, SynthesisTask
 from holdfast.synth.methods.query_gan import components_for, decoded, query_gan
 from holdfast.synth.methods.residuals import FACTORISED
 from holdfast.synth.methods.trial import Looks, choose_tables, noise_of_one
-from holdfast.synth.models.generator.training import COMPONENTS, MOST_STEPS
-from holdfast.synth.models.graphical.growing import MOST_CELLS
-from holdfast.synth.rows.coded_rows import row_coins
-from holdfast.synth.rows.fit_rows import ReconciledModel
-from holdfast.synth.workload import Workload
 
 THEOREM = (
     FACTORISED

@@ -15,26 +15,26 @@ import pytest
 from click.testing import CliRunner
 from numpy.typing import NDArray
 
-from holdfast.cli.app import app
+from holdfast._cli.app import app
+from holdfast._kernel import SgdOptions, start
 from holdfast.data import Categorical, Encoder, Identifier, Numeric, Order, Schema, open_table
-from holdfast.data.engines.postgres import epochs as postgres_epochs
-from holdfast.data.engines.postgres import epochs as postgres_plan
-from holdfast.data.engines.postgres.dialect import PostgresDialect
-from holdfast.data.engines.postgres.epochs import AggregatePasses, Reached, keyed_rows, statement, train
-from holdfast.data.engines.postgres.extension import SCHEMA
-from holdfast.data.engines.postgres.install import install
-from holdfast.data.engines.postgres.session import Session
-from holdfast.data.engines.postgres.source import Address
-from holdfast.data.engines.postgres.table import PostgresTable
-from holdfast.data.order import KeyedHash
-from holdfast.data.rows import Kind
-from holdfast.data.sql.statements import Statements
+from holdfast.data._engines.postgres import epochs as postgres_epochs
+from holdfast.data._engines.postgres import epochs as postgres_plan
+from holdfast.data._engines.postgres.dialect import PostgresDialect
+from holdfast.data._engines.postgres.epochs import AggregatePasses, Reached, keyed_rows, statement, train
+from holdfast.data._engines.postgres.extension import SCHEMA
+from holdfast.data._engines.postgres.install import install
+from holdfast.data._engines.postgres.session import Session
+from holdfast.data._engines.postgres.source import Address
+from holdfast.data._engines.postgres.table import PostgresTable
+from holdfast.data._order import KeyedHash
+from holdfast.data._rows import Kind
+from holdfast.data._sql.statements import Statements
 from holdfast.errors import DataError, HoldfastError, ParameterError
-from holdfast.kernel import SgdOptions, start
 from holdfast.learn import PrivateLinearRegression, PrivateLogisticRegression
-from holdfast.learn.problem.problem import ClassLabels
-from holdfast.learn.rows.engine_sums import LabelledRows
-from holdfast.noise.source import Source
+from holdfast.learn._problem.problem import ClassLabels
+from holdfast.learn._rows.engine_sums import LabelledRows
+from holdfast.noise._source import Source
 from holdfast.privacy import Account, ApproxDP, PureDP
 from holdfast.release import Release
 from tests.servers.postgres import READER_PASSWORD, Server

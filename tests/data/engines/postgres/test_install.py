@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from holdfast.cli.app import app
+from holdfast._cli.app import app
 from holdfast.data import Categorical, Numeric, Schema, open_table
-from holdfast.data.engines.postgres import extension as postgres_build
-from holdfast.data.engines.postgres import extension as postgres_extension
-from holdfast.data.engines.postgres import install as postgres_install
-from holdfast.data.engines.postgres.extension import SCHEMA
-from holdfast.data.engines.postgres.install import install, status, uninstall
+from holdfast.data._engines.postgres import extension as postgres_build
+from holdfast.data._engines.postgres import extension as postgres_extension
+from holdfast.data._engines.postgres import install as postgres_install
+from holdfast.data._engines.postgres.extension import SCHEMA
+from holdfast.data._engines.postgres.install import install, status, uninstall
 from holdfast.errors import DataError, MissingExtra
 from tests.conftest import missing
 from tests.servers.postgres import PACKAGE, READER_PASSWORD, Server

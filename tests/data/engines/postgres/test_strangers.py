@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from holdfast.cli.app import app
+from holdfast._cli.app import app
 from holdfast.data import Categorical, Numeric, Schema, open_table
-from holdfast.data.engines.postgres import extension, install
-from holdfast.data.engines.postgres.pinned import PATH, PIN, PIN_LOCALLY, pinned
+from holdfast.data._engines.postgres import extension, install
+from holdfast.data._engines.postgres.pinned import PATH, PIN, PIN_LOCALLY, pinned
 from holdfast.errors import DataError, ParameterError
 from tests.paths import ROOT
 from tests.servers.postgres import Server, required_server

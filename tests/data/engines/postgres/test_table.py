@@ -24,9 +24,9 @@ from holdfast.data import (
     Table,
     open_table,
 )
-from holdfast.data.engines.postgres import table as postgres
-from holdfast.data.engines.postgres.source import Address
-from holdfast.data.engines.postgres.table import PostgresTable
+from holdfast.data._engines.postgres import table as postgres
+from holdfast.data._engines.postgres.source import Address
+from holdfast.data._engines.postgres.table import PostgresTable
 from holdfast.errors import DataError, HoldfastError, ParameterError
 from tests.paths import ROOT
 from tests.servers.postgres import READER_PASSWORD, Server

@@ -15,12 +15,12 @@ import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
-from holdfast.cli.app import app
+from holdfast._cli.app import app
 from holdfast.data import Categorical, Encoder, Numeric, RowSum, Schema, SecondMoment, open_table
-from holdfast.data.engines.postgres import session as postgres_session
-from holdfast.data.engines.postgres import table as postgres
-from holdfast.data.engines.postgres.copy import pull
-from holdfast.data.engines.postgres.table import PostgresTable
+from holdfast.data._engines.postgres import session as postgres_session
+from holdfast.data._engines.postgres import table as postgres
+from holdfast.data._engines.postgres.copy import pull
+from holdfast.data._engines.postgres.table import PostgresTable
 from holdfast.errors import DataError
 from holdfast.learn import load_model
 from tests.servers.postgres import READER_PASSWORD, Server

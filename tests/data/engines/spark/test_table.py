@@ -19,20 +19,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.data import Categorical, Encoder, Identifier, Numeric, Order, RowSum, Schema, open_table
-from holdfast.data.engines.spark import table as engine
-from holdfast.data.engines.spark import worker
-from holdfast.data.schema.kinds import Column
-from holdfast.data.table import Table
+from holdfast.data._engines.spark import table as engine
+from holdfast.data._engines.spark import worker
+from holdfast.data._schema.kinds import Column
+from holdfast.data._table import Table
 from holdfast.errors import AdjacencyError, DataError, ParameterError
 from holdfast.learn import PrivateAdditiveClassifier, PrivateLogisticRegression
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Logistic
+from holdfast.learn._problem.problem import ClassLabels
+from holdfast.learn._rows.engine_epochs import Averaged, PartKernel
+from holdfast.learn._rows.engine_sums import LabelledRows
 from holdfast.learn.methods.bolt_on import Pass
-from holdfast.learn.problem import Problem
-from holdfast.learn.problem.losses import Logistic
-from holdfast.learn.problem.problem import ClassLabels
-from holdfast.learn.rows.engine_epochs import Averaged, PartKernel
-from holdfast.learn.rows.engine_sums import LabelledRows
 from holdfast.privacy import Account, ApproxDP
-from holdfast.privacy.adjacency import Adjacency
+from holdfast.privacy._adjacency import Adjacency
 from tests.conftest import ROOT
 from tests.contracts.engine_contract import all_rows, as_multiset, everything, reference, seeded
 from tests.servers import spark

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 from holdfast.errors import MissingExtra, ParameterError
-from holdfast.noise.source import Source
-from holdfast.synth.models.generator import network
-from holdfast.synth.models.generator.heads import Heads
-from holdfast.synth.models.generator.network import NetworkMixture, device_targets, distance
-from holdfast.synth.models.generator.stacks import block_stacks
-from holdfast.synth.models.generator.targets import Targets
-from holdfast.synth.models.generator.training import LogitMixture, new_generator, require_generator, trained
-from holdfast.synth.models.model import Measurement
-from holdfast.synth.workload.residual_basis import helmert
+from holdfast.noise._source import Source
+from holdfast.synth._models.generator import network
+from holdfast.synth._models.generator.heads import Heads
+from holdfast.synth._models.generator.network import NetworkMixture, device_targets, distance
+from holdfast.synth._models.generator.stacks import block_stacks
+from holdfast.synth._models.generator.targets import Targets
+from holdfast.synth._models.generator.training import LogitMixture, new_generator, require_generator, trained
+from holdfast.synth._models.model import Measurement
+from holdfast.synth._workload.residual_basis import helmert
 
 DOMAIN = {"a": 2, "b": 3, "c": 3, "d": 4, "e": 3}
 HEADS = Heads.of(DOMAIN)
@@ -62,7 +62,7 @@ def test_the_distance_and_its_derivative_are_numpys() -> None:
 
 def test_stacks_are_cut_where_they_grow_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
     aims = targets(noisy())
-    monkeypatch.setattr("holdfast.synth.models.generator.stacks.MOST_VALUES", 1)
+    monkeypatch.setattr("holdfast.synth._models.generator.stacks.MOST_VALUES", 1)
     assert all(one.wanted.shape[0] == 1 for one in block_stacks(aims))
 
 

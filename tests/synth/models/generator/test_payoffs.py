@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from holdfast.noise.source import Source
-from holdfast.synth.models.generator.heads import Heads
-from holdfast.synth.models.generator.mixture import MixtureModel
-from holdfast.synth.models.generator.network import NetworkMixture
-from holdfast.synth.models.generator.payoffs import Payoffs
-from holdfast.synth.models.generator.training import LogitMixture
+from holdfast.noise._source import Source
+from holdfast.synth._models.generator.heads import Heads
+from holdfast.synth._models.generator.mixture import MixtureModel
+from holdfast.synth._models.generator.network import NetworkMixture
+from holdfast.synth._models.generator.payoffs import Payoffs
+from holdfast.synth._models.generator.training import LogitMixture
 
 DOMAIN = {"a": 2, "b": 3, "c": 1}
 HEADS = Heads.of(DOMAIN)

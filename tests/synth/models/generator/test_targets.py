@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from holdfast.errors import ParameterError
-from holdfast.noise.source import Source
-from holdfast.synth.models.generator.heads import Heads, Singles
-from holdfast.synth.models.generator.mixture import MixtureModel
-from holdfast.synth.models.generator.targets import Targets
-from holdfast.synth.models.model import Measurement
-from holdfast.synth.workload.residual_basis import helmert, residual_table
+from holdfast.noise._source import Source
+from holdfast.synth._models.generator.heads import Heads, Singles
+from holdfast.synth._models.generator.mixture import MixtureModel
+from holdfast.synth._models.generator.targets import Targets
+from holdfast.synth._models.model import Measurement
+from holdfast.synth._workload.residual_basis import helmert, residual_table
 
 DOMAIN = {"a": 3, "b": 2, "c": 1, "d": 2, "e": 4}
 SETS = [

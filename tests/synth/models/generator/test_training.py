@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from holdfast.errors import ParameterError
-from holdfast.noise.source import Source
-from holdfast.synth.models.generator.heads import Heads
-from holdfast.synth.models.generator.targets import Targets
-from holdfast.synth.models.generator.training import (
+from holdfast.noise._source import Source
+from holdfast.synth._models.generator.heads import Heads
+from holdfast.synth._models.generator.targets import Targets
+from holdfast.synth._models.generator.training import (
     LogitMixture,
     best_length,
     distance_held_back,
@@ -19,7 +19,7 @@ from holdfast.synth.models.generator.training import (
     share_of_model,
     trained,
 )
-from holdfast.synth.models.model import Measurement
+from holdfast.synth._models.model import Measurement
 
 WIDTH, ROWS, NOISE = 24, 2000, 60.0
 HEADS = Heads.of({f"x{place:02d}": 2 for place in range(WIDTH)})

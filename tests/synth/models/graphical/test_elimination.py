@@ -7,10 +7,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from holdfast.synth.models.graphical import model as elimination
-from holdfast.synth.models.graphical import model as graphical
-from holdfast.synth.models.graphical.junction_tree import JunctionTree, propagate
-from holdfast.synth.models.graphical.model import Elimination, GraphicalModel, product
+from holdfast.synth._models.graphical import model as elimination
+from holdfast.synth._models.graphical import model as graphical
+from holdfast.synth._models.graphical.junction_tree import JunctionTree, propagate
+from holdfast.synth._models.graphical.model import Elimination, GraphicalModel, product
 
 NAMES = "abcdef"
 DOMAIN = dict.fromkeys(NAMES, 3)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from holdfast.errors import ParameterError
-from holdfast.synth.models.graphical.estimation import believed, estimate_model, log_shares, merge
-from holdfast.synth.models.graphical.junction_tree import sum_onto
-from holdfast.synth.models.model import Measurement
+from holdfast.synth._models.graphical.estimation import believed, estimate_model, log_shares, merge
+from holdfast.synth._models.graphical.junction_tree import sum_onto
+from holdfast.synth._models.model import Measurement
 from tests.paths import GOLDEN
 
 DOMAIN = {"a": 3, "b": 4, "c": 2, "d": 5}

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from holdfast.synth.models.graphical.growing import GrownTree, _standing_out, grown_trees
-from holdfast.synth.models.model import Measurement
-from holdfast.synth.workload.residual_basis import residual_table, restored_table
+from holdfast.synth._models.graphical.growing import GrownTree, _standing_out, grown_trees
+from holdfast.synth._models.model import Measurement
+from holdfast.synth._workload.residual_basis import residual_table, restored_table
 
 ROWS, NOISE = 20_000, 60.0
 Bits = NDArray[np.int64]

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from holdfast.synth.models.graphical.estimation import CliqueLayout, lbfgs
-from holdfast.synth.models.graphical.junction_tree import (
+from holdfast.synth._models.graphical.estimation import CliqueLayout, lbfgs
+from holdfast.synth._models.graphical.junction_tree import (
     JunctionTree,
     Triangulation,
     maximal_cliques,
@@ -20,7 +20,7 @@ from holdfast.synth.models.graphical.junction_tree import (
     spread,
     sum_onto,
 )
-from holdfast.synth.models.graphical.model import GraphicalModel
+from holdfast.synth._models.graphical.model import GraphicalModel
 
 Floats = NDArray[np.float64]
 NAMES = tuple("abcdef")

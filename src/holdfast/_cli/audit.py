@@ -1,0 +1,237 @@
+"""`holdfast audit`: plant canaries, train, and hold a claim against what the model gives away."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from holdfast._cli.paths import FUNCTION, READ, REPLACED, Command
+
+
+@click.command(cls=Command)
+@click.argument("function", type=FUNCTION, metavar="MODULE:FUNCTION|METHOD")
+@click.option(
+    "--data",
+    type=READ,
+    help="Numbers only: Parquet, CSV or NPY. Needed unless METHOD has public tables of its own.",
+)
+@click.option(
+    "--neighbour",
+    type=READ,
+    help="Of transcripts: the same table with one record changed.",
+)
+@click.option("--label", help="The column of labels; without it the function gets rows only.")
+@click.option("--classes", nargs=2, help="The two labels, in order.")
+@click.option("--epsilon", type=float, required=True, help="The claim.")
+@click.option("--delta", type=float, default=0.0, show_default=True, help="The claim.")
+@click.option("--adjacency", type=click.Choice(["replace", "add_remove"]), required=True, help="The claim.")
+@click.option(
+    "--kind",
+    type=click.Choice(["one-run", "multi-run", "sequential", "transcript"]),
+    default="one-run",
+    show_default=True,
+    help="One training with many planted records, many trainings with one, or many runs on two public tables.",
+)
+@click.option(
+    "--bound",
+    type=click.Choice(["path", "geometric", "fixed", "gaussian", "clopper-pearson", "bayesian"]),
+    help="One run: path (default), geometric, fixed, gaussian. Many: clopper-pearson (default), gaussian, bayesian.",
+)
+@click.option("--canaries", type=int, default=1000, show_default=True, help="Planted records, in one run.")
+@click.option("--runs", type=int, help="Trainings, in many runs: 400; on each of two tables: 4000.")
+@click.option("--seconds", type=float, help="Of transcripts: at most so many CPU seconds.")
+@click.option("--currency", help="Of transcripts: what the function's account counts in.")
+@click.option("--row-norm", type=float, default=1.0, show_default=True, help="The length of planted records.")
+@click.option(
+    "--rows",
+    type=click.Choice(["public", "generated", "real"]),
+    help="What the rows of --data are. Audits on real rows, the default, stay off public pages.",
+)
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the lower bound.")
+@click.option("--seed", type=int, help="Repeat the same coins; for examples only.")
+@click.option("--plot", type=REPLACED, help="Draw claim and audit (SVG).")
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+def audit(
+    function: str,
+    data: Path | None,
+    neighbour: Path | None,
+    label: str | None,
+    classes: tuple[str, str] | None,
+    epsilon: float,
+    delta: float,
+    adjacency: str,
+    kind: Any,
+    bound: Any,
+    canaries: int,
+    runs: int | None,
+    seconds: float | None,
+    currency: str | None,
+    row_norm: float,
+    rows: Any,
+    confidence: float,
+    seed: int | None,
+    plot: Path | None,
+    as_json: bool,
+) -> None:
+    """How much a training function leaks at least, and whether its claim survives.
+
+    FUNCTION takes an array of rows (or a pair (X, y) with --label) and returns a vector of weights or a model.
+    With --kind transcript it takes rows and an account of holdfast, from which it draws all its noise, and METHOD may
+    stand for it, a learning method, which then runs on public tables made to be bad. Runs and CPU seconds are said
+    first. Exit code 1 when the claim is refuted.
+
+    \b
+    Examples:
+      holdfast audit mymodel:train --data rows.npy --epsilon 1 --delta 1e-6 --adjacency add_remove
+      holdfast audit noisy_gd --kind transcript --epsilon 1 --delta 1e-3 --adjacency replace --seconds 60
+    """
+    from holdfast._progress import progress
+    from holdfast.audit import audit as run
+    from holdfast.audit._run import RUNS, load
+    from holdfast.data._engines.files import read_arrays
+    from holdfast.privacy._curves.curve import ApproxDP
+
+    claim = ApproxDP(epsilon, delta)
+    if kind == "transcript":
+        result = _transcripts(
+            function,
+            data,
+            neighbour,
+            label=label,
+            claim=claim,
+            adjacency=adjacency,
+            runs=runs,
+            seconds=seconds,
+            currency=currency,
+            bound=bound,
+            rows=rows,
+            seed=seed,
+            delta=delta,
+            quiet=as_json,
+        )
+        _tell(result, claim, confidence, plot, as_json=as_json)
+        return
+    if data is None:
+        raise click.UsageError(f"--data is needed for --kind {kind}")
+    if neighbour is not None or seconds is not None or currency is not None:
+        raise click.UsageError("--neighbour, --seconds and --currency are for --kind transcript")
+    runs = runs or RUNS
+    features, labels = read_arrays(data, label)
+    named = None if labels is None else _as_labels(classes or (), labels)
+    with progress(desc="training", total=1 if kind == "one-run" else runs) as bar:
+        result = run(
+            load(function),
+            features if labels is None else (features, labels),
+            claim=claim,
+            kind=kind,
+            adjacency=adjacency,
+            canaries=canaries,
+            row_norm=row_norm,
+            rows=rows,
+            classes=named,
+            bound=bound,
+            runs=runs,
+            confidence=confidence,
+            seed=seed,
+            progress=lambda done, total: bar.update(done - bar.n),
+        )
+    _tell(result, claim, confidence, plot, as_json=as_json)
+
+
+def _transcripts(
+    function: str,
+    data: Path | None,
+    neighbour: Path | None,
+    *,
+    label: str | None,
+    claim: Any,
+    currency: str | None,
+    quiet: bool,
+    runs: int | None,
+    rows: Any,
+    **settings: Any,
+) -> Any:
+    """Of a function on two tables of yours, or of a learning method on public ones."""
+    from holdfast._progress import progress
+    from holdfast.audit import audit as run
+    from holdfast.audit._run import TRANSCRIPTS, load
+    from holdfast.audit._worst_pairs import learner_under_audit, opposite_records
+    from holdfast.data._engines.files import read_arrays
+
+    pair: Any
+    train: Any
+    if ":" in function:
+        if data is None or neighbour is None:
+            raise click.UsageError("a function needs two tables: --data and --neighbour")
+        train = load(function)
+        pair = tuple(_table(*read_arrays(path, label)) for path in (data, neighbour))
+    else:
+        if data is not None or neighbour is not None:
+            raise click.UsageError(
+                "a learning method has public tables of its own; leave out --data and --neighbour"
+            )
+        train, known = learner_under_audit(function)
+        currency, rows = currency or known, "public"
+        pair = opposite_records(rows=200, adjacency=settings["adjacency"])
+
+    def announce(budget: Any) -> None:
+        if not quiet:
+            click.echo(f"planned: {budget.summary()}")
+
+    with progress(desc="transcripts", total=runs or TRANSCRIPTS) as bar:
+        return run(
+            train,
+            pair,
+            claim=claim,
+            kind="transcript",
+            currency=currency,
+            runs=runs,
+            rows=rows,
+            announce=announce,
+            progress=lambda done, total: bar.update(done - bar.n),
+            **settings,
+        )
+
+
+def _table(features: Any, labels: Any) -> Any:
+    return features if labels is None else (features, labels)
+
+
+def _tell(result: Any, claim: Any, confidence: float, plot: Path | None, *, as_json: bool) -> None:
+    """What was found, in words or for machines, and as a picture; ends with 1 where the claim is refuted."""
+    verdict = result.verdict(claim, confidence)
+    if as_json:
+        found = {
+            "verdict": verdict,
+            "epsilon_lower": result.epsilon_lower(confidence) if result.valid else None,
+            "epsilon_estimate": result.epsilon_estimate(confidence),
+            "result": result.to_json(),
+        }
+        click.echo(json.dumps(found))
+    else:
+        click.echo(result.summary(claim, confidence=confidence))
+    if plot is not None:
+        from holdfast.dossier._charts import standalone, trade_off_chart
+        from holdfast.release._archive import write_atomically
+
+        curves = [("claimed", claim.trade_off()), ("audited", result.trade_off(confidence))]
+        drawn = standalone(trade_off_chart(curves), trade_off_chart(curves, log=True))
+        write_atomically(plot, drawn.encode())
+    if verdict == "refuted":
+        click.secho("REFUTED: the claim is false with the stated confidence", fg="red", bold=True, err=True)
+        raise SystemExit(1)
+
+
+def _as_labels(classes: tuple[str, ...], labels: Any) -> list[Any]:
+    """The classes as they stand in the column: texts, or numbers."""
+    from holdfast.errors import ParameterError
+
+    if labels.dtype.kind not in "iuf":
+        return list(classes)
+    try:
+        return [labels.dtype.type(name).item() for name in classes]
+    except (ValueError, OverflowError):
+        raise ParameterError(f"classes must be numbers, as the labels are, got classes={classes!r}") from None

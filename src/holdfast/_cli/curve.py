@@ -1,0 +1,176 @@
+"""`holdfast curve`: the privacy of a fixed list of mechanisms, written `name:parameter=value,...*times`."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import fields
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+
+from holdfast._cli.paths import REPLACED, Command
+from holdfast.errors import ParameterError, require
+from holdfast.privacy._curves.curve import ApproxDP, PrivacyCurve, PureDP
+from holdfast.privacy._curves.gaussian import GaussianDP
+from holdfast.privacy._curves.renyi import ZCDP
+from holdfast.privacy._guarantee import Sureness, guess_bound, guess_words
+from holdfast.privacy._mechanisms import MECHANISMS
+from holdfast.privacy._wording import rounded_up
+
+CURVES: dict[str, tuple[type[PrivacyCurve], tuple[str, ...]]] = {
+    "pure": (PureDP, ("epsilon",)),
+    "approx": (ApproxDP, ("epsilon", "delta")),
+    "zcdp": (ZCDP, ("rho",)),
+    "gdp": (GaussianDP, ("mu",)),
+}
+
+
+def snake(name: str) -> str:
+    """The name on the command line.
+
+    >>> snake("SubsampledGaussian")
+    'subsampled_gaussian'
+    """
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+
+
+def parse(text: str) -> tuple[PrivacyCurve, int]:
+    """The curve of one use, and how often it is used.
+
+    >>> parse("gaussian:sigma=2*100")
+    (GaussianDP(mu=0.5), 100)
+    >>> parse("pure:epsilon=0.1")
+    (PureDP(epsilon=0.1), 1)
+    """
+    match = re.fullmatch(r"([a-z_]+)(?::([^*]*))?(?:\*([0-9]{1,12}))?", text.strip())
+    mechanisms = {snake(cls.__name__): cls for cls in MECHANISMS if cls.__name__ != "SubsampledPure"}
+    known = sorted([*mechanisms, *CURVES])
+    if match is None or match[1] not in known:
+        raise ParameterError(
+            f"mechanism must be NAME:parameter=value,...*times with a name of {', '.join(known)} and at most 12 digits "
+            f"in times; got {text!r}"
+        )
+    name, given, times = match[1], _settings(match[2] or "", text), int(match[3] or 1)
+    if times < 1:
+        raise ParameterError(f"times must be >= 1, got {text!r}")
+    if name in CURVES:
+        kind, wanted = CURVES[name]
+        _names(given, wanted, wanted, text)
+        return kind(**{one: _value(one, value, "Number") for one, value in given.items()}), times
+    cls = mechanisms[name]
+    kinds = {f.name: str(f.type) for f in fields(cls) if f.name not in ("adjacency", "base")}
+    _names(given, tuple(kinds), (), text)
+    sensitivities = {one: 1.0 for one in kinds if one.endswith("sensitivity")}
+    settings = {one: _value(one, value, kinds[one]) for one, value in given.items()}
+    try:
+        return cls(**(sensitivities | settings)).curve, times
+    except TypeError as error:
+        raise ParameterError(f"{name} needs its parameters ({', '.join(kinds)}); got {text!r}") from error
+    except ArithmeticError as error:
+        raise ParameterError(f"{text!r} is beyond what numbers of double precision can hold") from error
+
+
+def _settings(text: str, whole: str) -> dict[str, str]:
+    settings: dict[str, str] = {}
+    for part in filter(None, (p.strip() for p in text.split(","))):
+        name, equals, value = part.partition("=")
+        if not equals:
+            raise ParameterError(f"parameters are written name=value, got {whole!r}")
+        settings[name.strip()] = value.strip()
+    return settings
+
+
+def _value(name: str, text: str, kind: str) -> Any:
+    """What a parameter of this declared kind is told by a text.
+
+    >>> _value("sigma", "1/3", "Number"), _value("categories", "4", "int"), _value("monotone", "true", "bool")
+    (Fraction(1, 3), 4, True)
+    """
+    if kind == "bool":
+        require(text in ("true", "false"), name, text, "true or false")
+        return text == "true"
+    if kind == "Arithmetic":
+        return text
+    if re.fullmatch(r"[0-9]{1,18}", text):
+        return int(text)
+    if kind.startswith("int"):
+        raise ParameterError(f"{name} must be a whole number of at most 18 digits, got {name}={text!r}")
+    if re.fullmatch(r"[0-9]{1,18}/0*[1-9][0-9]{0,17}", text):
+        return Fraction(text)
+    try:
+        return float(text)
+    except ValueError:
+        raise ParameterError(f"{name} must be a number such as 2, 0.5 or 1/3, got {name}={text!r}") from None
+
+
+def _names(settings: dict[str, str], allowed: tuple[str, ...], needed: tuple[str, ...], text: str) -> None:
+    unknown, absent = sorted(set(settings) - set(allowed)), sorted(set(needed) - set(settings))
+    if unknown or absent:
+        raise ParameterError(f"parameters are {', '.join(allowed)}; got {text!r}")
+
+
+DELTAS = (1e-3, 1e-5, 1e-6, 1e-9)
+
+
+@click.command(cls=Command)
+@click.argument("mechanisms", nargs=-1, required=True, metavar="MECHANISM...")
+@click.option(
+    "--delta", "deltas", type=float, multiple=True, help="Report epsilon at this delta (repeatable)."
+)
+@click.option(
+    "--epsilon", "epsilons", type=float, multiple=True, help="Report delta at this epsilon (repeatable)."
+)
+@click.option("--plot", type=REPLACED, help="Draw curve and trade-off (SVG).")
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+def curve(
+    mechanisms: tuple[str, ...],
+    deltas: tuple[float, ...],
+    epsilons: tuple[float, ...],
+    plot: Path | None,
+    as_json: bool,
+) -> None:
+    """Which epsilon at this delta, for these mechanisms together.
+
+    A mechanism is NAME:parameter=value,...*times; sensitivities are 1 unless given.
+
+    \b
+    Examples:
+      holdfast curve 'gaussian:sigma=4.2247' --delta 1e-6
+      holdfast curve 'subsampled_gaussian:sigma=0.8,rate=0.01*3000' --delta 1e-5
+      holdfast curve 'gaussian:sigma=5*10' 'exponential:epsilon=0.1*20' --plot curve.svg
+    """
+    from holdfast.privacy._curves.composition import compose
+
+    parts = [parse(text) for text in mechanisms]
+    total = compose([one.repeat(times) for one, times in parts])
+    at_delta = {d: total.epsilon(d) for d in deltas or (() if epsilons else DELTAS)}
+    at_epsilon = {e: total.delta(e) for e in epsilons}
+    trade_off = total.trade_off()
+    if as_json:
+        document = {
+            "curve": total.to_json(),
+            "epsilon": {f"{d:g}": e for d, e in at_delta.items()},
+            "delta": {f"{e:g}": d for e, d in at_epsilon.items()},
+            "advantage": trade_off.advantage(),
+        }
+        click.echo(json.dumps(document))
+    else:
+        click.echo(f"{total!r}")
+        for delta, epsilon in at_delta.items():
+            click.echo(f"  epsilon {rounded_up(epsilon, 6):<12.6g} at delta {delta:g}")
+        for epsilon, delta in at_epsilon.items():
+            click.echo(f"  delta {rounded_up(delta, 6):<14.6g} at epsilon {epsilon:g}")
+        click.echo(f"  {Sureness.of(total).words('one unit')}")
+        click.echo(f"  {guess_words(guess_bound(total))}")
+    if plot is not None:
+        from holdfast.dossier._charts import curve_chart, standalone, trade_off_chart
+        from holdfast.release._archive import write_atomically
+
+        name = "proved"
+        drawn = standalone(curve_chart([(name, total)]), trade_off_chart([(name, trade_off)]))
+        write_atomically(plot, drawn.encode())
+        if not as_json:
+            click.echo(f"  drawn to {click.format_filename(plot)}")

@@ -1,0 +1,100 @@
+"""`holdfast dossier`: the page about a release."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import ExitStack
+from pathlib import Path
+
+import click
+
+from holdfast._cli.paths import READ, WRITTEN, Command
+
+
+@click.command(cls=Command)
+@click.argument("releases", metavar="RELEASE...", nargs=-1, required=True, type=READ)
+@click.option("-o", "--output", type=WRITTEN, required=True, help="The page (HTML).")
+@click.option(
+    "--audience",
+    type=click.Choice(["public", "internal"]),
+    default="public",
+    show_default=True,
+    help="A public edition refuses what is an un-noised function of private data.",
+)
+@click.option("--ledger", type=READ, help="The ledger that paid: shows budget, approver and purpose.")
+@click.option("--audit", "audits", type=READ, multiple=True, help="What 'holdfast audit --json' printed.")
+@click.option(
+    "--attack",
+    "attacks",
+    type=READ,
+    multiple=True,
+    help="What 'holdfast attack membership --json' wrote (internal).",
+)
+@click.option("--accuracy", type=READ, help="JSON: a list of {model, score, rows, measure} (internal).")
+@click.option("--title", help="Default: the method of the first release.")
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of audited bounds.")
+@click.option(
+    "--also-run",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Audits and attacks that were run and are not on the page: all share one error.",
+)
+@click.option("--force", is_flag=True, help="Overwrite OUTPUT.")
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output: everything the page says.")
+def dossier(
+    releases: tuple[Path, ...],
+    output: Path,
+    audience: str,
+    ledger: Path | None,
+    audits: tuple[Path, ...],
+    attacks: tuple[Path, ...],
+    accuracy: Path | None,
+    title: str | None,
+    confidence: float,
+    also_run: int,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Write one self-contained page about one or more RELEASE files.
+
+    It says what was released, about whom, what is promised in plain words, and what was tried against the
+    promise. It opens from disk, asks the network for nothing, prints, and carries its own data. Exit code 1 when an
+    audit or attack contradicts the promise; the page then says so in red.
+
+    \b
+    Examples:
+      holdfast dossier model.holdfast -o dossier.html --ledger budget.db
+      holdfast dossier model.holdfast -o dossier.html --ledger budget.db --audit audit.json
+      holdfast dossier model.holdfast -o internal.html --audience internal --attack attacks.json
+    """
+    from holdfast.dossier import Dossier
+    from holdfast.dossier._stored_evidence import read_accuracy, read_attacks, read_audit
+    from holdfast.ledger import Ledger
+
+    with ExitStack() as stack:
+        # Saving the page closes it in the ledger; where that cannot be written to, the page stays unbound.
+        opened = None
+        if ledger is not None:
+            opened = stack.enter_context(Ledger.open(ledger, read_only=not os.access(ledger, os.W_OK)))
+        made = Dossier.of_files(
+            releases,
+            audits=[read_audit(path) for path in audits],
+            attacks=[one for path in attacks for one in read_attacks(path)],
+            accuracy=[] if accuracy is None else read_accuracy(accuracy),
+            ledger=opened,
+            audience=audience,
+            title=title,
+            confidence=confidence,
+            also_run=also_run,
+        )
+        made.save(output)
+    if as_json:
+        click.echo(json.dumps({"page": str(output)} | made.to_json()))
+    else:
+        click.echo(made.summary())
+        click.echo(f"page: {click.format_filename(output)}")
+    if made.contradictions:
+        click.secho("CONTRADICTED: the promise does not hold", fg="red", bold=True, err=True)
+        raise click.exceptions.Exit(1)

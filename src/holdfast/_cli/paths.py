@@ -1,0 +1,118 @@
+"""Paths of commands: what is read and what is written is declared with the option, and compared before a command runs.
+
+Every command is a `Command`. It gathers its own paths by their types, so none can forget to ask (`release.outputs`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+if TYPE_CHECKING:
+    from holdfast.release._outputs import FileRead, FileWritten, Outputs
+
+WhenThere = Literal["force", "replaced", "refused"]
+
+
+class ReadFile(click.Path):
+    """A file that is read, and must be there unless the command says so itself (`exists=False`)."""
+
+    def __init__(self, *, exists: bool = True) -> None:
+        super().__init__(exists=exists, dir_okay=False, path_type=Path)
+
+
+class SourceText(click.types.StringParamType):
+    """Rows: a file, a folder, a pattern of files or the URL of a database."""
+
+
+class FunctionText(click.types.StringParamType):
+    """A function of a Python file, MODULE:FUNCTION."""
+
+
+class WrittenFile(click.Path):
+    """A file that is written. One that is there is written over with --force, always, or never (`when_there`)."""
+
+    def __init__(self, *, when_there: WhenThere = "force") -> None:
+        super().__init__(dir_okay=False, path_type=Path)
+        self.when_there = when_there
+
+
+class WrittenFolder(click.Path):
+    """A folder that files of fixed names are written to."""
+
+    def __init__(self) -> None:
+        super().__init__(file_okay=False, path_type=Path)
+
+
+READ = ReadFile()
+LEDGER = ReadFile(exists=False)
+"""A ledger that must be there: it says so itself, in words of its own."""
+SOURCE = SourceText()
+FUNCTION = FunctionText()
+WRITTEN = WrittenFile()
+REPLACED = WrittenFile(when_there="replaced")
+NEW = WrittenFile(when_there="refused")
+FOLDER = WrittenFolder()
+
+
+class Command(click.Command):
+    """A command that writes over nothing that it reads."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Look at every path that was given, then run."""
+        if not ctx.params.get("dry", False):
+            outputs_of(self, ctx.params).require()
+        return super().invoke(ctx)
+
+
+class CommandGroup(click.Group):
+    """A group of such commands."""
+
+    command_class = Command
+
+
+def outputs_of(command: click.Command, values: dict[str, Any]) -> Outputs:
+    """What a command would read and write, told these values."""
+    from holdfast.release._outputs import Outputs
+
+    reads: list[FileRead] = []
+    writes: list[FileWritten] = []
+    for parameter in command.params:
+        name = str(parameter.name)
+        for value in _each(values.get(name)):
+            if isinstance(parameter.type, ReadFile | SourceText | FunctionText):
+                reads += _read(parameter, value)
+            elif isinstance(parameter.type, WrittenFile):
+                writes += _written(name, value, parameter.type, force=bool(values.get("force")))
+    return Outputs(reads=tuple(reads), writes=tuple(writes))
+
+
+def _each(value: Any) -> Iterator[Any]:
+    if isinstance(value, tuple | list):
+        yield from value
+    elif value is not None:
+        yield value
+
+
+def _read(parameter: click.Parameter, value: str | Path) -> list[FileRead]:
+    from holdfast.data._engines.places import local_place, module_file, would_be_read
+    from holdfast.release._outputs import FileRead
+
+    place: Path | None = Path(value)
+    if isinstance(parameter.type, SourceText):
+        place = local_place(value)
+    elif isinstance(parameter.type, FunctionText):
+        place = module_file(str(value))
+    name = f"the file of {parameter.opts[0]}" if isinstance(parameter, click.Option) else f"{parameter.name}"
+    return [] if place is None else [FileRead(name=name, path=place, admits=would_be_read)]
+
+
+def _written(name: str, path: Path, kind: WrittenFile, *, force: bool) -> list[FileWritten]:
+    from holdfast.release._outputs import FileWritten
+
+    if kind.when_there == "refused" and path.exists():
+        return []  # it is refused, with its own words
+    return [FileWritten(name=name, path=path, replaces=force or kind.when_there == "replaced")]

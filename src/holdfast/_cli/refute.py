@@ -1,0 +1,86 @@
+"""`holdfast refute`: every mechanism and method under attack, and broken versions that must fall."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from holdfast._cli.paths import Command
+
+if TYPE_CHECKING:
+    from holdfast.refute._suite import Refutations, Verdict
+
+
+@click.command(cls=Command)
+@click.argument("name", required=False)
+@click.option("--table", is_flag=True, help="Show by which test each one fell or survived.")
+@click.option(
+    "--broken",
+    is_flag=True,
+    help="Treat broken versions (NAME, or all) as if they were in use: exits with 1.",
+)
+@click.option("--fresh", is_flag=True, help="Coins from the operating system instead of fixed seeds.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    default=lambda: os.cpu_count() or 1,
+    help="Processes; as many as processors.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+def refute(name: str | None, table: bool, broken: bool, fresh: bool, jobs: int, as_json: bool) -> None:
+    """Try to refute every mechanism and method; see that broken versions fall.
+
+    Methods are replayed on neighbouring tables with the same outputs, and their noise and samples are held
+    against the declared laws; mechanisms against their law, their worst pair and their curve. --table shows
+    the distance that replay reached (1: any understatement would be seen) and p-values. A whole run refutes
+    something true with probability at most 1e-6. Exits with 1 if anything sound is refuted or anything
+    broken is not. Surviving is no proof of privacy.
+
+    \b
+    Examples:
+      holdfast refute                      everything, within five minutes
+      holdfast refute noisy_gd --table     what begins with this name
+      holdfast refute bolt_on --broken     the showcase: a published error, taken apart
+    """
+    from holdfast.refute._broken import broken_names
+    from holdfast.refute._subject import matching
+    from holdfast.refute._subjects import subject_names
+    from holdfast.refute._suite import refute as run
+
+    chosen = matching(broken_names() if broken else (*subject_names(), *broken_names()), name)
+    found = run((one.make() for one in chosen), fresh=fresh, jobs=jobs, step=None if as_json else _step)
+    if as_json:
+        click.echo(json.dumps(found.to_json()))
+    else:
+        if table:
+            click.echo(found.table())
+        if broken:
+            _show_broken(found, fresh=fresh)
+        else:
+            click.echo(found.summary())
+    fell = any(verdict.refuted for verdict in found.verdicts)
+    if fell if broken else not found.passed:
+        raise click.exceptions.Exit(1)
+
+
+def _step(verdict: Verdict) -> None:
+    if sys.stderr.isatty():
+        click.echo(f"  {verdict.name}: {'refuted' if verdict.refuted else 'survived'}", err=True)
+
+
+def _show_broken(found: Refutations, *, fresh: bool) -> None:
+    for verdict in found.verdicts:
+        click.echo(verdict.summary())
+    if any(verdict.name.startswith("bolt_on") for verdict in found.verdicts):
+        from holdfast.refute._published_error import bolt_on_showcase
+
+        shown = bolt_on_showcase(seed=None if fresh else 1)
+        click.echo(shown.summary())
+    refuted = [verdict for verdict in found.verdicts if verdict.refuted]
+    for verdict in refuted:
+        text = f" REFUTED: {verdict.name}, claims {verdict.claim}, by {' and '.join(verdict.refuted_by())} "
+        click.secho(text, fg="white", bg="red", bold=True)

@@ -1,0 +1,89 @@
+"""`holdfast run`: a whole release plan, its cost shown first."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from holdfast._cli.paths import READ, Command
+from holdfast._cli.useless import EVEN_IF_USELESS
+
+if TYPE_CHECKING:
+    from holdfast.plan._step import Done, Step
+
+
+@click.command(cls=Command)
+@click.argument("plan", type=READ)
+@click.option("--dry-run", is_flag=True, help="Show costs and outputs, and stop.")
+@click.option("--outside", is_flag=True, help="Let steps write outside of the plan's folder.")
+@EVEN_IF_USELESS
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+def run(plan: Path, dry_run: bool, outside: bool, even_if_useless: bool, as_json: bool) -> None:
+    """Execute a release PLAN (TOML): models, synthetic tables, attacks, audits and pages, paid from one ledger.
+
+    The total cost is shown first, and nothing is spent unless the ledger covers all of it (else exit code 3). A run
+    that was killed is started again with the same command: what is done is left alone, what was paid is not paid
+    twice. Exit code 1 when an audit or a page contradicts a promise. Paths are relative to the plan. No step writes
+    over what the plan reads or over another step's output, and none outside of the plan's folder without --outside.
+
+    \b
+    Example of a plan:
+      [plan]
+      ledger = "budget.db"
+      dataset = "clinic"
+      source = "clinic.parquet"
+      schema = "clinic.toml"
+    \b
+      [[step]]
+      do = "fit"
+      name = "model"
+      target = "ill"
+      epsilon = 0.5
+      output = "model.holdfast"
+    \b
+      [[step]]
+      do = "dossier"
+      name = "page"
+      releases = ["model"]
+      output = "dossier.html"
+    \b
+    Examples:
+      holdfast run plan.toml --dry-run
+      holdfast run plan.toml
+    """
+    from holdfast.ledger import Ledger
+    from holdfast.plan._release_plan import ReleasePlan
+
+    loaded = ReleasePlan.load(plan, outside=outside)
+    if even_if_useless:
+        loaded = replace(loaded, setting=replace(loaded.setting, even_if_useless=True))
+    finished: list[dict[str, object]] = []
+
+    def told(step: Step, done: Done) -> None:
+        finished.append({"name": step.name, "output": step.output, "finding": done.finding})
+        if not as_json:
+            click.echo(f"\n{step.kind} {step.name}: {step.output}\n{done.words}")
+
+    with Ledger.open(loaded.setting.ledger, read_only=dry_run) as ledger:
+        quote = loaded.quote(ledger)
+        if not as_json:
+            click.echo(quote.summary())
+        quote.require()
+        found = False
+        if not dry_run:
+            found = loaded.run(ledger, begin=_begin, told=told)
+    if as_json:
+        click.echo(json.dumps(quote.to_json() | {"done": finished, "finding": found}))
+    if found:
+        click.secho("CONTRADICTED: a promise does not hold", fg="red", bold=True, err=True)
+        raise click.exceptions.Exit(1)
+
+
+def _begin(step: Step) -> None:
+    if sys.stderr.isatty():
+        click.echo(f"  {step.kind} {step.name} ...", err=True)

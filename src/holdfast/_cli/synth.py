@@ -1,0 +1,254 @@
+"""`holdfast synth`: a private synthetic table, with a certificate."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdfast._cli.declared_schema import UNIT, declared_schema
+from holdfast._cli.default_delta import DELTA, asked_limit, fitting_delta
+from holdfast._cli.fit import FOUND, LEVELS, asked_levels
+from holdfast._cli.paths import READ, SOURCE, WRITTEN, Command
+from holdfast._cli.useless import EVEN_IF_USELESS
+
+if TYPE_CHECKING:
+    from holdfast.release import Release
+    from holdfast.synth._synthesizer import Synthesizer
+
+
+@click.command(cls=Command)
+@click.argument("source", type=SOURCE)
+@click.option("--schema", "schema_file", type=READ, required=True, help="What is public about SOURCE.")
+@UNIT
+@click.option("--epsilon", type=float, help="The promise; with --ledger, default: all that is left.")
+@DELTA
+@click.option("-o", "--output", type=WRITTEN, help="The rows: .parquet, .csv or .arrow.")
+@click.option(
+    "--release", type=WRITTEN, help="Also the release, NAME.holdfast: rows, noisy counts and certificates."
+)
+@click.option(
+    "--workload",
+    "asked",
+    type=SOURCE,
+    default="k=3",
+    show_default=True,
+    help="What the rows are meant to answer: k=N for all N-way marginals that are not too large, or a file: "
+    "JSON, a list of lists of columns; or text, a line of names for each marginal.",
+)
+@click.option(
+    "--target", help="The column that others are to predict: --workload k=N then does not forget it."
+)
+@click.option(
+    "--objective",
+    type=click.Choice(["average", "largest"]),
+    default="average",
+    show_default=True,
+    help="What --method auto makes small: the mean error of the workload's tables, or the worst answer.",
+)
+@click.option("--method", default="auto", show_default=True, help="How the rows are made.")
+@click.option("--rows", type=int, help="How many; default: as many as the table has, or is found to have.")
+@click.option("--columns", help="Only these columns, separated by commas.")
+@click.option(
+    "--impossible",
+    type=READ,
+    help='JSON: combinations of labels that no row has, such as [{"age": "child", "work": ["full", "part"]}], and '
+    'dates or whole numbers in order, such as {"in_order": ["admitted", "discharged"], "most": 90}.',
+)
+@click.option(
+    "--certificate-share", type=float, default=0.1, show_default=True, help="Of the budget; 0 for none."
+)
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the certificate.")
+@click.option(
+    "--adjacency",
+    type=click.Choice(["replace", "zero_out", "add_remove"]),
+    help="Default: the schema's, else replace.",
+)
+@LEVELS
+@click.option("--n-public", type=int, help="The public number of rows, under add_remove.")
+@click.option("--ledger", type=READ, help="Pay from this ledger.")
+@click.option("--dataset", help="The dataset of the ledger whose limit is spent.")
+@click.option(
+    "--account",
+    help="Name the ledger's account; default: a name made from what is asked. The same name, asked the same, goes on "
+    "with a run that was killed, and finds a result that could not be written.",
+)
+@click.option("--estimate", "--dry-run", "dry", is_flag=True, help="Sizes, noise and time; nothing is spent.")
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+@EVEN_IF_USELESS
+@click.option("--force", is_flag=True, help="Overwrite OUTPUT and RELEASE.")
+def synth(
+    source: str,
+    schema_file: Path,
+    epsilon: float | None,
+    delta: float | None,
+    output: Path | None,
+    release: Path | None,
+    asked: str,
+    target: str | None,
+    objective: str,
+    method: str,
+    rows: int | None,
+    columns: str | None,
+    impossible: Path | None,
+    certificate_share: float,
+    confidence: float,
+    adjacency: str | None,
+    levels: tuple[str, ...],
+    n_public: int | None,
+    ledger: Path | None,
+    dataset: str | None,
+    account: str | None,
+    dry: bool,
+    as_json: bool,
+    even_if_useless: bool,
+    force: bool,
+) -> None:
+    """Make a private synthetic table of SOURCE, with a bound on how wrong it is.
+
+    SOURCE is a Parquet or CSV file, a folder of them, or a DuckDB URL; it is counted where it is, and not loaded.
+    Python reads the release back with holdfast.synth.Synthesizer.from_release. A result that was paid from a ledger and
+    could not be written is kept beside the ledger: the same command writes it and pays nothing.
+
+    \b
+    Examples:
+      holdfast synth data.parquet --schema s.toml --epsilon 1 -o synthetic.parquet
+      holdfast synth data.parquet --schema s.toml --epsilon 1 --estimate
+      holdfast synth data.parquet --schema s.toml --ledger budget.db --dataset clinic --account june -o june.csv
+    """
+    from holdfast.data._engines import open_table
+    from holdfast.errors import ParameterError, without_password
+    from holdfast.ledger import Ledger, once
+    from holdfast.ledger._jobs.job import job_key
+    from holdfast.release._usefulness import useful_only
+    from holdfast.synth import Synthesizer
+    from holdfast.synth._rows.impossible_rows import read_impossible
+    from holdfast.synth._workload.workload import read_workload
+
+    # Everything that can be refused is, before anything is spent.
+    _check_files(output, release, dry=dry, force=force)
+    if (ledger is None) != (dataset is None) or (account is not None and ledger is None):
+        raise ParameterError("--ledger and --dataset are given together: a ledger and a dataset of it")
+    if epsilon is None and (ledger is None or dry):
+        raise ParameterError("--epsilon must be given without --ledger, which holds a limit")
+    schema = declared_schema(schema_file).confirmed().at_levels(asked_levels(levels))
+    named, delta = delta is not None, fitting_delta(delta, ledger, dataset)
+    names = None if columns is None else tuple(name.strip() for name in columns.split(","))
+    made = Synthesizer(
+        1.0 if epsilon is None else epsilon,
+        delta,
+        method=method,
+        columns=names,
+        rows=rows,
+        workload=read_workload(asked, schema, columns=names, target=target),
+        target=target,
+        objective=objective,
+        constraints=() if impossible is None else read_impossible(impossible, schema),
+        confidence=confidence,
+        certificate_share=certificate_share,
+        key=None if ledger is None else "synth",
+    )
+    refusing = useful_only(unless=even_if_useless)
+    with open_table(source, schema, adjacency=adjacency, n_public=n_public) as table, refusing:
+        if dry:
+            told = made.estimate(table)
+            click.echo(json.dumps(told.to_json()) if as_json else told.summary())
+            return
+        limit = asked_limit(epsilon, delta, table, named=named)
+        if ledger is None or dataset is None:
+            _write(made.fit(table).release_, output, release)
+        else:
+            about = {
+                "do": "synth",
+                "dataset": dataset,
+                "source": without_password(source),
+                "schema": schema.hash(),
+                "epsilon": epsilon,
+                "delta": delta,
+                "workload": _contents(asked),
+                "method": method,
+                "rows": rows,
+                "columns": names,
+                "impossible": None if impossible is None else _contents(str(impossible)),
+                "confidence": confidence,
+                "certificate_share": certificate_share,
+                "adjacency": table.adjacency.value,
+                "n_public": n_public,
+            }
+            # Left out where they are not asked: such jobs keep the keys that they had.
+            about |= {"target": target} if target else {}
+            about |= {"objective": objective} if objective != "average" else {}
+            with Ledger.open(ledger) as opened:
+                done = once(
+                    opened,
+                    dataset,
+                    key=account or job_key("synth", about),
+                    again=account is None,
+                    about=about,
+                    make=lambda paid: made.fit(table, account=paid).release_,
+                    write=lambda kept: _write(kept, output, release),
+                    limit=limit,
+                    adjacency=table.adjacency,
+                    unit=table.unit,
+                    purpose="synthetic rows",
+                )
+            if done.found:
+                click.echo(FOUND, err=True)
+                made = Synthesizer.from_release(done.release)
+    click.echo(json.dumps(_record(made, output, release)) if as_json else _shown(made, output, release))
+
+
+def _check_files(output: Path | None, release: Path | None, *, dry: bool, force: bool) -> None:
+    from holdfast.data._engines.files import WRITTEN
+    from holdfast.errors import ParameterError
+
+    if output is None and release is None and not dry:
+        raise ParameterError("--output or --release must be given: there is no other place for the rows")
+    if output is not None and output.suffix not in WRITTEN:
+        raise ParameterError(f"output must end in one of {', '.join(WRITTEN)}, got {output.name!r}")
+
+
+def _contents(asked: str) -> str:
+    """What is asked for in words, or by a file: then its digest, for a file may change."""
+    path = Path(asked)
+    return asked if asked.startswith("k=") else hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _write(made: Release[Any], output: Path | None, release: Path | None) -> None:
+    from holdfast.data._engines.files import write_table
+    from holdfast.release._archive import whole
+
+    if release is not None:
+        made.save(release)
+    if output is not None:
+        with whole(output) as file:
+            write_table(made.value["rows"], file)
+
+
+def _record(made: Synthesizer, output: Path | None, release: Path | None) -> dict[str, Any]:
+    kept = made.release_
+    return {
+        "method": made.method_,
+        "rows": kept.value["rows"].num_rows,
+        "columns": kept.value["rows"].column_names,
+        "private": kept.private,
+        "useless": list(kept.useless),
+        "guarantee": kept.guarantee.to_json(),
+        "certificates": [certificate.to_json() for certificate in kept.certificates],
+        "measurements": len(kept.value["measurements"]),
+        "output": None if output is None else str(output),
+        "release": None if release is None else str(release),
+    }
+
+
+def _shown(made: Synthesizer, output: Path | None, release: Path | None) -> str:
+    places = [("rows", output), ("release", release)]
+    return "\n".join(
+        [
+            made.summary(),
+            *(f"{name}: {click.format_filename(path)}" for name, path in places if path is not None),
+        ]
+    )

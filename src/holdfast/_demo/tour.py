@@ -1,0 +1,217 @@
+"""The tour: open, pay, release, attack, audit, write both pages, verify the public one, and tell it on one screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Any
+
+from holdfast._demo import steps
+from holdfast._demo.broken import too_little_noise
+from holdfast._demo.steps import DELTA, LIMIT, TARGET
+from holdfast.attack import MembershipReport
+from holdfast.audit import AuditResult
+from holdfast.data import adult_schema, open_table
+from holdfast.dossier._dossier import Dossier
+from holdfast.dossier._evidence import AuditNumbers
+from holdfast.dossier._utility import Accuracy
+from holdfast.dossier._verification.sources import DossierVerification
+from holdfast.dossier._verification.verify import verify_dossier
+from holdfast.errors import require
+from holdfast.learn import PrivateLogisticRegression
+from holdfast.learn._rows.examples import one_thread
+from holdfast.ledger import Ledger
+from holdfast.privacy._wording import least_text
+from holdfast.release import Release
+
+TITLE = "Adult census income: a model and a synthetic table"
+
+
+def editions(
+    paths: Sequence[Path],
+    ledger: Ledger,
+    *,
+    audits: Sequence[AuditResult],
+    report: MembershipReport,
+    accuracy: Sequence[Accuracy],
+) -> tuple[Dossier, Dossier]:
+    """The public and the internal dossier of the same release files."""
+    # The attacks stay inside, but they were run: the public page shares its error with them.
+    public = Dossier.of_files(paths, audits=audits, ledger=ledger, title=TITLE, also_run=len(report))
+    internal = Dossier.of_files(
+        paths,
+        audits=audits,
+        attacks=list(report),
+        accuracy=accuracy,
+        ledger=ledger,
+        title=TITLE,
+        audience="internal",
+    )
+    return public, internal
+
+
+def write_rows(synthetic: Release[Any], path: Path) -> Path:
+    """The synthetic rows as a Parquet file, for whoever wants them without the rest."""
+    import pyarrow.parquet as parquet
+
+    from holdfast.synth import Synthesizer
+
+    parquet.write_table(Synthesizer.from_release(synthetic).sample(), path)
+    return path
+
+
+def demo_summary(
+    model: Release[Any],
+    synthetic: Release[Any],
+    *,
+    public: Dossier,
+    audit: AuditResult,
+    report: MembershipReport,
+    accuracy: Sequence[Accuracy],
+    left: float,
+    verification: DossierVerification,
+) -> str:
+    """A line or two for each thing that happened; what is internal says so."""
+    found = 100 * report.best().tpr_at(0.01)
+    allowed = 100 * report.results[0].proved.detection_at(0.01) if report.results[0].proved else 100.0
+    told = [
+        ("allowed", f"epsilon {LIMIT.epsilon(DELTA):g} at delta {DELTA:g} in all, by the ledger"),
+        ("released", f"{model.provenance.method}: predicts {TARGET}"),
+        ("", f"{synthetic.provenance.method}: {synthetic.provenance.parameters['rows']:,} rows"),
+        ("promised", promised(public)),
+        ("left", f"epsilon {least_text(left)} for later releases (costs add up in rho, not in epsilon)"),
+        ("useful", certified(synthetic)),
+        ("", f"the model is right about {100 * accuracy[0].score:.1f} % of held-out people (internal)"),
+        ("", f"the same without privacy {100 * accuracy[1].score:.1f} % (internal)"),
+        (
+            "audited",
+            f"{audit.m:,} transcripts of the learner on two public tables: {public.record.tried[0].state}",
+        ),
+        ("", noticed(public)),
+        (
+            "attacked",
+            f"{len(report)} ways; {found:.1f} % of members found at 1 % false alarms, the proof allows "
+            f"{allowed:.1f} %: {report.verdict()} (internal)",
+        ),
+        (
+            "verified",
+            "page, releases and ledger agree" if verification.ok else "; ".join(verification.problems),
+        ),
+    ]
+    return "\n".join(f"{name:<10}{text}" for name, text in told)
+
+
+def promised(public: Dossier) -> str:
+    """Both releases together, in people's terms."""
+    said = public.record.promise
+    return f"both together: {said.sure.words(said.unit)}"
+
+
+def noticed(public: Dossier) -> str:
+    """What the audit on the page would have noticed."""
+    numbers = public.record.tried[0].numbers
+    assert isinstance(numbers, AuditNumbers)
+    if not numbers.can_fail:
+        return "it could not have failed, so it shows nothing"
+    least = "no noise at all" if numbers.kappa is None else f"{numbers.kappa:.2g} times too little noise"
+    return f"it would have noticed {least}"
+
+
+def certified(synthetic: Release[Any]) -> str:
+    """What is claimed about the rows."""
+    if not synthetic.certificates:
+        return "nothing is claimed about the rows"
+    return f"the rows are off by {synthetic.certificates[0].bound()}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Demo:
+    """Where everything went, and what a reader should know first."""
+
+    page: Path
+    internal: Path
+    model: Path
+    synthetic: Path
+    rows: Path
+    ledger: Path
+    contradictions: tuple[str, ...]
+    verification: DossierVerification
+    summary: str
+
+
+def run_demo(
+    output: Path,
+    *,
+    step: Callable[[str], None] = lambda text: None,
+    columns: Sequence[str] = steps.COLUMNS,
+    method: str = "auto",
+    count: int = 4000,
+    runs: int = steps.RUNS,
+) -> Demo:
+    """Release a model and a synthetic table of Adult, and write two pages; run again, it pays nothing.
+
+    `columns` and `method` are those of the synthetic table, `count` people on each side are attacked, and the audit
+    makes so many `runs` on each of two tables.
+    """
+    require(TARGET in columns, "columns", tuple(columns), f"some with {TARGET!r}")
+    output.mkdir(parents=True, exist_ok=True)
+    model_file, table_file = output / "model.holdfast", output / "synthetic.holdfast"
+    step("opening the table (DuckDB, declared schema) and a ledger with a limit")
+    with (
+        one_thread(),
+        as_file(files("holdfast.data._datasets") / "adult_train.parquet") as path,
+        open_table(str(path), adult_schema()) as table,
+        steps.open_ledger(output / "ledger.db", table) as ledger,
+    ):
+        step("a private model: charge first, then noise")
+        released = steps.model(ledger, table, model_file)
+        step("a synthetic table with a certificate")
+        synthetic = steps.synthetic_table(ledger, table, table_file, columns=columns, method=method)
+        rows = write_rows(synthetic, output / "synthetic.parquet")
+        model = PrivateLogisticRegression.from_release(released)
+        step("attacks on members and held-out people (internal)")
+        report = steps.attacks(model, count=count)
+        accuracy = steps.accuracy(model, table)
+        step("an audit of the learner on two public tables (public)")
+        audit = steps.audited_learner(released, runs=runs, announce=lambda budget: step(budget.summary()))
+        step("two editions of the dossier")
+        public, internal = editions(
+            [model_file, table_file], ledger, audits=[audit], report=report, accuracy=accuracy
+        )
+        page = public.save(output / "dossier.html")
+        inside = internal.save(output / "internal.html")
+        step("verifying page, releases and ledger against each other")
+        found = verify_dossier(page, releases=[model_file, table_file], ledger=ledger.path, recompute=True)
+        left = ledger.remaining(steps.DATASET).epsilon(DELTA)
+    return Demo(
+        page=page,
+        internal=inside,
+        model=model_file,
+        synthetic=table_file,
+        rows=rows,
+        ledger=output / "ledger.db",
+        contradictions=public.contradictions + internal.contradictions,
+        verification=found,
+        summary=demo_summary(
+            released,
+            synthetic,
+            public=public,
+            audit=audit,
+            report=report,
+            accuracy=accuracy,
+            left=left,
+            verification=found,
+        ),
+    )
+
+
+def run_broken_demo(
+    output: Path, *, step: Callable[[str], None] = lambda text: None, runs: int = steps.BROKEN_RUNS
+) -> Demo:
+    """A small demo whose noise is divided by three, unknown to everything that declares it: the audit must notice."""
+    with too_little_noise():
+        return run_demo(
+            output, step=step, columns=("education", "sex", TARGET), method="tree", count=300, runs=runs
+        )

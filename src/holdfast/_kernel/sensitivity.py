@@ -1,0 +1,131 @@
+"""How far one record moves permutation SGD: the backward recursion every bolt-on noise is calibrated to."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from holdfast._kernel.options import FloatArray
+from holdfast.errors import require
+
+_UNIT = 2.0**-52
+
+
+def psgd_sensitivity(
+    steps: ArrayLike,
+    *,
+    batch: int,
+    passes: int,
+    gradient_change: float,
+    smoothness: float,
+    penalty: float = 0.0,
+    averaging_weights: ArrayLike | None = None,
+    unit_rows: int = 1,
+) -> float:
+    """A bound on the L2 distance between two runs that differ in one record, rounded up.
+
+    `steps` are all step sizes, one for each batch of each pass. `gradient_change` bounds the distance of the
+    data loss's gradients of the two records at one point (2 L under `replace`, L under `zero_out`);
+    `smoothness` is the data loss's, without the penalty. `averaging_weights` say how the iterates are
+    averaged (not given: the last one is returned). One unit owns at most `unit_rows` records.
+
+    For convex losses, a divisor of `batch` also in a short batch, batches of at most that many records, and
+    an order of the records that is the same for both (soundness notes, section 1). The noise of a mini-batch
+    run with steps 1/(penalty t) is *not* smaller by the batch:
+
+    >>> def one_pass(batch):
+    ...     steps = 1 / (0.1 * np.arange(1, 1000 // batch + 1))
+    ...     return psgd_sensitivity(
+    ...         steps, batch=batch, passes=1, gradient_change=0.1, smoothness=0.0, penalty=0.1
+    ...     )
+    >>> round(one_pass(1), 9), round(one_pass(50), 9)
+    (0.001, 0.001)
+    """
+    eta = np.asarray(steps, dtype=np.float64)
+    require(eta.ndim == 1 and eta.size >= 1, "steps", eta.shape, "a non-empty vector of step sizes")
+    require(bool(np.all((eta > 0) & np.isfinite(eta))), "steps", "...", "> 0 and finite throughout")
+    require(batch >= 1, "batch", batch, ">= 1")
+    whole = passes >= 1 and eta.size % passes == 0
+    require(whole, "passes", passes, f"a divisor of the {eta.size} steps")
+    for name, bound in (
+        ("gradient_change", gradient_change),
+        ("smoothness", smoothness),
+        ("penalty", penalty),
+    ):
+        require(0 <= bound < math.inf, name, bound, ">= 0 and finite")
+    most = batch * (eta.size // passes)
+    require(1 <= unit_rows <= most, "unit_rows", unit_rows, f"in [1, {most}], the records of one pass")
+    # A step maps distances by (1 - eta penalty) I - eta H with 0 <= H <= smoothness: the norm is at one end.
+    # For eta <= 1 / (smoothness + penalty) this is 1 - eta penalty; larger steps are charged their expansion.
+    factor = np.maximum(np.abs(1.0 - eta * penalty), np.abs(1.0 - eta * (penalty + smoothness)))
+    # Soundness notes, section 1: a_t = (G eta_t / b) A_t; each pass contributes its largest a_t.
+    moved = gradient_change * eta / batch * _damping(factor, averaging_weights)
+    by_pass = -np.sort(-moved.reshape(passes, -1), axis=1)
+    # Section 18: the worst place of a unit's records fills whole batches, most harmful first.
+    filled, rest = divmod(unit_rows, batch)
+    total = batch * float(by_pass[:, :filled].sum())
+    total += rest * float(by_pass[:, filled].sum()) if rest else 0.0
+    # Sums and products of non-negative numbers: a relative error of a few units for each step.
+    return total * (1.0 + (4.0 * eta.size + 16.0) * _UNIT)
+
+
+def _damping(factor: FloatArray, averaging_weights: ArrayLike | None) -> FloatArray:
+    """A_t = weight_t + factor_{t+1} A_{t+1}: what is left in the result of a unit step at t."""
+    if averaging_weights is None:
+        return np.concatenate([np.cumprod(factor[:0:-1])[::-1], [1.0]])
+    weight = np.asarray(averaging_weights, dtype=np.float64)
+    require(
+        weight.shape == factor.shape,
+        "averaging_weights",
+        weight.shape,
+        f"one for each of {factor.size} steps",
+    )
+    require(bool(np.all((weight >= 0) & np.isfinite(weight))), "averaging_weights", "...", ">= 0 and finite")
+    damping, following = np.empty_like(factor), 0.0
+    after = np.append(factor[1:], 0.0).tolist()
+    for t, (own, shrink) in enumerate(zip(weight[::-1].tolist(), after[::-1], strict=True)):
+        following = own + shrink * following
+        damping[factor.size - 1 - t] = following
+    return damping
+
+
+def averaging_from(first: int, *, steps: int) -> FloatArray:
+    """The weights of the mean of iterates first, first + 1, ...; 0 stands for the last iterate alone.
+
+    >>> averaging_from(3, steps=4).tolist(), averaging_from(0, steps=4).tolist()
+    ([0.0, 0.0, 0.5, 0.5], [0.0, 0.0, 0.0, 1.0])
+    """
+    require(0 <= first <= steps, "first", first, f"in [0, {steps}]")
+    start = first if first else steps
+    weights = np.zeros(steps)
+    weights[start - 1 :] = 1.0 / (steps - start + 1)
+    return weights
+
+
+def rounding_slack(
+    steps: ArrayLike,
+    *,
+    dimension: int,
+    batch: int,
+    lipschitz: float,
+    smoothness: float,
+    penalty: float = 0.0,
+    radius: float = math.inf,
+    start_norm: float = 0.0,
+) -> float:
+    """What float64 rounding inside the kernel may add to the distance of two runs (soundness notes, section 16).
+
+    `radius` bounds the iterates where they are projected; else they stay within `start_norm` plus
+    min(lipschitz / penalty, lipschitz * sum of steps).
+
+    >>> rounding_slack(np.ones(100), dimension=10, batch=50, lipschitz=1.0, smoothness=0.25) < 1e-9
+    True
+    """
+    eta = np.asarray(steps, dtype=np.float64)
+    total = float(eta.sum())
+    far = lipschitz * total if penalty == 0 else min(lipschitz / penalty, lipschitz * total)
+    reach = min(radius, start_norm + far)
+    per_step = (dimension + 8) * reach * eta.size
+    return 2.0**-51 * (per_step + total * (dimension * smoothness * reach + (batch + 16) * lipschitz))

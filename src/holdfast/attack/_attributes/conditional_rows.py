@@ -1,0 +1,60 @@
+"""Attacks by released rows: their conditional distribution, alone and with own people, and the nearest row.
+
+To a person with own rows, released rows are more rows: the same learner reads both. An advantage is what they add to
+the attacker's own. The nearest row (Giomi et al. 2023, inference) finds copies that a smooth learner overlooks.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from holdfast.attack._attributes.case import AttributeAttack, AttributeCase, Floats, RowsSeen
+from holdfast.errors import ParameterError
+
+_CHUNK = 256
+
+
+def rows_conditional(case: AttributeCase) -> Floats:
+    """What the learner makes of the released rows alone."""
+    rows = _rows(case)
+    return case.learner().fit(rows.known, rows.codes, case.kinds).log_posterior(case.seen)
+
+
+def rows_and_own(case: AttributeCase) -> Floats:
+    """What it makes of own people and released rows together."""
+    rows = _rows(case)
+    # Mixed, so that the people left out to choose the learner's settings are of both kinds.
+    order = np.random.default_rng(0).permutation(case.own + len(rows.codes))
+    features = np.vstack([case.seen[: case.own], rows.known])[order]
+    codes = np.concatenate([case.own_values, rows.codes])[order]
+    return case.learner().fit(features, codes, case.kinds).log_posterior(case.seen)
+
+
+def closest_released_row(case: AttributeCase) -> Floats:
+    """The value of the released row that is closest in what is known, of equally close ones the commonest."""
+    from scipy.spatial.distance import cdist
+
+    rows = _rows(case)
+    made = np.zeros((case.count, case.kinds))
+    values = np.eye(case.kinds, dtype=np.float32)[rows.codes]
+    for start in range(0, case.count, _CHUNK):
+        some = slice(start, start + _CHUNK)
+        apart = cdist(case.seen[some], rows.known, metric="cityblock")
+        least = apart.min(axis=1, keepdims=True)
+        close = (apart <= least + 1e-9).astype(np.float32) @ values
+        # How close they are, and how many of them agree, says how sure.
+        made[some] = close / close.sum(axis=1, keepdims=True) / (0.1 + least)
+    return made
+
+
+def _rows(case: AttributeCase) -> RowsSeen:
+    if case.rows is None:
+        raise ParameterError("this attack needs released rows")
+    return case.rows
+
+
+ROWS_AND_OWN = AttributeAttack(name="rows_and_own", score=rows_and_own, paper="GBWT23", needs=("rows",))
+ROWS_CONDITIONAL = AttributeAttack(
+    name="rows_conditional", score=rows_conditional, paper="GBWT23", needs=("rows",)
+)
+CLOSEST_ROW = AttributeAttack(name="closest_row", score=closest_released_row, paper="GBWT23", needs=("rows",))

@@ -1,0 +1,101 @@
+"""Fredrikson's attack: the candidate under which the model's answer fits the response best, weighed by its share.
+
+For every candidate v the model is asked about the person with v, and v is weighed by P(response | answer) times its
+marginal (Fredrikson et al. 2014, Algorithm 1). How far responses lie from answers the attacker learns from own people:
+a normal law for numbers; for classes the model's own probability, or its confusion matrix where only decisions are
+seen. Where further columns are unknown they are drawn from own people and averaged over.
+
+With the share of v among people who look alike in place of its marginal it is the Bayes attack, which no other beats
+where model and prior are true; `stacked` lets the learner of the imputer read the same likelihoods beside the rest.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from holdfast.attack._attributes.case import AttributeAttack, AttributeCase, Floats
+
+LARGEST = 20.0
+"""Log-likelihood ratios are cut here."""
+
+
+def log_likelihood(case: AttributeCase) -> Floats:
+    """log P(response | the model's answer for this candidate), one line per person, one column per candidate."""
+    if "likelihood" not in case.found:
+        case.found["likelihood"] = _likelihood(case)
+    return case.found["likelihood"]
+
+
+def _likelihood(case: AttributeCase) -> Floats:
+    answers = case.asked()
+    if answers.ndim == 3:
+        made = _of_numbers(case)
+    elif case.labels_only:
+        made = _of_decisions(case)
+    else:
+        codes = case.known_response().codes
+        assert codes is not None
+        made = np.log(np.maximum(answers[:, np.arange(case.count), :, codes].transpose(1, 0, 2), 1e-12))
+    # The likelihood is a mean over what the unknown columns may be.
+    mixed = made[0] if len(made) == 1 else np.logaddexp.reduce(made, axis=0) - math.log(len(made))
+    best = mixed.max(axis=1, keepdims=True)
+    return np.asarray(np.maximum(mixed - best, -LARGEST))
+
+
+def _own_answers(case: AttributeCase) -> Floats:
+    """What the model says of the attacker's own people as they are, by draw."""
+    return case.asked()[:, np.arange(case.own), case.own_values]
+
+
+def _of_numbers(case: AttributeCase) -> Floats:
+    from scipy.special import log_ndtr
+
+    response, answers = case.known_response(), case.asked()
+    assert response.numbers is not None
+    rest = response.numbers[: case.own] - _own_answers(case)
+    spread = math.sqrt(float(np.mean(np.square(rest)))) + 1e-9
+    if response.known != "label":
+        return np.asarray(-0.5 * np.square((response.numbers[:, None] - answers) / spread))
+    assert response.low is not None
+    assert response.high is not None
+    upper = (response.high[:, None] - answers) / spread
+    lower = (response.low[:, None] - answers) / spread
+    # log(F(u) - F(l)), from the tail in which both are small.
+    turn = lower > 0
+    upper, lower = np.where(turn, -lower, upper), np.where(turn, -upper, lower)
+    big, small = log_ndtr(upper), log_ndtr(lower)
+    return np.asarray(big + np.log1p(-np.exp(np.minimum(small - big, -1e-12))))
+
+
+def _of_decisions(case: AttributeCase) -> Floats:
+    """By the confusion matrix on own people, each cell begun with one half (Fredrikson et al. 2014)."""
+    codes, decisions = case.known_response().codes, case.decisions()
+    assert codes is not None
+    classes = case.asked().shape[-1]
+    own = decisions[:, np.arange(case.own), case.own_values]
+    confusion = np.full((classes, classes), 0.5)
+    np.add.at(confusion, (own, np.broadcast_to(codes[: case.own], own.shape)), 1.0 / len(own))
+    share = np.log(confusion / confusion.sum(axis=1, keepdims=True))
+    return np.asarray(share[decisions, codes[None, :, None]])
+
+
+def fredrikson(case: AttributeCase) -> Floats:
+    """Likelihood times marginal."""
+    return log_likelihood(case) + case.marginal
+
+
+def bayes(case: AttributeCase) -> Floats:
+    """Likelihood times the share among people with the same known columns, as the attacker's own people show it."""
+    return log_likelihood(case) + case.imputed_without_response
+
+
+def stacked(case: AttributeCase) -> Floats:
+    """What the imputer's learner makes of known columns, response and the model's likelihoods together."""
+    return case.learned(np.hstack([case.seen, log_likelihood(case)]))
+
+
+FREDRIKSON = AttributeAttack(name="fredrikson", score=fredrikson, paper="FLJLPR14")
+BAYES = AttributeAttack(name="bayes", score=bayes, paper="FLJLPR14")
+STACKED = AttributeAttack(name="stacked", score=stacked, paper="JE22")

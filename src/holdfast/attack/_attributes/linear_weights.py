@@ -1,0 +1,208 @@
+"""White box: what the weights of a linear model say about one person's value.
+
+Whoever knows everybody else's record computes the weights under each candidate and compares (`ridge_weights`,
+`weights_log_likelihood`): the distance of two candidates' weights in units of the noise says how often that succeeds,
+and a promise mu of Gaussian privacy about replaced records bounds it. Whoever does not knows by how far a person draws
+the minimiser, -H^-1 grad / n, in units of how far weights vary anyway (soundness, section 27); that is little unless
+the person's leverage is high, and is added to the imputer's log-odds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.attack._attributes.case import AttributeAttack, AttributeCase, Floats
+from holdfast.errors import ParameterError, require
+
+LARGEST = 20.0
+NEWTON_STEPS = 8
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LinearInside:
+    """A linear model's weights, the attacker's own people as it sees them, and the others under each candidate.
+
+    `designs` has the axes candidates, people, features, the intercept last; `labels` are own people's first.
+    """
+
+    weights: Floats
+    own_design: Floats
+    designs: Floats
+    labels: Floats
+    """0 and 1 of two classes, or the numbers."""
+    loss: Literal["logistic", "squared"]
+    trained_on: int
+    penalty: float = 0.0
+    """Of the mean loss, in lambda / 2 |w|^2."""
+    noise_std: float = 0.0
+    fits: dict[tuple[int, bytes], tuple[Floats, Floats, float]] = field(default_factory=dict)
+    """Fits to own people that were made before: they are the same whatever is guessed."""
+
+    def usual_weights(self, own: int) -> tuple[Floats, Floats, float]:
+        """The fit to the attacker's own people: weights, curvature, variance of a response."""
+        key = own, self.labels[:own].tobytes()
+        if key not in self.fits:
+            self.fits[key] = _usual_weights(self.own_design, self.labels[:own], self.loss, self.penalty)
+        return self.fits[key]
+
+    def head(self, rows: NDArray[np.intp]) -> LinearInside:
+        """With fewer people of the attacker's own; all others stay."""
+        kept = rows[rows < len(self.own_design)]
+        return replace(self, own_design=self.own_design[kept], labels=self.labels[rows])
+
+
+def linear_weights(case: AttributeCase) -> Floats:
+    """The imputer's log-probabilities plus the log-likelihood of the weights under each candidate."""
+    return case.imputed + weights_evidence(case)
+
+
+def weights_evidence(case: AttributeCase) -> Floats:
+    """-1/2 (w - w0 - shift_v)' Sigma^-1 (.), for everybody and each candidate, the best of them at 0."""
+    inside = case.inside
+    if inside is None:
+        raise ParameterError("this attack needs a linear model's weights")
+    usual, curvature, variance = inside.usual_weights(case.own)
+    inverse = np.linalg.inv(curvature)
+    # How far the weights of other tables of this size lie from those of the attacker's own people. What none of these
+    # has, such as a rare category, has hardly any curvature, hence much variance, and decides nothing.
+    sampling = variance * inverse * (1.0 / inside.trained_on + 1.0 / case.own)
+    sizes, axes = np.linalg.eigh(sampling + inside.noise_std**2 * np.eye(len(sampling)))
+    root = axes / np.sqrt(np.maximum(sizes, 1e-12 * sizes.max() + 1e-300))
+    far = inside.weights - usual
+    made = np.zeros((case.count, case.kinds))
+    moves = -(inverse @ root) / inside.trained_on
+    # With shift = slope x moves, |far - shift|^2 is |far|^2, the same for all, less 2 far . shift plus |shift|^2; the
+    # last, much smaller than what is cut off at LARGEST wherever it counts, in single precision.
+    towards, short = moves @ (far @ root), moves.astype(np.float32)
+    for candidate in range(case.kinds):
+        # Own people were not trained on: the weights say nothing about them.
+        design, labels = inside.designs[candidate], inside.labels[case.own :]
+        slope = _slope(inside.loss, design @ usual, labels)
+        length = np.square(design.astype(np.float32) @ short).sum(axis=1)
+        made[case.own :, candidate] = slope * (design @ towards) - 0.5 * np.square(slope) * length
+    return np.asarray(np.maximum(made - made.max(axis=1, keepdims=True), -LARGEST))
+
+
+def _slope(loss: str, scores: Floats, labels: Floats) -> Floats:
+    """The derivative of the loss in the score."""
+    return scores - labels if loss == "squared" else 0.5 * (1.0 + np.tanh(0.5 * scores)) - labels
+
+
+def _usual_weights(design: Floats, labels: Floats, loss: str, penalty: float) -> tuple[Floats, Floats, float]:
+    """The attacker's own fit by Newton's method, its mean curvature, and the variance of a response."""
+    count, width = design.shape
+    floor = penalty + 1.0 / count
+    weights = np.zeros(width)
+    for _ in range(NEWTON_STEPS if loss == "logistic" else 1):
+        scores = design @ weights
+        bend = np.ones(count)
+        if loss == "logistic":
+            p = 0.5 * (1.0 + np.tanh(0.5 * scores))
+            bend = np.maximum(p * (1.0 - p), 1e-3)
+        curvature = design.T @ (design * bend[:, None]) / count + floor * np.eye(width)
+        pull = design.T @ _slope(loss, scores, labels) / count + floor * weights
+        weights = weights - np.linalg.solve(curvature, pull)
+    rest = float(np.mean(np.square(_slope(loss, design @ weights, labels))))
+    return weights, curvature, rest + 1e-12 if loss == "squared" else 1.0
+
+
+# Whoever knows everybody else.
+def ridge_weights(features: Floats, labels: Floats, rows: Floats, label: float, *, penalty: float) -> Floats:
+    """Weights of ridge regression on the others and one more row, for each candidate row, by rank-one updates.
+
+    `penalty` is lambda in sum of squares / 2 + lambda / 2 |w|^2.
+
+    >>> X, y = np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([1.0, 1.0])
+    >>> made = ridge_weights(X[:1], y[:1], X[1:], 1.0, penalty=1.0)
+    >>> bool(np.allclose(made[0], np.linalg.solve(X.T @ X + np.eye(2), X.T @ y)))
+    True
+    """
+    require(penalty > 0, "penalty", penalty, "> 0")
+    inverse = np.linalg.inv(features.T @ features + penalty * np.eye(features.shape[1]))
+    others = inverse @ (features.T @ labels)
+    moved = rows @ inverse
+    # Sherman and Morrison.
+    gain = (label - rows @ others) / (1.0 + np.einsum("vd,vd->v", moved, rows))
+    return np.asarray(others + gain[:, None] * moved)
+
+
+def weights_log_likelihood(weights: Floats, candidates: Floats, *, noise_std: float) -> Floats:
+    """The log-density of released weights under each candidate's weights, up to a constant; no noise decides."""
+    apart = np.square(candidates - weights).sum(axis=1)
+    if noise_std == 0.0:
+        return np.where(apart <= apart.min(), 0.0, -LARGEST)
+    return np.asarray(-0.5 * (apart - apart.min()) / noise_std**2)
+
+
+def iterates_log_likelihood(
+    iterates: Floats, expected: Callable[[Floats], Floats], *, noise_std: float
+) -> Floats:
+    """Of all iterates of a noisy descent, were they released: the log-densities of the rounds, added up.
+
+    `iterates` has one line per round, the start first; `expected` gives for one of them where the next would lie
+    without noise, one line per candidate; the noise on a step is normal with `noise_std` in each direction.
+
+    >>> path = np.array([[0.0], [1.0], [2.0]])
+    >>> made = iterates_log_likelihood(path, lambda w: np.array([w, w + 1.0]), noise_std=1.0)
+    >>> made.tolist()                                          # half a unit of evidence in each of two rounds
+    [-1.0, 0.0]
+    """
+    rounds = [
+        weights_log_likelihood(reached, expected(start), noise_std=noise_std)
+        for start, reached in pairwise(iterates)
+    ]
+    return np.asarray(np.sum(rounds, axis=0))
+
+
+def accuracy_of_weights(first: Floats, second: Floats, *, noise_std: float) -> float:
+    """How often two equally likely candidates are told apart by weights with normal noise: Phi(d'/2).
+
+    >>> round(accuracy_of_weights(np.zeros(2), np.array([0.0, 2.0]), noise_std=1.0), 4)
+    0.8413
+    """
+    apart = float(np.linalg.norm(first - second))
+    if noise_std == 0.0:
+        return 1.0 if apart > 0 else 0.5
+    return 0.5 * (1.0 + math.erf(0.5 * apart / noise_std / math.sqrt(2.0)))
+
+
+# From a fitted model to its inside.
+def inside_of(model: Any, *, trained_on: int, classes: int) -> dict[str, Any] | None:
+    """Weights (intercept last), loss, penalty and noise of a fitted linear model; None for any other model."""
+    coef, intercept = getattr(model, "coef_", None), getattr(model, "intercept_", None)
+    if coef is None or intercept is None or classes > 2:
+        return None
+    weights = np.append(np.ravel(np.asarray(coef, dtype=np.float64)), np.ravel(intercept)[:1])
+    if weights.size != np.size(coef) + 1 or np.size(intercept) > 1:
+        return None
+    name = type(model).__name__
+    squared = hasattr(model, "predict") and not hasattr(model, "classes_")
+    if not squared and "Logistic" not in name:
+        return None
+    stated = getattr(model, "penalty", None)
+    if isinstance(stated, int | float):
+        penalty = float(stated)
+    elif hasattr(model, "alpha") and name == "Ridge":
+        penalty = float(model.alpha) / trained_on
+    else:
+        penalty = 1.0 / (float(model.C) * trained_on) if hasattr(model, "C") else 0.0
+    noise = getattr(getattr(model, "model_", None), "noise_std", None)
+    return {
+        "weights": weights,
+        "loss": "squared" if squared else "logistic",
+        "penalty": penalty,
+        "noise_std": float(noise or 0.0),
+        "trained_on": trained_on,
+    }
+
+
+LINEAR_WEIGHTS = AttributeAttack(
+    name="linear_weights", score=linear_weights, paper="JE22", needs=("model", "weights")
+)

@@ -1,0 +1,207 @@
+"""ReleaseSeen: a model to ask or rows to read, whichever was released, and how the model is asked about candidates."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from holdfast.attack._attributes.case import Known, Response
+from holdfast.attack._attributes.linear_weights import LinearInside, inside_of
+from holdfast.attack._attributes.people import Floats, People, Secret
+from holdfast.attack._models.answers import answers_as_numbers, require_numbers
+from holdfast.attack._models.target import Target, columns_read, first_step
+from holdfast.attack._records import LEAVE_OUT, Records
+from holdfast.attack._rows.released_rows import opened
+from holdfast.data._schema import Numeric, Schema
+from holdfast.errors import FormatError, ParameterError, require
+from holdfast.privacy._guarantee import Guarantee
+
+BLOCK = 4_096
+"""People that a model is asked about at once: what it computes on the way stays in the processor's cache."""
+LARGEST_DESIGN = 8_000_000
+"""Numbers in the features of all who are judged, under each candidate; beyond it nobody looks at weights."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ReleaseSeen:
+    """`target` is a model, with the columns that it is asked with; or `rows` are released rows."""
+
+    target: Target | None = None
+    columns: tuple[str, ...] = ()
+    prepare: Callable[[Any], Any] | None = None
+    rows: Any = None
+    schema: Schema | None = None
+    guarantee: Guarantee | None = None
+    kept: dict[Any, Any] = field(default_factory=dict)
+    """What is the same for every secret: the attacker's own people as a linear model sees them, and fits to them."""
+
+    @classmethod
+    def of(
+        cls,
+        model: Any,
+        *,
+        schema: Schema | None,
+        classes: Sequence[Any] | None,
+        prepare: Callable[[Any], Any] | None,
+    ) -> ReleaseSeen:
+        """Of an estimator, callable, synthesiser, release, path, or table of rows."""
+        if isinstance(model, str | os.PathLike):
+            from holdfast.release import Release
+
+            model = Release.load(Path(model))
+        if hasattr(model, "sample") and getattr(model, "release_", None) is not None:
+            model = model.release_
+        tabular = any(hasattr(model, name) for name in ("iloc", "column_names")) or isinstance(model, Mapping)
+        if tabular or _holds_rows(model):
+            rows, read, guarantee = opened(model, schema)
+            return cls(rows=rows, schema=read, guarantee=guarantee)
+        target = Target.of(model, classes=classes)
+        stored = getattr(getattr(target.model, "model_", None), "schema", None)
+        known = getattr(first_step(target.model), "schema", None)  # of an Encoder
+        read = schema or (Schema.from_dict(stored) if stored is not None else known)
+        return cls(
+            target=target,
+            columns=columns_read(target.model),
+            prepare=prepare,
+            schema=read,
+            guarantee=target.guarantee,
+        )
+
+    def with_columns(self, names: Sequence[str], target: str) -> tuple[str, ...]:
+        """The columns that the model is asked with: its own, or all but the one that it predicts."""
+        chosen = self.columns or tuple(name for name in names if name != target)
+        missing = [name for name in chosen if name not in names]
+        require(not missing, "table", missing, "made of all columns that the model reads")
+        return chosen
+
+    def answers(
+        self, people: People, secret: Secret, columns: Sequence[str], drawn: Sequence[Mapping[str, Any]]
+    ) -> Floats:
+        """The model's word on everybody under each candidate, for each draw of the unknown columns."""
+        made = []
+        for unknown in drawn or ({},):
+            blocks = [
+                (people.take(rows), {name: people.pick(values, rows) for name, values in unknown.items()})
+                for rows in np.split(np.arange(people.count), range(BLOCK, people.count, BLOCK))
+            ]
+            made.append(
+                np.stack([self._everybody(blocks, columns, value) for value in secret.values], axis=1)
+            )
+        return np.stack(made)
+
+    def _everybody(self, blocks: Sequence[Any], columns: Sequence[str], value: Mapping[str, Any]) -> Floats:
+        return np.concatenate(
+            [self._one(self._query(some, columns, {**unknown, **value})) for some, unknown in blocks]
+        )
+
+    def _query(self, people: People, columns: Sequence[str], changed: Mapping[str, Any]) -> Any:
+        asked = people.asked(columns, changed)
+        return asked if self.prepare is None else self.prepare(asked)
+
+    def _one(self, asked: Any) -> Floats:
+        assert self.target is not None
+        if self.target.task == "classification":
+            count = int(asked.shape[0])
+            return self.target.probabilities(Records(features=asked, labels=np.zeros(count)))
+        values = answers_as_numbers(self.target.outputs(asked))
+        require_numbers(values)
+        return values
+
+    def inside(
+        self,
+        people: People,
+        secret: Secret,
+        columns: Sequence[str],
+        response: Response,
+        *,
+        own: int,
+        trained_on: int,
+    ) -> LinearInside | None:
+        """Weights and features under each candidate; None where the model is not linear, or there are too many."""
+        assert self.target is not None
+        found = inside_of(self.target.model, trained_on=trained_on, classes=len(self.target.classes))
+        if found is None or found["weights"].size * (people.count - own) * secret.count > LARGEST_DESIGN:
+            return None
+        if "own" not in self.kept:
+            self.kept["own"] = self._design(people.take(np.arange(own)), columns, {})
+        own_design = self.kept["own"]
+        if own_design.shape[1] != found["weights"].size:
+            return None
+        others = people.take(np.arange(own, people.count))
+        designs = [self._design(others, columns, value) for value in secret.values]
+        labels = response.numbers if response.codes is None else response.codes.astype(np.float64)
+        assert labels is not None
+        return LinearInside(
+            own_design=own_design,
+            designs=np.stack(designs),
+            labels=labels,
+            fits=self.kept.setdefault("fits", {}),
+            **found,
+        )
+
+    def _design(self, people: People, columns: Sequence[str], changed: Mapping[str, Any]) -> Floats:
+        """What a linear model makes of people, with a constant."""
+        assert self.target is not None
+        asked = Records(features=self._query(people, columns, changed), labels=np.zeros(people.count))
+        return np.column_stack([self.target.matrix(asked), np.ones(people.count)])
+
+
+def _holds_rows(model: Any) -> bool:
+    """Whether a release holds synthetic rows; `FormatError` inside says it does not."""
+    if not (hasattr(model, "provenance") and hasattr(model, "guarantee")):
+        return False
+    from holdfast.synth._contents import SyntheticContents
+
+    try:
+        SyntheticContents.of_value(model.value)
+    except FormatError:
+        return False
+    return True
+
+
+def response_of(
+    people: People,
+    name: str,
+    target: Target,
+    *,
+    known: Known,
+    error: float | None,
+    own: int,
+    random: np.random.Generator,
+) -> Response:
+    """What the attacker knows of the response of everybody."""
+    require(
+        known in ("exact", "approximate", "label"), "response", known, "'exact', 'approximate' or 'label'"
+    )
+    require(not people.lacks(name), "target", name, "a column without missing values (NaN)", LEAVE_OUT)
+    if target.task == "classification":
+        require(known != "approximate", "response", known, "'exact' or 'label' for classes")
+        labels = people.labels(name)
+        if all(isinstance(one, str) for one in target.classes):
+            labels = labels.astype(str)
+        codes = target.own(Records(features=np.zeros((people.count, 1)), labels=labels)).astype(np.int64)
+        return Response(known=known, block=np.eye(len(target.classes))[codes], codes=codes)
+    column = people.schema[name]
+    if not isinstance(column, Numeric):
+        raise ParameterError(
+            f"target must be a column of numbers for a regression, got target={name!r}; or name its classes="
+        )
+    numbers = np.asarray(people.batch.values[name], dtype=np.float64)
+    if known == "label":
+        cells = np.searchsorted(np.asarray(column.edges[1:-1]), numbers, side="right")
+        edges = np.array([-np.inf, *column.edges[1:-1], np.inf])
+        block = np.eye(len(column.edges) - 1)[cells]
+        return Response(known=known, block=block, numbers=numbers, low=edges[cells], high=edges[cells + 1])
+    if known == "approximate":
+        off = 0.25 * float(np.std(numbers[:own])) if error is None else error
+        require(off > 0, "response_error", off, "> 0")
+        # Own people are blurred alike, so that what is learned from them fits the others.
+        numbers = numbers + off * random.normal(size=numbers.size)
+    spread = float(np.std(numbers[:own])) or 1.0
+    block = ((numbers - numbers[:own].mean()) / spread)[:, None]
+    return Response(known=known, block=block, numbers=numbers)

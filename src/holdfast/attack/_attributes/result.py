@@ -1,0 +1,407 @@
+"""AttributeRisk: how well one column is guessed with a release and without; AttributeReport: several columns.
+
+In the picture of a proof an attribute attack is one point: a right guess about a member against a right guess about a
+fresh person, exactly as a membership test's detection against its false alarms. So the dossier draws it there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+from holdfast._arguments import Seed, checked
+from holdfast.attack._attributes.outcome import Gain, GroupRisk, MemberGap, RightGuesses, Surest
+from holdfast.attack._result import DEPENDENT, MAY_DIFFER, NOTICE, SHOWN, Game, Proof, Verdict, proved_curve
+from holdfast.attack._rows.disclosure_result import DisclosureReport
+from holdfast.errors import ParameterError, require
+from holdfast.privacy._adjacency import Adjacency
+from holdfast.privacy._tradeoff import TradeOff, clopper_pearson_lower, clopper_pearson_upper
+from holdfast.privacy._wording import up_to
+
+UNLIMITED = (
+    "epsilon does not limit this: what holds for people in general can be guessed about anybody, in the data or not; "
+    "a proof bounds only how much better members are guessed than others"
+)
+PLAIN_NAME = "inversion"
+"""What a dossier looks for when it says whether inversion was tried."""
+
+
+@checked
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AttributeRisk:
+    """What guessers reached on one sensitive column. A function of private data: for the owner only.
+
+    `imputer` and `attacks` have one outcome for each number of people of the attacker's own. The first attack and the
+    largest number are what figures are told of; both were fixed in advance.
+    """
+
+    sensitive: str
+    knows: tuple[str, ...]
+    kinds: int
+    imputer: Mapping[int, RightGuesses]
+    attacks: Mapping[str, Mapping[int, RightGuesses]]
+    surest_k: int
+    groups: tuple[GroupRisk, ...] = ()
+    skipped: Mapping[str, str] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
+    game: Game = "given"
+    adjacency: Adjacency = Adjacency.replace
+    proved: TradeOff | None = None
+    confidence: float = 0.95
+    seconds: float = 0.0
+    seed: Seed | None = None
+    disclosure: DisclosureReport | None = None
+    """Singling out, linking and inferring, where rows were released; told with the first column of a report."""
+    audience: ClassVar[Literal["internal"]] = "internal"
+
+    def __post_init__(self) -> None:
+        require(len(self.attacks) >= 1, "attacks", len(self.attacks), "one or more")
+        require(len(self.imputer) >= 1, "sizes", len(self.imputer), "one or more")
+
+    @property
+    def attack(self) -> str:
+        """The name that a dossier shows."""
+        return f"{PLAIN_NAME}: {self.sensitive}"
+
+    @property
+    def headline(self) -> str:
+        """The attack that figures are told of, unless another is named."""
+        return next(iter(self.attacks))
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many people of the attacker's own were tried."""
+        return tuple(self.imputer)
+
+    def outcome(self, attack: str | None = None, size: int | None = None) -> RightGuesses:
+        """Of an attack, or of "imputer", at a size; by default the first attack and the largest size."""
+        name, at = attack or self.headline, self.sizes[-1] if size is None else size
+        found = self.imputer if name == "imputer" else self.attacks.get(name)
+        if found is None or at not in found:
+            raise ParameterError(
+                f"there is no outcome of {name!r} at {at}; attacks are {', '.join(self.attacks)} and 'imputer', sizes "
+                f"{', '.join(map(str, self.sizes))}"
+            )
+        return found[at]
+
+    def gain(self, attack: str | None = None, size: int | None = None) -> Gain:
+        """What the release adds: the attack over the imputer with the same people of one's own, on fresh people."""
+        return Gain.of(
+            self.outcome(attack, size).fresh, self.outcome("imputer", size).fresh, confidence=self.confidence
+        )
+
+    def gap(self, attack: str | None = None, size: int | None = None) -> MemberGap:
+        """Members against fresh people, by the same attack on the same model."""
+        one = self.outcome(attack, size)
+        return MemberGap.of(one.members, one.fresh, confidence=self.confidence)
+
+    def widest_gap(self) -> tuple[str, MemberGap]:
+        """The attack by which members stand out most, and its gap; the error of the limits is shared among all."""
+        share = 1.0 - (1.0 - self.confidence) / len(self.attacks)
+        outcomes = {name: self.outcome(name) for name in self.attacks}
+        gaps = {
+            name: MemberGap.of(one.members, one.fresh, confidence=share) for name, one in outcomes.items()
+        }
+        widest = max(gaps, key=lambda name: gaps[name].low)
+        return widest, gaps[widest]
+
+    def surest(self, attack: str | None = None, size: int | None = None) -> Surest:
+        """How often the guess is right about the k people that the attack is surest of."""
+        return Surest.of(
+            self.outcome(attack, size), k=self.surest_k, confidence=self.confidence, seed=self.seed or 0
+        )
+
+    # What a dossier asks.
+    @property
+    def auc(self) -> float:
+        """The area under the one-point curve: one half where members are guessed as others are."""
+        return 0.5 + 0.5 * self.gap().value
+
+    def trade_off(self) -> TradeOff:
+        """The test "guessed right, so a member", as a measured curve."""
+        gap = self.gap()
+        return TradeOff([0.0, gap.fresh, 1.0], [1.0, 1.0 - gap.members, 0.0], claim="measured")
+
+    def tpr_at(self, false_alarm: float, /) -> float:
+        """The share of members that this test finds at a false-alarm rate, with a coin between its points."""
+        return self.trade_off().detection_at(false_alarm)
+
+    def bound(self, claim: Proof | None = None) -> float | None:
+        """The most that the proof allows on members, given what was reached on fresh people; None without a proof."""
+        proved = self._curve(claim)
+        return None if proved is None else self.gap().bound(proved)
+
+    def verdict(self, claim: Proof | None = None, /) -> Verdict:
+        """`warning` where some attack is above the bound by exact limits; one model never refutes."""
+        proved = self._curve(claim)
+        if proved is None:
+            return "unclaimed"
+        return "warning" if self._above(proved, 1.0 - self.confidence) else "consistent"
+
+    def p_value(self, claim: Proof | None = None, /) -> float:
+        """The smallest error, shared among the attacks, at which the verdict is a warning."""
+        proved = self._curve(claim)
+        if proved is None or not self._above(proved, 1.0):
+            return 1.0
+        low, high = 1e-12, 1.0
+        while high / low > 1.001:
+            middle = (low * high) ** 0.5
+            low, high = (low, middle) if self._above(proved, middle) else (middle, high)
+        return high
+
+    def _curve(self, claim: Proof | None) -> TradeOff | None:
+        return self.proved if claim is None else proved_curve(claim, self.adjacency)
+
+    def _above(self, proved: TradeOff, error: float) -> bool:
+        share = error / (2 * len(self.attacks))
+        for name in self.attacks:
+            one = self.outcome(name)
+            fresh = clopper_pearson_upper(int(one.fresh.sum()), one.fresh.size, error=share)
+            members = clopper_pearson_lower(int(one.members.sum()), one.members.size, error=share)
+            if members > proved.detection_at(fresh) + 1e-9:
+                return True
+        return False
+
+    def summary(self) -> str:
+        """The figures, what they mean and what they do not."""
+        first = self.outcome()
+        width = max(len(name) for name in ("imputer, no release", *self.attacks)) + 2
+        lines = [
+            f"guessing {self.sensitive} ({self.kinds} values) from {_listed(self.knows)}: "
+            f"{first.members.size} members, {first.fresh.size} fresh people",
+            f"  {'own people':<{width}}" + "".join(f"{size:>16,}" for size in self.sizes),
+            f"  {'imputer, no release':<{width}}" + self._line(self.imputer),
+            *(f"  {name:<{width}}" + self._line(found) for name, found in self.attacks.items()),
+            f"  {'':<{width}}" + "".join(f"{'fresh / members':>16}" for _ in self.sizes),
+            f"  what the release adds ({self.headline}, {self.sizes[-1]:,} own people): {self.gain().summary()}",
+            f"  {UNLIMITED}",
+            f"  members against fresh people: {self.gap().summary()}{self._allowed()}",
+            *self._widest_lines(),
+            *self._surest_lines(),
+            *self._group_lines(),
+            *self._skipped_lines(),
+            *(f"  {name}: {note}" for name, note in self.notes.items()),
+            f"  verdict: {self.verdict()}{self._reason()}",
+            f"  {NOTICE}",
+            *([] if self.disclosure is None else [self.disclosure.summary()]),
+        ]
+        return "\n".join(lines)
+
+    def _line(self, found: Mapping[int, RightGuesses]) -> str:
+        return "".join(
+            f"{float(found[size].accuracy()):>8.3f} /{found[size].member_accuracy():>6.3f}"
+            for size in self.sizes
+        )
+
+    def _allowed(self) -> str:
+        bound = self.bound()
+        return (
+            ""
+            if bound is None
+            else f"; the proof allows {bound:.3f} on members where fresh people are at {self.gap().fresh:.3f}"
+        )
+
+    def _reason(self) -> str:
+        why = DEPENDENT if self.game == "flipped" else MAY_DIFFER
+        return f" ({why})" if self.verdict() == "warning" else ""
+
+    def _widest_lines(self) -> list[str]:
+        name, gap = self.widest_gap()
+        if name == self.headline or gap.low <= 0:
+            return []
+        return [
+            f"  members stand out most by {name}: {gap.summary()}; limits for all {len(self.attacks)} attacks together"
+        ]
+
+    def _skipped_lines(self) -> list[str]:
+        by_reason: dict[str, list[str]] = {}
+        for name, why in self.skipped.items():
+            by_reason.setdefault(why, []).append(name)
+        return [f"  not made: {', '.join(names)} ({why})" for why, names in by_reason.items()]
+
+    def _surest_lines(self) -> list[str]:
+        attack, imputer = self.surest(), self.surest("imputer")
+        return [
+            f"  of the {attack.k} people guessed surest, right: {attack.fresh.summary()} of fresh people, "
+            f"{attack.members:.3f} of members (p = {attack.p_value:.2g}); the imputer's: {imputer.fresh.summary()}"
+        ]
+
+    def _group_lines(self) -> list[str]:
+        found = [one for one in self.groups if one.at_risk]
+        if not self.groups:
+            return []
+        head = f"  groups to whom the release adds risk ({len(self.groups)} looked at, Holm's rule): "
+        return [
+            head
+            + ("; ".join(f"{one.group} {one.gain.summary()}, {one.people} people" for one in found) or "none")
+        ]
+
+    def plot(self) -> Any:
+        """Accuracy against people of one's own, and members against the proof's bound (a matplotlib figure)."""
+        from holdfast.attack._attributes.picture import attribute_figure
+
+        return attribute_figure((self,))
+
+    def to_json(self) -> dict[str, Any]:
+        """The figures, without anybody's guess; a dossier reads them."""
+        gap, surest = self.gap(), self.surest()
+        curve = self.trade_off()
+        return {
+            "attack": self.attack,
+            "audience": self.audience,
+            "game": self.game,
+            "members": self.outcome().members.size,
+            "non_members": self.outcome().fresh.size,
+            "auc": self.auc,
+            "tpr_at": {
+                f"{rate:g}": dict.fromkeys(("value", "low", "high"), self.tpr_at(rate)) for rate in SHOWN
+            },
+            "roc": {"false_alarm": curve.false_alarm.tolist(), "found": (1.0 - curve.miss).tolist()},
+            "confidence": self.confidence,
+            "verdict": self.verdict(),
+            "p_value": self.p_value(),
+            "seconds": self.seconds,
+            "text": self.summary(),
+            "notes": dict(self.notes),
+            "attribute": {
+                "sensitive": self.sensitive,
+                "knows": list(self.knows),
+                "sizes": list(self.sizes),
+                "accuracy": {
+                    name: [
+                        {"fresh": float(found[size].accuracy()), "members": found[size].member_accuracy()}
+                        for size in self.sizes
+                    ]
+                    for name, found in {"imputer": self.imputer, **self.attacks}.items()
+                },
+                "gain": _numbers(self.gain()),
+                "gap": {**_numbers(gap), "bound": self.bound()},
+                "surest": {
+                    "k": surest.k,
+                    "fresh": float(surest.fresh),
+                    "low": surest.fresh.low,
+                    "high": surest.fresh.high,
+                    "members": surest.members,
+                    "p_value": surest.p_value,
+                },
+                "groups": [
+                    {"group": one.group, "people": one.people, **_numbers(one.gain)}
+                    for one in self.groups
+                    if one.at_risk
+                ],
+                "unlimited": UNLIMITED,
+            },
+        }
+
+
+def _numbers(one: Gain | MemberGap) -> dict[str, float]:
+    return {"value": one.value, "low": one.low, "high": one.high, "p_value": one.p_value}
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(names) if len(names) <= 6 else f"{', '.join(names[:5])} and {len(names) - 5} more"
+
+
+@checked
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AttributeReport:
+    """Sensitive columns side by side, and what released rows tell about whole people. Internal, as its parts are."""
+
+    risks: tuple[AttributeRisk, ...]
+    audience: ClassVar[Literal["internal"]] = "internal"
+
+    def __post_init__(self) -> None:
+        require(len(self.risks) >= 1, "risks", len(self.risks), "one or more")
+
+    @property
+    def disclosure(self) -> DisclosureReport | None:
+        """Singling out, linking and inferring, where rows were released."""
+        return self.risks[0].disclosure
+
+    def __iter__(self) -> Iterator[AttributeRisk]:
+        return iter(self.risks)
+
+    def __len__(self) -> int:
+        return len(self.risks)
+
+    def __getitem__(self, sensitive: str) -> AttributeRisk:
+        for risk in self.risks:
+            if risk.sensitive == sensitive:
+                return risk
+        raise ParameterError(
+            f"there is no result for {sensitive!r}; there are {', '.join(one.sensitive for one in self.risks)}"
+        )
+
+    def verdict(self, claim: Proof | None = None) -> Verdict:
+        """The gravest of all."""
+        order: tuple[Verdict, ...] = ("unclaimed", "consistent", "warning", "refuted")
+        return max((one.verdict(claim) for one in self.risks), key=order.index)
+
+    def table(self) -> str:
+        """One line per column."""
+        width = max(len(one.sensitive) for one in self.risks) + 2
+        lines = [
+            f"  {'column':<{width}}{'values':>7}{'own people':>12}{'imputer':>9}{'attack':>8}"
+            f"{'the release adds':>26}{'members':>9}{'at most':>9}{'surest ' + str(self.risks[0].surest_k):>24}"
+        ]
+        for one in self.risks:
+            bound = one.bound()
+            lines.append(
+                f"  {one.sensitive:<{width}}{one.kinds:>7}{one.sizes[-1]:>12,}"
+                f"{float(one.outcome('imputer').accuracy()):>9.3f}{float(one.outcome().accuracy()):>8.3f}{one.gain().summary():>26}{one.gap().members:>9.3f}"
+                f"{'' if bound is None else f'{up_to(bound):.3f}':>9}{one.surest().fresh.summary():>24}"
+            )
+        return "\n".join(lines)
+
+    def summary(self) -> str:
+        """One column in full, or a table of several."""
+        if len(self.risks) == 1:
+            return self.risks[0].summary()
+        more = [] if self.disclosure is None else [self.disclosure.summary()]
+        head = (
+            f"guessing one column from the others: accuracy on fresh people ({self.risks[0].headline}), on members, "
+            "and what the proof allows on members"
+        )
+        notes = {name: note for one in self.risks for name, note in one.notes.items()}
+        said = [self._standing_out(), *(f"  {name}: {note}" for name, note in notes.items())]
+        return "\n".join(
+            [
+                head,
+                self.table(),
+                f"  {UNLIMITED}",
+                *said,
+                f"  verdict: {self.verdict()}",
+                f"  {NOTICE}",
+                *more,
+            ]
+        )
+
+    def _standing_out(self) -> str:
+        """The columns of members that are guessed better than others'."""
+        found = [(one.sensitive, *one.widest_gap()) for one in self.risks]
+        listed = ", ".join(
+            f"{column} {gap.value:+.3f} [{gap.low:+.3f}, {gap.high:+.3f}] by {attack}"
+            for column, attack, gap in found
+            if gap.low > 0
+        )
+        share = f"{100 * self.risks[0].confidence:g} %"
+        return (
+            f"  members are guessed better than others by some attack, at {share} for each column alone: "
+            f"{listed or 'nowhere'}"
+        )
+
+    def plot(self) -> Any:
+        """All columns in one picture (a matplotlib figure)."""
+        from holdfast.attack._attributes.picture import attribute_figure
+
+        return attribute_figure(self.risks)
+
+    def to_json(self) -> dict[str, Any]:
+        """The figures, without anybody's guess."""
+        return {
+            "audience": self.audience,
+            "verdict": self.verdict(),
+            "attacks": [one.to_json() for one in self.risks],
+            "disclosure": None if self.disclosure is None else self.disclosure.to_json(),
+        }

@@ -1,0 +1,323 @@
+"""invertibility(): which columns could be guessed from what a model shows about a person, and the rest of the person.
+
+For each column the game of two worlds is played: both adversaries know all other columns and have people of their
+own to learn from; one is also told what the model shows for the person and may ask it. Everything is for the model
+as it is: privacy of the training data does not limit this, and a model that was never fitted on these people gives
+as much away.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast._arguments import Seed, checked, type_of
+from holdfast.attack._influence.columns import (
+    Column,
+    Domain,
+    column_names,
+    column_of,
+    encoded_without,
+    with_column,
+)
+from holdfast.attack._influence.finite_domain import best_guess, influences, output_codes, values_left
+from holdfast.attack._influence.ranking import ColumnInvertibility, InvertibilityReport
+from holdfast.attack._influence.two_worlds import BlackBoxGame
+from holdfast.attack._models.answers import answers_as_numbers, require_numbers
+from holdfast.attack._models.target import Target, columns_read
+from holdfast.attack._records import Records, arrow_of, is_table, untensored
+from holdfast.data._schema import Schema
+from holdfast.data._table import Table
+from holdfast.errors import DataError, ParameterError, require
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+Shown = float | str
+"""What the public sees of an answer: "scores", "decision", or scores rounded to this step."""
+COPIES = 24
+"""Draws of what a person may be like, where the attacker's knowledge is noisy."""
+MOST_STEPS = 200
+OWN_SHARE = 0.5
+
+
+@checked
+def invertibility(
+    model: Any,
+    people: Any,
+    *,
+    columns: Sequence[Column] | None = None,
+    shows: Shown = "scores",
+    reference: Any = None,
+    schema: Schema | None = None,
+    knowledge: float = 1.0,
+    classes: Sequence[Any] | None = None,
+    confidence: float = 0.95,
+    random_state: Seed | None = None,
+) -> InvertibilityReport:
+    """Columns ranked by how much what the model shows helps to guess them. For the owner only.
+
+    `people` are features (an array, data frame or Arrow table) that `model` takes, or a holdfast `Table`, of which the
+    columns that the model reads are taken, and its schema. `shows` is what the public gets
+    to see: "scores", "decision", or a step that scores are rounded to. `reference` are other people, the attacker's
+    own, from which it learns what is usual; by default a random half of `people`, the other half is judged.
+    `schema` declares the values of columns; without it those that occur are taken, and fifths of numbers.
+
+    `knowledge` is the chance that the attacker has a column right (else it holds somebody else's value). Below 1 the
+    attack averages over what the person may be like; it then needs answers that are rounded or decisions.
+
+    `influence` and `advantage` come with limits that hold for all columns together.
+
+    >>> draw = np.random.default_rng(0)
+    >>> X = np.column_stack([draw.integers(0, 2, 800), draw.integers(0, 3, 800)]).astype(float)
+    >>> report = invertibility(lambda X: 0.2 + 0.6 * X[:, 0], X, classes=["no", "yes"], random_state=0)
+    >>> [(found.column, round(found.advantage.value, 1)) for found in report]
+    [(0, 0.5), (1, 0.0)]
+    """
+    if schema is not None:
+        schema.confirmed()
+    target = Target.of(model, classes=classes)
+    require_form(target, shows)
+    require(0.0 <= knowledge <= 1.0, "knowledge", knowledge, "in [0, 1]")
+    if knowledge < 1.0 and shows == "scores":
+        raise ParameterError("shows must be 'decision' or a step where knowledge < 1, got shows='scores'")
+    random = np.random.default_rng(random_state)
+    people, schema = read_people(people, target, schema)
+    reference = None if reference is None else read_people(reference, target, schema)[0]
+    judged, own = divided(people, reference, random)
+    names = column_names(judged) if columns is None else list(columns)
+    require(len(names) >= 1, "columns", names, "one or more")
+    share = 1.0 - (1.0 - confidence) / (
+        2 * len(names)
+    )  # half of the error for advantages, half for influences
+    found = []
+    for name in names:
+        domain = Domain.of(judged, name, schema)
+        if domain.size >= 2:
+            found.append(
+                column_invertibility(
+                    target,
+                    shows,
+                    judged,
+                    own,
+                    domain,
+                    schema=schema,
+                    knowledge=knowledge,
+                    confidence=share,
+                    random=random,
+                )
+            )
+    require(len(found) >= 1, "columns", names, "some with two values or more")
+    found.sort(key=lambda each: -each.advantage.value)
+    return InvertibilityReport(columns=tuple(found), shows=shows, knowledge=knowledge, confidence=confidence)
+
+
+def column_invertibility(
+    target: Target,
+    shows: Shown,
+    judged: Any,
+    own: Any,
+    domain: Domain,
+    *,
+    schema: Schema | None,
+    knowledge: float = 1.0,
+    confidence: float = 0.95,
+    random: np.random.Generator,
+) -> ColumnInvertibility:
+    """One column, played for everybody who has one of its values."""
+    keep = np.flatnonzero(domain.codes >= 0)
+    require(keep.size >= 1, "people", domain.name, "some with a value of the declared ones in this column")
+    people = taken(judged, keep)
+    show = partial(shown, target, shows)
+    prior = conditional_prior(own, people, domain, schema=schema)
+    game = inversion_game(
+        domain, codes=domain.codes[keep], prior=prior, own=own, knowledge=knowledge, random=random
+    )
+    advantage = game.play(show, people, confidence=confidence)
+    codes = output_codes(every_output(show, people, domain))
+    return ColumnInvertibility(
+        column=domain.name,
+        labels=domain.labels,
+        influence=float(np.mean(influences(codes))),
+        people=keep.size,
+        advantage=advantage,
+        confidence=confidence,
+    )
+
+
+def inversion_game(
+    domain: Domain, *, codes: Codes, prior: Floats, own: Any, knowledge: float, random: np.random.Generator
+) -> BlackBoxGame:
+    """Definitions 5.6 and 5.13 for any finite domain and prior: the rest of x and h(x) are told, x_i is the goal."""
+
+    def adversary(ask: Callable[[Any], Floats], told: Any) -> Codes:
+        people, seen = told
+        if knowledge == 1.0:
+            return best_guess(values_left(closest_outputs(ask, people, domain, seen), seen), prior)
+        # P(v, y | z): what the person may be like is drawn from z in the way in which z was drawn from the person.
+        agree = np.full(prior.shape, 0.5)
+        for _ in range(COPIES):
+            alike = perturbed(people, own, domain.name, knowledge, random)
+            outputs = every_output(ask, alike, domain)
+            agree += np.max(np.abs(outputs - seen[:, None, :]), axis=2) <= 1e-9
+        return best_guess(np.ones(prior.shape, dtype=bool), prior * agree / (COPIES + 1.0))
+
+    def advice(ask: Callable[[Any], Floats], people: Any) -> tuple[Any, Floats]:
+        seen = ask(people)
+        return (people if knowledge == 1.0 else perturbed(people, own, domain.name, knowledge, random)), seen
+
+    return BlackBoxGame(
+        goal=lambda people: codes,
+        advice=lambda data, people: people,
+        adversary=lambda ask, people: adversary(ask, advice(ask, people)),
+        simulated=lambda people: best_guess(np.ones(prior.shape, dtype=bool), prior),
+    )
+
+
+# What is shown of an answer.
+def shown(target: Target, form: Shown, features: Any) -> Floats:
+    """One line of numbers per person, as the public sees them."""
+    if target.task == "classification":
+        values = target.probabilities(_records(features))
+    else:
+        values = answers_as_numbers(target.outputs(features))
+        values = values[:, None] if values.ndim == 1 else values
+        require_numbers(values)
+    require(len(values) == count_of(features), "the model's answer", values.shape, "one line for each row")
+    if form == "scores":
+        return values
+    if form == "decision":
+        return np.asarray(np.eye(values.shape[1])[np.argmax(values, axis=1)])
+    return np.asarray(np.round(values / float(form)) * float(form))
+
+
+def require_form(target: Target, form: Shown) -> None:
+    """Refuse what cannot be shown."""
+    if isinstance(form, str):
+        require(form in ("scores", "decision"), "shows", form, "'scores', 'decision' or a step such as 0.1")
+        require(
+            form == "scores" or target.task == "classification",
+            "shows",
+            form,
+            "'scores' or a step for numbers",
+        )
+    else:
+        require(math.isfinite(form) and form > 0, "shows", form, "a step > 0")
+
+
+def every_output(show: Callable[[Any], Floats], people: Any, domain: Domain) -> Floats:
+    """What is shown for each person with each value put in: (people, values, numbers shown)."""
+    return np.stack([show(with_column(people, domain.name, value)) for value in domain.values], axis=1)
+
+
+def closest_outputs(show: Callable[[Any], Floats], people: Any, domain: Domain, seen: Floats) -> Floats:
+    """As `every_output`; of a cell of numbers, what is shown for the value in it that fits best what was seen."""
+    best = every_output(show, people, domain)
+    if len(domain.inner) != domain.size:
+        return best
+    away = np.max(np.abs(best - seen[:, None, :]), axis=2)
+    for cells in zip(*domain.inner, strict=True):
+        tried = np.stack([show(with_column(people, domain.name, value)) for value in cells], axis=1)
+        far = np.max(np.abs(tried - seen[:, None, :]), axis=2)
+        nearer = far < away
+        best, away = np.where(nearer[:, :, None], tried, best), np.minimum(far, away)
+    return best
+
+
+# What the attacker knows without the model.
+def conditional_prior(own: Any, people: Any, domain: Domain, *, schema: Schema | None) -> Floats:
+    """P(value | other columns) for each person, learned from the attacker's own people; never from those judged."""
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
+
+    known = cells_among(own, domain, schema)
+    usable = np.flatnonzero(known >= 0)
+    counts = np.bincount(known[usable], minlength=domain.size) + 0.5
+    marginal = np.tile(counts / counts.sum(), (count_of(people), 1))
+    if np.unique(known[usable]).size < 2:
+        return marginal
+    both = encoded_without(_joined(taken(own, usable), people), domain.name)
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore", ConvergenceWarning
+        )  # after so many steps the guesses no longer change
+        learner = LogisticRegression(max_iter=MOST_STEPS).fit(both[: usable.size], known[usable])
+    found = np.full((len(both) - usable.size, domain.size), 0.0)
+    found[:, learner.classes_] = learner.predict_proba(both[usable.size :])
+    # A value that the attacker has never met keeps a little: some sum must remain where it is the only one left.
+    return np.asarray(0.999 * found + 0.001 * marginal)
+
+
+def cells_among(own: Any, domain: Domain, schema: Schema | None = None) -> Codes:
+    """The cells of any people among the values of the domain; -1 where they have none of them."""
+    if schema is not None and isinstance(domain.name, str) and domain.name in schema:
+        return Domain.of(own, domain.name, schema).codes
+    values = column_of(own, domain.name)
+    if all(isinstance(value, int | float) for value in domain.values):
+        numbers = values.astype(np.float64)
+        away = np.abs(numbers[:, None] - np.array(domain.values, dtype=np.float64))
+        return np.where(np.isfinite(numbers), np.argmin(np.nan_to_num(away), axis=1), -1).astype(np.int64)
+    places = {str(value): place for place, value in enumerate(domain.values)}
+    return np.array([places.get(str(value), -1) for value in values.tolist()], dtype=np.int64)
+
+
+def perturbed(people: Any, own: Any, target: Column, knowledge: float, random: np.random.Generator) -> Any:
+    """Each other column of each person is right with this chance, else it is that of somebody of the attacker's own."""
+    count, others = count_of(people), count_of(own)
+    for name in column_names(people):
+        if name == target:
+            continue
+        wrong = random.random(count) >= knowledge
+        values = np.array(column_of(people, name))
+        values[wrong] = column_of(own, name)[random.integers(0, others, int(wrong.sum()))]
+        people = with_column(people, name, values)
+    return people
+
+
+def read_people(people: Any, target: Target, schema: Schema | None) -> tuple[Any, Schema | None]:
+    """Features as the model takes them, and how to read them; a holdfast table brings its schema along."""
+    if not isinstance(people, Table):
+        people = untensored(people)
+        return people if hasattr(people, "shape") else np.asarray(people), schema
+    held, read = arrow_of(people)[0], columns_read(target.model)
+    kept = [name for name in people.schema.names if not read or name in read]
+    return held.select(kept), schema or people.schema
+
+
+def divided(people: Any, reference: Any, random: np.random.Generator) -> tuple[Any, Any]:
+    """Who is judged, and the attacker's own people."""
+    count = count_of(people)
+    if reference is not None:
+        return people, reference
+    require(count >= 4, "people", count, "4 or more, or give reference=")
+    order = random.permutation(count)
+    cut = int(count * OWN_SHARE)
+    return taken(people, order[cut:]), taken(people, order[:cut])
+
+
+def _records(people: Any) -> Records:
+    rows = people if is_table(people) else np.asarray(people)
+    if not is_table(rows):
+        raise DataError(
+            f"people must be a data frame, an Arrow table or an array of rows, got {type_of(people)}"
+        )
+    return Records(features=rows, labels=np.zeros(rows.shape[0], dtype=np.int8))
+
+
+def count_of(people: Any) -> int:
+    """The number of people."""
+    return _records(people).labels.size
+
+
+def taken(people: Any, rows: NDArray[Any]) -> Any:
+    """Some people, in the container they came in."""
+    return _records(people).take(rows).features
+
+
+def _joined(first: Any, second: Any) -> Any:
+    return _records(first).join(_records(second)).features

@@ -1,0 +1,290 @@
+"""publishing_options(): before a model is published, what each way to show less of it buys and costs.
+
+For one sensitive column: the scores as they are, rounded, decisions only; the column merged into fewer groups, or
+dropped. Merging and dropping average the model over the values that are no longer told apart, or train it again
+where the training function is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast._arguments import Seed, as_labels, checked
+from holdfast._extras import optional
+from holdfast.attack._influence.columns import Column, Domain, column_of, with_column
+from holdfast.attack._influence.invertibility import (
+    Shown,
+    cells_among,
+    column_invertibility,
+    count_of,
+    divided,
+    every_output,
+    read_people,
+    require_form,
+    shown,
+    taken,
+)
+from holdfast.attack._influence.ranking import NOT_LIMITED, ColumnInvertibility
+from holdfast.attack._models.target import Target
+from holdfast.attack._records import Records, arrow_of
+from holdfast.attack._result import NOTICE
+from holdfast.data._schema import Schema
+from holdfast.data._table import Table
+from holdfast.errors import require
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+STEPS = (0.01, 0.1)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PublishingOption:
+    """One way to publish: how well the column is guessed, and how good the model still is."""
+
+    name: str
+    found: ColumnInvertibility
+    right: float
+    """Share of right decisions; for numbers R^2."""
+    loss: float
+    """Log loss of what is shown (certain decisions cost 0.01 each way); for numbers the mean squared error."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The figures."""
+        return {"option": self.name, "right": self.right, "loss": self.loss, **self.found.to_json()}
+
+
+@checked
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PublishingOptions:
+    """The options in the order of how much they show. Computed from real people without noise: internal."""
+
+    options: tuple[PublishingOption, ...]
+    column: Column
+    task: str
+    audience: ClassVar[Literal["internal"]] = "internal"
+
+    def __iter__(self) -> Iterator[PublishingOption]:
+        return iter(self.options)
+
+    def __getitem__(self, name: str) -> PublishingOption:
+        known = {option.name: option for option in self.options}
+        require(name in known, "option", name, f"one of {', '.join(known)}")
+        return known[name]
+
+    def table(self) -> str:
+        """One line per option."""
+        right, loss = ("right", "log loss") if self.task == "classification" else ("R^2", "squared error")
+        lines = [f"  {'published':<34}{'guessed':>9}{'without':>9}{'advantage':>27}{right:>8}{loss:>15}"]
+        for each in self.options:
+            advantage = each.found.advantage
+            low, high = advantage.limits
+            helped = f"{advantage.value:+.3f} [{low:+.3f}, {high:+.3f}]"
+            lines.append(
+                f"  {each.name:<34.34}{float(advantage.gain):>9.3f}{float(advantage.simulated_gain):>9.3f}{helped:>27}"
+                f"{each.right:>8.3f}{each.loss:>15.4g}"
+            )
+        return "\n".join(lines)
+
+    def summary(self) -> str:
+        """The table, and what the first step buys."""
+        full = self.options[0]
+        least = min(self.options, key=lambda each: each.found.advantage.value)
+        words = (
+            f"as it is, the model helps to guess {self.column!s} by {full.found.advantage.value:+.3f}; "
+            f"'{least.name}' leaves {least.found.advantage.value:+.3f} for {full.right - least.right:+.4f} of "
+            f"quality lost"
+        )
+        head = (
+            f"before publishing: what others learn about {self.column!s}, {full.found.people} people judged"
+        )
+        return "\n".join([head, self.table(), f"  {words}", f"  {NOT_LIMITED}", f"  {NOTICE}"])
+
+    def plot(self) -> Any:
+        """Advantage against loss, one point per option (a matplotlib figure)."""
+        plt = optional("matplotlib.pyplot", instead="summary()")
+        figure, axes = plt.subplots(figsize=(7.4, 4.4), layout="constrained")
+        for place, each in enumerate(self.options):
+            value, (low, high) = each.found.advantage.value, each.found.advantage.limits
+            axes.errorbar(
+                each.loss,
+                value,
+                yerr=[[value - low], [high - value]],
+                fmt="o",
+                color="#0072b2",
+                capsize=2,
+                markersize=5,
+            )
+            side = 1 if place % 2 == 0 else -1
+            axes.annotate(
+                each.name, (each.loss, value), xytext=(7, 7 * side), textcoords="offset points", fontsize=8.5
+            )
+        axes.axhline(0.0, color="#9aa5b1", linewidth=1)
+        loss = "log loss" if self.task == "classification" else "mean squared error"
+        axes.set(
+            xlabel=f"{loss} of what is published (lower is better)",
+            ylabel=f"advantage in guessing {self.column!s}",
+        )
+        axes.set_title("What showing less buys and costs (internal)", loc="left", fontsize=10)
+        axes.margins(x=0.18)
+        axes.spines[["top", "right"]].set_visible(False)
+        return figure
+
+    def to_json(self) -> dict[str, Any]:
+        """The figures."""
+        options = [each.to_json() for each in self.options]
+        return {"audience": self.audience, "column": self.column, "options": options, "note": NOT_LIMITED}
+
+
+@checked
+def publishing_options(
+    model: Any,
+    people: Any,
+    labels: Any,
+    *,
+    sensitive: Column,
+    steps: Sequence[float] = STEPS,
+    reference: Any = None,
+    schema: Schema | None = None,
+    train: Callable[[Any, Any], Any] | None = None,
+    training: tuple[Any, Any] | None = None,
+    classes: Sequence[Any] | None = None,
+    confidence: float = 0.95,
+    random_state: Seed | None = None,
+) -> PublishingOptions:
+    """What rounding, withholding, merging or dropping buys against guesses of `sensitive`, and what it costs.
+
+    `people` and `labels` are features and true answers that the model was not trained on; `labels` may name a column of
+    a holdfast `Table` or of a frame. `steps` are the roundings to try. With `train` (features, labels -> model) and
+    `training`, the data to train on, the coarser models are trained again; without, the model that is there is
+    averaged over the values that are no longer told apart, by how common they are among the attacker's own people. A
+    published average must take these shares from public knowledge.
+
+    >>> draw = np.random.default_rng(0)
+    >>> X = np.column_stack([draw.integers(0, 4, 900), draw.normal(size=900)])
+    >>> odds = X[:, 0] - 1.5 + X[:, 1]
+    >>> y = (odds + draw.logistic(size=900) > 0).astype(int)
+    >>> found = publishing_options(lambda X: 1 / (1 + np.exp(1.5 - X[:, 0] - X[:, 1])), X, y, sensitive=0,
+    ...                            classes=[0, 1], random_state=0)
+    >>> [option.name for option in found]
+    ['scores', 'scores to 0.01', 'scores to 0.1', 'decisions only', '0 in 2 groups', '0 dropped']
+    >>> found['scores'].found.advantage.value > found['decisions only'].found.advantage.value > -0.05
+    True
+    """
+    if schema is not None:
+        schema.confirmed()
+    target = Target.of(model, classes=classes)
+    require((train is None) == (training is None), "training", "...", "given together with train, or neither")
+    random = np.random.default_rng(random_state)
+    answers = labels_of(people, labels)
+    people, schema = read_people(people, target, schema)
+    reference = None if reference is None else read_people(reference, target, schema)[0]
+    require(answers.shape == (count_of(people),), "labels", answers.shape, "one for each of the people")
+    judged, own, places = _judged(people, reference, random)
+    truth = answers[places]
+    domain = Domain.of(judged, sensitive, schema)
+    require(domain.size >= 2, "sensitive", sensitive, "a column of two values or more")
+    forms: list[tuple[str, Target, Shown]] = [("scores", target, "scores")]
+    forms += [(f"scores to {step:g}", target, float(step)) for step in steps]
+    if target.task == "classification":
+        forms.append(("decisions only", target, "decision"))
+    outputs = every_output(lambda features: shown(target, "scores", features), judged, domain)
+    for name, groups in _mergers(sensitive, domain, outputs):
+        merged = _averaged(target, domain, groups, own, schema)
+        if train is not None and training is not None:
+            merged = _trained(train, training, domain, groups, schema, classes)
+        forms.append((name, merged, "scores"))
+    made = []
+    for name, published, form in forms:
+        require_form(published, form)
+        found = column_invertibility(
+            published, form, judged, own, domain, schema=schema, confidence=confidence, random=random
+        )
+        right, loss = quality(published, shown(published, form, judged), truth)
+        made.append(PublishingOption(name=name, found=found, right=right, loss=loss))
+    return PublishingOptions(options=tuple(made), column=sensitive, task=target.task)
+
+
+def labels_of(people: Any, labels: Any) -> NDArray[Any]:
+    """True answers: as they are, or a column of the people by its name."""
+    if not isinstance(labels, str):
+        return as_labels("labels", labels)
+    if isinstance(people, Table):
+        require(labels in people.schema.names, "labels", labels, f"one of {', '.join(people.schema.names)}")
+        return np.asarray(arrow_of(people)[0][labels].to_pylist())
+    return column_of(people, labels)
+
+
+def _judged(people: Any, reference: Any, random: np.random.Generator) -> tuple[Any, Any, NDArray[np.intp]]:
+    count = count_of(people)
+    if reference is not None:
+        return people, reference, np.arange(count)
+    order, _ = divided(np.arange(count)[:, None], None, random)
+    places = np.sort(order[:, 0])
+    own = np.setdiff1d(np.arange(count), places)
+    return taken(people, places), taken(people, own), places
+
+
+def _mergers(name: Column, domain: Domain, outputs: Floats) -> list[tuple[str, Codes]]:
+    """Half as many groups, of values with similar answers, and one group for all."""
+    order = np.argsort(np.argsort(outputs.mean(axis=(0,))[:, -1], kind="stable"), kind="stable")
+    half = -(-domain.size // 2)
+    pairs = [] if half < 2 else [(f"{name} in {half} groups", order // 2)]
+    return [*pairs, (f"{name} dropped", np.zeros(domain.size, dtype=np.int64))]
+
+
+def _averaged(target: Target, domain: Domain, groups: Codes, own: Any, schema: Schema | None) -> Target:
+    """The model that tells the groups apart and nothing finer: answers averaged over the values of a group."""
+    codes = cells_among(own, domain, schema)
+    shares = np.bincount(codes[codes >= 0], minlength=domain.size)[: domain.size] + 0.5
+
+    def outputs(features: Any) -> Floats:
+        answers = [np.asarray(target.outputs(with_column(features, domain.name, v))) for v in domain.values]
+        own_group = groups[cells_among(features, domain, schema)]
+        total = np.zeros_like(answers[0], dtype=np.float64)
+        for group in np.unique(groups):
+            inside = np.flatnonzero(groups == group)
+            weights = shares[inside] / shares[inside].sum()
+            mean = sum(weight * answers[value] for weight, value in zip(weights, inside, strict=True))
+            chosen = own_group == group
+            total[chosen] = np.asarray(mean)[chosen]
+        return total
+
+    return replace(target, outputs=outputs, model=None)
+
+
+def _trained(
+    train: Callable[[Any, Any], Any],
+    training: tuple[Any, Any],
+    domain: Domain,
+    groups: Codes,
+    schema: Schema | None,
+    classes: Sequence[Any] | None,
+) -> Target:
+    """The model trained again on data in which every value of a group is the group's first."""
+    features, labels = training
+    first = {group: int(np.flatnonzero(groups == group)[0]) for group in np.unique(groups).tolist()}
+
+    def coarse(rows: Any) -> Any:
+        codes = groups[cells_among(rows, domain, schema)]
+        values = np.array([domain.values[first[int(code)]] for code in codes])
+        return with_column(rows, domain.name, values)
+
+    again = Target.of(train(coarse(features), labels), classes=classes)
+    return replace(again, outputs=lambda rows: again.outputs(coarse(rows)), model=None)
+
+
+def quality(target: Target, seen: Floats, truth: NDArray[Any]) -> tuple[float, float]:
+    """How good what is shown is: share right and log loss, or R^2 and squared error."""
+    if target.task == "regression":
+        error = float(np.mean((seen[:, 0] - truth.astype(np.float64)) ** 2))
+        return 1.0 - error / max(float(np.var(truth.astype(np.float64))), 1e-12), error
+    records = Records(features=np.zeros((len(truth), 1)), labels=truth)
+    own = target.own(records)
+    rows = np.arange(len(truth))
+    sure = np.clip(seen, 0.01, 0.99)
+    return float(np.mean(np.argmax(seen, axis=1) == own)), float(-np.mean(np.log(sure[rows, own])))

@@ -1,0 +1,197 @@
+"""Games of two worlds: how much better an attacker guesses who has the model (Wu 2016, section 5.2).
+
+Nature draws people from the training data. In one world an adversary is given advice about each and may ask the
+model; in the other a simulated adversary is given its own advice and no model, neither to ask nor to look at.
+(Table 5.1 of the source gives the simulated one the model, against its own definition.) Both must say what the goal
+function says. All functions work on many people at once: a line of advice for each, one guess for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast._arguments import Seed, checked
+from holdfast.attack._result import NOTICE
+from holdfast.attack._roc import Rate
+from holdfast.errors import require
+from holdfast.privacy._tradeoff import clopper_pearson_lower, clopper_pearson_upper
+
+Guesses = NDArray[Any]
+Draw = Callable[[Any, np.random.Generator], Any]
+"""From the training data to the people that are played for: a distribution over the training set."""
+
+
+@checked
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Advantage:
+    """Who was guessed right in either world, person by person. About real people: for the owner only.
+
+    >>> found = Advantage(real=np.array([True, True, True, False]), simulated=np.array([True, False, False, False]))
+    >>> float(found.gain), float(found.simulated_gain), found.value
+    (0.75, 0.25, 0.5)
+    """
+
+    real: NDArray[np.bool_]
+    simulated: NDArray[np.bool_]
+    confidence: float = 0.95
+    audience: ClassVar[Literal["internal"]] = "internal"
+
+    def __post_init__(self) -> None:
+        require(
+            self.real.shape == self.simulated.shape,
+            "real",
+            self.real.shape,
+            "one entry per person, as simulated",
+        )
+        require(self.real.ndim == 1 and self.real.size >= 1, "real", self.real.shape, "one person or more")
+        require(0 < self.confidence < 1, "confidence", self.confidence, "in (0, 1)")
+
+    @property
+    def gain(self) -> Rate:
+        """How often the adversary is right."""
+        return Rate.of(int(self.real.sum()), self.real.size, confidence=self.confidence)
+
+    @property
+    def simulated_gain(self) -> Rate:
+        """How often the one without the model is right."""
+        return Rate.of(int(self.simulated.sum()), self.simulated.size, confidence=self.confidence)
+
+    @property
+    def value(self) -> float:
+        """The difference of the two, with its sign: below 0 the model misleads this adversary."""
+        return float(np.mean(self.real) - np.mean(self.simulated))
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Of the difference, for people drawn independently given the model: exact limits of both kinds of change."""
+        better = int(np.sum(self.real & ~self.simulated))
+        worse = int(np.sum(self.simulated & ~self.real))
+        error, n = (1.0 - self.confidence) / 4.0, self.real.size
+        lower = [clopper_pearson_lower(count, n, error=error) for count in (better, worse)]
+        upper = [clopper_pearson_upper(count, n, error=error) for count in (better, worse)]
+        return lower[0] - upper[1], upper[0] - lower[1]
+
+    def summary(self) -> str:
+        """Two lines."""
+        low, high = self.limits
+        return (
+            f"with the model {self.gain.summary()}, without {self.simulated_gain.summary()}, advantage "
+            f"{self.value:+.3f} [{low:+.3f}, {high:+.3f}]\n  {NOTICE}"
+        )
+
+
+def everyone(data: Any, random: np.random.Generator) -> Any:
+    """The uniform distribution over the training set, played once for each member: no error of sampling."""
+    return data
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class BlackBoxGame:
+    """Methodology 1: the adversary may ask the model and nothing else.
+
+    >>> leaky = BlackBoxGame(
+    ...     goal=lambda people: people[:, 0], advice=lambda data, people: people[:, 1],
+    ...     adversary=lambda ask, told: ask(told), simulated=lambda told: np.zeros(len(told)),
+    ... )
+    >>> data = np.array([[1, 1], [0, 0], [1, 1]])
+    >>> leaky.play(lambda told: told, data).value.__round__(3)
+    0.667
+    """
+
+    goal: Callable[[Any], Guesses]
+    """What is to be guessed about people: tau."""
+    advice: Callable[[Any, Any], Any]
+    """gen(S, z): what is known about people, from the training data and the people."""
+    adversary: Callable[[Callable[[Any], Any], Any], Guesses]
+    """A(oracle, advice)."""
+    simulated: Callable[[Any], Guesses]
+    """A*(advice): it is handed no model."""
+    simulated_advice: Callable[[Any, Any], Any] | None = None
+    """sgen(S, z), where it is not the same advice."""
+    draw: Draw = everyone
+
+    def play(
+        self,
+        oracle: Callable[[Any], Any],
+        data: Any,
+        *,
+        confidence: float = 0.95,
+        random_state: Seed | None = None,
+    ) -> Advantage:
+        """Both worlds, for the same people."""
+        people = self.draw(data, np.random.default_rng(random_state))
+        guessed = self.adversary(oracle, self.advice(data, people))
+        return self._compared(guessed, data, people, confidence)
+
+    def _compared(self, guessed: Guesses, data: Any, people: Any, confidence: float) -> Advantage:
+        told = (self.advice if self.simulated_advice is None else self.simulated_advice)(data, people)
+        return advantage_of(guessed, self.simulated(told), self.goal(people), confidence=confidence)
+
+
+@checked
+@dataclass(frozen=True)
+class LayeredModel:
+    """Definition 5.3: a model that is a chain of functions, each seeing only what the one before gives.
+
+    >>> model = LayeredModel((lambda x: 2 * x, lambda x: x + 1))
+    >>> model(3), model.after(1, 3)
+    (7, 6)
+    """
+
+    layers: tuple[Callable[[Any], Any], ...]
+
+    def __post_init__(self) -> None:
+        require(len(self.layers) >= 1, "layers", len(self.layers), "one or more")
+
+    def __call__(self, features: Any) -> Any:
+        """What the whole model gives."""
+        return self.after(len(self.layers), features)
+
+    def after(self, layer: int, features: Any) -> Any:
+        """What passes on behind the first so many layers."""
+        require(1 <= layer <= len(self.layers), "layer", layer, f"in [1, {len(self.layers)}]")
+        for step in self.layers[:layer]:
+            features = step(features)
+        return features
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class WhiteBoxGame:
+    """Methodology 2: the adversary is handed the layers; advice may come from the model, too (a layer's output)."""
+
+    goal: Callable[[Any], Guesses]
+    advice: Callable[[Any, Any, LayeredModel], Any]
+    """gen(S, z, model)."""
+    adversary: Callable[[LayeredModel, Any], Guesses]
+    """A(layers, advice)."""
+    simulated: Callable[[Any], Guesses]
+    """A*(advice): still handed no model."""
+    simulated_advice: Callable[[Any, Any], Any]
+    """sgen(S, z): from data and people alone. A layer's output would hand over the model."""
+    draw: Draw = everyone
+
+    def play(
+        self, model: LayeredModel, data: Any, *, confidence: float = 0.95, random_state: Seed | None = None
+    ) -> Advantage:
+        """Both worlds, for the same people."""
+        people = self.draw(data, np.random.default_rng(random_state))
+        guessed = self.adversary(model, self.advice(data, people, model))
+        simulated = self.simulated(self.simulated_advice(data, people))
+        return advantage_of(guessed, simulated, self.goal(people), confidence=confidence)
+
+
+def advantage_of(guessed: Guesses, simulated: Guesses, truth: Guesses, *, confidence: float) -> Advantage:
+    """Guesses of both worlds against what the goal function says."""
+    made = {"adversary": np.asarray(guessed), "simulated": np.asarray(simulated)}
+    goal = np.asarray(truth)
+    for name, values in made.items():
+        require(values.shape == goal.shape, name, values.shape, f"one guess for each of {goal.size} people")
+    right = {name: values == goal for name, values in made.items()}
+    return Advantage(real=right["adversary"], simulated=right["simulated"], confidence=confidence)

@@ -1,0 +1,97 @@
+"""Layers: the inside of a linear model or small network, with activations and gradients record by record.
+
+An attacker with the weights sees what each layer computes and the gradient of the loss in its weights (Nasr, Shokri
+and Houmansadr 2019). For a layer z = h W + b that gradient is the outer product of h and dL/dz, so these
+two factors say all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.attack._models.target import Target
+from holdfast.attack._records import Records
+from holdfast.errors import ParameterError
+
+Floats = NDArray[np.float64]
+Curve = Callable[[Floats], Floats]
+ACTIVATIONS: dict[str, tuple[Curve, Curve]] = {
+    "identity": (lambda z: z, np.ones_like),
+    "relu": (lambda z: np.maximum(z, 0.0), lambda h: (h > 0.0).astype(np.float64)),
+    "tanh": (lambda z: np.tanh(z), lambda h: 1.0 - h * h),
+    "logistic": (lambda z: 0.5 * (1.0 + np.tanh(0.5 * z)), lambda h: h * (1.0 - h)),
+}
+"""What a hidden layer does to z, and its derivative as a function of the result."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Passed:
+    """One layer on some records: what came in, what z came out, and the gradient of the loss in z."""
+
+    entered: Floats
+    left: Floats
+    slopes: Floats
+
+    def gradient_norms(self) -> Floats:
+        """The length of each record's gradient in this layer's weights and constants."""
+        sizes = [np.einsum("ij,ij->i", factor, factor) for factor in (self.entered, self.slopes)]
+        return np.asarray(np.sqrt((1.0 + sizes[0]) * sizes[1]))
+
+
+def has_layers(model: Any) -> bool:
+    """Whether the weights of this model are known: `coef_` of a linear one, `coefs_` of a network."""
+    return hasattr(model, "coefs_") or (hasattr(model, "coef_") and hasattr(model, "intercept_"))
+
+
+def passed(target: Target, records: Records) -> list[Passed]:
+    """Every layer, first to last, forward and backward.
+
+    The loss is the logarithmic one of a classifier and half the squared error of a regression, whatever the model
+    was trained with; both have slope prediction minus truth in the last layer's z.
+    """
+    from holdfast.privacy._rounding import clip_rows
+
+    model = target.model
+    if not has_layers(model):
+        raise ParameterError(
+            f"the model has no layers to look at, got {type(model).__name__}; where the target is a linear model or a "
+            "network, train= must give such models too"
+        )
+    weights, constants, activation = _weights(model)
+    rows = target.matrix(records)
+    norm = getattr(getattr(model, "model_", None), "row_norm", None)
+    entered = [rows if norm is None else clip_rows(rows, norm)]
+    left = []
+    curve, slope = ACTIVATIONS[activation]
+    for matrix, constant in zip(weights, constants, strict=True):
+        left.append(entered[-1] @ matrix + constant)
+        entered.append(curve(left[-1]))
+    slopes = [_last_slopes(target, records, left[-1].shape[1])]
+    for place in range(len(weights) - 1, 0, -1):
+        slopes.append((slopes[-1] @ weights[place].T) * slope(entered[place]))
+    backward = reversed(slopes)
+    return [Passed(entered=h, left=z, slopes=g) for h, z, g in zip(entered[:-1], left, backward, strict=True)]
+
+
+def _weights(model: Any) -> tuple[list[Floats], list[Floats], str]:
+    """Matrices (in, out), constants, and what hidden layers do."""
+    if hasattr(model, "coefs_"):
+        return list(model.coefs_), list(model.intercepts_), str(model.activation)
+    coef = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
+    return [coef.T], [np.atleast_1d(np.asarray(model.intercept_, dtype=np.float64))], "identity"
+
+
+def _last_slopes(target: Target, records: Records, units: int) -> Floats:
+    if target.task == "regression":
+        return -target.residuals(records)[:, None]
+    off = target.probabilities(records)
+    off[np.arange(records.count), target.own(records)] -= 1.0
+    # The model's own classes, in its order: a reference model may know fewer than the target.
+    names = np.asarray(target.model.classes_).tolist()
+    places = [target.classes.index(name) for name in names]
+    return np.asarray(off[:, places[-1:] if units == 1 else places])

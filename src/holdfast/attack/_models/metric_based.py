@@ -1,0 +1,73 @@
+"""Attacks by one number of the model's output: no training, no reference models.
+
+Members are predicted right (correctness: the gap attack of Yeom et al. 2018) with a low loss (Yeom et al. 2018), and
+the model is surer of itself on them (confidence, entropy: Salem et al. 2019). Modified entropy counts a concentrated
+output against membership where it is wrong (Song and Mittal 2021).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from holdfast.attack._models.attack import Attack, Case, Floats
+from holdfast.attack._models.target import finite
+
+SMALLEST = 1e-30
+"""Probabilities below it count as this, so that their logarithms are finite."""
+
+
+def correctness(case: Case) -> Floats:
+    """1 where the model's decision is the record's label, else 0; needs decisions only."""
+    chosen = case.target.probabilities(case.records).argmax(axis=1)
+    return np.asarray(chosen == case.target.own(case.records), dtype=np.float64)
+
+
+CORRECTNESS = Attack(
+    name="correctness", score=correctness, paper="YGFJ18", tasks=("classification",), outputs="labels"
+)
+
+
+def loss(case: Case) -> Floats:
+    """Minus the logarithmic loss of a classifier, minus the squared error of a regression."""
+    signal = case.target.signal(case.records)
+    if case.target.task == "regression":
+        return -np.square(signal)
+    # log p = -log(1 + e^-odds).
+    return -np.logaddexp(0.0, -finite(signal))
+
+
+LOSS = Attack(name="loss", score=loss, paper="YGFJ18")
+
+
+def confidence(case: Case) -> Floats:
+    """The largest probability, whatever the record's label."""
+    return np.asarray(case.target.probabilities(case.records).max(axis=1))
+
+
+CONFIDENCE = Attack(name="confidence", score=confidence, paper="SZHBFB19", tasks=("classification",))
+
+
+def entropy(case: Case) -> Floats:
+    """Minus the entropy of the output: members have a lower one."""
+    p = np.clip(case.target.probabilities(case.records), 0.0, 1.0)
+    return np.asarray(np.sum(p * np.log(np.where(p > 0.0, p, 1.0)), axis=1))
+
+
+ENTROPY = Attack(name="entropy", score=entropy, paper="SZHBFB19", tasks=("classification",))
+
+
+def modified_entropy(case: Case) -> Floats:
+    """(1 - p_y) log p_y + sum over other classes of p_i log(1 - p_i)."""
+    p = np.clip(case.target.probabilities(case.records), 0.0, 1.0)
+    rows, own = np.arange(case.records.count), case.target.own(case.records)
+    others = np.array(p)
+    others[rows, own] = 0.0
+    # 1 - p_y as the sum of the others: exact where p_y is close to 1. Logarithms of 0 stay finite.
+    rest, mine = others.sum(axis=1), np.maximum(p[rows, own], SMALLEST)
+    wrong = others * np.log(np.maximum(1.0 - others, SMALLEST))
+    return np.asarray(rest * np.log(mine) + wrong.sum(axis=1))
+
+
+MODIFIED_ENTROPY = Attack(
+    name="modified_entropy", score=modified_entropy, paper="SM21", tasks=("classification",)
+)

@@ -1,0 +1,201 @@
+"""Reference (shadow) models: trained by the attacker like the target, on random halves of the same records.
+
+Shadow models are those of Shokri et al. 2017. They come in pairs on complementary halves, so that every record is in
+exactly half of them. Nothing of a model is kept but what was observed on the records: the memory is that of one
+number per model and record, and of `PAIRS` lessons for each attack that learns, besides the models being trained.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast._arguments import Seed, checked
+from holdfast.attack._models.target import Target
+from holdfast.attack._records import Records
+from holdfast.errors import AssumptionWarning, BudgetWarning, NotPrivateWarning, ParameterError, require
+from holdfast.learn._rows.examples import one_thread
+
+Bits = NDArray[np.bool_]
+Fit = Callable[[tuple[Any, Any], int], Any]
+"""From data (X, y) and a seed to a fitted model."""
+Draw = Callable[[np.random.Generator, int], Bits]
+"""Which of so many records a reference model is trained on; its twin gets the others."""
+T = TypeVar("T")
+Observe = Callable[[Target, Records], T]
+"""What is kept of a reference model."""
+View = Callable[[Target, Records], NDArray[np.float64]]
+"""What a learning attack sees of a model on each record: a line of numbers."""
+PAIRS = 24_000
+"""Lessons for an attack that learns: pairs of a reference model and a record."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Lessons:
+    """What an attack saw of reference models on some records, and whether the model was trained on the record."""
+
+    features: NDArray[np.float32]
+    included: Bits
+
+    def __post_init__(self) -> None:
+        fits = self.features.ndim == 2 and self.features.shape[0] == self.included.size
+        require(fits, "features", self.features.shape, "a line of numbers for each entry of included")
+
+
+@checked
+@dataclass(frozen=True, kw_only=True, eq=False)
+class References:
+    """What reference models gave on the records: one row per model, one column per record.
+
+    `included` says which records each model was trained on, `signals` what it said about each. `lessons` are for
+    attacks that learn from more than signals, by their name.
+    """
+
+    included: Bits
+    signals: NDArray[np.float32]
+    lessons: Mapping[str, Lessons] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        require(
+            self.signals.shape == self.included.shape,
+            "signals",
+            self.signals.shape,
+            "of the shape of included",
+        )
+
+    @property
+    def models(self) -> int:
+        """The number of reference models."""
+        return int(self.included.shape[0])
+
+    def take(self, records: NDArray[Any]) -> References:
+        """The same models on some of the records; what was learned stays learned."""
+        return replace(self, included=self.included[:, records], signals=self.signals[:, records])
+
+
+def halves(random: np.random.Generator, count: int) -> Bits:
+    """Half of the records, at random."""
+    chosen = np.zeros(count, dtype=bool)
+    chosen[random.permutation(count)[: (count + 1) // 2]] = True
+    return chosen
+
+
+@checked
+def reference_models(
+    train: Any,
+    records: Records,
+    *,
+    models: int = 16,
+    classes: tuple[Any, ...] | None = None,
+    random_state: Seed | None = None,
+    draw: Draw = halves,
+    base: Records | None = None,
+    jobs: int | None = None,
+    views: Mapping[str, View] | None = None,
+) -> References:
+    """Train reference models and keep the signal of each on every record.
+
+    `train` is an estimator, cloned and fitted, or a function from (X, y) to a model. `base` are records that
+    every model is trained on besides. The same `random_state` gives the same halves, and the same models where
+    `train` is an estimator; the number of `jobs` (threads; None for all cores) changes nothing.
+    `views` are what attacks that learn want to see of each model, by the attack's name.
+    """
+    seen = {} if views is None else dict(views)
+    some = np.random.default_rng(random_state).permutation(records.count)[: max(1, PAIRS // models)]
+    lessons = records.take(some)
+
+    def observe(target: Target, rows: Records) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
+        signal = target.signal(rows).astype(np.float32)
+        return signal, [view(target, lessons).astype(np.float32) for view in seen.values()]
+
+    included, observed = observe_models(
+        train,
+        records,
+        observe,
+        models=models,
+        classes=classes,
+        random_state=random_state,
+        draw=draw,
+        base=base,
+        jobs=jobs,
+    )
+    return References(
+        included=included,
+        signals=np.stack([signal for signal, _ in observed]),
+        lessons={
+            name: Lessons(
+                features=np.concatenate([features[place] for _, features in observed]),
+                included=included[:, some].ravel(),
+            )
+            for place, name in enumerate(seen)
+        },
+    )
+
+
+def observe_models(
+    train: Any,
+    records: Records,
+    observe: Observe[T],
+    *,
+    models: int,
+    classes: tuple[Any, ...] | None = None,
+    random_state: Seed | None = None,
+    draw: Draw = halves,
+    base: Records | None = None,
+    jobs: int | None = None,
+) -> tuple[Bits, list[T]]:
+    """Train reference models and keep what `observe` sees of each: who was included, and what was seen."""
+    require(models >= 2 and models % 2 == 0, "models", models, "an even number >= 2: models come in pairs")
+    require(records.count >= 2, "records", records.count, "2 or more")
+    seeds = np.random.SeedSequence(random_state)
+    random = np.random.default_rng(seeds.spawn(1)[0])
+    drawn = [draw(random, records.count) for _ in range(models // 2)]
+    included = np.array([mask for first in drawn for mask in (first, ~first)])
+    fit, names = fitting(train), classes or tuple(np.unique(records.labels).tolist())
+    numbers = [int(seed.generate_state(1)[0] >> 1) for seed in seeds.spawn(models)]
+
+    def one(place: int) -> T:
+        rows = records.take(included[place])
+        model = fit((rows if base is None else base.join(rows)).data(), numbers[place])
+        # A half may lack a rare class: the model then gives it probability 0.
+        return observe(Target.of(model, classes=classes).aligned(names), records)
+
+    with warnings.catch_warnings(), one_thread():
+        # Reference models never leave the attacker: what they would spend or promise is nobody's concern.
+        for kind in (BudgetWarning, NotPrivateWarning, AssumptionWarning):
+            warnings.simplefilter("ignore", kind)
+        warnings.filterwarnings("ignore", category=UserWarning, module="sklearn")
+        with ThreadPoolExecutor(max_workers=jobs or os.cpu_count()) as pool:
+            observed = list(pool.map(one, range(models)))
+    return included, observed
+
+
+def fitting(train: Any) -> Fit:
+    """A function from data and a seed to a model, from an estimator or a training function."""
+    if hasattr(train, "fit") and hasattr(train, "get_params"):
+        from sklearn.base import clone
+
+        def fitted(data: tuple[Any, Any], seed: Seed) -> Any:
+            fresh = clone(train)
+            # The target's own randomness is not the attacker's: every model gets a seed of its own.
+            states = [name for name in fresh.get_params() if name.split("__")[-1] == "random_state"]
+            return fresh.set_params(**dict.fromkeys(states, seed)).fit(*data)
+
+        return fitted
+    if not callable(train):
+        raise ParameterError(
+            f"train must be an estimator or a function from (X, y) to a model, got {type(train).__name__}"
+        )
+    return lambda data, seed: train(data)
+
+
+def cloneable(model: Any) -> bool:
+    """Whether a fitted model says how to fit another one: a scikit-learn estimator on arrays."""
+    return hasattr(model, "fit") and hasattr(model, "get_params") and getattr(model, "encoder_", None) is None

@@ -1,0 +1,364 @@
+"""Target: any model as an attacker sees it, records in and probabilities or predictions out.
+
+Estimators, callables and saved releases become targets by one of a few adapters. What attacks model is a target's
+`signal`, the log-odds of a record's own label or a residual; `finite` makes infinite log-odds comparable.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast._arguments import as_labels, checked
+from holdfast.attack._models.answers import (
+    ADAPTERS,
+    Task,
+    answers_as_numbers,
+    probabilities_of_logits,
+    require_numbers,
+)
+from holdfast.attack._records import Records
+from holdfast.data._encode import Encoder, with_value
+from holdfast.data._engines import rows_of_source
+from holdfast.data._engines.files import numeric_column
+from holdfast.data._rows import Kind, arrow_column, encode_batch, kind_of
+from holdfast.data._schema import Categorical, Numeric, Schema
+from holdfast.errors import DataError, ParameterError, require, withholding
+from holdfast.privacy._guarantee import Guarantee
+
+Floats = NDArray[np.float64]
+_SLACK = 1e-3
+"""How far single-precision probabilities may be from summing to 1."""
+LARGEST = 30.0
+"""Log-odds are cut here: beyond it a double's probability is 0 or 1 anyway."""
+
+
+@checked
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Target:
+    """A model under attack. `outputs` gives probabilities, one column per class, or predicted numbers.
+
+    `model` is the thing itself, for attacks that look inside; `guarantee` is what its release promises;
+    `labels_only` says that the probabilities are 0 and 1, made from decisions.
+    """
+
+    outputs: Callable[[Any], Floats]
+    task: Task
+    classes: tuple[Any, ...] = ()
+    model: Any = None
+    guarantee: Guarantee | None = None
+    labels_only: bool = False
+
+    @classmethod
+    def of(cls, model: Any, *, classes: Sequence[Any] | None = None, task: Task | None = None) -> Target:
+        """The target of an estimator, a callable, a release, or the path of a saved release.
+
+        A callable with `classes` gives probabilities, one column per class in that order, or one number per row,
+        the probability of the second of two. A callable without `classes` is a regression. A module of PyTorch is a
+        callable that is handed tensors; tensors are welcome wherever arrays are.
+
+        >>> target = Target.of(lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), classes=["no", "yes"])
+        >>> target.log_odds(Records(features=np.array([[0.5], [1.0]]), labels=np.array(["no", "yes"])))
+        array([ 0., inf])
+        """
+        if isinstance(model, Target):
+            return model
+        fitted, guarantee = _opened(model)
+        for fits, adapt in ADAPTERS:
+            if fits(fitted):
+                outputs, task, names, labels_only = adapt(fitted, classes, task)
+                return cls(
+                    outputs=outputs,
+                    task=task,
+                    classes=names,
+                    model=fitted,
+                    guarantee=guarantee,
+                    labels_only=labels_only,
+                )
+        raise ParameterError(
+            f"model must predict: an estimator, a callable, a Release or a path, got {type(model).__name__}"
+        )
+
+    @classmethod
+    def of_logits(cls, model: Any, *, classes: Sequence[Any]) -> Target:
+        """The target of a callable or a PyTorch module that gives logits: their softmax stands for probabilities.
+
+        One number per row is the logit of the second of two classes. Hand it to an attack in place of the model.
+
+        >>> target = Target.of_logits(lambda X: 2.0 * X[:, 0], classes=["no", "yes"])
+        >>> people = Records(features=np.array([[0.5], [1.0]]), labels=np.array(["no", "yes"]))
+        >>> target.log_odds(people).round(6).tolist()
+        [-1.0, 2.0]
+        """
+        plain = cls.of(model)
+        require(
+            plain.task == "regression",
+            "model",
+            type(model).__name__,
+            "a callable or a module that gives logits",
+        )
+        names = tuple(np.asarray(classes).tolist())
+        require(
+            len(names) >= 2 and len(set(names)) == len(names), "classes", names, "two or more, all different"
+        )
+
+        def outputs(features: Any) -> Floats:
+            scores = answers_as_numbers(plain.outputs(features))
+            require_numbers(scores)
+            return probabilities_of_logits(scores)
+
+        return replace(plain, outputs=outputs, task="classification", classes=names)
+
+    def aligned(self, names: Sequence[Any]) -> Target:
+        """This classifier with its columns in this order; a class that it has never seen has probability 0.
+
+        >>> target = Target.of(lambda X: np.tile([0.9, 0.1], (len(X), 1)), classes=["b", "c"])
+        >>> wide = target.aligned(["a", "b", "c"])
+        >>> wide.probabilities(Records(features=np.zeros((1, 1)), labels=np.array(["a"]))).tolist()
+        [[0.0, 0.9, 0.1]]
+        """
+        names = tuple(as_labels("names", names).tolist())
+        order = (*names, *(name for name in self.classes if name not in names))
+        if self.task != "classification" or order == self.classes:
+            return self
+        places = [order.index(name) for name in self.classes]
+
+        def outputs(features: Any) -> Floats:
+            known = np.asarray(self.outputs(features), dtype=np.float64)
+            wide = np.zeros((known.shape[0], len(order)))
+            wide[:, places] = known
+            return wide
+
+        return replace(self, outputs=outputs, classes=order)
+
+    def probabilities(self, records: Records) -> Floats:
+        """One row per record, one column per class."""
+        values = answers_as_numbers(self.outputs(records.features))
+        require(
+            values.shape == (records.count, len(self.classes)),
+            "the model's answer",
+            values.shape,
+            f"of the shape {(records.count, len(self.classes))}: one probability for each row and class",
+            f"its classes are {_listed(self.classes)}",
+        )
+        require_numbers(values)
+        require(
+            bool(np.all((values >= -_SLACK) & (values <= 1.0 + _SLACK)))
+            and bool(np.all(np.abs(values.sum(axis=1) - 1.0) <= _SLACK)),
+            "the model's answer",
+            "numbers outside [0, 1], or rows that do not sum to 1",
+            "probabilities",
+            "of logits the softmax is: attack Target.of_logits(model, classes=...)",
+        )
+        return np.clip(values, 0.0, 1.0)
+
+    def own(self, records: Records) -> NDArray[np.intp]:
+        """The column of each record's own label."""
+        places = {name: place for place, name in enumerate(self.classes)}
+        try:
+            return np.array([places[name] for name in records.labels.tolist()], dtype=np.intp)
+        except (KeyError, TypeError):
+            texts, names = (
+                records.labels.dtype.kind in "US",
+                all(isinstance(name, str) for name in self.classes),
+            )
+            why = "" if texts == names else f"; y holds {_sort(texts)}, the classes are {_sort(names)}"
+            raise DataError(
+                f"y holds a label that the model does not know: its classes are {_listed(self.classes)}{why}"
+            ) from None
+
+    def log_odds(self, records: Records) -> Floats:
+        """log p/(1 - p) for the probability p of each record's own label; infinite where p is 0 or 1.
+
+        1 - p is the sum of the other columns, which is exact where p is close to 1 (Carlini et al. 2022).
+        """
+        values, own = self.probabilities(records), self.own(records)
+        rows = np.arange(records.count)
+        p = values[rows, own]
+        others = np.array(values)
+        others[rows, own] = 0.0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            odds = np.where(p > 0.0, np.log(p) - np.log(others.sum(axis=1)), -np.inf)
+        return np.where(np.isinf(odds), odds, np.clip(odds, -LARGEST, LARGEST))
+
+    def matrix(self, records: Records) -> Floats:
+        """The features as numbers: through the encoder of a model that was fitted on a table."""
+        encoder = getattr(self.model, "encoder_", None)
+        features = records.features if encoder is None else encoder.transform(records.features)
+        return np.asarray(features.toarray() if hasattr(features, "toarray") else features, dtype=np.float64)
+
+    def residuals(self, records: Records) -> Floats:
+        """What a regression's prediction lacks: y minus prediction."""
+        predicted = answers_as_numbers(self.outputs(records.features))
+        require(
+            predicted.shape == (records.count,),
+            "the model's answer",
+            predicted.shape,
+            "one number per row",
+            "name the labels with classes= if it gives probabilities",
+        )
+        require_numbers(predicted)
+        with withholding(
+            "NumPy", "read the labels y as numbers; name them with classes= if they are classes"
+        ):
+            labels = records.labels.astype(np.float64)
+        require(bool(np.all(np.isfinite(labels))), "y", "...", "finite")
+        return np.asarray(labels - predicted)
+
+    def signal(self, records: Records) -> Floats:
+        """The one number per record that likelihood attacks model: log-odds, or the residual."""
+        return self.log_odds(records) if self.task == "classification" else self.residuals(records)
+
+
+def read_records(source: Path | str, *, label: str, target: Target) -> Records:
+    """The records of a file or a database's table: the columns that the model names, or all but the label, in order.
+
+    Rows without a label are left out, as a fit leaves them out; a model that was fitted to a table knows what its
+    column declares for them.
+    """
+    table = rows_of_source(source)
+    read = columns_read(target.model)
+    columns = read or tuple(name for name in table.column_names if name != label)
+    missing = [name for name in (label, *columns) if name not in table.column_names]
+    if missing:
+        named = "the table of the URL" if "://" in str(source) else Path(source).name
+        raise DataError(f"{named} lacks the columns {', '.join(missing)}")
+    declared = _declared(target.model, label)
+    known = _present(table.column(label)) if declared is None else with_value(declared, table.column(label))
+    if not known.any():
+        raise DataError(f"no row has a value of {label!r}: there is nobody to attack")
+    left_out, table = int((~known).sum()), table.filter(known)
+    values = table.column(label)
+    labels = (
+        _labels_as_declared(declared, values)
+        if declared is not None
+        else numeric_column(values, label)
+        if target.task == "regression"
+        else _class_labels(values, label, target.classes)
+    )
+    chosen = table.select(list(columns))
+    if read_as_table(target.model):
+        return Records(features=chosen, labels=labels, left_out=left_out)
+    rows = np.column_stack([numeric_column(chosen.column(name), name) for name in columns])
+    return Records(features=rows, labels=labels, left_out=left_out)
+
+
+def _declared(model: Any, label: str) -> Numeric | Categorical | None:
+    """What the table that a model was fitted to declares of its target, if the model says so."""
+    stored = getattr(getattr(model, "model_", None), "schema", None)
+    schema = None if stored is None else Schema.from_dict(stored)
+    return schema[label] if schema is not None and label in schema.names else None
+
+
+def _present(values: Any) -> NDArray[np.bool_]:
+    """Which values are neither null nor no number."""
+    import pyarrow.compute as pc
+
+    missing = pc.is_null(values, nan_is_null=True)
+    return ~np.asarray(missing.to_numpy(zero_copy_only=False), dtype=np.bool_)
+
+
+def _labels_as_declared(column: Numeric | Categorical, values: Any) -> Any:
+    """Labels as the model met them: its classes, or numbers within their bounds."""
+    stored = arrow_column(values)
+    batch = encode_batch(Schema([column]), {column.name: stored}, len(stored))
+    if isinstance(column, Numeric):
+        return np.asarray(batch.values[column.name], dtype=np.float64)
+    return np.asarray(column.values)[batch.codes(column.name)]
+
+
+def _class_labels(values: Any, label: str, classes: Sequence[Any]) -> Any:
+    """Labels as the model's classes are: texts of a schema, truth values, numbers; CSV has texts for them all."""
+    texts = all(isinstance(name, str) for name in classes)
+    if texts or kind_of(values.type) is not Kind.text:
+        return np.array([str(value) if texts else value for value in values.to_pylist()])
+    if all(isinstance(name, bool | np.bool_) for name in classes):
+        written = [str(value).strip().lower() for value in values.to_pylist()]
+        if not set(written) <= {"true", "false"}:
+            raise DataError(
+                f"the column {label!r} must hold the model's classes: texts 'true' and 'false', in any case"
+            )
+        return np.array([value == "true" for value in written])
+    return np.array(numeric_column(values, label).tolist())
+
+
+def first_step(model: Any) -> Any:
+    """What meets the rows: the first step of a Pipeline, or the model itself."""
+    return model.steps[0][1] if isinstance(getattr(model, "steps", None), list) else model
+
+
+def columns_read(model: Any) -> tuple[str, ...]:
+    """The columns that a fitted model or Pipeline reads, where it says so."""
+    first = first_step(model)
+    if isinstance(first, Encoder):
+        return first.columns_
+    fitted = getattr(first, "model_", None)
+    named: Any = (
+        getattr(fitted, "columns", None)
+        or getattr(fitted, "feature_names", None)
+        or getattr(first, "feature_names_in_", ())
+    )
+    return tuple(map(str, named))
+
+
+def read_as_table(model: Any) -> bool:
+    """Whether a model takes columns by their names, texts among them, and not a matrix of numbers."""
+    first = first_step(model)
+    return isinstance(first, Encoder) or getattr(getattr(first, "model_", None), "columns", None) is not None
+
+
+# Signals that a normal law can describe.
+def finite(signals: NDArray[np.floating], *, largest: float | None = None) -> Floats:
+    """Signals with infinite ones put a step beyond the largest finite one: where half a vote would put them.
+
+    A forest of 100 trees says 0.99 or 1: log-odds of 4.6 or infinity. Twice the odds of its surest finite
+    answer is what half a vote against would give.
+
+    >>> finite(np.array([0.5, -np.inf])).round(3).tolist()
+    [0.5, -1.193]
+    """
+    values = np.asarray(signals, dtype=np.float64)
+    edge = (surest(values) if largest is None else largest) + math.log(2.0)
+    return np.clip(values, -edge, edge)
+
+
+def surest(signals: NDArray[np.floating]) -> float:
+    """The largest finite absolute log-odds; 0 if there is none."""
+    sizes = np.abs(signals[np.isfinite(signals)])
+    return float(min(sizes.max(initial=0.0), LARGEST))
+
+
+def _listed(names: Sequence[Any]) -> str:
+    shown = ", ".join(repr(name) for name in names[:6])
+    return shown + (", ..." if len(names) > 6 else "")
+
+
+def _sort(texts: bool) -> str:
+    return "texts" if texts else "numbers"
+
+
+def _opened(model: Any) -> tuple[Any, Guarantee | None]:
+    """A saved release as an estimator, with its promise; anything else as it is."""
+    if isinstance(model, str | os.PathLike):
+        from holdfast.release import Release
+
+        return _opened(Release.load(Path(model)))
+    if hasattr(model, "provenance") and hasattr(model, "guarantee"):
+        from holdfast.learn._estimators import model_of_release
+
+        return model_of_release(model), model.guarantee
+    release = getattr(model, "release_", None)
+    if isinstance(getattr(model, "steps", None), list):
+        from holdfast.learn._estimators.pipeline import pipeline_release
+
+        with suppress(ParameterError):  # a step of others learned from the rows, and nothing is promised
+            release = pipeline_release(model)
+    return model, None if release is None else release.guarantee

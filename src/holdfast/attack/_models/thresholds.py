@@ -1,0 +1,146 @@
+"""Thresholds: from scores to "this record was a member", without looking at the answers.
+
+A threshold read from the very records it is used on measures overfitting of the attack, not of the model. It may
+come from shadow data, from non-members set aside for calibration (for all classes at once or for each), or from
+the knowledge that half of a pool are members (Micali 2022, algorithm 5).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from holdfast._arguments import Seed, checked
+from holdfast.attack._models.attack import Attack, Case, Floats
+from holdfast.attack._models.shadow import halves, observe_models
+from holdfast.attack._records import Records
+from holdfast.attack._result import AttackResult
+from holdfast.errors import require
+
+Bits = NDArray[np.bool_]
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class Threshold:
+    """Scores above it are called members; `per_class` has its own number for some labels.
+
+    >>> Threshold(value=0.5, rule="by hand").members([0.4, 0.5, 0.6]).tolist()
+    [False, False, True]
+    """
+
+    value: float
+    rule: str
+    per_class: Mapping[Any, float] = field(default_factory=dict)
+
+    def members(self, scores: ArrayLike, labels: ArrayLike | None = None) -> Bits:
+        """Which records are called members."""
+        values = np.asarray(scores, dtype=np.float64)
+        if not self.per_class:
+            return values > self.value
+        require(labels is not None, "labels", None, "given, where thresholds are per class")
+        own = np.array([self.per_class.get(label, self.value) for label in np.asarray(labels).tolist()])
+        return np.asarray(values > own)
+
+    def accuracy(self, result: AttackResult) -> float:
+        """Balanced accuracy on a result: half the detection plus half the records rightly cleared."""
+        found = float(np.mean(self.members(result.member_scores)))
+        return 0.5 * (found + 1.0 - float(np.mean(self.members(result.non_member_scores))))
+
+
+def calibrated(
+    scores: ArrayLike, *, false_alarm: float, labels: ArrayLike | None = None, floor: int = 1
+) -> Threshold:
+    """At most this rate of false alarms, from the scores of calibration records that are no members.
+
+    A non-member from the same source exceeds the k-th highest of n calibration scores with probability at most
+    k/(n + 1), on average over calibrations; k is the largest that keeps the promise, and with too few records
+    nobody is called a member. With `labels` each class that has `floor` records gets its own threshold.
+
+    >>> calibrated(np.arange(99.0), false_alarm=0.05).value
+    94.0
+    >>> calibrated([0.0, 1.0], false_alarm=0.05).value
+    inf
+    """
+    require(0 < false_alarm < 1, "false_alarm", false_alarm, "in (0, 1)")
+    values = np.asarray(scores, dtype=np.float64)
+    require(values.ndim == 1 and values.size >= 1, "scores", values.shape, "a list of one number or more")
+    whole = _order_statistic(values, false_alarm)
+    if labels is None:
+        return Threshold(value=whole, rule=f"calibration set, {100 * false_alarm:g} % false alarms")
+    names = np.asarray(labels)
+    require(names.shape == values.shape, "labels", names.shape, "one per score")
+    own = {
+        name: _order_statistic(values[names == name], false_alarm)
+        for name in np.unique(names).tolist()
+        if np.sum(names == name) >= floor
+    }
+    return Threshold(
+        value=whole, rule=f"calibration set per class, {100 * false_alarm:g} % false alarms", per_class=own
+    )
+
+
+def _order_statistic(values: Floats, false_alarm: float) -> float:
+    highest = math.floor(false_alarm * (values.size + 1) * (1.0 + 1e-12))
+    return math.inf if highest == 0 else float(np.sort(values)[values.size - highest])
+
+
+def sorted_half(scores: ArrayLike) -> Bits:
+    """Of a pool of 2N records, half of them members, the N highest scores are called members (Micali 2022).
+
+    Ties are broken by position.
+
+    >>> sorted_half([0.1, 0.9, 0.5, 0.7]).tolist()
+    [False, True, False, True]
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    require(values.ndim == 1 and values.size >= 2, "scores", values.shape, "a list of two numbers or more")
+    called = np.zeros(values.size, dtype=bool)
+    called[np.argsort(-values, kind="stable")[: values.size // 2]] = True
+    return called
+
+
+def best_cut(members: ArrayLike, non_members: ArrayLike) -> float:
+    """The threshold with the best balanced accuracy on these scores, to be used on others.
+
+    >>> best_cut([2.0, 3.0], [0.0, 1.0])
+    1.0
+    """
+    inside, outside = np.sort(np.asarray(members, float)), np.sort(np.asarray(non_members, float))
+    cuts = np.unique(np.concatenate([inside, outside]))
+    found = 1.0 - np.searchsorted(inside, cuts, side="right") / inside.size
+    alarms = 1.0 - np.searchsorted(outside, cuts, side="right") / outside.size
+    return float(cuts[np.argmax(found - alarms)])
+
+
+def from_shadow(
+    attack: Attack,
+    train: Any,
+    reference: Any,
+    *,
+    models: int = 4,
+    random_state: Seed | None = None,
+    classes: tuple[Any, ...] | None = None,
+    jobs: int | None = None,
+    draw: Callable[[np.random.Generator, int], Bits] = halves,
+) -> Threshold:
+    """The threshold that separates members from others best on shadow models trained on halves of `reference`."""
+    records = Records.of(reference, "reference")
+    require(not attack.needs, "attack", attack.name, "an attack that needs nothing but the model's outputs")
+    included, observed = observe_models(
+        train,
+        records,
+        lambda target, rows: attack.scores(Case(target=target, records=rows)),
+        models=models,
+        random_state=random_state,
+        classes=classes,
+        draw=draw,
+        jobs=jobs,
+    )
+    scores = np.stack(observed)
+    return Threshold(value=best_cut(scores[included], scores[~included]), rule=f"{models} shadow models")

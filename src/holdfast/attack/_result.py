@@ -1,0 +1,373 @@
+"""AttackResult: what one membership attack reached on one model, and what it may say about a proof.
+
+A result is a set of scores, so everything else follows from it: rates with exact limits, the curve that a proof allows,
+the curve that independent runs audit, and the verdict.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, ClassVar, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast._arguments import checked
+from holdfast._extensions import Registry
+from holdfast.attack._roc import Floats, Look, Rate, area, reached, roc, thinned
+from holdfast.errors import AdjacencyError, ParameterError, require
+from holdfast.privacy._adjacency import Adjacency
+from holdfast.privacy._curves.curve import PrivacyCurve
+from holdfast.privacy._guarantee import Guarantee
+from holdfast.privacy._tradeoff import TradeOff
+from holdfast.privacy._wording import rate_text
+
+Proof = Guarantee | PrivacyCurve | TradeOff
+Verdict = Literal["refuted", "warning", "consistent", "unclaimed"]
+Game = Literal["given", "flipped"]
+LOOKS = (0.001, 0.01, 0.1, 0.5)
+"""False-alarm rates at which a result is held against a proof, in both directions; fixed in advance."""
+SHOWN = (0.01, 0.001)
+NOTICE = "INTERNAL: computed from real members, not private; do not publish"
+MAY_DIFFER = (
+    "members and non-members may simply differ; only coins that holdfast flipped can contradict a proof"
+)
+DEPENDENT = "records judged by one model depend on each other; the audit of the same guesses does not refute the proof"
+REASONS: dict[tuple[Verdict, Game], str] = {
+    ("warning", "given"): f" ({MAY_DIFFER})",
+    ("warning", "flipped"): f" ({DEPENDENT})",
+}
+
+
+@checked
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AttackResult:
+    """Scores of members and of non-members, larger where the attack believes in membership.
+
+    `game` says who decided on membership: `given`, the data's owner, or `flipped`, secret coins of holdfast
+    (`holdfast.audit.membership_game`), which also hands over the `audited` curve, corrected over all attacks.
+    `adjacency` names the neighbours that are told apart. `tried` is how many attacks were tried in all; the error
+    is shared among them. A result is a function of private data: it is for the owner of the data only.
+
+    >>> result = AttackResult(attack="loss", member_scores=[3.0, 2.0, 0.5], non_member_scores=[1.0, 0.2, 0.1])
+    >>> round(result.auc, 3), result.audience, result.verdict()
+    (0.889, 'internal', 'unclaimed')
+    >>> result.tpr_at(0.01).summary()
+    '0.667 [0.094, 0.992]'
+    """
+
+    attack: str
+    member_scores: Floats
+    non_member_scores: Floats
+    game: Game = "given"
+    adjacency: Adjacency = Adjacency.replace
+    tried: int = 1
+    proved: TradeOff | None = None
+    audited: TradeOff | None = None
+    audited_at: Callable[[float], TradeOff] | None = None
+    """The audited curve at any confidence, where the scores can be asked again."""
+    confidence: float = 0.95
+    seconds: float = 0.0
+    member_rows: NDArray[np.int64] | None = None
+    """Which rows of the owner's data the members are; without it, they are counted from 0."""
+    audience: ClassVar[Literal["internal"]] = "internal"
+
+    def __post_init__(self) -> None:
+        for name in ("member_scores", "non_member_scores"):
+            scores = np.array(getattr(self, name), dtype=np.float64)
+            require(scores.ndim == 1 and scores.size >= 1, name, scores.shape, "a list of one number or more")
+            require(bool(np.all(np.isfinite(scores))), name, "...", "finite")
+            scores.flags.writeable = False
+            object.__setattr__(self, name, scores)
+        if self.member_rows is not None:
+            rows = np.asarray(self.member_rows, dtype=np.int64)
+            require(rows.shape == self.member_scores.shape, "member_rows", rows.shape, "one per member")
+            object.__setattr__(self, "member_rows", rows)
+        require(self.game in ("given", "flipped"), "game", self.game, "'given' or 'flipped'")
+        require(self.tried >= 1, "tried", self.tried, ">= 1")
+        require(0 < self.confidence < 1, "confidence", self.confidence, "in (0, 1)")
+        for name, claim in (("proved", "proved"), ("audited", "audited")):
+            curve = getattr(self, name)
+            require(curve is None or curve.claim == claim, name, getattr(curve, "claim", None), f"{claim!r}")
+        require(
+            self.audited is None or self.game == "flipped",
+            "audited",
+            "...",
+            "None where the coins were not holdfast's",
+        )
+
+    @property
+    def scores(self) -> Floats:
+        """Members first, then non-members."""
+        return np.concatenate([self.member_scores, self.non_member_scores])
+
+    @property
+    def labels(self) -> NDArray[np.bool_]:
+        """Whether each of `scores` belongs to a member."""
+        return np.arange(self.member_scores.size + self.non_member_scores.size) < self.member_scores.size
+
+    @property
+    def auc(self) -> float:
+        """The area under the ROC: how often a member scores above a non-member."""
+        return area(self.member_scores, self.non_member_scores)
+
+    @property
+    def advantage(self) -> float:
+        """Detection minus false alarms at the best threshold, chosen with hindsight: too large by chance alone."""
+        return self.trade_off().advantage()
+
+    def tpr_at(self, false_alarm: float) -> Rate:
+        """The share of members found with at most this share of false alarms, with Clopper-Pearson limits."""
+        look = Look.at(self.member_scores, self.non_member_scores, false_alarm=false_alarm)
+        return Rate.of(look.hits, look.members, confidence=self.confidence)
+
+    def roc(self) -> tuple[Floats, Floats]:
+        """False-alarm rates and detection rates at every threshold."""
+        return roc(self.member_scores, self.non_member_scores)
+
+    def trade_off(self) -> TradeOff:
+        """The measured curve: this attack got here, on this model and these records."""
+        false_alarm, detection = self.roc()
+        return TradeOff(false_alarm, 1.0 - detection, claim="measured")
+
+    def above(self, proved: TradeOff) -> bool:
+        """Whether some look of `LOOKS` is above what the proof allows, by limits that share the error.
+
+        For records drawn independently, given the model, from one law for members and one for non-members.
+        """
+        return self._above(proved, 1.0 - self.confidence)
+
+    def _above(self, proved: TradeOff, error: float) -> bool:
+        return any(
+            missed < proved.miss_at(false_alarm) - 1e-9
+            for false_alarm, missed in limits(
+                self.member_scores, self.non_member_scores, confidence=1.0 - error, tried=self.tried
+            )
+        )
+
+    def verdict(self, claim: Proof | None = None) -> Verdict:
+        """What the attack says about a claim, by default the model's own proof.
+
+        `refuted`: it is false, shown with coins that holdfast flipped. `warning`: the scores look better than the
+        proof allows, but members and non-members may simply differ. `consistent`: nothing is shown against it.
+        `unclaimed`: there is no proof.
+        """
+        proved = self.proved if claim is None else proved_curve(claim, self.adjacency)
+        if proved is None:
+            return "unclaimed"
+        if self.audited is not None and self.audited.contradicts(proved):
+            return "refuted"
+        return "warning" if self.above(proved) else "consistent"
+
+    def p_value(self, claim: Proof | None = None) -> float:
+        """The smallest error, shared among the attacks tried, at which the verdict is no longer `consistent`.
+
+        Of a refutation, where the audited curve refutes; else of a warning. 1 without a proof.
+        """
+        proved = self.proved if claim is None else proved_curve(claim, self.adjacency)
+        if proved is None:
+            return 1.0
+        if self.audited is not None and self.audited.contradicts(proved):
+            again = self.audited_at
+            if again is None:
+                return 1.0 - self.confidence
+            return _smallest_error(
+                lambda error: again(1.0 - error).contradicts(proved), known=1.0 - self.confidence
+            )
+        return _smallest_error(lambda error: self._above(proved, error), known=1.0)
+
+    def most_exposed(self, k: int = 10) -> Exposed:
+        """The k members that this attack is surest about; for the owner's eyes only."""
+        require(k >= 1, "k", k, ">= 1")
+        order = np.argsort(-self.member_scores, kind="stable")[:k]
+        rows = order if self.member_rows is None else self.member_rows[order]
+        return Exposed(
+            attack=self.attack, rows=tuple(rows.tolist()), scores=tuple(self.member_scores[order].tolist())
+        )
+
+    def plot(self) -> Any:
+        """The ROC on logarithmic axes, with what the proof forbids shaded (a matplotlib figure)."""
+        from holdfast.attack._roc import roc_figure
+
+        return roc_figure((self,), proved=self.proved)
+
+    def summary(self) -> str:
+        """A few lines that a statistician can read."""
+        lines = [
+            f"attack {self.attack}: AUC {self.auc:.4f}, advantage {self.advantage:.4f}, "
+            f"{self.member_scores.size} members, {self.non_member_scores.size} non-members"
+        ]
+        for rate in SHOWN:
+            allowed = (
+                ""
+                if self.proved is None
+                else f"; the proof allows {rate_text(self.proved.detection_at(rate))}"
+            )
+            few = (
+                " (no false alarm allowed: few non-members)" if self.non_member_scores.size * rate < 1 else ""
+            )
+            lines.append(
+                f"  finds {self.tpr_at(rate).summary()} at {100 * rate:g} % false alarms{few}{allowed}"
+            )
+        verdict = self.verdict()
+        lines.append(f"  verdict: {verdict}{REASONS.get((verdict, self.game), '')}")
+        lines.append(f"  {NOTICE}")
+        return "\n".join(lines)
+
+    def to_json(self) -> dict[str, Any]:
+        """The figures and about a hundred points of the ROC, without the scores of anybody."""
+        alarms, hits = thinned(*self.roc())
+        return {
+            "attack": self.attack,
+            "audience": self.audience,
+            "game": self.game,
+            "members": self.member_scores.size,
+            "non_members": self.non_member_scores.size,
+            "auc": self.auc,
+            "advantage": self.advantage,
+            "tpr_at": {
+                f"{rate:g}": {"value": float(found), "low": found.low, "high": found.high}
+                for rate, found in ((rate, self.tpr_at(rate)) for rate in SHOWN)
+            },
+            "roc": {"false_alarm": alarms.tolist(), "found": hits.tolist()},
+            "tried": self.tried,
+            "confidence": self.confidence,
+            "verdict": self.verdict(),
+            "p_value": self.p_value(),
+            "seconds": self.seconds,
+        }
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class Exposed:
+    """The members that an attack is surest about, by their row number. Sensitive: it names who was in the data."""
+
+    attack: str
+    rows: tuple[int, ...]
+    scores: tuple[float, ...]
+    audience: ClassVar[str] = "internal"
+    sensitive: ClassVar[bool] = True
+
+    def summary(self) -> str:
+        """One line per record."""
+        lines = [
+            f"SENSITIVE: the members most exposed to the attack {self.attack!r}, for the owner of the data"
+        ]
+        lines += [
+            f"  member row {row}: score {score:.4g}"
+            for row, score in zip(self.rows, self.scores, strict=True)
+        ]
+        return "\n".join(lines)
+
+
+# Curves: what a proof allows, and what scores show.
+def proved_curve(proof: Proof, adjacency: Adjacency = Adjacency.replace) -> TradeOff:
+    """The proved trade-off between neighbours of this adjacency; a bare curve is taken to be about them.
+
+    Members and non-members of data of one size are `replace` neighbours: a non-member is a member replaced by
+    somebody else. A promise about adding, removing or blanking a record counts twice there (soundness, section 0).
+
+    >>> from holdfast.privacy import PureDP
+    >>> round(proved_curve(PureDP(1.0)).detection_at(0.1), 4)
+    0.2718
+    """
+    if isinstance(proof, TradeOff):
+        return proof
+    if isinstance(proof, Guarantee) and proof.unit.column is not None:
+        raise AdjacencyError(
+            f"not compared: the promise is about {proof.unit.summary()}, the attack about single rows; give proved=, a "
+            "promise about rows, or attack with one row per unit and give the promise's bare curve"
+        )
+    if not isinstance(proof, Guarantee) or proof.adjacency is adjacency:
+        return (proof.curve if isinstance(proof, Guarantee) else proof).trade_off()
+    if adjacency is Adjacency.replace:
+        return proof.curve.to_replace().trade_off()
+    raise AdjacencyError(
+        f"the game compared {adjacency.value!r} neighbours, the proof is about {proof.adjacency.value!r} ones; "
+        "play the game of the proof's adjacency"
+    )
+
+
+def comparable_curve(proof: Proof | None) -> tuple[TradeOff | None, dict[str, str]]:
+    """What is proved about rows; None where nothing is, or only about other units, and a note that says so."""
+    try:
+        return (None if proof is None else proved_curve(proof)), {}
+    except AdjacencyError as error:
+        return None, {"the promise": str(error)}
+
+
+def audited_curve(members: Floats, non_members: Floats, *, confidence: float, tried: int = 1) -> TradeOff:
+    """The best test lies on or below this, where every score comes from a training or synthesis of its own.
+
+    Never for records judged by one model, which depend on each other (soundness, section 14).
+    """
+    pairs = limits(members, non_members, confidence=confidence, tried=tried)
+    points = sorted([(0.0, 1.0), *pairs, (1.0, 0.0)])
+    false_alarm, miss = np.array(points).T
+    # Between two points the attacker tosses a coin.
+    return TradeOff(false_alarm, np.minimum.accumulate(miss), claim="audited", confidence=confidence)
+
+
+def limits(
+    members: Floats, non_members: Floats, *, confidence: float, tried: int = 1
+) -> list[tuple[float, float]]:
+    """What was reached at the looks of `LOOKS`, all of it true together with this confidence over all attacks."""
+    error = (1.0 - confidence) / (2 * len(LOOKS) * tried)
+    return reached(members, non_members, rates=LOOKS, error=error)
+
+
+def _smallest_error(found: Callable[[float], bool], *, known: float) -> float:
+    """The smallest error at which something is found, to a tenth of a percent; `known` where none below that does."""
+    low, high = math.log(1e-12), math.log(known) if known < 1.0 else -1e-9
+    if known == 1.0 and not found(math.exp(high)):
+        return 1.0
+    if found(math.exp(low)):
+        return math.exp(low)
+    while high - low > 1e-3:
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if found(math.exp(middle)) else (middle, high)
+    return math.exp(high)
+
+
+A = TypeVar("A")
+
+
+def find_attacks(attacks: str | Sequence[str | A], registry: Registry[A]) -> tuple[A, ...]:
+    """The attacks that a user named: "all", a name, names, or attacks of their own.
+
+    All are holdfast's own and those of installed packages.
+
+    >>> from holdfast.attack._models import REGISTRY
+    >>> [attack.name for attack in find_attacks(["loss", "lira"], REGISTRY)]
+    ['loss', 'lira']
+    """
+    if isinstance(attacks, str):
+        attacks = registry.everything() if attacks == "all" else (attacks,)
+    chosen: list[A] = []
+    for entry in attacks:
+        if isinstance(entry, str):
+            found = registry.named(entry)
+            if found is None:
+                known = registry.names()
+                near = get_close_matches(entry, known, n=1)
+                raise ParameterError(
+                    f"attacks must be 'all' or some of {', '.join(known)}, got attacks={entry!r}"
+                    + (f"; did you mean {near[0]!r}?" if near else "")
+                )
+            chosen.append(found)
+        else:
+            chosen.append(registry.admit(entry))
+    require(len(chosen) >= 1, "attacks", attacks, "one attack or more")
+    names = [registry.name_of(attack) for attack in chosen]
+    require(len(set(names)) == len(names), "attacks", names, "without repetition")
+    return tuple(chosen)
+
+
+def words_about(attacks: Sequence[A], registry: Registry[A]) -> dict[str, str]:
+    """Whose word it is that an attack is one, for those that are none of holdfast's, by name."""
+    authors = [registry.author(attack) for attack in attacks]
+    return {author.name: author.assumption for author in authors if author is not None}

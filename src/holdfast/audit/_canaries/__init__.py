@@ -1,0 +1,30 @@
+"""Planted records: public, regenerable from a seed, streamed in blocks; who is planted is secret."""
+
+from __future__ import annotations
+
+from holdfast.audit._canaries.design import BLOCK, Canaries, inclusion_coins, planted
+from holdfast.audit._canaries.labelled import (
+    LabelledCanaries,
+    mislabelled,
+    random_labels,
+    worst_case_gradient,
+)
+from holdfast.audit._canaries.orthogonal import DiracCanaries, HadamardCanaries
+from holdfast.audit._canaries.random_directions import RademacherCanaries, SphereCanaries
+from holdfast.audit._canaries.rare_cells import RareCells
+
+__all__ = [
+    "BLOCK",
+    "Canaries",
+    "DiracCanaries",
+    "HadamardCanaries",
+    "LabelledCanaries",
+    "RademacherCanaries",
+    "RareCells",
+    "SphereCanaries",
+    "inclusion_coins",
+    "mislabelled",
+    "planted",
+    "random_labels",
+    "worst_case_gradient",
+]

@@ -1,0 +1,94 @@
+"""What an audit saw, one small class for each design: each answers for its own bound."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import Any, get_type_hints
+
+import numpy as np
+
+from holdfast.audit._bounds.multi_run import ErrorRates
+from holdfast.audit._bounds.normal_scores import NormalScores
+from holdfast.audit._findings.finding import Finding as Finding
+from holdfast.audit._findings.one_run_guesses import FixedGuesses as FixedGuesses
+from holdfast.audit._findings.one_run_guesses import GaussianGuesses as GaussianGuesses
+from holdfast.audit._findings.one_run_guesses import GuessPath as GuessPath
+from holdfast.audit._findings.trainings import AnytimeGuesses as AnytimeGuesses
+from holdfast.audit._findings.trainings import Trainings as Trainings
+from holdfast.audit._findings.transcripts import Transcripts as Transcripts
+from holdfast.errors import FormatError
+
+FINDINGS: tuple[type[Any], ...] = (
+    FixedGuesses,
+    GuessPath,
+    GaussianGuesses,
+    Trainings,
+    AnytimeGuesses,
+    Transcripts,
+)
+
+
+def bits_as_text(correct: Any) -> str:
+    """Right and wrong guesses as a text of 1 and 0.
+
+    >>> bits_as_text([True, False])
+    '10'
+    """
+    return "".join("1" if bit else "0" for bit in np.asarray(correct, bool))
+
+
+def finding_to_json(finding: Any) -> dict[str, Any]:
+    """Plain data."""
+    return {"kind": finding.kind, **asdict(finding)}
+
+
+def finding_from_json(data: Mapping[str, Any]) -> Finding:
+    """The finding that `finding_to_json` wrote; `FormatError` for anything else."""
+    try:
+        fields = dict(data)
+        kind = fields.pop("kind")
+        (home,) = (f for f in FINDINGS if f.kind == kind)
+        for name, part in (("errors", ErrorRates), ("against", ErrorRates), ("scores", NormalScores)):
+            if name in fields:
+                fields[name] = _made(part, fields[name])
+        found: Finding = _made(home, fields)
+    except (ArithmeticError, TypeError, ValueError, KeyError) as error:
+        raise FormatError("a stored audit lacks a field or has one of the wrong kind") from error
+    return found
+
+
+def _made(kind: type[Any], given: Mapping[str, Any]) -> Any:
+    """One of this kind, with whole numbers and finite ones where it declares them."""
+    declared = get_type_hints(kind)
+    for name, value in given.items():
+        if declared[name] is int and type(value) is not int:
+            raise TypeError(f"{name} is a whole number")
+        if declared[name] is float and not is_number(value):
+            raise TypeError(f"{name} is a finite number")
+    return kind(**given)
+
+
+def all_right(finding: Finding) -> Finding | None:
+    """The same design with every guess right: no audit of this size shows more. None where guesses do not decide.
+
+    >>> all_right(FixedGuesses(canaries=9, guesses=8, correct=3)).correct
+    8
+    """
+    if isinstance(finding, FixedGuesses):
+        return replace(finding, correct=finding.guesses)
+    if isinstance(finding, GuessPath | AnytimeGuesses):
+        return replace(finding, right="1" * len(finding.right))
+    if isinstance(finding, Trainings | Transcripts) and finding.bound == "clopper-pearson":
+        return replace(finding, errors=replace(finding.errors, false_alarms=0, misses=0))
+    return None
+
+
+def is_number(value: object) -> bool:
+    """Whether a summary value can be stored."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+
+
+Sequence = AnytimeGuesses
+"""A former name, which the room still exports."""

@@ -1,0 +1,240 @@
+"""What one training with many canaries showed: a count of right guesses, or the guesses one by one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from holdfast._arguments import checked
+from holdfast.audit._bounds import fdp, guess_path, one_run
+from holdfast.audit._bounds.fdp import RefutedCurve
+from holdfast.audit._bounds.signal import Signal, simulated_guesses
+from holdfast.audit._bounds.worst_case import upper_tail, worst_case
+from holdfast.audit._findings.finding import FromEpsilon
+from holdfast.errors import require
+from holdfast.privacy._curves.curve import PrivacyCurve
+from holdfast.privacy._tradeoff import TradeOff
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class CountedGuesses:
+    """So many canaries, of which so many were guessed, so many of these rightly."""
+
+    group: ClassVar[int] = 1
+    canaries: int
+    guesses: int
+    correct: int
+
+    def __post_init__(self) -> None:
+        require(
+            0 <= self.guesses <= self.canaries, "guesses", self.guesses, f"in [0, canaries={self.canaries}]"
+        )
+        require(0 <= self.correct <= self.guesses, "correct", self.correct, f"in [0, guesses={self.guesses}]")
+
+    def rejects(self, claim: PrivacyCurve, correct: int, *, delta: float, beta: float) -> bool:
+        """Whether so many right guesses refute the claim at this error."""
+        raise NotImplementedError
+
+    def power(
+        self, claim: PrivacyCurve, *, delta: float, beta: float, signal: Signal, runs: int = 0
+    ) -> float:
+        """The least count that refutes, and how often simulated guesses reach it."""
+        low, high = -1, self.guesses + 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self.rejects(claim, middle, delta=delta, beta=beta):
+                high = middle
+            else:
+                low = middle
+        if high > self.guesses:
+            return 0.0
+        right = simulated_guesses(self.canaries, self.guesses, signal).sum(axis=1)
+        return float(np.mean(right >= high))
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class FixedGuesses(CountedGuesses, FromEpsilon):
+    """A number of guesses fixed in advance (`one_run`)."""
+
+    kind: ClassVar[str] = "one-run"
+    entitled: ClassVar[bool] = True
+    bounded: ClassVar[bool] = True
+
+    def epsilon_lower(self, *, delta: float, confidence: float) -> float:
+        """By the exact worst case."""
+        return one_run.epsilon_lower(
+            self.guesses, self.correct, canaries=self.canaries, delta=delta, confidence=confidence
+        )
+
+    def p_value(self, claim: PrivacyCurve, *, delta: float) -> float:
+        """The worst case under the claim's epsilon."""
+        return _worst(self.guesses, self.correct, self.canaries, claim.epsilon(delta), delta)
+
+    def rejects(self, claim: PrivacyCurve, correct: int, *, delta: float, beta: float) -> bool:
+        """By the same worst case."""
+        return _worst(self.guesses, correct, self.canaries, claim.epsilon(delta), delta) <= beta
+
+    def method(self) -> str:
+        """How the bound is computed, in words."""
+        return "one run, number of guesses fixed in advance, exact worst case (Steinke et al. 2023)"
+
+
+_RULES = {
+    "exact": "the whole path of guesses calibrated exactly",
+    "geometric": "a geometric grid of guess counts, error shared evenly",
+    "uncorrected": "the uncorrected maximum over guess counts: NOT a valid bound",
+}
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class GuessPath(FromEpsilon):
+    """Guesses in order, surest first, and the best look along them (`guess_path`); `right` is a text of 0 and 1."""
+
+    kind: ClassVar[str] = "one-run-path"
+    canaries: int
+    right: str
+    rule: Literal["exact", "geometric", "uncorrected"] = "exact"
+    every: int = 1
+    """The auditor looks after every so many guesses; fixed in advance."""
+
+    def __post_init__(self) -> None:
+        require(
+            set(self.right) <= {"0", "1"} and bool(self.right), "right", "...", "a non-empty text of 0 and 1"
+        )
+        require(
+            len(self.right) <= self.canaries, "right", len(self.right), f"at most {self.canaries} guesses"
+        )
+        require(1 <= self.every <= len(self.right), "every", self.every, f"in [1, {len(self.right)}]")
+        require(self.rule in _RULES, "rule", self.rule, f"one of {', '.join(_RULES)}")
+
+    @property
+    def guesses(self) -> int:
+        """All guesses along the path."""
+        return len(self.right)
+
+    @property
+    def correct(self) -> int:
+        """All right ones."""
+        return self.right.count("1")
+
+    @property
+    def entitled(self) -> bool:
+        """Not for the uncorrected maximum."""
+        return self.rule != "uncorrected"
+
+    bounded = entitled
+
+    @property
+    def looks(self) -> tuple[int, ...]:
+        """After how many guesses the auditor looks."""
+        if self.rule == "geometric":
+            return tuple(guess_path.geometric_looks(self.guesses).tolist())
+        return tuple(range(self.every, self.guesses + 1, self.every))
+
+    def epsilon_lower(self, *, delta: float, confidence: float) -> float:
+        """The bound by the rule of the path."""
+        bits, m = np.array([c == "1" for c in self.right]), self.canaries
+        if self.rule == "geometric":
+            return guess_path.geometric_epsilon_lower(bits, canaries=m, delta=delta, confidence=confidence)
+        bound = guess_path.epsilon_lower if self.rule == "exact" else guess_path.uncorrected_maximum
+        return bound(bits, canaries=m, delta=delta, confidence=confidence, looks=self.looks)
+
+    def p_value(self, claim: PrivacyCurve, *, delta: float) -> float:
+        """By the rule of the path, under the claim's epsilon."""
+        bits, epsilon = np.array([c == "1" for c in self.right]), claim.epsilon(delta)
+        if not np.isfinite(epsilon):
+            return 1.0
+        if self.rule == "exact":
+            return guess_path.p_value(
+                bits, canaries=self.canaries, epsilon=epsilon, delta=delta, looks=self.looks
+            )
+        counts = np.cumsum(bits)
+        least = min(_worst(r, int(counts[r - 1]), self.canaries, epsilon, delta) for r in self.looks)
+        return min(1.0, least * (len(self.looks) if self.rule == "geometric" else 1))
+
+    def power(
+        self, claim: PrivacyCurve, *, delta: float, beta: float, signal: Signal, runs: int = 0
+    ) -> float:
+        """How often the best look of simulated paths refutes."""
+        epsilon, looks = claim.epsilon(delta), np.array(self.looks)
+        left = beta - self.canaries * delta if self.rule == "exact" else beta
+        if left <= 0.0 or not np.isfinite(epsilon):
+            return 0.0
+        right = np.cumsum(simulated_guesses(self.canaries, self.guesses, signal), axis=1)[:, looks - 1]
+        if self.rule == "exact":
+            smallest = np.min(upper_tail(looks[None, :], right, epsilon), axis=1)
+            return float(np.mean(smallest <= _level(self.looks, epsilon, left)))
+        share = left / looks.size if self.rule == "geometric" else left
+        refuting = [
+            [
+                _worst(r, v, self.canaries, epsilon, delta) <= share
+                for r, v in zip(self.looks, row, strict=True)
+            ]
+            for row in right.tolist()
+        ]
+        return float(np.mean(np.any(refuting, axis=1)))
+
+    def method(self) -> str:
+        """How the bound is computed, in words."""
+        return f"one run, {_RULES[self.rule]}"
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class GaussianGuesses(CountedGuesses):
+    """A number of guesses fixed in advance, against whole trade-off curves (`fdp`).
+
+    The test of the claim's own curve holds for every mechanism. The epsilon does not: it is that of the largest refuted
+    Gaussian curve, and a mechanism that leaks otherwise than a Gaussian one may have a smaller one.
+    """
+
+    kind: ClassVar[str] = "one-run-fdp"
+    entitled: ClassVar[bool] = True
+    bounded: ClassVar[bool] = False
+
+    def mu_lower(self, *, confidence: float) -> float:
+        """The largest refuted Gaussian curve."""
+        return fdp.mu_lower(self.guesses, self.correct, canaries=self.canaries, confidence=confidence)
+
+    def epsilon_lower(self, *, delta: float, confidence: float) -> float:
+        """The epsilon of that curve: an estimate."""
+        return fdp.gaussian_epsilon(self.mu_lower(confidence=confidence), delta=delta)
+
+    def p_value(self, claim: PrivacyCurve, *, delta: float) -> float:
+        """The claim's own curve is tested, whatever its family."""
+        return fdp.p_value(claim.trade_off(), self.guesses, self.correct, canaries=self.canaries)
+
+    def rejects(self, claim: PrivacyCurve, correct: int, *, delta: float, beta: float) -> bool:
+        """By the same recursion."""
+        return fdp.rejects(_inverse(claim), self.guesses, correct, canaries=self.canaries, beta=beta)
+
+    def trade_off(self, *, delta: float, confidence: float) -> TradeOff:
+        """The largest refuted Gaussian curve: that one is refuted for every mechanism."""
+        return RefutedCurve.gaussian(self.mu_lower(confidence=confidence), confidence=confidence)
+
+    def method(self) -> str:
+        """How the bound is computed, in words."""
+        return "one run, whole trade-off curve, Gaussian family (Mahloujifar et al. 2024)"
+
+
+def _worst(guesses: int, correct: int, canaries: int, epsilon: float, delta: float) -> float:
+    """The worst case of any (epsilon, delta)-DP mechanism; 1 where epsilon is infinite."""
+    if not np.isfinite(epsilon):
+        return 1.0
+    return worst_case(guesses, correct, canaries=canaries, epsilon=epsilon, delta=delta)
+
+
+@lru_cache(maxsize=64)
+def _level(looks: tuple[int, ...], epsilon: float, beta: float) -> float:
+    return guess_path.level(looks, epsilon=epsilon, beta=beta)
+
+
+@lru_cache(maxsize=8)
+def _inverse(claim: PrivacyCurve) -> fdp.Inverse:
+    return fdp.polygon_inverse(claim.trade_off())

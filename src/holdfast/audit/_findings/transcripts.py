@@ -1,0 +1,121 @@
+"""What many transcripts showed: the errors of two tests of which table a run was on, and their normal version."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from holdfast._arguments import checked
+from holdfast.audit._bounds import multi_run
+from holdfast.audit._bounds.fdp import gaussian_epsilon
+from holdfast.audit._bounds.normal_scores import NormalScores
+from holdfast.audit._bounds.one_run import error_of
+from holdfast.audit._bounds.signal import Signal
+from holdfast.audit._findings.finding import smallest_error
+from holdfast.errors import require
+from holdfast.privacy._curves.curve import ApproxDP, PrivacyCurve
+from holdfast.privacy._rounding import safe_side
+from holdfast.privacy._tradeoff import TradeOff
+
+BOUNDS = {
+    "clopper-pearson": "Clopper-Pearson limits on both error rates, against the whole curve",
+    "gaussian": "non-central t of normal scores",
+}
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class Transcripts:
+    """Runs of the real code on two public tables that differ in `group` records, told apart by their transcripts.
+
+    Two thresholds were chosen on other runs: `errors` are counted at the one for the largest epsilon, `against` at the
+    one for the claim's curve. The bound and the test each hold at the stated confidence. `distance` is the largest
+    distance of the two tables at one release, in units of what is declared for the group: 1 means that any
+    understatement shows.
+    """
+
+    kind: ClassVar[str] = "transcript"
+    entitled: ClassVar[bool] = True
+    errors: multi_run.ErrorRates
+    against: multi_run.ErrorRates
+    scores: NormalScores
+    distance: float
+    group: int = 1
+    bound: Literal["clopper-pearson", "gaussian"] = "clopper-pearson"
+
+    def __post_init__(self) -> None:
+        require(self.bound in BOUNDS, "bound", self.bound, f"one of {', '.join(BOUNDS)}")
+        require(isinstance(self.group, int) and self.group >= 1, "group", self.group, "an integer >= 1")
+
+    @property
+    def canaries(self) -> int:
+        """One coin for each counted run."""
+        return self.against.without + self.against.with_canary
+
+    @property
+    def guesses(self) -> int:
+        """Every counted run is guessed."""
+        return self.canaries
+
+    @property
+    def correct(self) -> int:
+        """Runs that the test put on the right table."""
+        return self.canaries - self.against.false_alarms - self.against.misses
+
+    @property
+    def bounded(self) -> bool:
+        """The normal version only where its assumptions were checked."""
+        return self.bound == "clopper-pearson" or self.scores.checked
+
+    def epsilon_lower(self, *, delta: float, confidence: float) -> float:
+        """The largest epsilon at this delta whose curve for groups is refuted."""
+        if self.bound == "gaussian":
+            return gaussian_epsilon(self.scores.mu_lower(confidence=confidence) / self.group, delta=delta)
+        if self.group == 1:
+            return multi_run.epsilon_lower(self.errors, delta=delta, confidence=confidence)
+        beta = error_of(confidence)
+
+        def spared(epsilon: float) -> float:
+            proved = ApproxDP(epsilon, delta).group(self.group).trade_off()
+            return -1.0 if multi_run.contradicted(proved, *self.errors.limits_at(beta)) else 1.0
+
+        if spared(0.0) > 0.0:
+            return 0.0
+        high = 1.0
+        while spared(high) < 0.0:
+            high *= 2.0
+        return safe_side(spared, unsafe=high, safe=0.0, tolerance=1e-6)
+
+    def p_value(self, claim: PrivacyCurve, *, delta: float) -> float:
+        """The two limits are a point that the best test is below; the claim's curve must be too."""
+        proved = claim.trade_off()
+        return smallest_error(lambda error: multi_run.contradicted(proved, *self.against.limits_at(error)))
+
+    def trade_off(self, *, delta: float, confidence: float) -> TradeOff:
+        """With this confidence the best test is on or below this polygon."""
+        return multi_run.polygon(self.against, confidence=confidence)
+
+    def power(
+        self, claim: PrivacyCurve, *, delta: float, beta: float, signal: Signal, runs: int = 0
+    ) -> float:
+        """Exact: both error counts are binomial, at the threshold that is best for this signal."""
+        return multi_run.contradiction_power(claim.trade_off(), self.against, beta=beta, signal=signal)
+
+    def method(self) -> str:
+        """How the bound is computed, in words."""
+        pair = (
+            ""
+            if self.group == 1
+            else f" of groups of {self.group} records, against the promise for such groups"
+        )
+        rests = ""
+        if self.bound == "gaussian":
+            rests = (
+                "; its assumption, fixed normal scores, was checked"
+                if self.scores.checked
+                else "; it rests on normal scores, which the releases do not guarantee"
+            )
+        return (
+            f"runs of the code on two public tables{pair}, likelihood ratio of the transcript, "
+            f"{BOUNDS[self.bound]}{rests}; tests the code, not this run's rows"
+        )

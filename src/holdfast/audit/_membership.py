@@ -1,0 +1,231 @@
+"""membership_game(): attacks on real records whose membership holdfast decides by secret coins.
+
+`holdfast.attack.membership` takes the members that there are, so a difference may be one between people. Here a
+fair coin decides for each record of a pool whether it is trained on. What separates the two groups is then the
+training, and a claim can be refuted. Records judged by one model depend on each other: the guesses enter the
+one-run audit, which holds for them, and never a standard error per record (soundness, sections 13 and 14).
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from holdfast._arguments import Seed, checked
+from holdfast.attack._models import REGISTRY
+from holdfast.attack._models.attack import Attack, Case, Floats
+from holdfast.attack._models.shadow import Bits, Fit, References, fitting, reference_models
+from holdfast.attack._models.target import Target
+from holdfast.attack._records import Records
+from holdfast.attack._report import MembershipReport
+from holdfast.attack._result import AttackResult, Proof, Verdict, find_attacks
+from holdfast.audit._canaries import inclusion_coins
+from holdfast.audit._canaries.decoder import guess
+from holdfast.audit._findings import GuessPath, bits_as_text
+from holdfast.audit._membership_slots import Slots
+from holdfast.audit._result import AuditResult, claimed_adjacency, claimed_delta, describe_scores
+from holdfast.errors import BudgetWarning, NotPrivateWarning, ParameterError, require
+from holdfast.noise._source import Source
+from holdfast.privacy._adjacency import Adjacency
+from holdfast.privacy._curves.curve import PrivacyCurve
+from holdfast.privacy._guarantee import Guarantee
+
+
+@checked
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MembershipAudit:
+    """What each attack reached in the game, and the lower bound that its guesses give.
+
+    The error is shared among the attacks that were tried. Internal: the pool may be real people.
+    """
+
+    report: MembershipReport
+    audits: Mapping[str, AuditResult]
+    claim: Guarantee | PrivacyCurve
+    confidence: float
+    audience: ClassVar[Literal["internal"]] = "internal"
+
+    def verdict(self, claim: Proof | None = None) -> Verdict:
+        """The gravest of all attacks; `refuted` means that the claim is false with this confidence."""
+        return self.report.verdict(claim)
+
+    def epsilon_lower(self) -> float:
+        """The largest lower bound of all attacks, corrected for having tried them."""
+        return max(audit.epsilon_lower(self.confidence) for audit in self.audits.values())
+
+    def best(self) -> str:
+        """The attack with the largest bound."""
+        return max(self.audits, key=lambda name: self.audits[name].epsilon_lower(self.confidence))
+
+    def summary(self) -> str:
+        """The report, then the strongest audit."""
+        best = self.audits[self.best()]
+        return "\n".join(
+            [
+                self.report.summary(),
+                f"strongest: {self.best()}",
+                best.summary(self.claim, confidence=self.confidence),
+            ]
+        )
+
+
+@checked
+def membership_game(
+    train: Any,
+    pool: Any,
+    *,
+    claim: Guarantee | PrivacyCurve,
+    adjacency: Adjacency | str | None = None,
+    base: Any = None,
+    alternatives: Any = None,
+    attacks: str | Sequence[str | Attack] = "all",
+    reference: Any = None,
+    models: int = 16,
+    runs: int = 1,
+    delta: float | None = None,
+    classes: Sequence[Any] | None = None,
+    confidence: float = 0.95,
+    seed: Seed | None = None,
+    jobs: int | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> MembershipAudit:
+    """Flip a secret coin for each record of the pool, train, attack, and hold the guesses against the claim.
+
+    `train` is an estimator or a function from (X, y) to a model. Under an `add_remove` claim a record is trained on
+    or not. Under a `replace` claim it is trained on or its alternative is: `alternatives=(X, y)`, or without them
+    the pool is paired at random. `base` records are always trained on. `runs` trainings, each with coins of its own,
+    count as one larger audit. `models=0` leaves out attacks with reference models.
+
+    >>> from holdfast.privacy import PureDP
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> draw = np.random.default_rng(0)
+    >>> pool = draw.normal(size=(300, 4)), draw.integers(0, 2, size=300)
+    >>> game = membership_game(DecisionTreeClassifier(), pool, claim=PureDP(0.5), adjacency="add_remove",
+    ...                        attacks="loss", seed=1)
+    >>> game.verdict()
+    'refuted'
+    """
+    relation, shown_delta = claimed_adjacency(claim, adjacency), claimed_delta(claim, delta)
+    require(runs >= 1, "runs", runs, ">= 1")
+    if isinstance(claim, Guarantee) and claim.unit.column is not None:
+        raise ParameterError(
+            f"claim must be about rows, got one about {claim.unit.summary()}; the game flips a coin for each row: "
+            "play it with one row per unit and give claim=claim.curve and the adjacency"
+        )
+    slots = Slots.of(pool, alternatives=alternatives, base=base, adjacency=relation, seed=seed)
+    chosen, source, fit = find_attacks(attacks, REGISTRY), Source(seed), fitting(train)
+    population = None if reference is None else Records.of(reference, "reference")
+    references, started = None, time.perf_counter()
+    if models and any("references" in attack.needs for attack in chosen):
+        references = reference_models(
+            train,
+            slots.records,
+            models=models,
+            classes=_tuple(classes),
+            random_state=seed,
+            draw=slots.draw,
+            base=slots.base,
+            jobs=jobs,
+        )
+    plays = []
+    for place in range(runs):
+        plays.append(_play(fit, slots, source, chosen, references, population, classes))
+        progress(place + 1, runs)
+    skipped = plays[0].skipped
+    if not plays[0].values:
+        raise ParameterError(
+            "no attack can be made: " + "; ".join(f"{n}: {why}" for n, why in skipped.items())
+        )
+    flipped = np.concatenate([play.coins for play in plays])
+    joined = {name: np.concatenate([play.values[name] for play in plays]) for name in plays[0].values}
+    audits = {
+        name: _audit(scores, flipped, relation, shown_delta, tried=len(joined))
+        for name, scores in joined.items()
+    }
+    curve = (claim.curve if isinstance(claim, Guarantee) else claim).trade_off()
+    results = tuple(
+        AttackResult(
+            attack=name,
+            member_scores=scores[flipped],
+            non_member_scores=scores[~flipped],
+            game="flipped",
+            adjacency=relation,
+            tried=len(joined),
+            proved=curve,
+            audited=audits[name].trade_off(confidence),
+            audited_at=audits[name].trade_off,
+            confidence=confidence,
+            seconds=time.perf_counter() - started,
+            member_rows=np.tile(slots.rows, runs)[flipped],
+        )
+        for name, scores in joined.items()
+    )
+    report = MembershipReport(results=results, skipped=skipped, models=_count(references))
+    return MembershipAudit(report=report, audits=audits, claim=claim, confidence=confidence)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Play:
+    """One training: the coins, what each attack made of them, and which attacks could not be made."""
+
+    coins: Bits
+    values: Mapping[str, Floats]
+    skipped: Mapping[str, str]
+
+
+def _play(
+    fit: Fit,
+    slots: Slots,
+    source: Source,
+    attacks: Sequence[Attack],
+    references: References | None,
+    population: Records | None,
+    classes: Sequence[Any] | None,
+) -> _Play:
+    """Flip, train, attack. The attacks see the model and public records; the coins stay here."""
+    coins = inclusion_coins(source, slots.pool.count)
+    number = int(source.words(1)[0] >> np.uint64(33))
+    with warnings.catch_warnings():
+        for kind in (BudgetWarning, NotPrivateWarning):
+            warnings.simplefilter("ignore", kind)
+        model = fit(slots.data(coins), number)
+    names = _tuple(classes) or tuple(np.unique(slots.records.labels).tolist())
+    case = Case(
+        target=Target.of(model, classes=classes).aligned(names),
+        records=slots.records,
+        references=references,
+        population=population,
+    )
+    skipped = {attack.name: why for attack in attacks if (why := attack.obstacle(case))}
+    made = [attack for attack in attacks if attack.name not in skipped]
+    return _Play(coins=coins, values={a.name: slots.values(a.scores(case)) for a in made}, skipped=skipped)
+
+
+def _audit(scores: Floats, coins: Bits, adjacency: Adjacency, delta: float, *, tried: int) -> AuditResult:
+    """Guesses from both ends, surest first; the whole path is calibrated, the error shared among the attacks.
+
+    `planted` stays empty: the pool may be real people, so this audit is not one of planted records.
+    """
+    most = coins.size // 2 * 2
+    right = guess(scores, include=most // 2, exclude=most // 2).correct(coins)
+    return AuditResult(
+        finding=GuessPath(canaries=coins.size, right=bits_as_text(right), every=max(1, most // 200)),
+        delta=delta,
+        coins="holdfast",
+        corrected_over=tried,
+        adjacency=adjacency,
+        scores=describe_scores(scores, coins),
+    )
+
+
+def _tuple(classes: Sequence[Any] | None) -> tuple[Any, ...] | None:
+    return None if classes is None else tuple(np.asarray(classes).tolist())
+
+
+def _count(references: References | None) -> int:
+    return 0 if references is None else references.models

@@ -1,0 +1,151 @@
+"""Power: what an audit would have noticed, stated beside its bound; an audit that cannot fail is not a test.
+
+A pass means something only if a fault would have been seen. Two figures say what: the smallest factor kappa of too
+little noise that is noticed with probability 0.8, and the probability that no noise at all is noticed. Where the second
+is below 0.9 the audit cannot fail (soundness, section 22).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from holdfast._arguments import checked
+from holdfast.audit._bounds.signal import SEED, Signal
+from holdfast.audit._findings import Finding
+from holdfast.errors import FormatError, require
+from holdfast.privacy._curves.curve import PrivacyCurve
+from holdfast.privacy._curves.stored import curve_from_json
+
+NOTICED, A_TEST = 0.8, 0.9
+"""The probability with which kappa is noticed, and the least against no noise at all that makes a test."""
+_LARGEST, _RATIO = 1024.0, 1.005
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class Design:
+    """What an audit's power follows from, fixed before the audit is made.
+
+    `claim` is the curve that the noise was made for. `interference` is how far a canary's score strays without any
+    noise, as a standard deviation in units of the canary's own effect: other canaries and the rows around them.
+    `measured` says whether it was seen on the real training without noise, or follows from the model that a release
+    is the sum of its rows. `runs` is the number of trainings planned, where an audit may stop early. `mu` is how far
+    apart the worlds are in standard deviations, where that was measured; else it follows from the claim.
+    """
+
+    claim: PrivacyCurve
+    interference: float
+    measured: bool = False
+    runs: int = 0
+    mu: float | None = None
+
+    def __post_init__(self) -> None:
+        require(self.interference >= 0, "interference", self.interference, ">= 0, infinity included")
+        require(self.mu is None or 0 < self.mu < math.inf, "mu", self.mu, "> 0 and finite")
+        require(isinstance(self.runs, int) and self.runs >= 0, "runs", self.runs, "an integer >= 0")
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data; nothing but noise, None, where the interference is infinite."""
+        return {
+            "claim": self.claim.to_json(),
+            "interference": self.interference if math.isfinite(self.interference) else None,
+            "measured": self.measured,
+            "runs": self.runs,
+            "mu": self.mu,
+        }
+
+    def signal(self, *, delta: float) -> Signal | None:
+        """How a canary shows under the noise as declared."""
+        if self.mu is not None:
+            return Signal(normal=1.0 / self.mu, interference=self.interference)
+        return Signal.declared(self.claim, delta=delta, interference=self.interference)
+
+    @classmethod
+    def from_json(cls, data: Any) -> Design:
+        """The design that `to_json` wrote; `FormatError` for anything else."""
+        try:
+            known = data["interference"]
+            return cls(
+                claim=curve_from_json(data["claim"]),
+                interference=math.inf if known is None else float(known),
+                measured=bool(data["measured"]),
+                runs=data["runs"],
+                mu=data["mu"],
+            )
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            raise FormatError("the design of an audit lacks a field or has one of the wrong kind") from error
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class Power:
+    """What an audit would have noticed, at a confidence."""
+
+    kappa: float | None
+    """The smallest factor of too little noise that is noticed with probability 0.8; None if none is."""
+    no_noise: float
+    """The probability that no noise at all is noticed."""
+    confidence: float
+    how: str
+
+    @property
+    def can_fail(self) -> bool:
+        """Whether the audit is a test at all."""
+        return self.no_noise >= A_TEST
+
+    def summary(self) -> str:
+        """Both figures in a line."""
+        if not self.can_fail:
+            return (
+                f"CANNOT FAIL, not a test: with no noise at all it would have refuted the claim with probability "
+                f"{self.no_noise:.2f} ({self.how})"
+            )
+        least = (
+            "no smaller fault than no noise at all"
+            if self.kappa is None
+            else f"noise {self.kappa:.3g} times too small with probability {NOTICED:g}"
+        )
+        return f"would have noticed {least}, no noise at all with {self.no_noise:.2f} ({self.how})"
+
+
+def power(finding: Finding, design: Design, claim: PrivacyCurve, *, delta: float, confidence: float) -> Power:
+    """The power of this design against a claim, at a confidence."""
+    return _power(finding, design, claim, delta, round(1.0 - confidence, 15))
+
+
+@lru_cache(maxsize=256)
+def _power(finding: Finding, design: Design, claim: PrivacyCurve, delta: float, beta: float) -> Power:
+    declared = design.signal(delta=delta)
+    how = f"{'measured on the code' if design.measured else 'from the design'}, seed {SEED}"
+    if declared is None:
+        return Power(kappa=None, no_noise=0.0, confidence=1.0 - beta, how=how)
+    noise = declared
+
+    def noticing(kappa: float) -> float:
+        weaker = noise.with_less_noise(kappa)
+        return finding.power(claim, delta=delta, beta=beta, signal=weaker, runs=design.runs)
+
+    return Power(kappa=smallest_kappa(noticing), no_noise=noticing(math.inf), confidence=1.0 - beta, how=how)
+
+
+def smallest_kappa(noticing: Any) -> float | None:
+    """The smallest factor that is noticed with probability 0.8, to half a percent and rounded up; None if none is.
+
+    >>> round(smallest_kappa(lambda kappa: min(1.0, kappa / 4)), 1)
+    3.2
+    """
+    if noticing(_LARGEST) < NOTICED:
+        return None
+    low, high = 1.0, _LARGEST
+    if noticing(low) >= NOTICED:
+        return low
+    while high / low > _RATIO:
+        middle = math.sqrt(low * high)
+        if noticing(middle) >= NOTICED:
+            high = middle
+        else:
+            low = middle
+    return high

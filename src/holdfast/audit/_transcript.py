@@ -1,0 +1,295 @@
+"""The transcript audit: many runs of the real code on two public tables, told apart by everything that was released.
+
+All noise passes through the account, so a run is a transcript: the (mechanism, value, output) of every release. A run
+on one table is replayed on the other with its outputs fed back, and the score is the likelihood ratio of the
+transcript, by the declared laws. Any score is valid; this one is the best there is if the code does what it claims
+(soundness, section 22). The audit tests the code on public tables, not one run on its own rows, so its result may be
+published.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast._arguments import Seed, checked
+from holdfast.audit._bounds import multi_run
+from holdfast.audit._bounds.normal_scores import NormalScores
+from holdfast.audit._findings.transcripts import BOUNDS, Transcripts
+from holdfast.audit._power import Design
+from holdfast.audit._result import AuditResult, Rows, claimed_adjacency, claimed_delta, describe_scores
+from holdfast.errors import HoldfastError, ParameterError, require
+from holdfast.noise._source import Source
+from holdfast.privacy._account import Account
+from holdfast.privacy._account.witness import Draw, TapeEnded, Witness, replaying
+from holdfast.privacy._adjacency import Adjacency
+from holdfast.privacy._curves.curve import PrivacyCurve
+from holdfast.privacy._guarantee import Guarantee
+from holdfast.privacy._mechanisms.gaussian import Gaussian
+
+Train = Callable[[Any, Account], Any]
+"""The code under audit: it draws whatever it releases from the account that it is handed."""
+Floats = NDArray[np.float64]
+PILOT = 4
+"""Runs on each table that say what one costs; they are not counted."""
+APART = 1e6
+"""The score of a transcript that the other table cannot give: another number of releases, or other mechanisms."""
+CHOOSING = 0.1
+"""The share of runs that choose thresholds."""
+HOSTILE = (0.0, -1.0, 1e3, -1e6)
+"""What recorded outputs are multiplied by to see whether a centre follows them."""
+_LAW_LEVEL = 1e-6
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """What an audit is going to cost, known before it starts."""
+
+    runs: int
+    seconds: float
+
+    def summary(self) -> str:
+        """Runs and CPU seconds in a line."""
+        return f"{self.runs} runs on each of two tables, about {self.seconds:.0f} CPU seconds"
+
+
+def transcript_audit(
+    train: Train,
+    pair: tuple[Any, Any],
+    *,
+    claim: Guarantee | PrivacyCurve,
+    adjacency: Adjacency | str | None = None,
+    currency: str | None = None,
+    group: int = 1,
+    bound: str = "clopper-pearson",
+    delta: float | None = None,
+    runs: int = 4000,
+    seconds: float | None = None,
+    rows: Rows = "real",
+    seed: Seed | None = None,
+    announce: Callable[[Budget], None] = lambda budget: None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> AuditResult:
+    """Run `train` many times on each of two neighbouring tables, and hold the transcripts against the claim.
+
+    `pair` are two tables that differ in one record, or in a `group` of them: the claim is then held against them as its
+    promise for such groups, which shows more in fewer runs. `currency` is that of the accounts that `train` is handed,
+    whose limit is the claim. `runs` are made on each table, fewer if they would take more than so many CPU `seconds`;
+    `announce` hears of the budget before the first counted run. The first tenth of the runs chooses two thresholds, the
+    others are counted at them.
+    """
+    relation, shown_delta = claimed_adjacency(claim, adjacency), claimed_delta(claim, delta)
+    require(isinstance(pair, tuple) and len(pair) == 2, "data", type(pair).__name__, "a pair of tables")
+    require(bound in BOUNDS, "bound", bound, f"one of {', '.join(BOUNDS)} for transcript")
+    require(runs >= 64, "runs", runs, ">= 64")
+    require(seconds is None or seconds > 0, "seconds", seconds, "> 0")
+    require(isinstance(group, int) and group >= 1, "group", group, "an integer >= 1")
+    curve = claim.curve if isinstance(claim, Guarantee) else claim
+    game = _Game(train=train, pair=pair, opened=_opening(claim, relation, currency), seeds=Source(seed))
+    budget = _planned(game, runs, seconds)
+    announce(budget)
+    scores = np.empty((2, budget.runs))
+    for place in range(budget.runs):
+        for world in (0, 1):
+            scores[world, place] = game.score(world)
+        progress(place + 1, budget.runs)
+    cut = max(32, math.ceil(CHOOSING * budget.runs))
+    chosen = _thresholds(scores[:, :cut], delta=shown_delta, counted=budget.runs - cut)
+    largest, furthest = (
+        multi_run.at_threshold(scores[0, cut:], scores[1, cut:], threshold=threshold) for threshold in chosen
+    )
+    normal = NormalScores.of(scores[0, cut:], scores[1, cut:], checked=game.normal_by_construction())
+    # The means of likelihood ratios of normal laws are mu^2 apart; for what power says, all runs may be looked at.
+    apart = float(scores[0].mean() - scores[1].mean())
+    return AuditResult(
+        finding=Transcripts(
+            errors=largest,
+            against=furthest,
+            scores=normal,
+            distance=game.distance / group,
+            group=group,
+            bound=bound,  # type: ignore[arg-type]
+        ),
+        delta=shown_delta,
+        coins="holdfast",
+        adjacency=relation,
+        planted=f"{budget.runs} runs on each of two public tables that differ in {group} record{'s' * (group > 1)}",
+        scores=describe_scores(scores[:, cut:].ravel(), np.repeat([True, False], budget.runs - cut)),
+        rows=rows,
+        design=Design(
+            claim=curve,
+            interference=0.0 if apart > 0.0 else math.inf,
+            measured=True,
+            runs=budget.runs,
+            mu=math.sqrt(apart) if apart > 0.0 else None,
+        ),
+    )
+
+
+def _opening(
+    claim: Guarantee | PrivacyCurve, adjacency: Adjacency, currency: str | None
+) -> Callable[[], Account]:
+    """How an account for one run is opened; the limit is translated once."""
+    limit = claim.curve if isinstance(claim, Guarantee) else claim
+    unit = claim.unit if isinstance(claim, Guarantee) else None
+    first = Account(limit, adjacency=adjacency, unit=unit, currency=currency)
+    cost = first.currency.limit(limit)
+    return lambda: Account(limit, adjacency=adjacency, unit=unit, currency=currency, translated=cost)
+
+
+def _planned(game: _Game, runs: int, seconds: float | None) -> Budget:
+    """The number of runs that the budget allows, from what a few of them cost; fixed before any is counted."""
+    game.score(0)  # the first run of all pays for imports and caches
+    start = time.process_time()
+    for _ in range(PILOT):
+        game.score(0)
+        game.score(1)
+    each = (time.process_time() - start) / PILOT
+    if game.coins.asked:
+        raise ParameterError(
+            "train must draw nothing but noise from its account for kind='transcript', got one that draws secret coins "
+            "(batches, orders): the likelihood of a transcript would be an average over them; use kind='multi-run'"
+        )
+    allowed = runs if seconds is None else min(runs, int(seconds / max(each, 1e-9)))
+    require(
+        allowed >= 64,
+        "seconds",
+        seconds,
+        f"enough for 64 runs on each table, about {64 * each:.1f} CPU seconds",
+    )
+    return Budget(runs=allowed, seconds=allowed * each)
+
+
+class _Coins(Source):
+    """The secret coins of a run; it remembers whether anybody asked for some."""
+
+    def __init__(self, seed: Seed) -> None:
+        super().__init__(seed=seed)
+        self.asked = False
+
+    def bytes(self, count: int) -> bytes:
+        """Some coins."""
+        self.asked = True
+        return super().bytes(count)
+
+
+@dataclass(kw_only=True, eq=False)
+class _Game:
+    """Runs and replays of one code on two tables, and what must hold for normal scores."""
+
+    train: Train
+    pair: tuple[Any, Any]
+    opened: Callable[[], Account]
+    seeds: Source
+    distance: float = 0.0
+    coins: _Coins = field(default_factory=lambda: _Coins(0))
+    _centres: dict[int, list[Any]] = field(default_factory=dict)
+    _fixed: bool = True
+    _residuals: list[Floats] = field(default_factory=list)
+    _outputs: list[Any] = field(default_factory=list)
+
+    def score(self, world: int) -> float:
+        """The likelihood ratio of a fresh run on this table, the first table against the second."""
+        seed = int(self.seeds.words(1)[0]) >> 1
+        steps = self._steps(world, seed)
+        sign = 1.0 if world == 0 else -1.0
+        try:
+            other = self._steps(1 - world, seed, outputs=[step.output for step in steps])
+        except (TapeEnded, HoldfastError):
+            return sign * APART
+        if [step.mechanism for step in steps] != [step.mechanism for step in other]:
+            return sign * APART
+        total = 0.0
+        for mine, theirs in zip(steps, other, strict=True):
+            self.distance = max(
+                self.distance, mine.mechanism.distance(mine.value, theirs.value, at=mine.output)
+            )
+            total += mine.mechanism.log_ratio(mine.value, theirs.value, mine.output)
+        self._look(world, steps)
+        return sign * float(np.clip(total, -APART, APART))
+
+    def _steps(self, world: int, seed: Seed, outputs: list[Any] | None = None) -> Sequence[Draw]:
+        account = self.opened()
+        witness = Witness(seed=seed, tape=None if outputs is None else replaying(outputs), coins=self.coins)
+        account.watch(witness)
+        self.train(self.pair[world], account)
+        return witness.seen.steps
+
+    def _look(self, world: int, steps: Sequence[Draw]) -> None:
+        """Whether the releases are Gaussian around centres that no run moved; their residuals, for the law."""
+        gaussian = all(isinstance(step.mechanism, Gaussian) for step in steps)
+        centres = self._centres.setdefault(world, [step.value for step in steps])
+        self._outputs = [step.output for step in steps]
+        self._fixed = self._fixed and gaussian and _same(centres, steps)
+        if self._fixed:
+            self._residuals += [
+                np.ravel(np.subtract(step.output, step.value, dtype=float)) / float(step.mechanism.sigma)  # type: ignore[attr-defined]
+                for step in steps
+            ]
+
+    def normal_by_construction(self) -> bool:
+        """Whether everything that the normal version rests on was checked, the law of the noise among it."""
+        if not self._fixed or self.coins.asked or not self._residuals or self._moved():
+            return False
+        from scipy.stats import chi2, kstest
+
+        noise = np.concatenate(self._residuals)
+        square = float(chi2.cdf(float(noise @ noise), noise.size))
+        return bool(
+            kstest(noise, "norm").pvalue > _LAW_LEVEL and min(square, 1.0 - square) > _LAW_LEVEL / 2.0
+        )
+
+    def _moved(self) -> bool:
+        """Whether some hostile transcript moves a centre: what never happened in the runs may still happen."""
+        for world, centres in self._centres.items():
+            for factor in HOSTILE:
+                outputs = [factor * np.asarray(one, float) for one in self._outputs]
+                try:
+                    if not _same(centres, self._steps(world, 0, outputs=outputs)):
+                        return True
+                except (TapeEnded, HoldfastError, ArithmeticError):
+                    return True
+        return False
+
+
+def _same(centres: Sequence[Any], steps: Sequence[Draw]) -> bool:
+    pairs = zip(centres, steps, strict=False)
+    return len(centres) == len(steps) and all(np.array_equal(one, step.value) for one, step in pairs)
+
+
+def _thresholds(scores: Floats, *, delta: float, counted: int) -> tuple[float, float]:
+    """Two, from runs that are not counted: for the largest epsilon, and the middle between both tables.
+
+    The first is what would be best if the scores were normal: the runs are few, and the best of them is luck. Where
+    scores repeat, as those of answers do, it is the best of theirs. In the middle a curve is crossed first, whatever
+    the noise.
+    """
+    from scipy.special import ndtr
+
+    spread = float(np.sqrt(np.mean(np.var(scores, axis=1))))
+    if spread == 0.0 or np.max(np.abs(scores)) >= APART:
+        middle = float(np.median(scores, axis=1).mean())
+        return middle, middle
+    means, values = scores.mean(axis=1), np.unique(scores)
+    if values.size < scores.size / 2:
+        best = multi_run.best_threshold(scores[0], scores[1], candidates=values, delta=delta)
+        return best, best
+    candidates = np.linspace(means.min() - 3.0 * spread, means.max() + 3.0 * spread, 201)
+    expected = [
+        multi_run.ErrorRates(
+            false_alarms=round(counted * float(ndtr((means[1] - at) / spread))),
+            without=counted,
+            misses=round(counted * float(ndtr((at - means[0]) / spread))),
+            with_canary=counted,
+        )
+        for at in candidates
+    ]
+    bounds = [multi_run.epsilon_lower(one, delta=delta) for one in expected]
+    return float(candidates[int(np.argmax(bounds))]), float(means.mean())

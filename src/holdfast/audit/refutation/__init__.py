@@ -1,1 +1,0 @@
-"""Refutation: every mechanism and method against its own claim, by trials that can fail."""

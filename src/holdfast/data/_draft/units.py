@@ -1,0 +1,174 @@
+"""Who might be protected: columns that may name a person, and what each would mean. Nothing here decides.
+
+A draft cannot know whom a table is about. It lists candidates, best by their names, and never a column because its text
+repeats alone: a charge, a product or an industry code repeats as a person does.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.data._draft.unit_names import Likeness, likeness, says_measure
+from holdfast.data._schema import Identifier
+from holdfast.data._schema.columns import Numeric
+from holdfast.data._schema.kinds import Column
+from holdfast.data._schema.unit import ROW, UnconfirmedUnit
+
+_STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
+FEW_VALUES, FEW_NUMBERS = 20, 200
+"""A column of no more values than this names no person, unless it is an identifier: a `household` of 3 or a `meter` of
+12 is a measure."""
+_DRAWN = re.compile(r"[0-9a-fA-F]{16,}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_SERIAL = re.compile(r"[A-Za-z]{0,4}[-_ ]?[0-9]{6,}")
+TRUTH_VALUES = 2
+"""A column of no more values, such as an `email` that is yes or no, tells nobody apart."""
+MOST_VALUES = 200
+"""So many values are looked at to see whether they are words."""
+BY_NAME = "an identifier, by its name, and so no feature: whoever names a person is not predicted from"
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnitEvidence:
+    """One column as far as units are concerned."""
+
+    column: Column
+    owned: NDArray[np.int64]
+    """How many rows each of its values has."""
+    values: Sequence[str]
+    """Some of its values."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnitCandidate:
+    """A column that may name a person, and what protecting whoever it names would mean; exact numbers of the data."""
+
+    name: str
+    likeness: Likeness
+    values: int
+    most: int
+    """The most rows that one value has."""
+    usual: int
+    """Nine of ten values have at most so many."""
+    is_identifier: bool = True
+    """Whether the draft declares it as one; a category or a number is declared anew by whoever confirms it."""
+
+    @classmethod
+    def of(cls, evidence: UnitEvidence) -> UnitCandidate | None:
+        """The column as a candidate; None where it is none."""
+        like = _likeness(evidence)
+        if like is None:
+            return None
+        return cls(
+            name=evidence.column.name,
+            likeness=like,
+            values=len(evidence.owned),
+            most=int(evidence.owned.max()),
+            usual=int(np.quantile(evidence.owned, 0.9, method="higher")),
+            is_identifier=like is Likeness.person_identifier or isinstance(evidence.column, Identifier),
+        )
+
+    @property
+    def max_rows(self) -> int:
+        """A round number of rows at or above the usual one."""
+        return next((step for step in _STEPS if step >= self.usual), _STEPS[-1])
+
+    @property
+    def meaning(self) -> str:
+        """What it would mean, in plain words.
+
+        >>> told = {"likeness": Likeness.person_identifier, "values": 2113}
+        >>> UnitCandidate(name="patient_id", most=4113, usual=11, **told).meaning
+        'one patient_id, of 2,113: 4,113 rows at most, nine of ten have at most 11'
+        """
+        whose = f"one {self.name}, of {self.values:,}"
+        if self.most == 1:
+            return f"{whose}: each has one row, so it is the same as a row"
+        return f"{whose}: {self.most:,} rows at most, nine of ten have at most {self.usual:,}"
+
+    def lines(self) -> list[str]:
+        """Comments for the file: the meaning, and the line that would confirm it."""
+        name = json.dumps(self.name, ensure_ascii=False)
+        also = '  # and declare that column by name and kind = "identifier" alone'
+        return [
+            self.meaning,
+            f"  unit = {{ column = {name}, max_rows = {self.max_rows}, taken_from_data = true }}"
+            + ("" if self.is_identifier else also),
+        ]
+
+
+def ranked(candidates: Iterable[UnitCandidate]) -> tuple[UnitCandidate, ...]:
+    """The likeliest by name first, then those that repeat."""
+    return tuple(sorted(candidates, key=lambda one: (-one.likeness, one.most == 1)))
+
+
+def _likeness(evidence: UnitEvidence) -> Likeness | None:
+    """How likely it is, or None where it is no candidate."""
+    said, values = likeness(evidence.column.name), len(evidence.owned)
+    if values <= TRUTH_VALUES or not _may_identify(evidence.column):
+        return None
+    identifier = isinstance(evidence.column, Identifier)
+    few = FEW_NUMBERS if isinstance(evidence.column, Numeric) else FEW_VALUES
+    if said is Likeness.person_identifier or (said > Likeness.none and identifier):
+        return said
+    if said is Likeness.person and values > few:
+        return said
+    repeats = identifier and int(evidence.owned.max()) > 1
+    given_out = repeats and not says_measure(evidence.column.name) and _given_out(evidence.values)
+    return Likeness.none if given_out else None
+
+
+def _may_identify(column: Column) -> bool:
+    """Whole numbers and texts may; measured numbers and dates do not."""
+    if isinstance(column, Numeric):
+        return type(column) is Numeric and column.integer
+    return True
+
+
+def _given_out(values: Sequence[str]) -> bool:
+    """Whether values look as identifiers do that are drawn or counted up, not as words do."""
+    looked = [value.strip() for value in values[:MOST_VALUES]]
+    return bool(looked) and all(_DRAWN.fullmatch(value) or _SERIAL.fullmatch(value) for value in looked)
+
+
+def as_identifiers(columns: Sequence[Column], candidates: Sequence[UnitCandidate]) -> list[Column]:
+    """The columns, of which those are identifiers whose name says that they identify a person: they are no features."""
+    named = {one.name for one in candidates if one.is_identifier}
+    return [
+        Identifier(one.name) if one.name in named and not isinstance(one, Identifier) else one
+        for one in columns
+    ]
+
+
+def open_unit(candidates: Sequence[UnitCandidate]) -> UnconfirmedUnit:
+    """The state that a draft leaves to a person: names alone, nothing of the values."""
+    return UnconfirmedUnit([one.name for one in candidates])
+
+
+def unit_notes(candidates: Sequence[UnitCandidate]) -> tuple[str, ...]:
+    """The comments before the unit of a draft."""
+    if not candidates:
+        return (
+            "Whose privacy is promised? No column seems to name a person, so each row is taken to be about another",
+            "one, and every promise carries that as an assumption. If it is known, put this in the place of [unit]:",
+            f'  unit = "{ROW}"',
+            "If a person may have several rows, declare the column that names them as an identifier, and put there",
+            "  unit = { column = ..., max_rows = ... }",
+        )
+    lines = [line for one in candidates for line in one.lines()]
+    return (
+        "Whose privacy is promised? A draft does not decide that: nothing is read or spent before it is said.",
+        "Put one of these lines in the place of the table [unit] below:",
+        "",
+        "each row is about another person",
+        f'  unit = "{ROW}"',
+        *lines,
+        "",
+        "max_rows is public: how many rows of one person may count. The numbers above are taken from the data: put one",
+        "that you know in their place and remove taken_from_data, or every promise carries that as an assumption.",
+    )

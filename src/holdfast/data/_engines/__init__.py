@@ -1,0 +1,271 @@
+"""Where rows can live, and `open_table`, which finds the engine that takes a source.
+
+An engine is one file or folder, whose `connect` gives a `Table`, and one entry of ENGINES, or an object of your own.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from holdfast._arguments import checked
+from holdfast._caution import warn
+from holdfast._extensions import Registry
+from holdfast.data._schema import Identifier, Schema
+from holdfast.data._schema.kinds import Column
+from holdfast.data._table import Table
+from holdfast.errors import AssumptionWarning, ParameterError, require
+from holdfast.noise._source import Source
+from holdfast.privacy._adjacency import Adjacency, resolve_adjacency
+
+
+@dataclass(frozen=True, kw_only=True)
+class Engine:
+    """A name, the sources it takes, and how it opens one (its driver is imported there)."""
+
+    name: str
+    takes: str
+    accepts: Callable[[Any], bool]
+    connect: Callable[..., Table]
+    reads_kinds: bool = False
+    """Whether columns may be of kinds with a `read` of their own, which is Python: no database can run it."""
+
+
+def _package(source: Any) -> str:
+    return type(source).__module__.partition(".")[0]
+
+
+def _in_memory(source: Any) -> bool:
+    return isinstance(source, dict) or _package(source) in ("pandas", "polars", "pyarrow")
+
+
+def _files(source: Any) -> bool:
+    if isinstance(source, PathLike):
+        return True
+    if isinstance(source, str):
+        return source.startswith("duckdb://") or "://" not in source
+    return _package(source) in ("duckdb", "_duckdb")
+
+
+def _connect_memory(source: Any, *arguments: Any, **options: Any) -> Table:
+    from holdfast.data._engines.memory import connect
+
+    return connect(source, *arguments, **options)
+
+
+def _connect_duckdb(source: Any, *arguments: Any, **options: Any) -> Table:
+    from holdfast.data._engines.duckdb.table import connect
+
+    return connect(source, *arguments, **options)
+
+
+def _spark(source: Any) -> bool:
+    return _package(source) == "pyspark"
+
+
+def _connect_spark(source: Any, *arguments: Any, **options: Any) -> Table:
+    from holdfast.data._engines.spark.table import connect
+
+    return connect(source, *arguments, **options)
+
+
+def _postgres_url(source: Any) -> bool:
+    return isinstance(source, str) and source.startswith(("postgresql://", "postgres://"))
+
+
+def _connect_postgres(source: Any, *arguments: Any, **options: Any) -> Table:
+    from holdfast.data._engines.postgres.table import connect
+
+    return connect(source, *arguments, **options)
+
+
+ENGINES = (
+    Engine(
+        name="memory",
+        takes="data frames, Arrow tables, mappings of arrays",
+        accepts=_in_memory,
+        connect=_connect_memory,
+        reads_kinds=True,
+    ),
+    Engine(
+        name="duckdb",
+        takes="Parquet and CSV files, DuckDB files, connections and relations",
+        accepts=_files,
+        connect=_connect_duckdb,
+    ),
+    Engine(
+        name="spark",
+        takes="Spark DataFrames, classic and Connect",
+        accepts=_spark,
+        connect=_connect_spark,
+    ),
+    Engine(
+        name="postgres",
+        takes="postgresql:// URLs",
+        accepts=_postgres_url,
+        connect=_connect_postgres,
+    ),
+)
+
+REGISTRY = Registry(
+    group="holdfast.engines",
+    noun="engine",
+    own=ENGINES,
+    kind=Engine,
+    calls=("accepts", "connect"),
+    states=("takes",),
+    promise="reads every row once",
+)
+
+
+def engine_for(source: Any, engine: str | Engine | None = None) -> Engine:
+    """The engine of that name, or the first that takes the source; of installed packages where none of ours does."""
+    if isinstance(engine, Engine):
+        named: tuple[Engine, ...] = (REGISTRY.admit(engine),)
+    else:
+        named = tuple(one for one in ENGINES if engine in (None, one.name))
+    if not named:
+        found = REGISTRY.named(engine) if isinstance(engine, str) else None
+        if found is None:
+            raise ParameterError(
+                f"engine must be an Engine or one of {REGISTRY.names()}, got engine={engine!r}"
+            )
+        named = (found,)
+    for one in named:
+        if one.accepts(source):
+            return one
+    if engine is None:
+        named = REGISTRY.everything()
+        found = next((one for one in named if one.accepts(source)), None)
+        if found is not None:
+            return found
+    # A URL may hold a password, so only its kind is named.
+    kind = f"a {source.partition('://')[0]} URL" if isinstance(source, str) else type(source).__name__
+    known = "; ".join(f"{one.name}: {one.takes}" for one in named)
+    raise ParameterError(f"source must be one of ({known}), got {kind}")
+
+
+@checked
+def open_table(
+    source: Any,
+    schema: Schema,
+    *,
+    table: str | None = None,
+    adjacency: Adjacency | str | None = None,
+    n_public: int | None = None,
+    entropy: Source | None = None,
+    engine: str | Engine | None = None,
+    local_copy: bool | str | PathLike[str] | None = None,
+    **options: Any,
+) -> Table:
+    """Put a schema in front of data, wherever they are.
+
+    `source` is a pandas or polars data frame, a pyarrow table, a mapping from names to arrays, a path or
+    pattern of Parquet or CSV files, a folder of them, a URL such as `duckdb:///clinic.db?table=visits` or
+    `postgresql://user@host/db?table=visits`, a DuckDB connection (with `table=`) or relation, or a Spark
+    DataFrame. `adjacency` and `n_public` may be given here or in the schema; a conflict is an error. `entropy`
+    draws the coins that choose which rows of a user are kept.
+    `engine` names one, or is an `Engine` of your own; by default the first that takes the source.
+    `local_copy` says whether a fit of many passes may keep the encoded rows in a file without a name until it ends:
+    by default where the rows come from files and the disk has room; False for never, True or a folder for always.
+    `options` go to the engine (DuckDB: `memory_limit`, `threads`; PostgreSQL: `way`, `keep`; Spark: `partitions`).
+
+    >>> from holdfast.data import Categorical, Schema, open_table
+    >>> schema = Schema([Categorical("sex", ["F", "M"])])
+    >>> open_table({"sex": ["F", "M", "M", "x"]}, schema).counts([["sex"]])[0].tolist()
+    [1, 3]
+    """
+    schema.confirmed()
+    resolved = resolve_adjacency(adjacency, schema.adjacency)
+    folder = None if local_copy is None or isinstance(local_copy, bool) else Path(local_copy)
+    require(
+        folder is None or folder.is_dir(),
+        "local_copy",
+        str(folder),
+        "None, True, False or a folder that exists",
+    )
+    if n_public is not None and schema.n_public is not None and n_public != schema.n_public:
+        raise ParameterError(
+            f"n_public={n_public} contradicts the schema, which declares {schema.n_public}; drop the argument"
+        )
+    n_public = schema.n_public if n_public is None else n_public
+    require(n_public is None or n_public >= 1, "n_public", n_public, ">= 1")
+    if schema.assumptions:
+        warn(
+            f"the schema is a draft: {'; '.join(schema.assumptions)}. Replace what is marked and remove "
+            "taken_from_data, or every promise made with it carries that as an assumption",
+            AssumptionWarning,
+        )
+    chosen = engine_for(source, engine)
+    strange = [] if chosen.reads_kinds else [one for one in schema.columns if _reads(one)]
+    if strange:
+        raise ParameterError(
+            f"column {strange[0].name!r} is of kind {strange[0].kind!r}, which reads values by Python code, and the "
+            f"engine {chosen.name!r} cannot run it; load the rows, as in open_table(pyarrow.parquet.read_table(...))"
+        )
+    known = inspect.signature(chosen.connect).parameters
+    strange_names = [name for name in options if name not in known]
+    if strange_names and not any(one.kind is one.VAR_KEYWORD for one in known.values()):
+        raise ParameterError(
+            f"options must be those of the engine {chosen.name!r}, got {', '.join(strange_names)}"
+        )
+    opened = chosen.connect(
+        source,
+        schema,
+        table=table,
+        adjacency=resolved,
+        n_public=n_public,
+        entropy=Source() if entropy is None else entropy,
+        **options,
+    )
+    if not any(chosen is one for one in ENGINES):
+        require(
+            isinstance(opened, Table),
+            f"what the engine {chosen.name!r} gives",
+            type(opened).__name__,
+            "a Table",
+        )
+        opened.engine_author = REGISTRY.author(chosen)
+    if schema.open_levels:
+        again = {"table": table, "engine": engine, "local_copy": local_copy, "entropy": entropy, **options}
+        opened.reopen = partial(_reopened, source, again | {"adjacency": resolved, "n_public": n_public})
+    if local_copy is not None:
+        opened.local_copy, opened.copy_folder = local_copy is not False, folder
+    return opened
+
+
+def rows_of_source(source: str | PathLike[str], **told: Any) -> Any:
+    """All rows of a Parquet or CSV file, or of the table that a database URL names, as Arrow: for their owner alone.
+
+    `told` says how files are read, as in `read_table`. Errors do not repeat the URL, which may hold a password.
+    """
+    from holdfast.data._engines.files import read_table
+
+    kind, found, _ = str(source).partition("://")
+    if not found:
+        return read_table(Path(source), **told)
+    if kind == "duckdb":
+        from holdfast.data._engines.duckdb.table import read_all
+
+        return read_all(source)
+    if _postgres_url(source):
+        from holdfast.data._engines.postgres import source as postgres
+
+        return postgres.read_relation(str(source))[0]
+    name = told.get("name", "file")
+    raise ParameterError(f"{name} must be a file, or a duckdb:// or postgresql:// URL, got a {kind} URL")
+
+
+def _reopened(source: Any, options: dict[str, Any], schema: Schema) -> Table:
+    """The same rows behind another declaration of their columns."""
+    return open_table(source, schema, **options)
+
+
+def _reads(column: Column) -> bool:
+    """Whether values are read by the kind itself."""
+    return not isinstance(column, Identifier) and column.read is not None

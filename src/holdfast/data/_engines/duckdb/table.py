@@ -1,0 +1,304 @@
+"""Files and in-process tables through DuckDB: counted in SQL, streamed as Arrow, never loaded whole."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.data._engines.duckdb.source import Scan, interruptible, scan_of_caller, scan_of_files
+from holdfast.data._engines.work_folder import WorkFolder
+from holdfast.data._order import KEY_BYTES, Order, PerRecordBatches
+from holdfast.data._rows import Batch, Kind, check_columns, encode_batch
+from holdfast.data._schema import Schema
+from holdfast.data._sql.dialect import Dialect
+from holdfast.data._sql.statements import Statements, binned, distinct_sets, zero_filled
+from holdfast.data._table import Table
+from holdfast.errors import require, withholding
+from holdfast.noise._source import Source
+from holdfast.privacy._adjacency import Adjacency
+
+T = TypeVar("T")
+DIALECT = Dialect()
+#: Rows whose users are bounded at a time, and the table that holds what is kept of them.
+PART_ROWS = 500_000
+KEPT = "work.kept"
+#: From so many joint counts on, rows are read once and counted here; fewer are grouped where they are.
+MANY_SETS = 8
+BINNED_ROWS = 131_072
+JOINED_LINES = (
+    "quoted fields of the CSV files may hold line ends, as the schema declares: a stray quote may join its row "
+    "with those that follow, so one person's row could change how others are read"
+)
+#: DuckDB's names of types (without parameters) and how they are read.
+KINDS = {
+    **dict.fromkeys(
+        ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"),
+        Kind.integer,
+    ),
+    **dict.fromkeys(("FLOAT", "DOUBLE"), Kind.floating),
+    **dict.fromkeys(("DECIMAL", "HUGEINT", "UHUGEINT"), Kind.decimal),
+    **dict.fromkeys(("VARCHAR", "ENUM", "UUID"), Kind.text),
+    **dict.fromkeys(("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"), Kind.timestamp),
+    "TIMESTAMP WITH TIME ZONE": Kind.zoned,
+    "BOOLEAN": Kind.boolean,
+    "DATE": Kind.date,
+}
+
+
+_withholding = partial(withholding, "DuckDB")
+
+
+def _open(
+    source: Any,
+    schema: Schema,
+    *,
+    table: str | None = None,
+    memory_limit: str | None = None,
+    threads: int | None = None,
+) -> tuple[Scan, Callable[[], None]]:
+    """What reads the source, and what deletes the spilled files."""
+    import duckdb
+
+    require(threads is None or threads >= 1, "threads", threads, ">= 1")
+    with _withholding("open the table"):
+        given = scan_of_caller(source, table=table)
+        if given is not None:
+            options = [option for option in (memory_limit, threads) if option is not None]
+            require(not options, "options", options, "left out: the connection is the caller's")
+            return given, _nothing
+    work = WorkFolder()  # for spilling; nobody else may read it
+    folder = str(work.path)
+    connection = duckdb.connect(config={"temp_directory": folder, "autoinstall_known_extensions": "false"})
+    cleanup = partial(_let_go, connection.close, work)
+    try:
+        with _withholding("apply the options memory_limit and threads"):
+            connection.execute("SET python_enable_replacements = false")
+            if memory_limit is not None:
+                connection.execute(f"SET memory_limit = {DIALECT.literal(memory_limit)}")
+            if threads is not None:
+                connection.execute(f"SET threads = {int(threads)}")
+            connection.execute(f"ATTACH {DIALECT.literal(f'{folder}/work.db')} AS work")
+        with _withholding("open the source"):
+            return scan_of_files(source, connection, schema), cleanup
+        raise AssertionError("the block above returns or raises")
+    except BaseException:
+        cleanup()
+        raise
+
+
+def read_all(source: Any) -> Any:
+    """A whole table of a DuckDB file, connection or relation as one Arrow table: for drafts only."""
+    opened, cleanup = _open(source, Schema([]))
+    with _withholding("read the rows"):
+        made = opened.run(f"SELECT * FROM {opened.source}").to_arrow_table()
+    cleanup()
+    return made
+
+
+def connect(
+    source: Any,
+    schema: Schema,
+    *,
+    adjacency: Adjacency,
+    n_public: int | None,
+    entropy: Source,
+    **options: Any,
+) -> DuckDBTable:
+    """Open files, a DuckDB file, a connection or a relation; nothing but column names and types is read."""
+    opened, cleanup = _open(source, schema, **options)
+    try:
+        kinds = dict(opened.kinds) or _kinds(opened)
+        check_columns([column.name for column in schema.columns], list(kinds))
+        statements = Statements(
+            schema=schema,
+            dialect=replace(DIALECT, names=opened.names),
+            source=opened.source,
+            position=opened.position,
+            kinds=kinds,
+            key=entropy.bytes(KEY_BYTES),
+        )
+    except BaseException:
+        cleanup()
+        raise
+    made = DuckDBTable(schema, opened, statements, cleanup, adjacency=adjacency, n_public=n_public)
+    if opened.names and schema.csv.quoted_newlines:
+        made.notes = (JOINED_LINES,)
+    return made
+
+
+def _kinds(opened: Scan) -> dict[str, Kind]:
+    """How each stored column is read, from its type alone."""
+    types: dict[str, str] = {}
+    with _withholding("read the columns"):
+        described = opened.run(f"SELECT * FROM {opened.source}")
+        types = {name: str(kind) for name, kind in zip(described.columns, described.types, strict=True)}
+    return {name: KINDS.get(kind.partition("(")[0], Kind.unknown) for name, kind in types.items()}
+
+
+class DuckDBTable(Table):
+    """A table that DuckDB reads: memory stays bounded whatever its size."""
+
+    def __init__(
+        self,
+        schema: Schema,
+        opened: Scan,
+        statements: Statements,
+        cleanup: Callable[[], None],
+        *,
+        adjacency: Adjacency,
+        n_public: int | None,
+    ) -> None:
+        super().__init__(schema, adjacency=adjacency, n_public=n_public)
+        self._opened = opened
+        self._statements = statements
+        self._finalizer = weakref.finalize(self, cleanup)
+        # Rows of files: their shuffle may spill to a disk, and so may a copy of its result.
+        if opened.can_write:
+            self.capabilities = self.capabilities | {"local_copy"}
+
+    def close(self) -> None:
+        """Close the connection that was opened here, and delete what was spilled to disk."""
+        self._finalizer()
+
+    def _ready(self) -> Statements:
+        """The statements, once the rows of bounded users are put aside in the work folder.
+
+        That is done once and a part of the users at a time, because ranking rows within users must fit into
+        memory. A connection of the caller's is only read from: there the rows are chosen in each statement.
+        """
+        if self._statements.bounded and self._opened.can_write and self._statements.kept is None:
+            parts = 1 + self._number(f"SELECT count(*) FROM {self._opened.source}") // PART_ROWS
+            for part in range(parts):
+                put = f"INSERT INTO {KEPT}" if part else f"CREATE TABLE {KEPT} AS"
+                statement = f"{put} {self._statements.kept_part(part, parts)}"
+                self._do("choose the rows of each user", partial(self._opened.run, statement))
+            self._statements = replace(self._statements, kept=KEPT)
+        return self._statements
+
+    def _number(self, statement: str) -> int:
+        return int(self._do("count", lambda: self._opened.run(statement).fetchall())[0][0])
+
+    def _do(self, doing: str, call: Callable[[], T]) -> T:
+        """A call of DuckDB that may take long: it can be interrupted, and what it says of a failure is withheld."""
+        with _withholding(doing):
+            return interruptible(call, self._opened.interrupt)
+        raise AssertionError("the block above returns or raises")
+
+    def _rows(self) -> int:
+        return self._number(self._ready().count())
+
+    def _units(self) -> int:
+        return self._rows() if self.unit.column is None else self._number(self._statements.users())
+
+    def _beyond(self, most: int) -> int:
+        return self._number(self._statements.beyond(most))
+
+    def _arrow(self, statement: str, rows: int) -> Iterator[Any]:
+        """The result as Arrow record batches of at most that many rows."""
+
+        def begin() -> Any:
+            relation = self._opened.run(statement)
+            # One method under the names of DuckDB 2, of 1.x, and of the oldest that is allowed.
+            names = ("to_arrow_reader", "fetch_record_batch", "fetch_arrow_reader")
+            reader = next(getattr(relation, name) for name in names if hasattr(type(relation), name))
+            return reader(rows)
+
+        stream = self._do("read the rows", begin)
+        while True:
+            batch = self._do("read the rows", partial(next, stream, None))
+            if batch is None:
+                return
+            yield batch
+
+    def _stream(self, schema: Schema, order: Order, rows: int) -> Iterator[Batch]:
+        statement = self._ready().ordered(schema.names, order)
+        if isinstance(order, PerRecordBatches):
+            yield from self._drawn(schema, order, statement, rows)
+            return
+        for arrow in _evenly(self._arrow(statement, rows), rows):
+            present = None
+            if self._statements.pads(order):
+                present = np.asarray(
+                    arrow.column(arrow.num_columns - 1).to_numpy(zero_copy_only=False), dtype=np.bool_
+                )
+            yield _encoded(schema, arrow, present)
+
+    def _drawn(self, schema: Schema, order: PerRecordBatches, statement: str, rows: int) -> Iterator[Batch]:
+        """The stream is sorted by batch number: gather each, and yield an empty one where none was drawn."""
+        import pyarrow as pa
+
+        waiting: list[Any] = []
+        number = 0
+        empty: Any = None
+        for arrow in self._arrow(statement, rows):
+            empty = arrow.slice(0, 0)
+            drawn = arrow.column(arrow.num_columns - 1).to_numpy()
+            borders = [0, *(np.flatnonzero(np.diff(drawn)) + 1).tolist(), len(drawn)]
+            for first, last in pairwise(borders):
+                while first < last and number < drawn[first]:
+                    yield _encoded(schema, _joined(pa, waiting, empty), None)
+                    waiting, number = [], number + 1
+                waiting.append(arrow.slice(first, last - first))
+        while number < order.batches:
+            yield _encoded(schema, _joined(pa, waiting, empty), None)
+            waiting, number = [], number + 1
+
+    def _count_cells(self, sets: list[tuple[str, ...]]) -> list[NDArray[np.int64]]:
+        if not sets:
+            return []
+        names = list(dict.fromkeys(name for group in sets for name in group))
+        if len(sets) >= MANY_SETS and names:
+            return binned(self.schema, sets, names, self._arrow(self._ready().cells(names), BINNED_ROWS))
+        return zero_filled(self.schema, sets, self._arrow(self._ready().counts(distinct_sets(sets)), 65_536))
+
+
+def _nothing() -> None:
+    """What is done to a caller's connection at the end."""
+
+
+def _let_go(close: Callable[[], None], work: WorkFolder) -> None:
+    close()
+    work.delete()
+
+
+def _joined(pa: Any, parts: list[Any], empty: Any) -> Any:
+    if parts:
+        return pa.Table.from_batches(parts).combine_chunks()
+    return empty
+
+
+def _encoded(schema: Schema, arrow: Any, present: NDArray[np.bool_] | None) -> Batch:
+    columns: dict[str, Any] = {}
+    if arrow is None:
+        import pyarrow as pa
+
+        columns = {name: pa.nulls(0) for name in schema.names}
+    else:
+        columns = {name: arrow.column(place) for place, name in enumerate(schema.names)}
+    batch = encode_batch(schema, columns, 0 if arrow is None else arrow.num_rows)
+    return batch if present is None else replace(batch, present=present)
+
+
+def _evenly(stream: Iterator[Any], rows: int) -> Iterator[Any]:
+    """The same rows in batches of exactly that many (the last one may be shorter)."""
+    import pyarrow as pa
+
+    waiting: list[Any] = []
+    held = 0
+    for arrow in stream:
+        waiting.append(arrow)
+        held += arrow.num_rows
+        while held >= rows:
+            whole = pa.Table.from_batches(waiting)
+            yield whole.slice(0, rows).combine_chunks()
+            waiting = whole.slice(rows).to_batches()
+            held -= rows
+    if held:
+        yield pa.Table.from_batches(waiting).combine_chunks()

@@ -1,0 +1,119 @@
+"""Whole files of rows, read and written as they are: Parquet, CSV, NumPy and Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from holdfast.data._engines.file_rows import number_names, rows_of_files
+from holdfast.data._moments import column_numbers
+from holdfast.data._rows import Kind, kind_of, numbers
+from holdfast.data._schema import CsvFormat, DateTime, Numeric, Schema
+from holdfast.errors import DataError, ParameterError, withholding
+
+TABLES = (".parquet", ".csv")
+WRITTEN = (".parquet", ".csv", ".arrow")
+"""Endings of the tables that `write_table` writes."""
+
+
+def read_table(
+    path: Path,
+    *,
+    name: str = "file",
+    kinds: Sequence[str] = TABLES,
+    csv: CsvFormat | None = None,
+    numbers: Sequence[str] = (),
+) -> Any:
+    """A file as an Arrow table; `name` is what the caller calls it.
+
+    All columns of a CSV file are texts; those of `numbers` have a decimal point, whatever the file writes.
+    """
+    if path.suffix not in kinds or not path.is_file():
+        raise ParameterError(
+            f"{name} must be a {' or '.join(kinds)} file that exists, or a database URL, got {path.name!r}"
+        )
+    import pyarrow.parquet as parquet
+
+    with withholding("Arrow", f"read {path.name}"):
+        if path.suffix == ".csv":
+            return rows_of_files(str(path), csv=csv, numbers=numbers).table()
+        return parquet.read_table(path)
+
+
+def read_arrays(path: Path, label: str | None) -> tuple[Any, Any]:
+    """Rows of numbers, and the labels if a column of them is named; a .npy file holds rows alone."""
+    import numpy as np
+
+    if path.suffix == ".npy":
+        with withholding("NumPy", f"read {path.name}"):
+            return np.load(path, allow_pickle=False), None
+    table = read_table(path, name="data", kinds=(*TABLES, ".npy"))
+    if label is not None and label not in table.column_names:
+        raise DataError(f"the table has no column {label!r}")
+    names = [name for name in table.column_names if name != label]
+    rows = np.column_stack([numeric_column(table.column(name), name) for name in names])
+    return rows, None if label is None else _labels(table.column(label))
+
+
+def numeric_column(values: Any, name: str) -> Any:
+    """A column of a table without a schema as doubles, NaN where nothing stands; other values have no policy."""
+    found = numbers(values)
+    if (
+        int((found == found).sum()) < len(values) - values.null_count
+        and kind_of(values.type) is not Kind.floating
+    ):
+        raise DataError(
+            f"the column {name!r} must hold numbers only; texts become numbers by a schema and an Encoder "
+            "(holdfast.Encoder), or leave the column out"
+        )
+    return found
+
+
+def _labels(values: Any) -> Any:
+    """Labels as they are stored; those of a CSV file as numbers where every one is a numeral."""
+    import numpy as np
+
+    if kind_of(values.type) is not Kind.text:
+        return values.to_numpy()
+    found = numbers(values)
+    if np.isnan(found).any():
+        return np.array([str(label) for label in values.to_pylist()])
+    whole = bool(np.all(found == np.floor(found)) and np.all(np.abs(found) < 2**53))
+    return found.astype(np.int64) if whole else found
+
+
+def read_columns(source: Any, schema: Schema, *, name: str) -> dict[str, Any]:
+    """The schema's columns of a file or an Arrow table, identifiers too, which must hold them, as arrays."""
+    table = source
+    if isinstance(source, Path):
+        table = read_table(source, name=name, csv=schema.csv, numbers=number_names(schema))
+    missing = [column.name for column in schema.columns if column.name not in table.column_names]
+    if missing:
+        raise ParameterError(f"{name} must hold the schema's columns, {', '.join(missing)} are not there")
+    found = {}
+    for column in schema.columns:
+        one = column.name
+        if isinstance(column, Numeric) and not isinstance(column, DateTime):
+            found[one] = column_numbers(column, table[one])
+        else:
+            found[one] = table[one].to_numpy()
+    return found
+
+
+def write_table(table: Any, path: Path) -> None:
+    """Write an Arrow table in the format that the ending of its path names."""
+    if path.suffix == ".parquet":
+        from pyarrow import parquet
+
+        parquet.write_table(table, path)
+    elif path.suffix == ".csv":
+        from pyarrow import csv
+
+        csv.write_csv(table, path)
+    elif path.suffix == ".arrow":
+        from pyarrow import feather
+
+        feather.write_feather(table, str(path), compression="uncompressed")
+    else:
+        raise ParameterError(f"a table is written to {', '.join(WRITTEN)}, got {path.name!r}")

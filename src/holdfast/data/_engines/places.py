@@ -1,0 +1,47 @@
+"""Where a source that a text names lies on the disk: a file, a folder, a pattern of files, or the file of a URL."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from holdfast.data._engines.file_rows import is_data_file
+
+DUCKDB = "duckdb://"
+
+
+def local_place(source: str | os.PathLike[str]) -> Path | None:
+    """The file, folder or pattern that a source is read from; None for a server's table.
+
+    >>> print(local_place("clinic.parquet"), local_place("duckdb:///clinic.db?table=visits"))
+    clinic.parquet clinic.db
+    >>> print(local_place("postgresql://ann@host/clinic?table=visits"))
+    None
+    """
+    text = os.fspath(source)
+    if text.startswith(DUCKDB):
+        return Path(database_file(text))
+    return None if "://" in text else Path(text)
+
+
+def database_file(url: str) -> str:
+    """The file of a DuckDB URL. As with SQLite URLs, three slashes are a relative path and four an absolute one."""
+    path = unquote(urlsplit(url).path.removeprefix("/"))
+    return path if os.path.exists(path) or not os.path.exists("/" + path) else "/" + path
+
+
+def module_file(function: str) -> Path | None:
+    """Where MODULE:FUNCTION is looked for first; None for what names no module.
+
+    >>> print(module_file("models.mine:train"), module_file("noisy_gd"))
+    models/mine.py None
+    """
+    module, colon, _ = function.partition(":")
+    parts = [part for part in module.split(".") if part]
+    return Path(*parts).with_suffix(".py") if colon and parts else None
+
+
+def would_be_read(path: Path) -> bool:
+    """Whether a file is read where it lies in a folder that is a source."""
+    return is_data_file(str(path))

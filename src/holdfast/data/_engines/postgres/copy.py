@@ -1,0 +1,96 @@
+"""The pulled copy: every declared column, read on the server, in a DuckDB database that only we can open.
+
+The copy holds doubles and texts, as the server read them, so the server's types and settings no longer matter.
+It lives in memory, or in a file in a private folder that is deleted at the end, also after an error (`WorkFolder`).
+All orders are drawn in the copy, by a keyed hash of the row's place in it: with a fresh secret key that is a uniform
+secret permutation whatever order the server sent the rows in (soundness, section 1, order (i)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, Literal
+
+from holdfast.data._engines.duckdb.source import Runner, Scan
+from holdfast.data._engines.duckdb.table import DuckDBTable, _withholding
+from holdfast.data._engines.work_folder import WorkFolder
+from holdfast.data._rows import Kind
+from holdfast.data._schema import Schema
+from holdfast.data._sql.dialect import Dialect
+from holdfast.data._sql.statements import Statements
+from holdfast.privacy._adjacency import Adjacency
+
+Keep = Literal["memory", "file"]
+KEEPS = ("memory", "file")
+COPY = "work.copy"
+
+
+def pull(
+    batches: Callable[[], Iterator[Any]],
+    statements: Statements,
+    schema: Schema,
+    *,
+    keep: Keep,
+    adjacency: Adjacency,
+    n_public: int | None,
+) -> DuckDBTable:
+    """Copy the batches of `statements.readings()`; users are bounded in the copy, by the same coins."""
+    import duckdb
+
+    # In memory means in memory: nothing is spilled to a disk then.
+    work = WorkFolder() if keep == "file" else None
+    folder = "" if work is None else str(work.path)
+    config: dict[str, Any] = {"temp_directory": folder, "autoinstall_known_extensions": "false"}
+    connection = duckdb.connect(config=config)
+    cleanup = partial(_let_go, connection.close, work)
+    try:
+        names = tuple(column.name for column in schema.columns)
+        numbers = {name: statements.reads_number(name) for name in names}
+        with _withholding("make the private copy"):
+            connection.execute("SET python_enable_replacements = false")
+            place = f"{folder}/copy.db" if keep == "file" else ":memory:"
+            connection.execute(f"ATTACH {Dialect().literal(place)} AS work")
+            types = ["DOUBLE" if numbers[name] else "VARCHAR" for name in names]
+            listed = ", ".join(f"r{place} {kind}" for place, kind in enumerate(types)) or "nothing INTEGER"
+            connection.execute(f"CREATE TABLE {COPY} ({listed})")
+        for batch in batches():
+            _append(connection, batch)
+        run = Runner(connection.cursor)
+        scan = Scan(source=COPY, position="rowid", run=run, interrupt=run.interrupt, can_write=True)
+        local = Statements(
+            schema=schema,
+            dialect=Dialect(names={name: f"r{place}" for place, name in enumerate(names)}),
+            source=COPY,
+            position="rowid",
+            kinds={name: Kind.floating if numbers[name] else Kind.text for name in names},
+            key=statements.key,
+        )
+        return DuckDBTable(schema, scan, local, cleanup, adjacency=adjacency, n_public=n_public)
+    except BaseException:
+        cleanup()
+        raise
+
+
+def _append(connection: Any, batch: Any) -> None:
+    """Add one Arrow batch to the copy."""
+    import pyarrow as pa
+
+    with _withholding("write the private copy"):
+        connection.register("arrived", pa.Table.from_batches([batch]))
+        connection.execute(f"INSERT INTO {COPY} SELECT * FROM arrived")
+        connection.unregister("arrived")
+
+
+def _let_go(close: Callable[[], None], work: WorkFolder | None) -> None:
+    try:
+        close()
+    finally:
+        if work is not None:
+            work.delete()
+
+
+def keep_for(keep: str | None, *, values: int, most: int) -> Keep:
+    """Where the copy goes: as asked, else in memory up to `most` expected values, else in a file."""
+    small = values <= most if keep is None else keep == "memory"
+    return "memory" if small else "file"

@@ -1,0 +1,279 @@
+"""The extension: one schema, three functions and one aggregate for each kind of array, and the library behind them.
+
+The library is built by one compiler line from the very kernel that Python compiles (kernel/sgd.c), against the
+running server's headers. No makefile of PostgreSQL is used: it would ask for the compiler and the warnings of whoever
+packaged the server.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import holdfast._kernel
+from holdfast.data._engines.postgres.dialect import PostgresDialect
+from holdfast.data._engines.postgres.session import Session
+from holdfast.errors import DataError, MissingExtra
+
+KERNEL = Path(holdfast._kernel.__file__).parent
+SOURCES = ("sgd.h", "sgd.c", "postgres/holdfast_sgd.c")
+#: As for Python's kernel: never fast-math, no fused multiply-add, nothing of this machine only. The rest is what
+#: PostgreSQL itself is compiled with.
+FLAGS = (
+    "-std=gnu99",
+    "-O3",
+    "-fPIC",
+    "-fno-fast-math",
+    "-ffp-contract=off",
+    "-fno-strict-aliasing",
+    "-fwrapv",
+)
+COMPILERS = ("gcc", "clang", "cc")
+_SHARED = {"darwin": ("-bundle", "-undefined", "dynamic_lookup")}
+_SECONDS = 300
+
+
+@cache
+def version() -> str:
+    """A digest of the source: two builds of the same version compute the same bits.
+
+    >>> len(version())
+    16
+    """
+    made = sha256()
+    for name in SOURCES:
+        made.update((KERNEL / name).read_bytes())
+    return made.hexdigest()[:16]
+
+
+def find_compiler(asked: str | None = None) -> str:
+    """The C compiler: as asked for, $CC, or the first that is installed."""
+    given = asked or os.environ.get("CC")
+    found = next(filter(None, map(shutil.which, (given,) if given else COMPILERS)), None)
+    if found is None:
+        raise MissingExtra(
+            f"a C compiler is needed ({given or ' or '.join(COMPILERS)}) and was not found; install one (Debian: "
+            "apt-get install gcc), or name it: --compiler PATH"
+        )
+    return found
+
+
+def find_headers(reported: Mapping[str, str], *, major: int, pg_config: str | None = None) -> Path:
+    """The folder with `postgres.h` of the running server, as it reports or as a local `pg_config` says.
+
+    A `pg_config` of another major version is refused: its headers compile, and the library then fails to load.
+    """
+    places = [] if pg_config else [Path(reported.get("INCLUDEDIR-SERVER", ""))]
+    program = shutil.which(pg_config or "pg_config")
+    if pg_config and program is None:
+        raise DataError(f"pg_config must be a program, got pg_config={pg_config!r}")
+    if program is not None:
+        said = _said(program, "--version").partition(" ")[2]
+        if said.partition(".")[0] == str(major):
+            places.append(Path(_said(program, "--includedir-server")))
+        elif pg_config:
+            raise DataError(
+                f"pg_config must be of PostgreSQL {major}, as the server is; {pg_config!r} is of {said}"
+            )
+    for place in places:
+        if (place / "postgres.h").is_file():
+            return place
+    raise MissingExtra(
+        f"the server's C headers (postgres.h of PostgreSQL {major}) were not found on this machine; install them "
+        f"(Debian: apt-get install postgresql-server-dev-{major}), or name their pg_config: --pg-config PATH"
+    )
+
+
+def _said(program: str, option: str) -> str:
+    try:
+        return subprocess.run(
+            [program, option], check=True, capture_output=True, text=True, timeout=30
+        ).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return ""
+
+
+def build(target: Path, *, compiler: str, headers: Path) -> None:
+    """Compile the extension to this file."""
+    line = [
+        compiler,
+        *FLAGS,
+        *_SHARED.get(sys.platform, ("-shared",)),
+        f'-DHOLDFAST_VERSION="{version()}"',
+        f"-I{headers}",
+        str(KERNEL / "postgres" / "holdfast_sgd.c"),
+        "-o",
+        str(target),
+        "-lm",
+    ]
+    try:
+        done = subprocess.run(line, capture_output=True, text=True, timeout=_SECONDS)
+    except (OSError, subprocess.SubprocessError):
+        raise DataError(f"the compiler {compiler!r} could not be run") from None
+    if done.returncode != 0:
+        said = next((text for text in done.stderr.splitlines() if "error" in text), "it gave no reason")
+        raise DataError(f"the compiler {compiler!r} refused the extension: {said}")
+
+
+SCHEMA = "holdfast"
+MARK = "holdfast: made by `holdfast postgres install`"
+"""The comment of the schema: one without it is somebody else's."""
+ARRAYS = ("real[]", "double precision[]")
+_DIALECT = PostgresDialect()
+
+
+def _arguments(array: str) -> str:
+    return f"bytea, integer, bytea, {array}, double precision"
+
+
+def created(library: str) -> list[str]:
+    """Statements that create everything, for a library at this absolute path on the server."""
+    path = _DIALECT.literal(library)
+    language = "LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE"
+    made = [
+        f"CREATE SCHEMA {SCHEMA}",
+        f"COMMENT ON SCHEMA {SCHEMA} IS {_DIALECT.literal(MARK)}",
+        f"CREATE FUNCTION {SCHEMA}.version() RETURNS text AS {path}, 'holdfast_version' {language}",
+        f"CREATE FUNCTION {SCHEMA}.sgd_final(internal) RETURNS double precision[] AS {path}, 'holdfast_sgd_final' "
+        f"{language}",
+    ]
+    for array in ARRAYS:
+        made += [
+            f"CREATE FUNCTION {SCHEMA}.sgd_transition(internal, {_arguments(array)}) RETURNS internal AS {path}, "
+            f"'holdfast_sgd_transition' {language}",
+            f"CREATE AGGREGATE {SCHEMA}.sgd_epochs({_arguments(array)}) (SFUNC = {SCHEMA}.sgd_transition, "
+            f"STYPE = internal, SSPACE = 65536, FINALFUNC = {SCHEMA}.sgd_final, FINALFUNC_MODIFY = READ_WRITE, "
+            "PARALLEL = UNSAFE)",
+        ]
+    return made
+
+
+def dropped() -> list[str]:
+    """Statements that remove it all, and fail if something else depends on it or was put into the schema."""
+    made = [f"DROP AGGREGATE IF EXISTS {SCHEMA}.sgd_epochs({_arguments(array)})" for array in ARRAYS]
+    made += [
+        f"DROP FUNCTION IF EXISTS {SCHEMA}.sgd_transition(internal, {_arguments(array)})" for array in ARRAYS
+    ]
+    made += [f"DROP FUNCTION IF EXISTS {SCHEMA}.{name}" for name in ("sgd_final(internal)", "version()")]
+    return [*made, f"DROP SCHEMA {SCHEMA} RESTRICT"]
+
+
+_TRUSTED = (
+    "({0} = (SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname = CURRENT_USER) "
+    "OR (SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.oid = {0}))"
+)
+"""Whether an owner is a superuser, who may do everything anyhow, or whoever asks."""
+FOUND = (
+    "SELECT coalesce(pg_catalog.obj_description(n.oid, 'pg_namespace'), '') AS mark, "
+    "pg_catalog.has_schema_privilege(n.oid, 'USAGE') AS usable, "
+    f"{_TRUSTED.format('n.nspowner')} AS trusted, "
+    "(SELECT CAST(pg_catalog.min(p.probin) AS text) FROM pg_catalog.pg_proc p "
+    "JOIN pg_catalog.pg_language l ON l.oid = p.prolang WHERE p.pronamespace = n.oid AND p.proname = 'version' "
+    f"AND l.lanname = 'c' AND {_TRUSTED.format('p.proowner')}) AS library "
+    f"FROM pg_catalog.pg_namespace n WHERE n.nspname = '{SCHEMA}'"
+)
+"""One row for the schema: whether it is ours and usable by this user, and where its library is."""
+FUNCTIONS = (
+    "SELECT CAST(p.proname AS text) AS name, pg_catalog.pg_get_function_identity_arguments(p.oid) AS arguments, "
+    "CAST(l.lanname AS text) AS language, CAST(p.prosrc AS text) AS source, "
+    "coalesce(CAST(t.proname AS text), '') AS step, coalesce(CAST(f.proname AS text), '') AS final, "
+    f"{_TRUSTED.format('p.proowner')} AND NOT p.prosecdef AND p.proconfig IS NULL AS trusted "
+    "FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace "
+    "JOIN pg_catalog.pg_language l ON l.oid = p.prolang "
+    "LEFT JOIN pg_catalog.pg_aggregate a ON a.aggfnoid = CAST(p.oid AS pg_catalog.regproc) "
+    "LEFT JOIN pg_catalog.pg_proc t ON t.oid = CAST(a.aggtransfn AS oid) AND t.pronamespace = n.oid "
+    "LEFT JOIN pg_catalog.pg_proc f ON f.oid = CAST(a.aggfinalfn AS oid) AND f.pronamespace = n.oid "
+    f"WHERE n.nspname = '{SCHEMA}'"
+)
+"""Every function of the schema: what it is, and whether its owner is trusted."""
+
+
+def created_functions() -> set[tuple[str, ...]]:
+    """Name, arguments, language, source, and of an aggregate its parts: of every function that `created` makes."""
+    made: set[tuple[str, ...]] = {
+        ("version", "", "c", "holdfast_version", "", ""),
+        ("sgd_final", "internal", "c", "holdfast_sgd_final", "", ""),
+    }
+    for array in ARRAYS:
+        made.add(("sgd_transition", f"internal, {_arguments(array)}", "c", "holdfast_sgd_transition", "", ""))
+        made.add(
+            ("sgd_epochs", _arguments(array), "internal", "aggregate_dummy", "sgd_transition", "sgd_final")
+        )
+    return made
+
+
+@dataclass(frozen=True, kw_only=True)
+class Installation:
+    """What a database has of the extension; `current` says whether it is built from this package's source."""
+
+    installed: bool
+    foreign: bool = False
+    """Whether a schema of its name is somebody else's, or holds functions of somebody else: none of it is called."""
+    usable: bool = False
+    version: str | None = None
+    library: str | None = None
+
+    @property
+    def current(self) -> bool:
+        """Whether this package can use it."""
+        return self.installed and self.usable and self.version == version()
+
+    def summary(self) -> str:
+        """In a sentence or two, with what to do."""
+        if self.foreign:
+            return (
+                f"not installed: the schema {SCHEMA!r} of the database, or a function in it, is not of this extension "
+                "or not of a superuser's; none of it was called. Have it renamed or removed, then run: "
+                "holdfast postgres install URL"
+            )
+        if not self.installed:
+            return (
+                "not installed; run: holdfast postgres install URL (as a superuser, on the server's machine)"
+            )
+        if not self.usable:
+            return f"installed, but this user may not use it: GRANT USAGE ON SCHEMA {SCHEMA} TO the user"
+        if not self.current:
+            return "installed from another version of the source; run: holdfast postgres install URL"
+        return f"installed (source {self.version})" + (f" at {self.library}" if self.library else "")
+
+
+_DESCRIBED = ("name", "arguments", "language", "source", "step", "final")
+
+
+def is_ours(schema: Mapping[str, Any]) -> bool:
+    """Whether a schema has our mark and an owner who may put code into the database anyhow."""
+    return schema["mark"] == MARK and bool(schema["trusted"])
+
+
+def look(ask: Callable[[str], list[dict[str, Any]]]) -> Installation:
+    """What a database has; `ask` answers a query with its rows."""
+    found = ask(FOUND)
+    if not found:
+        return Installation(installed=False)
+    functions = ask(FUNCTIONS)
+    if not is_ours(found[0]) or not all(function["trusted"] for function in functions):
+        return Installation(installed=False, foreign=True)
+    listed = {tuple(function[name] for name in _DESCRIBED) for function in functions}
+    if listed != created_functions():
+        return Installation(installed=False, foreign=bool(listed - created_functions()))
+    usable, built = bool(found[0]["usable"]), None
+    if usable:
+        with suppress(DataError):  # a library that is gone or does not load: installed, and not current
+            built = ask(f"SELECT {SCHEMA}.version() AS version")[0]["version"]
+    return Installation(installed=True, usable=usable, version=built, library=found[0]["library"])
+
+
+def require_installed(session: Session) -> None:
+    """Refuse a database without the extension of this version, and say what to do."""
+    found = look(lambda statement: session.answer(statement, "look for the extension").to_pylist())
+    if not found.current:
+        raise DataError(f"way='extension' needs holdfast's extension in the database: {found.summary()}")

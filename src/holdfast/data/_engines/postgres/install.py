@@ -1,0 +1,290 @@
+"""Putting the extension into a database, and taking it out: for a superuser on the server's own machine.
+
+PostgreSQL loads C code only for superusers, from a file that its own process can read. The library is built here, put
+into a folder that nobody else can write to, and read back through the server before anything is created: that shows at
+once whether server and client are on one machine. All statements are one transaction, on an administrator's connection
+whose errors never pass on a driver's message.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from holdfast._extras import optional
+from holdfast.data._engines.postgres.dialect import PostgresDialect
+from holdfast.data._engines.postgres.extension import (
+    FOUND,
+    SCHEMA,
+    Installation,
+    build,
+    created,
+    dropped,
+    find_compiler,
+    find_headers,
+    is_ours,
+    look,
+    version,
+)
+from holdfast.data._engines.postgres.pinned import PIN, pinned
+from holdfast.data._engines.postgres.session import connecting
+from holdfast.data._engines.postgres.source import Address
+from holdfast.errors import DataError
+
+#: What is said for an error code.
+_KINDS = {
+    "42501": "the user has not the right; connect as a superuser",
+    "25006": "the server is read-only; connect to the primary",
+    "58P01": "the server cannot load the library",
+    "2BP01": "something else depends on the extension or was put into its schema; remove that first",
+    "XX000": "the library does not fit the server; build it against its own headers",
+}
+
+
+class Administrator:
+    """A connection that may write. Its errors say what was being done and the kind of failure only."""
+
+    def __init__(self, url: str) -> None:
+        dbapi = optional("adbc_driver_postgresql.dbapi")
+        with connecting():
+            self._connection = dbapi.connect(pinned(Address.of(url).url), autocommit=True)
+        self.run(PIN, doing="prepare the session")
+        self.run("SET standard_conforming_strings = on", doing="prepare the session")
+
+    def ask(self, statement: str, *, doing: str) -> list[dict[str, Any]]:
+        """The rows of a query."""
+        with self._withholding(doing), self._connection.cursor() as cursor:
+            # A copy would be quicker and lose the codes of errors.
+            cursor.adbc_statement.set_options(**{"adbc.postgresql.use_copy": "false"})
+            cursor.execute(statement)
+            rows: list[dict[str, Any]] = cursor.fetch_arrow_table().to_pylist()
+            return rows
+
+    def run(self, statement: str, *, doing: str) -> None:
+        """A statement without a result."""
+        with self._withholding(doing), self._connection.cursor() as cursor:
+            cursor.executescript(statement)
+
+    @contextmanager
+    def transaction(self, doing: str) -> Iterator[None]:
+        """All or nothing."""
+        self.run("BEGIN", doing=doing)
+        try:
+            yield
+            self.run("COMMIT", doing=doing)
+        except BaseException:
+            with suppress(DataError):
+                self.run("ROLLBACK", doing=doing)
+            raise
+
+    @contextmanager
+    def _withholding(self, doing: str) -> Iterator[None]:
+        adbc_driver_manager = optional("adbc_driver_manager")
+
+        message = None
+        try:
+            yield
+        except (adbc_driver_manager.Error, OSError) as error:
+            state = getattr(error, "sqlstate", None) or "of the connection"
+            message = f"PostgreSQL could not {doing}: {_KINDS.get(state, f'error {state}')}"
+        if message is not None:
+            raise DataError(message) from None
+
+    def close(self) -> None:
+        """End the connection; never raises."""
+        adbc_driver_manager = optional("adbc_driver_manager")
+
+        with suppress(adbc_driver_manager.Error):
+            self._connection.close()
+
+    def __enter__(self) -> Administrator:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+_DIALECT = PostgresDialect()
+_PREFIX, _SUFFIX = "holdfast_sgd_", ".so"
+
+
+def status(url: str) -> Installation:
+    """What the database has of the extension; any user may ask."""
+    with Administrator(url) as admin:
+        return _status(admin)
+
+
+def _status(admin: Administrator) -> Installation:
+    return look(lambda statement: admin.ask(statement, doing="look for the extension"))
+
+
+def install(
+    url: str,
+    *,
+    folder: str | os.PathLike[str] | None = None,
+    compiler: str | None = None,
+    pg_config: str | None = None,
+    role: str | None = None,
+) -> Installation:
+    """Build the extension and put it into the database of the URL; what was there of it is replaced.
+
+    `folder` must be readable for the server's own user and writable for its owner only; by default it is
+    `holdfast` in the server's data folder. `role` is who may use the extension, everybody by default: it gives no
+    access to any table.
+    """
+    with Administrator(url) as admin:
+        facts = _facts(admin)
+        before = _ours(admin)
+        settings = admin.ask("SELECT name, setting FROM pg_catalog.pg_config", doing="ask how it was built")
+        headers = find_headers(
+            {row["name"]: row["setting"] for row in settings},
+            major=facts["version"] // 10_000,
+            pg_config=pg_config,
+        )
+        program = find_compiler(compiler)
+        place = _folder(Path(facts["data"]) / "holdfast" if folder is None else Path(folder).absolute())
+        library = place / f"{_PREFIX}{version()}_{facts['database']}{_SUFFIX}"
+        fresh = not library.exists()
+        try:
+            _put(library, compiler=program, headers=headers)
+            _require_seen(admin, library)
+            _create(admin, str(library), role=role, replaces=before is not None)
+        except BaseException:
+            if fresh:
+                _remove(str(library))
+            raise
+        if before not in (None, str(library)):
+            _remove(str(before))
+        return _status(admin)
+
+
+def uninstall(url: str) -> Installation:
+    """Remove the functions and the library; an error, and nothing changed, where one of them cannot be."""
+    with Administrator(url) as admin:
+        _facts(admin)
+        library = _ours(admin)
+        if library is None:
+            raise DataError(f"the database has no extension of holdfast's to remove (no schema {SCHEMA!r})")
+        quoted = _DIALECT.literal(library)
+        there = admin.ask(
+            f"SELECT (pg_catalog.pg_stat_file({quoted}, true)).size AS size", doing="look for the library"
+        )
+        if there[0]["size"] is not None and not os.access(Path(library).parent, os.W_OK):
+            raise DataError(
+                f"the library {library!r} cannot be deleted from here: run this on the server's machine, as a user who "
+                "may write to its folder; nothing was removed"
+            )
+        with admin.transaction("remove the extension"):
+            for statement in dropped():
+                admin.run(statement, doing="remove the extension")
+        _remove(library)
+        return _status(admin)
+
+
+def _facts(admin: Administrator) -> Mapping[str, Any]:
+    """Version, data folder and database; refuses users who are no superusers."""
+    may = admin.ask(
+        "SELECT rolsuper AS superuser FROM pg_catalog.pg_roles WHERE rolname = current_user",
+        doing="ask for rights",
+    )
+    if not may or not may[0]["superuser"]:
+        raise DataError(
+            "only a superuser may put C code into PostgreSQL, and this user is none. Connect as one; where a managed "
+            "server has none to offer, open tables with way='sql' or way='pull', which need no extension"
+        )
+    return admin.ask(
+        "SELECT CAST(pg_catalog.current_setting('server_version_num') AS integer) AS version, "
+        "pg_catalog.current_setting('data_directory') AS data, CAST(oid AS bigint) AS database "
+        "FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()",
+        doing="ask for its version",
+    )[0]
+
+
+def _ours(admin: Administrator) -> str | None:
+    """The library that is installed, '' for a schema of ours without one, None for no schema; refuses another's."""
+    found = admin.ask(FOUND, doing="look for the extension")
+    if not found:
+        return None
+    if not is_ours(found[0]):
+        raise DataError(
+            f"the database has a schema {SCHEMA!r} that is not of this extension; rename it first"
+        )
+    return str(found[0]["library"] or "")
+
+
+def _folder(place: Path) -> Path:
+    """The folder, made if need be, which nobody but its owner may write to: whoever can, can change the code."""
+    problem = None
+    try:
+        place.mkdir(mode=0o755, exist_ok=True)
+        if place.stat().st_mode & 0o022:
+            problem = "others may write to it, and could change the code that the server runs; use chmod go-w"
+        elif not os.access(place, os.W_OK):
+            problem = "this user may not write to it"
+    except OSError as error:
+        problem = str(error.strerror)
+    if problem is not None:
+        raise DataError(
+            f"the library cannot be put into {str(place)!r}: {problem}. Run this on the server's machine as the user "
+            "who owns its data folder, or give --folder, a folder that the server's user can read"
+        )
+    return place
+
+
+def _put(library: Path, *, compiler: str, headers: Path) -> None:
+    """Build next to its place and move it there at once: a backend that has the old file keeps it."""
+    with tempfile.TemporaryDirectory(prefix="holdfast-build-") as folder:
+        made = Path(folder) / library.name
+        build(made, compiler=compiler, headers=headers)
+        beside = library.with_suffix(".new")
+        beside.write_bytes(made.read_bytes())
+        beside.chmod(0o755)
+        beside.replace(library)
+
+
+def _require_seen(admin: Administrator, library: Path) -> None:
+    """The server must read, at the same path, the same bytes."""
+    wanted = sha256(library.read_bytes()).hexdigest()
+    path, seen = _DIALECT.literal(str(library)), None
+    with suppress(DataError):
+        seen = admin.ask(
+            f"SELECT pg_catalog.encode(pg_catalog.sha256(pg_catalog.pg_read_binary_file({path})), 'hex') AS digest",
+            doing="read the library",
+        )[0]["digest"]
+    if seen != wanted:
+        raise DataError(
+            f"the server does not see {str(library)!r}: it runs on another machine or in a container, or its user may "
+            "not enter the folder. Run this on the server's machine, or give --folder, which its user can read"
+        )
+
+
+def _create(admin: Administrator, library: str, *, role: str | None, replaces: bool) -> None:
+    who = "PUBLIC" if role is None else _DIALECT.identifier(role)
+    with admin.transaction("create the extension"):
+        for statement in [
+            *(dropped() if replaces else []),
+            *created(library),
+            f"GRANT USAGE ON SCHEMA {SCHEMA} TO {who}",
+        ]:
+            admin.run(statement, doing="create the extension")
+        found = admin.ask(f"SELECT {SCHEMA}.version() AS version", doing="load the extension")[0]["version"]
+        if found != version():
+            raise DataError(
+                "the server loaded another library than the one that was built; nothing was changed"
+            )
+
+
+def _remove(library: str) -> None:
+    """Delete a library of ours, and its folder if that was made for it and is empty."""
+    path = Path(library)
+    if not (path.name.startswith(_PREFIX) and path.suffix == _SUFFIX):
+        return
+    with suppress(OSError):
+        path.unlink(missing_ok=True)
+        if path.parent.name == "holdfast":
+            path.parent.rmdir()

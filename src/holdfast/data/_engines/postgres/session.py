@@ -1,0 +1,210 @@
+"""One read-only snapshot of a PostgreSQL server, through ADBC. No driver's message is ever passed on.
+
+A session is one connection and one transaction, REPEATABLE READ and READ ONLY: all that is asked of it is
+answered from the same state of the database, and nothing can be written. Messages of the driver and the server
+may quote data, statements or the URL, so errors say what was being done and the kind of failure only.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from holdfast._extras import optional
+from holdfast.data._engines.postgres.pinned import PIN_LOCALLY, pinned
+from holdfast.errors import DataError
+
+LEAST_VERSION = 120_000
+#: About how much of a result is held at a time.
+BATCH_BYTES = 2**24
+#: The snapshot, and what fixes the meaning of texts and numbers in it, whatever the server or the role is set to.
+#: Settings are local to the transaction, so that a pool of connections keeps no trace of them.
+SETTINGS = (
+    f"BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; {PIN_LOCALLY}",
+    "SET LOCAL client_encoding = 'UTF8'",
+    "SET LOCAL standard_conforming_strings = on",
+    "SET LOCAL DateStyle = 'ISO'",
+    "SET LOCAL TimeZone = 'UTC'",
+    "SET LOCAL extra_float_digits = 1",
+    "SET LOCAL jit = off",  # compiling hundreds of sums takes longer than computing them
+)
+#: Parts of libpq's messages about a connection that failed, and what is said instead.
+_REFUSALS = {
+    "password authentication failed": "the server refused the user name or the password",
+    "no password supplied": "the server wants a password: put it in PGPASSWORD or a .pgpass file",
+    "no pg_hba.conf entry": "the server does not let this user connect from here",
+    "does not exist": "the server has no such user or database",
+    "SSL": "the server and the URL do not agree on encryption (sslmode)",
+    "could not translate host name": "the host of the URL was not found",
+    "Connection refused": "nothing listens at the host and port of the URL",
+    "timeout expired": "the server did not answer in time",
+    "invalid URI": "the URL is malformed; special characters of a password are written as %40",
+    "invalid connection option": "the URL has a parameter that PostgreSQL does not know",
+}
+_LOST = ("08", "57P")
+_DENIED, _CANCELLED, _FAILED = "42501", "57014", "25P02"
+
+
+def _reason(message: str) -> str:
+    return next((said for part, said in _REFUSALS.items() if part in message), "the connection failed")
+
+
+@contextmanager
+def connecting() -> Iterator[None]:
+    """An error of the driver while it connects, without its message, which may quote the URL."""
+    adbc_driver_manager = optional("adbc_driver_manager")
+
+    reason = None
+    try:
+        yield
+    except adbc_driver_manager.Error as error:
+        reason = _reason(str(error))
+    if reason is not None:
+        raise DataError(f"could not connect to PostgreSQL: {reason}") from None
+
+
+class Session:
+    """One connection, one snapshot. After a failure it answers nothing more: open the table again."""
+
+    def __init__(self, url: str) -> None:
+        dbapi = optional("adbc_driver_postgresql.dbapi")
+        self._broken = False
+        self._lock = threading.RLock()
+        with connecting():
+            self._connection = dbapi.connect(pinned(url), autocommit=True)
+        try:
+            for statement in SETTINGS:
+                self._set(statement)
+            found = self.answer(
+                "SELECT CAST(pg_catalog.current_setting('server_version_num') AS integer) AS version, "
+                "pg_catalog.current_setting('server_encoding') AS encoding",
+                "ask for its version",
+            ).to_pylist()[0]
+            if found["version"] < LEAST_VERSION or found["encoding"] != "UTF8":
+                raise DataError("the PostgreSQL server must be version 12 or later with the encoding UTF8")
+        except BaseException:
+            self.close()
+            raise
+
+    def _set(self, statement: str) -> None:
+        with self._withholding("prepare the session"), self._connection.cursor() as cursor:
+            cursor.executescript(statement)
+
+    def answer(self, statement: str, doing: str, *, copy: bool = True) -> Any:
+        """The whole result as one Arrow table. `copy=False` is for statements that are no query."""
+        import pyarrow as pa
+
+        batches = list(self.stream(statement, doing, copy=copy, empty=True))
+        return pa.Table.from_batches(batches)
+
+    def stream(self, statement: str, doing: str, *, copy: bool = True, empty: bool = False) -> Iterator[Any]:
+        """The result as Arrow batches; `empty` asks for one without rows where there are none.
+
+        The connection is busy until the last one is taken.
+        """
+        import pyarrow as pa
+
+        with self._lock:
+            with self._withholding(doing):
+                cursor = self._connection.cursor()
+            try:
+                with self._withholding(doing):
+                    options = {
+                        "adbc.postgresql.use_copy": str(copy).lower(),
+                        "adbc.postgresql.batch_size_hint_bytes": str(BATCH_BYTES),
+                    }
+                    cursor.adbc_statement.set_options(**options)
+                    cursor.execute(statement)
+                    reader = cursor.fetch_record_batch()
+                while True:
+                    batch = None
+                    with self._withholding(doing):
+                        batch = next(reader, None)
+                    if batch is None:
+                        break
+                    empty = False
+                    yield batch
+                if empty:
+                    yield pa.RecordBatch.from_pylist([], schema=reader.schema)
+            finally:
+                _quietly(cursor.close)
+
+    @contextmanager
+    def _withholding(self, doing: str) -> Iterator[None]:
+        """The kind of a failure, never its message."""
+        adbc_driver_manager = optional("adbc_driver_manager")
+        import pyarrow as pa
+
+        if self._broken:
+            raise DataError(
+                f"could not {doing}: the connection to PostgreSQL is closed or failed before; open the table again"
+            )
+        message = None
+        try:
+            yield
+        except (adbc_driver_manager.Error, pa.ArrowException, OSError) as error:
+            state = getattr(error, "sqlstate", None) or ""
+            message = f"PostgreSQL could not {doing}: {self._kind(state, str(error))}"
+        if message is not None:
+            self._broken = True
+            raise DataError(message) from None
+
+    def _kind(self, state: str, said: str) -> str:
+        """What happened, in our words. Errors in the middle of a stream come without a state."""
+        if state == _DENIED:
+            return "the user may not read it: GRANT SELECT on the table, and USAGE on its schema"
+        if state == _CANCELLED or (not state and "timeout" in said and self._alive()):
+            return (
+                "the server ended the statement, as its time limits (statement_timeout) or an administrator say; "
+                "raise the limit for this user (ALTER ROLE ... SET statement_timeout) and open the table again"
+            )
+        if state.startswith(_LOST) or (not state and not self._alive()):
+            return "the connection was lost; open the table again"
+        return (
+            f"error {state or 'in a statement'}; the server's message is withheld, because it may quote data"
+        )
+
+    def _alive(self) -> bool:
+        """Whether the server still answers, if only that the transaction has failed; said in no language."""
+        adbc_driver_manager = optional("adbc_driver_manager")
+
+        try:
+            with self._connection.cursor() as cursor:
+                cursor.execute("SELECT 1")
+        except (adbc_driver_manager.Error, OSError) as error:
+            return getattr(error, "sqlstate", None) == _FAILED
+        return True
+
+    def filters(self, statement: str) -> bool:
+        """Whether policies of row-level security leave rows out of a query that this user may ask.
+
+        With `row_security` off the server refuses such a query instead of filtering it, also behind views.
+        """
+        adbc_driver_manager = optional("adbc_driver_manager")
+
+        self._set("SAVEPOINT unfiltered")
+        self._set("SET LOCAL row_security = off")
+        state = None
+        try:
+            with self._connection.cursor() as cursor:
+                cursor.execute(f"{statement} LIMIT 0")
+                cursor.fetchall()
+        except (adbc_driver_manager.Error, OSError) as error:
+            state = getattr(error, "sqlstate", None)
+        self._set("ROLLBACK TO SAVEPOINT unfiltered")
+        return state == _DENIED
+
+    def close(self) -> None:
+        """End the transaction and the connection; never raises, also the second time."""
+        self._broken = True
+        _quietly(self._connection.close)
+
+
+def _quietly(close: Callable[[], object]) -> None:
+    """Let go of something whose connection may be gone already."""
+    adbc_driver_manager = optional("adbc_driver_manager")
+
+    with suppress(adbc_driver_manager.Error):
+        close()

@@ -1,0 +1,327 @@
+"""Spark DataFrames, classic or through Spark Connect: counted in SQL, summed on the executors, streamed as Arrow.
+
+Only the DataFrame API is used, so both kinds of session serve. Rows stay with the executors for counts, sums and
+partitioned kernels; noise is added by the driver, never here. Every result that reads rows is checked: as many
+rows came as the table holds, and in a ranked order none came twice. A lost or repeated row is an error.
+"""
+
+from __future__ import annotations
+
+import pickle
+import uuid
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.data._engines.spark import worker
+from holdfast.data._engines.spark.dialect import KINDS, SparkDialect, SparkStatements
+from holdfast.data._order import KEY_BYTES, KeyedHash, Order, PerRecordBatches, Shuffled
+from holdfast.data._rows import Batch, Kind, check_columns
+from holdfast.data._schema import Schema
+from holdfast.data._sql.statements import distinct_sets, zero_filled
+from holdfast.data._table import CHUNK_ROWS, Partition, Statistic, Table
+from holdfast.errors import AdjacencyError, DataError, ParameterError, require, withholding
+from holdfast.noise._source import Source
+from holdfast.privacy._adjacency import Adjacency
+
+T = TypeVar("T")
+#: About so many keys are looked at, on the driver, to find where a part starts.
+BUCKET_ROWS = 4_096
+#: Rows of a part in which a model is trained: a task holds them encoded, 8 bytes for each feature.
+PART_ROWS = 250_000
+LOST = "Spark lost or repeated rows, or the table changed while it was read; nothing was returned"
+
+
+_withholding = partial(withholding, "Spark")
+
+
+def connect(
+    source: Any,
+    schema: Schema,
+    *,
+    table: str | None,
+    adjacency: Adjacency,
+    n_public: int | None,
+    entropy: Source,
+    partitions: int | None = None,
+) -> SparkTable:
+    """Put the schema in front of a DataFrame; nothing but column names and types is read.
+
+    `partitions` is the number of parts in which methods such as bolt_on train models that are then averaged;
+    by default a part has about `PART_ROWS` rows.
+    """
+    require(partitions is None or partitions >= 1, "partitions", partitions, ">= 1")
+    require(table is None, "table", table, "left out for a Spark DataFrame", "pass spark.table(name)")
+    if not (hasattr(source, "mapInArrow") and hasattr(source, "createOrReplaceTempView")):
+        raise ParameterError(
+            "source must be a DataFrame of pyspark.sql, classic or Connect, "
+            f"got {type(source).__name__}; pass spark.table(name), or to_spark() of a pandas-on-Spark frame"
+        )
+    with _withholding("read the columns"):
+        fields = [(str(field.name), str(field.dataType.typeName())) for field in source.schema.fields]
+    check_columns([column.name for column in schema.columns], [name for name, _ in fields])
+    view = f"holdfast_{uuid.uuid4().hex}"
+    generated = [f"n{place}" for place in range(len(fields))]
+    with _withholding("open the table"):
+        source.toDF(*generated).createOrReplaceTempView(view)
+    statements = SparkStatements(
+        schema=schema,
+        dialect=SparkDialect(
+            names={name: column for (name, _), column in zip(fields, generated, strict=True)}
+        ),
+        source=view,
+        kinds={name: KINDS.get(kind, Kind.unknown) for name, kind in fields},
+        key=entropy.bytes(KEY_BYTES),
+    )
+    return SparkTable(
+        schema,
+        source.sparkSession,
+        statements,
+        adjacency=adjacency,
+        n_public=n_public,
+        partitions=partitions,
+    )
+
+
+def _drop(session: Any, view: str) -> None:
+    with suppress(Exception):  # the session may be gone, and the view with it
+        session.catalog.dropTempView(view)
+
+
+class SparkTable(Table):
+    """A DataFrame that Spark reads; the driver holds a partition of it at most.
+
+    `engine_sums` and `engine_parts`: learning methods send statistics and kernels to the executors.
+    """
+
+    capabilities = frozenset({"sums", "map_partitions", "engine_sums", "engine_parts"})
+
+    def __init__(
+        self,
+        schema: Schema,
+        session: Any,
+        statements: SparkStatements,
+        *,
+        adjacency: Adjacency,
+        n_public: int | None,
+        partitions: int | None,
+    ) -> None:
+        super().__init__(schema, adjacency=adjacency, n_public=n_public)
+        self._partitions = partitions
+        self._session = session
+        self._statements = statements
+        self._placed: SparkStatements | None = None
+        self._counted: dict[str, int] = {}
+        self._finalizer = weakref.finalize(self, _drop, session, statements.source)
+        self._finalizer.atexit = False
+
+    def close(self) -> None:
+        """Drop the view that was made here; the session is the caller's."""
+        self._finalizer()
+
+    def parts(self) -> int:
+        """In how many parts to train models: as declared, or from the number of rows (public under replace)."""
+        return 1 + self._rows() // PART_ROWS if self._partitions is None else self._partitions
+
+    def _collected(self, statement: str, doing: str) -> Any:
+        with _withholding(doing):
+            return self._session.sql(statement).toArrow()
+
+    def _number(self, statement: str) -> int:
+        """One number, asked for once: the table must not change while a method reads it."""
+        if statement not in self._counted:
+            found = self._collected(statement, "count").column(0)[0].as_py()
+            self._counted[statement] = int(found)
+        return self._counted[statement]
+
+    def _rows(self) -> int:
+        return self._number(self._statements.count())
+
+    def _units(self) -> int:
+        return self._rows() if self.unit.column is None else self._number(self._statements.users())
+
+    def _beyond(self, most: int) -> int:
+        return self._number(self._statements.beyond(most))
+
+    def _ready(self) -> SparkStatements:
+        """Statements whose rows have positions; identifiers that repeat cost a shuffle more."""
+        if self._placed is None:
+            placed = replace(self._statements, placed=True)
+            if self.schema.identifiers and not placed.bounded:
+                placed = replace(placed, distinct=self._number(placed.repeats()) == 0)
+            self._placed = placed
+        return self._placed
+
+    def _packed(self, statement: str) -> Iterator[Any]:
+        """The result as Arrow record batches, in order, a partition at a time."""
+        with _withholding("read the rows"):
+            stream = (
+                self._session.sql(statement).mapInArrow(worker.pack_rows, worker.PACKED).toLocalIterator()
+            )
+        while True:
+            row = None
+            with _withholding("read the rows"):
+                row = next(stream, None)
+            if row is None:
+                return
+            yield from worker.unpack_rows(row[0])
+
+    def _stream(self, schema: Schema, order: Order, rows: int) -> Iterator[Batch]:
+        if isinstance(order, PerRecordBatches):
+            return self._drawn(schema, order, rows)
+        if isinstance(order, Shuffled | KeyedHash):
+            return self._ranked(schema, order, rows)
+        return self._unranked(schema, order, rows)
+
+    def _unranked(self, schema: Schema, order: Order, rows: int) -> Iterator[Batch]:
+        seen = 0
+        for arrow in worker.evenly(self._packed(self._statements.ordered(schema.names, order)), rows):
+            seen += arrow.num_rows
+            yield worker.encoded(schema, arrow, padded=False)
+        self._check(seen, self._rows())
+
+    def _ranked(self, schema: Schema, order: Order, rows: int) -> Iterator[Batch]:
+        statements, ascent = self._ready(), worker.Ascent()
+        sorted_rows = f"SELECT * FROM ({statements.keyed(schema.names, order)}) ORDER BY h"
+        for arrow in worker.evenly(self._packed(sorted_rows), rows):
+            ascent.see(arrow.column("h"))
+            if not ascent.intact:
+                raise DataError(LOST)
+            yield worker.encoded(schema, arrow, padded=statements.pads(order))
+        self._check(ascent.rows, self._total(order))
+
+    def _drawn(self, schema: Schema, order: PerRecordBatches, rows: int) -> Iterator[Batch]:
+        """The stream is sorted by batch number: gather each, and yield an empty one where none was drawn."""
+        statement = self._ready().ordered(schema.names, order)
+        number = 0
+        waiting: list[Any] = []
+        for drawn, arrow in worker.pieces(self._packed(statement), "batch"):
+            while number < drawn:
+                yield worker.joined(schema, waiting)
+                number, waiting = number + 1, []
+            waiting.append(arrow)
+        while number < order.batches:
+            yield worker.joined(schema, waiting)
+            number, waiting = number + 1, []
+
+    def _total(self, order: Order) -> int:
+        """How many rows a ranked pass reads."""
+        return self._units() * self.unit.max_rows if self._statements.pads(order) else self._rows()
+
+    def _check(self, seen: int, expected: int) -> None:
+        if seen != expected:
+            raise DataError(LOST)
+
+    def _count_cells(self, sets: list[tuple[str, ...]]) -> list[NDArray[np.int64]]:
+        if not sets:
+            return []
+        arrow = self._collected(self._statements.counts(distinct_sets(sets)), "count")
+        return zero_filled(self.schema, sets, arrow.to_batches())
+
+    def sums(self, statistic: Statistic, *, rows: int = CHUNK_ROWS) -> NDArray[np.float64]:
+        """The sum of a statistic over all rows: one partial sum per partition leaves the executors, and no row."""
+        require(rows >= 1, "rows", rows, ">= 1")
+        schema = self._select(statistic.columns)
+        partial = worker.PartialSum(schema=schema, statistic=statistic, rows=rows)
+        statement = self._statements.ordered(schema.names, Order.irrelevant())
+        with _withholding("sum the rows"):
+            parts = self._session.sql(statement).mapInArrow(partial, worker.SUMMED).toArrow()
+        self._check(sum(parts.column("rows").to_pylist()), self._rows())
+        total = np.zeros(statistic.shape)
+        for part in parts.column("total").to_pylist():
+            total += np.frombuffer(part).reshape(statistic.shape)
+        return total
+
+    def map_partitions(
+        self,
+        kernel: Callable[[Iterator[Batch]], T],
+        columns: Sequence[str] | None = None,
+        *,
+        order: Order | None = None,
+        partitions: int = 1,
+        rows: int = CHUNK_ROWS,
+    ) -> list[Partition[T]]:
+        """Run a kernel on the executors over each of `partitions` parts of the ordered rows.
+
+        Which part a row is in follows from its rank under the keyed hash alone: sizes differ by at most one and
+        are those of every other engine, whatever the DataFrame's own partitions are. The kernel and its result
+        travel pickled. The empty parts of a short table are run on the driver.
+        """
+        require(partitions >= 1, "partitions", partitions, ">= 1")
+        require(rows >= 1, "rows", rows, ">= 1")
+        schema = self._select(columns)
+        order = Order.shuffled() if order is None else order
+        if not isinstance(order, Shuffled | KeyedHash):
+            raise AdjacencyError(
+                "map_partitions needs an order that ranks the records and that a retried task repeats: "
+                "Order.shuffled() or Order.keyed_hash(column)"
+            )
+        order.admit(self.adjacency, self.schema)
+        statements = self._ready()
+        total = self._total(order)
+        starts = [total * part // partitions for part in range(partitions + 1)]
+        keyed = statements.keyed(schema.names, order)
+        placed = statements.parts(keyed, self._first_keys(statements.keyed((), order), starts[1:-1], total))
+        parts = worker.Parts(
+            schema=schema, kernel=kernel, starts=starts, rows=rows, padded=statements.pads(order)
+        )
+        with _withholding("run a kernel over the partitions"):
+            rows_of_parts = _spread(self._session.sql(placed), partitions)
+            made = rows_of_parts.sortWithinPartitions("part", "h").mapInArrow(parts, worker.MADE).toArrow()
+        return _gathered(made.to_pylist(), kernel, np.diff(starts).tolist())
+
+    def _first_keys(self, keyed: str, starts: Sequence[int], total: int) -> list[bytes]:
+        """The keys at these places of the sorted order, by counting prefixes and looking into a few of them."""
+        if not starts or total == 0:
+            return []
+        digits = 0
+        while total > BUCKET_ROWS * 16**digits:
+            digits += 1
+        counted = self._collected(SparkStatements.prefixes(keyed, digits), "rank the rows")
+        sizes = dict(
+            sorted(zip(counted.column("prefix").to_pylist(), counted.column("n").to_pylist(), strict=True))
+        )
+        self._check(sum(sizes.values()), total)
+        prefixes, ends = list(sizes), np.cumsum(list(sizes.values()))
+        where = np.searchsorted(ends, starts, side="right")
+        wanted = sorted({prefixes[place] for place in where.tolist()})
+        keys = self._collected(SparkStatements.keys(keyed, wanted), "rank the rows").column("h").to_pylist()
+        offsets = dict(
+            zip(wanted, np.cumsum([0, *(sizes[prefix] for prefix in wanted)]).tolist(), strict=False)
+        )
+        self._check(len(keys), sum(sizes[prefix] for prefix in wanted))
+        found = []
+        for start, place in zip(starts, where.tolist(), strict=True):
+            before = int(ends[place]) - sizes[prefixes[place]]
+            found.append(bytes(keys[offsets[prefixes[place]] + start - before]))
+        return found
+
+
+def _spread(rows: Any, partitions: int) -> Any:
+    """Each part in a Spark partition of its own where Spark can do that (4.1), else where its hash says."""
+    by_number = getattr(rows, "repartitionById", None)
+    return rows.repartition(partitions, "part") if by_number is None else by_number(partitions, "part")
+
+
+def _gathered(
+    made: list[Any], kernel: Callable[[Iterator[Batch]], T], sizes: list[int]
+) -> list[Partition[T]]:
+    """The results in the order of the parts, if every part saw each of its rows once."""
+    results = {row["part"]: row for row in made}
+    expected = {part: size for part, size in enumerate(sizes) if size}
+    whole = len(made) == len(results) and all(row["intact"] for row in made)
+    if not whole or {part: row["rows"] for part, row in results.items()} != expected:
+        raise DataError(LOST)
+    return [
+        Partition(
+            value=pickle.loads(results[part]["value"]) if size else kernel(iter(())),
+            rows=size,
+        )
+        for part, size in enumerate(sizes)
+    ]

@@ -1,0 +1,189 @@
+"""What runs on Spark's executors: each partition's rows go in as Arrow, one small row comes out.
+
+Functions here are sent by reference, so holdfast is installed where the executors run. Whatever they return must
+not depend on the attempt: a task that failed is tried again, and its result is used once.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, groupby, pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.data._rows import Batch, encode_batch
+from holdfast.data._schema import Schema
+from holdfast.data._table import Statistic
+
+PACKED = "packed binary"
+SUMMED = "rows bigint, total binary"
+MADE = "part int, rows bigint, intact boolean, value binary"
+KEY_WORDS = ">u8"
+
+
+def encoded(schema: Schema, arrow: Any, *, padded: bool) -> Batch:
+    """Raw columns in the schema's order, then `present` where users are padded; later columns are left out."""
+    columns = {name: arrow.column(place) for place, name in enumerate(schema.names)}
+    batch = encode_batch(schema, columns, arrow.num_rows)
+    if not padded:
+        return batch
+    present = arrow.column(len(schema.names)).to_numpy(zero_copy_only=False)
+    return replace(batch, present=np.asarray(present, dtype=np.bool_))
+
+
+def evenly(stream: Iterable[Any], rows: int, *, first: int | None = None) -> Iterator[Any]:
+    """The same rows as record batches of exactly that many; the first has a size of its own, the last what is left."""
+    import pyarrow as pa
+
+    waiting: list[Any] = []
+    held, wanted = 0, rows if first is None else first
+    for arrow in stream:
+        waiting.append(arrow)
+        held += arrow.num_rows
+        while held >= wanted:
+            whole = pa.Table.from_batches(waiting).combine_chunks()
+            yield from whole.slice(0, wanted).to_batches()
+            waiting, held, wanted = whole.slice(wanted).to_batches(), held - wanted, rows
+    if held:
+        yield from pa.Table.from_batches(waiting).combine_chunks().to_batches()
+
+
+@dataclass
+class Ascent:
+    """Whether keys have come in strictly rising order so far: then no row came twice."""
+
+    rows: int = 0
+    intact: bool = True
+    _last: NDArray[np.uint64] | None = field(default=None, repr=False)
+
+    def see(self, keys: Any) -> None:
+        """The next keys: Arrow binaries of one width, a multiple of 8 bytes."""
+        if not len(keys):
+            return
+        words = key_words(keys)
+        known = words if self._last is None else np.concatenate([self._last[None, :], words])
+        self.intact &= bool(_rises(known).all())
+        self.rows += len(words)
+        self._last = words[-1]
+
+
+def key_words(keys: Any) -> NDArray[np.uint64]:
+    """Keys as rows of 64-bit words, most significant first."""
+    joined = b"".join(keys.to_pylist())
+    return np.frombuffer(joined, dtype=KEY_WORDS).astype(np.uint64).reshape(len(keys), -1)
+
+
+def _rises(words: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """For each key but the first, whether it is above the one before."""
+    before, after = words[:-1], words[1:]
+    above = np.zeros(len(before), dtype=np.bool_)
+    equal = np.ones(len(before), dtype=np.bool_)
+    for word in range(words.shape[1]):
+        above |= equal & (after[:, word] > before[:, word])
+        equal &= after[:, word] == before[:, word]
+    return above
+
+
+def pack_rows(batches: Iterator[Any]) -> Iterator[Any]:
+    """Each record batch as one row of bytes, so that whoever streams rows to the driver streams Arrow."""
+    import pyarrow as pa
+
+    for batch in batches:
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, batch.schema) as writer:
+            writer.write_batch(batch)
+        yield pa.record_batch({"packed": pa.array([sink.getvalue().to_pybytes()], pa.binary())})
+
+
+def unpack_rows(packed: bytes) -> Iterator[Any]:
+    """The record batches that `pack` packed."""
+    import pyarrow as pa
+
+    with pa.ipc.open_stream(pa.BufferReader(bytes(packed))) as reader:
+        yield from reader
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartialSum:
+    """The sum of a statistic over one partition, and over how many rows it went."""
+
+    schema: Schema
+    statistic: Statistic
+    rows: int
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """One row."""
+        import pyarrow as pa
+
+        total, seen = np.zeros(self.statistic.shape), 0
+        for arrow in chain.from_iterable(_slices(batch, self.rows) for batch in batches):
+            total += self.statistic(encoded(self.schema, arrow, padded=False))
+            seen += arrow.num_rows
+        made = {"rows": pa.array([seen], pa.int64()), "total": pa.array([total.tobytes()], pa.binary())}
+        yield pa.record_batch(made)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """A kernel over each part of the ordered rows that lies in a Spark partition: `part` and `h` sort them.
+
+    Part p starts at place `starts[p]` of the whole order, so that batches are cut where one stream would be cut.
+    """
+
+    schema: Schema
+    kernel: Callable[[Iterator[Batch]], Any]
+    starts: Sequence[int]
+    rows: int
+    padded: bool
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """One row for each part that has rows."""
+        import pyarrow as pa
+
+        for part, found in groupby(pieces(batches, "part"), key=lambda piece: piece[0]):
+            ascent = Ascent()
+            stream = self._stream(part, (arrow for _, arrow in found), ascent)
+            value = self.kernel(stream)
+            for _ in stream:  # a kernel may stop early; every row is counted all the same
+                pass
+            yield pa.record_batch(
+                {
+                    "part": pa.array([part], pa.int32()),
+                    "rows": pa.array([ascent.rows], pa.int64()),
+                    "intact": pa.array([ascent.intact], pa.bool_()),
+                    "value": pa.array([pickle.dumps(value)], pa.binary()),
+                }
+            )
+
+    def _stream(self, part: int, found: Iterator[Any], ascent: Ascent) -> Iterator[Batch]:
+        first = self.rows - self.starts[part] % self.rows
+        for arrow in evenly(found, self.rows, first=first):
+            ascent.see(arrow.column("h"))
+            yield encoded(self.schema, arrow, padded=self.padded)
+
+
+def _slices(arrow: Any, rows: int) -> Iterator[Any]:
+    return (arrow.slice(start, rows) for start in range(0, arrow.num_rows, rows))
+
+
+def pieces(batches: Iterable[Any], column: str) -> Iterator[tuple[int, Any]]:
+    """Each record batch, cut where the number in this column changes."""
+    for arrow in batches:
+        number = arrow.column(column).to_numpy()
+        borders = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), len(number)]
+        for first, last in pairwise(borders):
+            if first < last:
+                yield int(number[first]), arrow.slice(first, last - first)
+
+
+def joined(schema: Schema, waiting: Sequence[Any]) -> Batch:
+    """Record batches as one batch; none of them as an empty one."""
+    import pyarrow as pa
+
+    if waiting:
+        return encoded(schema, pa.Table.from_batches(list(waiting)), padded=False)
+    return encode_batch(schema, {name: pa.nulls(0) for name in schema.names}, 0)

@@ -1,0 +1,189 @@
+"""DateTime: a date or a time between two declared ones, counted in a declared unit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+
+from holdfast._arguments import checked
+from holdfast.data._schema.calendar import (
+    DAILY,
+    ISO,
+    UNITS,
+    name_of,
+    number_of,
+    pattern_of,
+    read_moment,
+    starts,
+    unit_of_seconds,
+)
+from holdfast.data._schema.columns import DEFAULT_BINS, MOST_BINS, Numeric, declared_options
+from holdfast.errors import require
+
+#: Without declared bins, cells are the finest calendar unit of which there are at most so many.
+MOST_DEFAULT_CELLS = 60
+_WORDS = ("low", "high", "midpoint", "category")
+
+
+@checked
+@dataclass(frozen=True)
+class DateTime(Numeric):
+    """A moment that matters only between two declared ones; earlier and later ones are clipped to them.
+
+    `unit` is how finely it is told: year, quarter, month, week, day, hour, minute or second. Inside it is the number of
+    units since 1970, a whole number like any other. `bins` are the cells of counts: a coarser unit (`"month"`), a
+    number, or edges; without them, each unit is a cell if there are at most 100, else the finest calendar unit of which
+    there are at most 60. Dates and timestamps are read as such (UTC), texts in the declared `format` or as ISO 8601;
+    a text means the time that it shows, whatever offset it names. What cannot be read is missing.
+
+    >>> sold = DateTime("sold", "2024-01-01", "2024-06-30", bins="quarter")
+    >>> sold.labels, sold.high - sold.low
+    (('2024-Q1', '2024-Q2'), 181.0)
+    >>> DateTime("shift", "2024-01-01 06:00", "2024-01-01 09:00", unit="hour", null="category").labels[-2:]
+    ('2024-01-01 09:00', '(missing)')
+    """
+
+    kind: ClassVar[str] = "datetime"
+    low: Any
+    high: Any
+    bins: Any = None
+    null: Any = "midpoint"
+    integer: bool = field(default=True, init=False)
+    unit: str = "day"
+    format: str = ISO
+
+    def __post_init__(self) -> None:
+        require(self.unit in UNITS, "unit", self.unit, f"one of {UNITS}")
+        pattern_of(self.format)
+        for parameter in ("low", "high"):
+            object.__setattr__(self, parameter, number_of(getattr(self, parameter), self.unit))
+        if self.null not in _WORDS:
+            object.__setattr__(self, "null", number_of(self.null, self.unit))
+        for name in ("spacing", "smallest", "decimals", "written_as"):
+            given = getattr(self, name)
+            plain = given in (None, "equal")
+            require(plain, name, given, "left out in a column of dates, whose texts are declared by format")
+        read = [
+            one if isinstance(one, float) else read_moment(one, self.unit, self.format) for one in self.nulls
+        ]
+        object.__setattr__(self, "nulls", tuple(one for one in read if one == one))
+        asked, calendar = self.bins, isinstance(self.bins, str)
+        if calendar:
+            coarser = asked in UNITS and UNITS.index(str(asked)) <= UNITS.index(self.unit)
+            require(
+                coarser, "bins", asked, f"a unit that is not finer than {self.unit!r}, a number, or edges"
+            )
+            object.__setattr__(self, "bins", None)
+        elif isinstance(asked, Sequence):
+            object.__setattr__(self, "bins", tuple(number_of(edge, self.unit) for edge in asked))
+        super().__post_init__()
+        if calendar:
+            object.__setattr__(self, "bins", asked)
+            few = len(self._inner(str(asked))) < MOST_BINS
+            require(few, "bins", asked, f"a unit of which there are at most {MOST_BINS} between low and high")
+
+    @cached_property
+    def edges(self) -> tuple[float, ...]:
+        """The borders of the cells, in units; the last one lies behind `high`."""
+        end = self.high + 1
+        if isinstance(self.bins, tuple):
+            return (*self.bins[:-1], end)
+        if isinstance(self.bins, int):
+            inner = {
+                self.low + float(round((end - self.low) * step / self.bins)) for step in range(1, self.bins)
+            }
+            return (self.low, *sorted(inner - {self.low, end}), end)
+        if self._period is not None:
+            return (self.low, *self._inner(self._period), end)
+        inner = {
+            self.low + float(round((end - self.low) * step / DEFAULT_BINS)) for step in range(1, DEFAULT_BINS)
+        }
+        return (self.low, *sorted(inner - {self.low, end}), end)
+
+    @cached_property
+    def _period(self) -> str | None:
+        """The calendar unit that cells are, if they are one."""
+        if isinstance(self.bins, str):
+            return self.bins
+        if self.bins is not None:
+            return None
+        if self.high - self.low < 100:
+            return self.unit
+        finer_first = reversed(UNITS[: UNITS.index(self.unit)])
+        return next((unit for unit in finer_first if len(self._inner(unit)) < MOST_DEFAULT_CELLS), None)
+
+    def _inner(self, period: str) -> list[float]:
+        """Where a new period begins, after `low`; as few numbers as there are periods, and no more."""
+        first, last = self._periods([self.low, self.high], period)
+        if last - first > MOST_BINS:
+            return [0.0] * MOST_BINS
+        begins = starts(np.arange(first + 1, last + 1), period)
+        inner = unit_of_seconds(begins.astype(np.int64), self.unit)
+        found: list[float] = inner[(self.low < inner) & (inner <= self.high)].tolist()
+        return found
+
+    def _periods(self, numbers: Sequence[float], period: str) -> list[float]:
+        """The period in which each unit begins."""
+        found: list[float] = unit_of_seconds(starts(numbers, self.unit).astype(np.int64), period).tolist()
+        return found
+
+    @property
+    def _one_cell_per_value(self) -> bool:
+        return bool(len(self.edges) - 1 == self.high - self.low + 1)
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """The cells in words, in order."""
+        if self._period is not None:
+            words = [name_of(first, self._period) for first in self._periods(self.edges[:-1], self._period)]
+        elif self._one_cell_per_value:
+            words = [self.word(edge) for edge in self.edges[:-1]]
+        else:
+            words = [f"[{self.word(a)}, {self.word(b)})" for a, b in pairwise(self.edges)]
+        return (*words, "(missing)") if self.has_null_cell else tuple(words)
+
+    @cached_property
+    def midpoints(self) -> tuple[float, ...]:
+        """One unit for each cell, in its middle."""
+        middles = [a + float((b - a - 1) // 2) for a, b in pairwise(self.edges)]
+        return (*middles, self.fill) if self.has_null_cell else tuple(middles)
+
+    def word(self, edge: float) -> str:
+        """A border of a cell as people read it."""
+        return name_of(edge, self.unit)
+
+    def written(self, number: float) -> Any:
+        """The first moment of a unit: a date, or a datetime where the unit is finer than a day."""
+        moment = starts([number], self.unit)[0].item()
+        return moment.date() if self.unit in DAILY else moment
+
+    def _declared(self, number: float) -> str:
+        return str(starts([number], self.unit)[0]).replace("T", " ")[: 10 if self.unit in DAILY else 19]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The declaration as plain values, for files."""
+        record: dict[str, Any] = {"name": self.name, "kind": self.kind}
+        record |= {"low": self._declared(self.low), "high": self._declared(self.high), "unit": self.unit}
+        if self.format != ISO:
+            record["format"] = self.format
+        if self.bins is not None:
+            tupled = isinstance(self.bins, tuple)
+            record["bins"] = [self._declared(edge) for edge in self.bins] if tupled else self.bins
+        record["null"] = self._declared(self.null) if isinstance(self.null, float) else self.null
+        if self.nulls:
+            record["nulls"] = [self._declared(float(one)) for one in self.nulls]
+        return record | declared_options(self, ("taken_from_data", "dtype"))
+
+    def describe(self) -> str:
+        """The declaration in words."""
+        missing = {"category": "its own cell"}.get(str(self.null), self.word(self.fill))
+        written = "" if self.format == ISO else f", written {self.format}"
+        return (
+            f"{self.name}: {self.unit} from {self.word(self.low)} to {self.word(self.high)}{written}, "
+            f"{self.cells} cells; missing -> {missing}"
+        )

@@ -1,0 +1,101 @@
+"""Sums over rows that engines can take where the data live.
+
+A statistic is computed from batches; `spelled` says how an SQL engine computes it without reading any row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast._arguments import checked
+from holdfast.data._rows import Batch
+from holdfast.data._sql.features import FeatureRow
+from holdfast.data._sql.sums import CodedRow, Spelling
+
+Floats = NDArray[np.float64]
+
+
+class RowEncoder(Protocol):
+    """What a statistic needs of `holdfast.data.Encoder`."""
+
+    @property
+    def columns_(self) -> tuple[str, ...]:
+        """The columns it reads."""
+
+    @property
+    def width(self) -> int:
+        """The number of features."""
+
+    def encode(self, batch: Batch) -> Floats:
+        """Clipped feature rows; null rows are 0."""
+
+
+@checked
+@dataclass(frozen=True)
+class RowSum:
+    """The sum of the clipped feature rows; one row moves it by at most `encoder.row_norm_bound`."""
+
+    encoder: RowEncoder
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The columns it reads."""
+        return self.encoder.columns_
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One number per feature."""
+        return (self.encoder.width,)
+
+    def __call__(self, batch: Batch) -> Floats:
+        """The sum over these rows."""
+        return np.asarray(self.encoder.encode(batch).sum(axis=0))
+
+    def spelled(self, row: CodedRow) -> Spelling | None:
+        """One sum per feature, of the number or of the rows in its cell, times what clipping multiplies with."""
+        made = FeatureRow.of(self.encoder, row)
+        if made is None:
+            return None
+        terms = made.terms(made.scale, made.scale)
+        bound = float(getattr(self.encoder, "row_norm_bound"))  # noqa: B009 - of `Encoder`, not of the protocol
+        return Spelling(layers=made.layers, terms=terms, bound=bound, assemble=made.spread)
+
+
+@checked
+@dataclass(frozen=True)
+class SecondMoment:
+    """The sum of x xᵀ over the clipped feature rows (the Gram matrix)."""
+
+    encoder: RowEncoder
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The columns it reads."""
+        return self.encoder.columns_
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Features by features."""
+        return (self.encoder.width, self.encoder.width)
+
+    def __call__(self, batch: Batch) -> Floats:
+        """The sum over these rows."""
+        features = self.encoder.encode(batch)
+        return features.T @ features
+
+    def spelled(self, row: CodedRow) -> Spelling | None:
+        """One sum per pair of numbers, per number and cell, and per pair of cells (by grouping sets)."""
+        made = FeatureRow.of(self.encoder, row)
+        if made is None:
+            return None
+        terms, pairs = made.product_terms("s2", "s")
+        layers = (*made.layers, (("s2", f"{made.scale} * {made.scale}"),))
+        bound = float(getattr(self.encoder, "row_norm_bound")) ** 2  # noqa: B009
+        return Spelling(
+            layers=layers, terms=terms, bound=bound, assemble=lambda parts: made.matrix(parts, pairs)
+        )

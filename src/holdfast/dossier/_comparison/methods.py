@@ -1,0 +1,100 @@
+"""Methods side by side on the owner's own data: fits with seeded noise, scored exactly. Internal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from holdfast._arguments import checked
+from holdfast.data._schema import Schema
+from holdfast.dossier._comparison.held_out import HeldOut, constant_name
+from holdfast.dossier._comparison.releases import Comparison
+from holdfast.errors import require
+
+NOTES = (
+    "NOT PRIVATE: seeded noise, exact scores on held-out records. Nothing was charged, and nothing here may leave.",
+    "choosing a method by this table is itself a use of the data that no budget covers; try data that are public "
+    "(holdfast plan --public-data), or pay for the choice (holdfast.learn.PrivateSearch)",
+)
+
+
+@checked
+def compare_methods(
+    columns: Any,
+    schema: Schema,
+    *,
+    target: str,
+    methods: Sequence[str],
+    epsilon: float,
+    delta: float,
+    fits: int = 3,
+    holdout: float = 0.3,
+) -> Comparison:
+    """What each method is worth on held-out rows, beside no privacy and a model without features.
+
+    Classes are measured by accuracy, AUC and log loss, numbers by R2 and root mean squared error.
+
+    Parameters
+    ----------
+    columns
+        The rows: arrays by name, a data frame or an Arrow table. They are used without any privacy.
+    schema
+        What is public about them.
+    target
+        The column to predict: a logistic regression for classes, a linear model for numbers.
+    methods
+        Names of methods of linear models, and `additive` for the additive model.
+    epsilon, delta
+        The promise at which they are tried.
+    fits
+        How many fits each method gets, with seeds of their own.
+    holdout
+        The share of rows, or of users where they are the unit, that is held out.
+    """
+    require(fits >= 1, "fits", fits, ">= 1")
+    require(bool(methods), "methods", methods, "one or more names")
+    rows = HeldOut.of(columns, schema, target, holdout=holdout)
+    scores = {
+        method: [rows.scores(method, epsilon=epsilon, delta=delta, seed=seed) for seed in range(fits)]
+        for method in methods
+    }
+    scores["without privacy"] = [rows.scores("auto", epsilon=math.inf, delta=delta, seed=0)]
+    scores[constant_name(schema[target])] = [rows.constant()]
+    lead = rows.measures[0]
+    leading = [[fit[lead] for fit in fitted] for fitted in scores.values()]
+    return Comparison(
+        title=f"Methods side by side: {target} at epsilon {epsilon:g}, delta {delta:g}",
+        names=tuple(scores),
+        rows=(
+            *(
+                (
+                    measure,
+                    tuple(
+                        number(float(np.mean([fit[measure] for fit in fitted]))) for fitted in scores.values()
+                    ),
+                )
+                for measure in rows.measures
+            ),
+            (f"spread of {lead}", tuple(number(float(np.std(of))) if len(of) > 1 else "-" for of in leading)),
+            ("fits", tuple(str(len(fitted)) for fitted in scores.values())),
+            ("held-out records", (str(len(rows.wanted)),) * len(scores)),
+        ),
+        notes=NOTES,
+        audience="internal",
+    )
+
+
+def number(value: float) -> str:
+    """Four places of a share, four digits of something large; a dash where there is none.
+
+    >>> number(0.84321), number(-12.345), number(24531.7), number(float("nan"))
+    ('0.8432', '-12.35', '24,532', '-')
+    """
+    if math.isnan(value):
+        return "-"
+    if abs(value) < 10:
+        return f"{value:.4f}"
+    return f"{value:.4g}" if abs(value) < 1000 else f"{value:,.0f}"

@@ -1,0 +1,246 @@
+"""Dossier: what is said about a release, to whom, and whether anything contradicts it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from holdfast._arguments import checked, require_place
+from holdfast.audit._result import AuditResult
+from holdfast.dossier._evidence import (
+    AttackFigures,
+    Tried,
+    attacked,
+    audience_of,
+    audited,
+    not_tested,
+    picture,
+    require_public,
+)
+from holdfast.dossier._promise import promise, story, together
+from holdfast.dossier._record import (
+    Bars,
+    Books,
+    Payment,
+    Record,
+    described,
+    doubts,
+    file_digest,
+    payment,
+)
+from holdfast.dossier._section import Audience, visible
+from holdfast.dossier._utility import Accuracy
+from holdfast.errors import require
+from holdfast.ledger import Ledger
+from holdfast.privacy._guarantee import guess_words
+from holdfast.release import Release
+from holdfast.release._archive import write_atomically
+from holdfast.release._outputs import FileRead, FileWritten, Outputs
+from holdfast.release._release import today
+
+
+@checked
+@dataclass(frozen=True)
+class Dossier:
+    """One self-contained page about a release, or several about the same people, in one of two editions.
+
+    The `public` edition holds released values, proofs, certificates and audits of planted records; it refuses
+    what is an un-noised function of private data. The `internal` edition may hold attacks and accuracy, and says
+    on every page that it must not be published. With `ledger`, the one that paid, it shows the budget and who
+    signed; saving it then closes the page in the ledger, unless that was opened for reading alone. `created` and
+    `head` make the page of an earlier day again: the date that it bears, and how far the ledger had come. `also_run`
+    is how many audits and attacks were run and are not on this page: all that was run shares the error, so that nobody
+    is accused by the luckiest of many. `beside` are p-values of attacks whose results are not at hand.
+
+    >>> from holdfast.privacy import Account, Gaussian, GaussianDP
+    >>> account = Account(GaussianDP(0.5))
+    >>> noisy = account.release(Gaussian(sigma=2.0, l2_sensitivity=1.0), [12.0, 30.0])
+    >>> dossier = Dossier(Release.of(account, noisy, method="two noisy counts"))
+    >>> dossier.contradictions
+    ()
+    >>> dossier.to_json()["promise"]["curve"]
+    'GaussianDP(mu=0.5)'
+    """
+
+    release: Release[Any] | Sequence[Release[Any]]
+    attacks: Sequence[AttackFigures] = ()
+    audits: Sequence[AuditResult] = ()
+    ledger: Ledger | None = field(default=None, kw_only=True)
+    audience: Audience = field(default="public", kw_only=True)
+    title: str | None = field(default=None, kw_only=True)
+    tables: Sequence[Bars] = field(default=(), kw_only=True)
+    accuracy: Sequence[Accuracy] = field(default=(), kw_only=True)
+    confidence: float = field(default=0.95, kw_only=True)
+    names: Sequence[str] | None = field(default=None, kw_only=True)
+    digests: Sequence[str] | None = field(default=None, kw_only=True)
+    also_run: int = field(default=0, kw_only=True)
+    beside: Sequence[float] = field(default=(), kw_only=True)
+    created: str | None = field(default=None, kw_only=True)
+    head: str | None = field(default=None, kw_only=True)
+    files: Sequence[Path] = field(default=(), kw_only=True)
+    """The files of the releases, where they were read from files: the page is written over none of them."""
+
+    def __post_init__(self) -> None:
+        require(self.audience in ("public", "internal"), "audience", self.audience, "'public' or 'internal'")
+        require(0 < self.confidence < 1, "confidence", self.confidence, "in (0, 1)")
+        require(
+            isinstance(self.also_run, int) and self.also_run >= 0,
+            "also_run",
+            self.also_run,
+            "an integer >= 0",
+        )
+        require(len(self.releases) > 0, "release", "()", "one release, or a sequence of them")
+        for name in ("names", "digests"):
+            given = getattr(self, name)
+            require(given is None or len(given) == len(self.releases), name, "...", "one per release")
+        if self.audience == "public":
+            require_public(self.audits, self.attacks, self.accuracy)
+        together(self.releases)  # refuses releases about different neighbours or units
+
+    @classmethod
+    def of_files(cls, paths: Sequence[str | os.PathLike[str]], **more: Any) -> Dossier:
+        """The dossier of release files, which it names and whose hashes it keeps."""
+        files = [Path(path) for path in paths]
+        return cls(
+            [Release.load(path) for path in files],
+            names=[path.name for path in files],
+            digests=[file_digest(path) for path in files],
+            files=files,
+            **more,
+        )
+
+    @property
+    def releases(self) -> tuple[Release[Any], ...]:
+        """All releases that it is about."""
+        return (self.release,) if isinstance(self.release, Release) else tuple(self.release)
+
+    @cached_property
+    def tried(self) -> tuple[Tried, ...]:
+        """Every audit and attack, held against the promise."""
+        guarantee = together(self.releases)
+        run = len(self.audits) + len(self.attacks) + len(self.beside) + self.also_run
+        alone = attacked(self.attacks, guarantee)
+        audits = audited(
+            self.audits,
+            guarantee,
+            confidence=self.confidence,
+            run=run,
+            beside=[*(one.numbers.p_value for one in alone), *self.beside],
+            own=[one.guarantee for one in self.releases],
+        )
+        attacks = attacked(
+            self.attacks,
+            guarantee,
+            confidence=self.confidence,
+            run=run,
+            beside=[one.numbers.p_value for one in audits],
+        )
+        return (*audits, *attacks)
+
+    @property
+    def contradictions(self) -> tuple[str, ...]:
+        """What refutes the promise; empty where nothing does."""
+        return tuple(one.contradiction for one in self.tried if one.contradiction is not None)
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything the page says, as plain data; it is embedded in the page."""
+        return self.record.to_json()
+
+    @cached_property
+    def record(self) -> Record:
+        """Everything the page says."""
+        import holdfast
+        from holdfast.dossier._page import renderer
+
+        releases = self.releases
+        names = self.names or [
+            "release" if len(releases) == 1 else f"release {k + 1}" for k in range(len(releases))
+        ]
+        digests = self.digests or [one.sha256() for one in releases]
+        facts = tuple(
+            described(one, name=name, sha256=sha256)
+            for one, name, sha256 in zip(releases, names, digests, strict=True)
+        )
+        books = None if self.ledger is None else Books.of(self.ledger, head=self.head)
+        paid: list[Payment] = []
+        if books is not None:
+            paid = [payment(one, books, sha256=digest) for one, digest in zip(releases, digests, strict=True)]
+        made = Record(
+            title=self.title or releases[0].provenance.method,
+            audience=self.audience,
+            created=self.created or today(),
+            holdfast=holdfast.__version__,
+            releases=facts,
+            promise=promise(releases),
+            picture=picture(together(releases), self.tried),
+            confidence=self.confidence,
+            tried=tuple(one.attempt for one in self.tried),
+            audits=tuple(_kept(one, self.audience) for one in self.audits),
+            contradictions=self.contradictions,
+            tables=tuple(self.tables),
+            accuracy=tuple(self.accuracy),
+            not_tested=not_tested(self.tried, also_run=self.also_run),
+            also_run=self.also_run,
+            payments=tuple(paid),
+            budgets=tuple(
+                books.budget(name, shown=digests)
+                for name in dict.fromkeys(one.dataset for one in paid)
+                if books is not None
+            ),
+            doubts=doubts(facts, paid),
+            story=story(releases),
+            renderer=renderer(),
+        )
+        # As any later reader of the page will see it.
+        return Record.from_json(visible(made.to_json()))
+
+    def html(self) -> str:
+        """The page, sealed."""
+        from holdfast.dossier._page import render
+
+        return render(self.record)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the page, whole or not at all, and its hash into the ledger that paid."""
+        target = Path(path)
+        read = [FileRead(name="a release", path=place) for place in self.files]
+        if self.ledger is not None:
+            read.append(FileRead(name="the ledger", path=self.ledger.path))
+        written = FileWritten(name="path", path=target, replaces=True)
+        Outputs(reads=tuple(read), writes=(written,)).require_apart()
+        with suppress(OSError):
+            target.parent.mkdir(parents=True, exist_ok=True)
+        require_place("path", target)
+        page = self.html().encode()
+        write_atomically(target, page)
+        if self.ledger is not None and not self.ledger.read_only:
+            self.ledger.close_page(
+                page,
+                title=self.record.title,
+                audience=self.audience,
+                releases=[one.sha256 for one in self.record.releases],
+            )
+        return target
+
+    def summary(self) -> str:
+        """A few lines: what is promised, what was tried, and whether anything contradicts it."""
+        said = self.record
+        lines = [
+            *(line for one in self.releases for line in one.first_lines),
+            f"{said.title} ({self.audience} edition): {together(self.releases).headline()}",
+            f"  {said.promise.sure.words(said.promise.unit)}",
+            f"  {guess_words(said.promise.guess)}",
+            f"  {len(self.audits)} audits and {len(self.attacks)} attacks, {len(self.contradictions)} contradictions",
+        ]
+        return "\n".join(lines + [f"  CONTRADICTION: {text}" for text in self.contradictions])
+
+
+def _kept(audit: AuditResult, audience: Audience) -> dict[str, Any]:
+    """The audit as plain data; scores of canaries are for the owner."""
+    assert audience == "internal" or audience_of(audit) == "public"
+    return audit.to_json() | ({"scores": {}} if audience == "public" else {})

@@ -1,0 +1,85 @@
+"""Coefficients with intervals as a section of the record: sampling and privacy noise, from the released model alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from holdfast.dossier._section import Section
+from holdfast.errors import FormatError, NoIntervals
+
+LEVEL = 0.95
+
+
+@dataclass(frozen=True, kw_only=True)
+class InferredWeight(Section):
+    """One coefficient, and how far its interval reaches to both sides; None where none was issued."""
+
+    name: str
+    weight: float
+    reach: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class InferredUtility(Section):
+    """A linear model whose release says how far sampling and noise may have moved it, or why it does not."""
+
+    kind: Literal["inferred"] = "inferred"
+    what: str
+    predicts: tuple[str, ...]
+    level: float
+    rests_on: str
+    refused: str
+    rows: tuple[InferredWeight, ...]
+    left_out: int
+
+
+def inferred_utility(value: Mapping[str, Any], *, most: int) -> InferredUtility:
+    """A model that stores its score: every coefficient with its interval, or the words of the refusal."""
+    from holdfast.learn._estimators.linear_model import LinearModel
+    from holdfast.learn._inference.coefficients import coefficient_intervals
+
+    model = LinearModel.of_value(value)
+    stored = model.inference or {}
+    names = model.names[: len(stored["scales"])]
+    refused, rests_on, found = "", "", None
+    try:
+        found = coefficient_intervals(stored, names=names, level=LEVEL)
+        rests_on = found.rests_on
+    except NoIntervals as error:
+        refused = str(error)
+    weights = np.append(model.coef[0], model.intercept)[: len(names)]
+    shown = weights if found is None else found.estimate
+    if not np.isfinite(shown).all():
+        raise FormatError("a released weight is not a finite number; such a model has no page")
+    order = sorted(range(len(names)), key=lambda place: -abs(shown[place]))[:most]
+    rows = tuple(
+        InferredWeight(
+            name=names[place],
+            weight=_short(shown[place]),
+            reach=None if found is None else _short((found.high[place] - found.low[place]) / 2),
+            low=None if found is None else _short(found.low[place]),
+            high=None if found is None else _short(found.high[place]),
+            p=None if found is None else float(f"{found.p_value[place]:.2g}"),
+        )
+        for place in order
+    )
+    return InferredUtility(
+        what=f"a linear model ({model.model}) with {len(names)} numbers",
+        predicts=tuple(str(name) for name in model.classes or ()),
+        level=LEVEL,
+        rests_on=rests_on,
+        refused=refused,
+        rows=rows,
+        left_out=len(names) - len(rows),
+    )
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.5g}")

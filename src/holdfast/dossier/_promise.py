@@ -1,0 +1,232 @@
+"""The promise of a page: what its releases promise together, in numbers and in people's terms, and what each adds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from holdfast.dossier._charts import curves
+from holdfast.dossier._charts.curves import CurvePoints
+from holdfast.dossier._section import Section, stored_bound
+from holdfast.privacy._adjacency import Adjacency
+from holdfast.privacy._curves.curve import PrivacyCurve
+from holdfast.privacy._guarantee import Guarantee, guess_bound, sure_words
+from holdfast.privacy._guarantee import Sureness as Sureness
+from holdfast.release import Release
+
+DELTAS = (1e-3, 1e-5, 1e-6, 1e-9)
+PRIORS = (0.01, 0.1, 0.5, 0.9)
+CHANGE = {
+    Adjacency.replace: "replaced by someone else's",
+    Adjacency.zero_out: "blanked out",
+    Adjacency.add_remove: "in the table at all",
+}
+"""What each adjacency compares, as the end of a sentence about 'the data of one unit were ...'."""
+NEIGHBOURS = {
+    Adjacency.replace: "that unit's data are changed",
+    Adjacency.zero_out: "that unit's data are blanked out",
+    Adjacency.add_remove: "that unit is added or removed",
+}
+USUAL_DELTA = 1e-6
+"""Where one epsilon stands for the whole curve, if it is finite there."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SureAfter(Section):
+    """How sure at most, of whoever was `prior` sure before."""
+
+    prior: float
+    at_most: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sure(Section):
+    """How sure an attacker can become, except with probability `failure`."""
+
+    failure: float
+    loss: float | None
+    after: tuple[SureAfter, ...]
+
+    @property
+    def half(self) -> float:
+        """How sure at most, of whoever was 50 % sure before."""
+        return next(row.at_most for row in self.after if row.prior == 0.5)
+
+    def words(self, unit: str) -> str:
+        """As every summary says it."""
+        return sure_words(self.half, self.failure, unit)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromisePoint(Section):
+    """One point of the privacy curve; `odds` is e^epsilon, the factor that epsilon stands for."""
+
+    delta: float
+    epsilon: float | None
+    odds: float | None = None
+
+    @classmethod
+    def of(cls, curve: PrivacyCurve, delta: float) -> PromisePoint:
+        """At this delta."""
+        epsilon = stored_bound(curve.epsilon(delta))
+        factor = math.inf if epsilon is None or epsilon > 700 else math.exp(epsilon)
+        return cls(delta=delta, epsilon=epsilon, odds=stored_bound(factor))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Promise(Section):
+    """What all releases together promise, in words and in numbers; `guarantee` is its stored form."""
+
+    guarantee: Mapping[str, Any]
+    curve: str
+    adjacency: str
+    neighbours: str
+    unit: str
+    unit_is_row: bool
+    change: str
+    theorem: str
+    assumptions: tuple[str, ...]
+    guess: float
+    sure: Sure
+    points: tuple[PromisePoint, ...]
+    curve_points: CurvePoints
+    private: bool
+    strict: bool
+    at: PromisePoint | None = None
+    """The point by which the page calls the whole curve; None in records of former versions."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chapter(Section):
+    """One of several releases, in the order in which they were made: what it promises alone, and all so far.
+
+    `place` is where it stands among the releases of the record. It adds nothing where the promise of another one, of
+    the same account, already covers it.
+    """
+
+    place: int
+    adds: bool
+    alone: PromisePoint
+    so_far: PromisePoint
+    sure_so_far: float
+    failure: float
+
+
+def promise(releases: Sequence[Release[Any]]) -> Promise:
+    """What is promised, by all releases together, in words and in numbers."""
+    guarantee = together(releases)
+    curve = guarantee.curve
+    sure = Sureness.of(curve)
+    return Promise(
+        guarantee=stored_guarantee(guarantee),
+        curve=repr(curve),
+        adjacency=guarantee.adjacency.value,
+        neighbours=NEIGHBOURS[guarantee.adjacency],
+        unit=guarantee.unit.summary(),
+        unit_is_row=guarantee.unit.column is None,
+        change=CHANGE[guarantee.adjacency],
+        theorem=guarantee.theorem,
+        assumptions=guarantee.assumptions,
+        guess=guess_bound(curve),
+        sure=Sure(
+            failure=sure.failure,
+            loss=stored_bound(sure.loss),
+            after=tuple(SureAfter(prior=prior, at_most=sure.after(prior)) for prior in PRIORS),
+        ),
+        points=tuple(PromisePoint.of(curve, delta) for delta in _deltas(curve, guarantee.read_at)),
+        curve_points=curves.sampled_curves([("proved", curve)]),
+        private=all(one.private for one in releases),
+        strict=all(one.provenance.arithmetic == "strict" for one in releases),
+        at=PromisePoint.of(curve, usual_delta(curve) if guarantee.read_at is None else guarantee.read_at),
+    )
+
+
+def story(releases: Sequence[Release[Any]]) -> tuple[Chapter, ...]:
+    """Several releases one after the other: what each promises alone, and all up to it together; none for one."""
+    if len(releases) < 2:
+        return ()
+    delta = usual_delta(together(releases).curve)
+    order = sorted(range(len(releases)), key=lambda place: _made(releases[place]))
+    told: list[Chapter] = []
+    for end, place in enumerate(order, start=1):
+        so_far = [releases[k] for k in order[:end]]
+        curve = together(so_far).curve
+        sure = Sureness.of(curve)
+        told.append(
+            Chapter(
+                place=place,
+                adds=not any(_covers(other, so_far[-1]) for other in so_far[:-1]),
+                alone=PromisePoint.of(releases[place].guarantee.curve, delta),
+                so_far=PromisePoint.of(curve, delta),
+                sure_so_far=sure.after(0.5),
+                failure=sure.failure,
+            )
+        )
+    return tuple(told)
+
+
+def _made(release: Release[Any]) -> tuple[str, int]:
+    """When it was made: the day, and of one ledger the last entry that paid."""
+    made = release.provenance
+    return made.created, max(made.entries, default=0)
+
+
+def usual_delta(curve: PrivacyCurve) -> float:
+    """The delta at which one epsilon stands for the curve: none where it is pure, else the first that is finite.
+
+    >>> from holdfast.privacy import ApproxDP, PureDP
+    >>> usual_delta(PureDP(1.0)), usual_delta(ApproxDP(1.0, 2e-6)), usual_delta(ApproxDP(1.0, 1e-9))
+    (0.0, 2e-06, 1e-06)
+    """
+    if curve.as_pure() is not None and not curve.has_slack:
+        return 0.0
+    found = (delta for delta in sorted(_deltas(curve)) if delta >= USUAL_DELTA)
+    return next((delta for delta in found if math.isfinite(curve.epsilon(delta))), USUAL_DELTA)
+
+
+def together(releases: Sequence[Release[Any]]) -> Guarantee:
+    """One guarantee for all of them; `AdjacencyError` where they speak of different neighbours or units.
+
+    A release of a ledger's account promises the limit of that account (or of its share), which covers every
+    entry charged to it. So a release whose entries are among those of another one of the same account adds
+    nothing; all others compose.
+    """
+    kept: list[Release[Any]] = []
+    for one in releases:
+        if any(_covers(other, one) for other in kept):
+            continue
+        kept = [*(other for other in kept if not _covers(one, other)), one]
+    total = kept[0].guarantee
+    for one in kept[1:]:
+        total = total.compose(one.guarantee)
+    return total.assuming(*(text for one in releases for text in one.guarantee.assumptions))
+
+
+def _covers(wide: Release[Any], narrow: Release[Any]) -> bool:
+    """Whether the first one's promise was charged with everything that the second one saw."""
+    made, other = wide.provenance, narrow.provenance
+    return (
+        bool(made.account)
+        and made.account == other.account
+        and bool(other.entries)
+        and set(other.entries) <= set(made.entries)
+        and (wide.guarantee.adjacency, wide.guarantee.unit)
+        == (narrow.guarantee.adjacency, narrow.guarantee.unit)
+    )
+
+
+def stored_guarantee(guarantee: Guarantee) -> Mapping[str, Any]:
+    """The guarantee as it is stored; a curve of many numbers by its name only."""
+    stored = guarantee.to_json()
+    long = len(repr(stored["curve"])) > 2_000
+    return stored | {"curve": {"kind": guarantee.curve.kind, "stored": "in the release"}} if long else stored
+
+
+def _deltas(curve: PrivacyCurve, read_at: float | None = None) -> list[float]:
+    """The usual ones, the curve's own, and the one at which an epsilon was asked for, the largest first."""
+    point = curve.as_approximate()
+    own = [] if point is None or float(point[1]) == 0 else [float(point[1])]
+    pure = [0.0] if point is not None and not own else []
+    return sorted({*DELTAS, *own, *pure, *([] if read_at is None else [read_at])}, reverse=True)

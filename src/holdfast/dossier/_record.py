@@ -1,0 +1,365 @@
+"""The record: everything a dossier says, each section a function of its sources.
+
+The page is drawn from the record and from nothing else, and embeds it as JSON; whoever has the sources can build the
+sections again and compare.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from holdfast._arguments import checked
+from holdfast._extensions import UNREGISTERED
+from holdfast.dossier._evidence import Attempt, Picture
+from holdfast.dossier._promise import Chapter, Promise, stored_guarantee
+from holdfast.dossier._section import Audience, Section
+from holdfast.dossier._utility import Accuracy, Utility, utility
+from holdfast.errors import FormatError, ParameterError, require
+from holdfast.ledger import Ledger, LedgerEntry
+from holdfast.ledger._journal import cost_of
+from holdfast.ledger._report import Standing, share
+from holdfast.release import Provenance, Release
+from holdfast.release._certificate import Certificate
+from holdfast.release._release import STRANGE
+
+FORMAT = "holdfast-dossier/3"
+OLDER = ("holdfast-dossier/1", "holdfast-dossier/2")
+"""Formats of earlier versions: their records lack fields that came later, and hold nothing that went away."""
+_VOIDING = (STRANGE, UNREGISTERED, "not holdfast's own", "from the data")
+"""Texts in assumptions under which, where they fail, nothing is left of the promise."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseFacts(Section):
+    """One release: what it holds, how it came about, and the hash of its file."""
+
+    name: str
+    sha256: str
+    method: str
+    created: str
+    private: bool
+    guarantee: Mapping[str, Any]
+    theorem: str
+    provenance: Provenance
+    certificates: tuple[Certificate, ...]
+    utility: Utility
+    useless: tuple[str, ...] = ()
+    """Why it cannot be of use, as far as released and public numbers tell."""
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class Bars(Section):
+    """A released table of counts to draw, with the error that holds for all its cells at once."""
+
+    title: str
+    labels: tuple[str, ...]
+    counts: tuple[float, ...]
+    error: float
+
+    def __post_init__(self) -> None:
+        require(
+            len(self.labels) == len(self.counts) > 0, "labels", len(self.labels), "as many as counts, > 0"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaidEntry(Section):
+    """A charge in the ledger."""
+
+    number: int
+    hash: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Payment(Section):
+    """Which entries of a ledger paid for a release, which one closed it, and who allowed it.
+
+    `others` counts the other releases of the same account; `approval_key` signed the approval, if one did. `takes` is
+    how much of the dataset's limit the account may spend, all of which its releases promise.
+    """
+
+    ledger: str
+    dataset: str
+    dataset_purpose: str
+    dataset_approver: str
+    account: str
+    purpose: str
+    approver: str
+    opened: str
+    entries: tuple[PaidEntry, ...]
+    head: str
+    closed: PaidEntry | None = None
+    others: int = 0
+    approval_key: str = ""
+    takes: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BudgetPoint(Section):
+    """An amount, read as (epsilon, delta)."""
+
+    epsilon: float | None
+    delta: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class BudgetPart(Section):
+    """What is spent, held or free, in per cent of the limit and as (epsilon, delta)."""
+
+    name: str
+    share: float
+    epsilon: float | None
+    delta: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhatIf(Section):
+    """What one more release would take and leave."""
+
+    epsilon: float
+    delta: float
+    takes: str
+    leaves: BudgetPoint
+    leaves_share: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class BudgetReset(Section):
+    """Who let the limit begin again."""
+
+    at: str
+    approver: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatasetBudget(Section):
+    """Where a dataset stood at one entry of its ledger, as `Standing.to_json` writes it.
+
+    `elsewhere` counts the releases of the dataset that the ledger closed and that are not on the page.
+    """
+
+    dataset: str
+    limit: str
+    limit_point: BudgetPoint
+    currency: str
+    theorem: str
+    head: str
+    entry: int
+    parts: tuple[BudgetPart, ...]
+    what_if: tuple[WhatIf, ...]
+    reset: BudgetReset | None
+    elsewhere: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Doubt(Section):
+    """What the promise rests on besides its proof; `voids` where nothing is left of it if that fails."""
+
+    text: str
+    voids: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record(Section):
+    """Everything a dossier says; `audits` are stored as `AuditResult.to_json` writes them."""
+
+    format: str = FORMAT
+    title: str
+    audience: Audience
+    created: str
+    holdfast: str
+    releases: tuple[ReleaseFacts, ...]
+    promise: Promise
+    picture: Picture
+    confidence: float
+    tried: tuple[Attempt, ...]
+    audits: tuple[Mapping[str, Any], ...]
+    contradictions: tuple[str, ...]
+    tables: tuple[Bars, ...]
+    accuracy: tuple[Accuracy, ...]
+    not_tested: tuple[str, ...]
+    payments: tuple[Payment, ...]
+    budgets: tuple[DatasetBudget, ...]
+    also_run: int = 0
+    """Audits and attacks that were run and are not on the page: they share the error."""
+    doubts: tuple[Doubt, ...] = ()
+    story: tuple[Chapter, ...] = ()
+    """Several releases one after the other; none for one."""
+    renderer: str = ""
+
+    @classmethod
+    def from_json(cls, data: Any) -> Self:
+        """The record that `to_json` wrote, now or in an earlier version; `FormatError` for anything more or less."""
+        made = super().from_json(data)
+        if made.format not in (FORMAT, *OLDER):
+            raise FormatError(f"a stored record has the format {FORMAT} or an older one")
+        if not _holds(made.to_json(), data, older=made.format in OLDER):
+            raise FormatError("a stored record holds what this version does not know")
+        return made
+
+
+def _holds(made: Any, written: Any, *, older: bool) -> bool:
+    """Whether what was read is what was written; an older record may lack what came later."""
+    match made, written:
+        case dict(), dict():
+            same = written.keys() <= made.keys() if older else written.keys() == made.keys()
+            return same and all(_holds(made[key], written[key], older=older) for key in written)
+        case list(), list():
+            pairs = zip(made, written, strict=False)
+            return len(made) == len(written) and all(_holds(a, b, older=older) for a, b in pairs)
+    return bool(made == written)
+
+
+# Sections whose sources are a release and the ledger that paid for it.
+
+
+def described(release: Release[Any], *, name: str, sha256: str) -> ReleaseFacts:
+    """One release: what it holds, how it came about, and the hash of its file."""
+    made = release.provenance
+    return ReleaseFacts(
+        name=name,
+        sha256=sha256,
+        method=made.method,
+        created=made.created,
+        private=release.private,
+        guarantee=stored_guarantee(release.guarantee),
+        theorem=release.guarantee.theorem,
+        provenance=made,
+        certificates=release.certificates,
+        utility=utility(release),
+        useless=release.useless,
+    )
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Books:
+    """A ledger as it stood at one head: whoever looks later, when it has moved on, sees the same."""
+
+    ledger: str
+    entries: Mapping[int, LedgerEntry]
+    head: str
+
+    @classmethod
+    def of(cls, ledger: Ledger, *, head: str | None = None) -> Books:
+        """At this head, or as it stands; `ParameterError` where it does not hold the head."""
+        wanted = ledger.head if head is None else head
+        entries: dict[int, LedgerEntry] = {}
+        for entry in ledger.history():
+            entries[entry.number] = entry
+            if entry.hash == wanted:
+                return cls(ledger=ledger.id, entries=entries, head=wanted)
+        raise ParameterError(
+            "the ledger must hold the head of the dossier; it is an older copy, or another ledger"
+        )
+
+    def budget(self, dataset: str, *, shown: Collection[str] = ()) -> DatasetBudget:
+        """Where a dataset stood; `shown` are the hashes of the releases that are on the page."""
+        standing = Standing.at(tuple(self.entries.values()), dataset, head=self.head)
+        closed = (e for e in self.entries.values() if e.kind == "release")
+        others = {e.body["sha256"] for e in closed if self._dataset(e.body["account"]) == dataset} - {*shown}
+        return DatasetBudget.from_json(standing.to_json() | {"elsewhere": len(others)})
+
+    def _dataset(self, account: str) -> str:
+        return str(self.opening("account", account).body["dataset"])
+
+    def closing(self, sha256: str) -> LedgerEntry | None:
+        """The entry that closed a release of this hash."""
+        found = [e for e in self.entries.values() if e.kind == "release" and e.body["sha256"] == sha256]
+        return found[-1] if found else None
+
+    def opening(self, kind: str, name: str) -> LedgerEntry:
+        """The entry that opened an account or a dataset."""
+        found = [e for e in self.entries.values() if e.kind == kind and e.body[kind] == name]
+        if not found:
+            raise ParameterError(f"the ledger must hold the {kind} that paid for the release")
+        return found[0]
+
+    def about(self, account: str, kind: str) -> list[LedgerEntry]:
+        """The entries of this kind about an account."""
+        return [e for e in self.entries.values() if e.kind == kind and e.body["account"] == account]
+
+
+def payment(release: Release[Any], books: Books, *, sha256: str) -> Payment:
+    """Entries with their hashes, account and dataset, with approvers and purposes.
+
+    Refused where the ledger did not pay for the release: another ledger, or an entry that is not there.
+    """
+    made = release.provenance
+    if not made.entries or not made.account.startswith(f"{books.ledger}/"):
+        raise ParameterError(
+            "ledger must be the one that paid for the release, got another one; "
+            f"the release names {made.account.partition('/')[0] or 'none'}"
+        )
+    paid = [books.entries.get(number) for number in made.entries]
+    accounts = {entry.body.get("account") for entry in paid if entry is not None and entry.kind == "charge"}
+    if None in paid or len(accounts) != 1 or any(e is not None and e.kind != "charge" for e in paid):
+        raise ParameterError(
+            "the ledger must hold the charges that the release names; it is an older copy, or another ledger"
+        )
+    (name,) = accounts
+    account = books.opening("account", str(name))
+    dataset = books.opening("dataset", account.body["dataset"])
+    closed = books.closing(sha256)
+    others = {e.body["sha256"] for e in books.about(str(name), "release")} - {sha256}
+    approvals = books.about(str(name), "approval")
+    return Payment(
+        ledger=books.ledger,
+        dataset=dataset.body["dataset"],
+        dataset_purpose=dataset.body["purpose"],
+        dataset_approver=dataset.body["approver"],
+        account=str(name),
+        purpose=account.body["purpose"],
+        approver=account.body["approver"] or (approvals[-1].body["approver"] if approvals else ""),
+        opened=account.at,
+        entries=tuple(PaidEntry(number=entry.number, hash=entry.hash) for entry in paid if entry is not None),
+        head=made.head,
+        closed=None if closed is None else PaidEntry(number=closed.number, hash=closed.hash),
+        others=len(others),
+        approval_key=approvals[-1].body["public_key"] if approvals else "",
+        takes=share(cost_of(account.body["amount"]), cost_of(dataset.body["amount"])),
+    )
+
+
+def doubts(releases: Sequence[ReleaseFacts], payments: Sequence[Payment]) -> tuple[Doubt, ...]:
+    """What a reader must believe besides the proof, the gravest first."""
+    found: dict[str, bool] = {}
+    for one in releases:
+        if not one.private:
+            found[f"{one.name} was drawn from a seed: whoever knows it takes the noise away"] = True
+        found |= {text: any(mark in text for mark in _VOIDING) for text in one.guarantee["assumptions"]}
+        if not one.provenance.head:
+            found[
+                f"no ledger counted {one.name}: if it was chosen among several fits, or if more was released about "
+                "these data, the promise is worth less than it says"
+            ] = True
+        elif not payments:
+            found[
+                f"the ledger that paid for {one.name} was not at hand: what it says of budget, approval and other "
+                "releases is not on this page"
+            ] = False
+    for one, paid in zip(releases, payments, strict=False):
+        if paid.closed is None:
+            found[
+                f"the ledger does not hold the hash of {one.name}: nothing binds its values to what was paid"
+            ] = True
+        if not paid.approver:
+            found[f"nobody is named who approved the account {paid.account}"] = False
+        if paid.others:
+            more = f"{paid.others} other release{'s' * (paid.others > 1)}"
+            found[
+                f"the account {paid.account} also paid for {more}: the promise is about all of them together"
+            ] = False
+    return tuple(
+        Doubt(text=text, voids=voids) for text, voids in sorted(found.items(), key=lambda one: not one[1])
+    )

@@ -1,0 +1,218 @@
+"""Section: a part of what a dossier says, as a frozen dataclass that reads and writes itself.
+
+Numbers are shortened to six digits; an infinite epsilon is None. A template sees sections as `Placed`: what it writes
+of them links to where it stands.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args, get_origin, get_type_hints
+from urllib.parse import quote
+
+from holdfast._arguments import checked
+from holdfast.errors import FormatError
+from holdfast.privacy._wording import STORED_DIGITS, rounded_down, rounded_up
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+Audience = Literal["public", "internal"]
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """A part of the record. Its fields, in their order, are the keys of its JSON object."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {json_key(one): _plain(getattr(self, one.name)) for one in fields(self)}
+
+    @classmethod
+    def from_json(cls, data: Any) -> Self:
+        """The section that `to_json` wrote; `FormatError` for anything else."""
+        try:
+            kinds, known = get_type_hints(cls), {json_key(one): one.name for one in fields(cls)}
+            return cls(**{known[key]: _read(kinds[known[key]], value) for key, value in data.items()})
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            name = cls.__name__.lower()
+            raise FormatError(f"a stored {name} lacks a field or has one of the wrong kind") from error
+
+
+class Places:
+    """The places that a page links to, in the order in which it speaks of them."""
+
+    def __init__(self) -> None:
+        self.used: dict[str, Any] = {}
+
+    def link(self, place: str, value: Any, text: str) -> Markup | str:
+        """The text, as a link to the place of its value where it has a digit."""
+        from markupsafe import Markup, escape
+
+        if not any(letter.isdigit() for letter in text):
+            return text
+        self.used.setdefault(place, value)
+        return Markup('<a class="src" tabindex="-1" href="#{}">{}</a>').format(escape(place), text)
+
+
+class Placed:
+    """A value of the record and its place in it; parts know their places too."""
+
+    __slots__ = ("_place", "_places", "_value")
+
+    def __init__(self, value: Any, place: str, places: Places) -> None:
+        self._value, self._place, self._places = value, place, places
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._value, name)
+        if not is_dataclass(self._value):
+            return value
+        return self._inner(next(json_key(one) for one in fields(self._value) if one.name == name), value)
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, slice):
+            return list(self)[key]
+        return self._inner(key, self._value[key])
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter([self._inner(place, value) for place, value in enumerate(self._value)])
+
+    def items(self) -> list[tuple[Any, Any]]:
+        """Of a mapping; a name leads where its value stands."""
+        return [
+            (self._places.link(self._at(key), value, str(key)), self._inner(key, value))
+            for key, value in self._value.items()
+        ]
+
+    def __len__(self) -> int:
+        return len(self._value)
+
+    def __bool__(self) -> bool:
+        return bool(self._value)
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self._value == (other._value if isinstance(other, Placed) else other))
+
+    def __hash__(self) -> int:
+        return hash(self._place)
+
+    def __contains__(self, part: object) -> bool:
+        return part in self._value
+
+    def __lt__(self, other: Any) -> bool:
+        return bool(self._value < other)
+
+    def __ge__(self, other: Any) -> bool:
+        return bool(self._value >= other)
+
+    def __str__(self) -> str:
+        return str(self._value)
+
+    def __html__(self) -> Markup | str:
+        """What a template writes of it."""
+        return self.written(str)
+
+    def written(self, form: Callable[[Any], str]) -> Markup:
+        """The value in this form, linked to its place."""
+        from markupsafe import escape
+
+        return escape(self._places.link(self._place, self._value, form(self._value)))
+
+    def plain(self) -> Any:
+        """The value alone, for attributes and charts."""
+        return self._value
+
+    def marked(self) -> str:
+        """Its place, which is now one that the page links to."""
+        self._places.used.setdefault(self._place, self._value)
+        return self._place
+
+    def counted(self) -> Markup:
+        """How many parts it has."""
+        return self.written(lambda value: f"{len(value)}")
+
+    def _inner(self, key: object, value: Any) -> Any:
+        if value is None or isinstance(value, bool):
+            return value
+        return Placed(value, self._at(key), self._places)
+
+    def _at(self, key: object) -> str:
+        place = quote(str(key), safe="")
+        return f"{self._place}/{place}" if self._place else place
+
+
+def visible(value: Any) -> Any:
+    r"""Plain data in which nothing is invisible: what no printer prints is spelled out.
+
+    >>> visible({"a\u202e": ["b\n", 1.5]})
+    {'a\\u202e': ['b\n', 1.5]}
+    """
+    match value:
+        case str():
+            return "".join(c if c.isprintable() or c == "\n" else f"\\u{ord(c):04x}" for c in value)
+        case dict():
+            return {visible(str(key)): visible(item) for key, item in value.items()}
+        case list() | tuple():
+            return [visible(item) for item in value]
+        case float() if not math.isfinite(value):
+            return None
+    return value
+
+
+def six_digits(value: float) -> float | None:
+    """The number to six digits; None for infinity."""
+    return float(f"{value:.6g}") if math.isfinite(value) else None
+
+
+def stored_bound(value: float) -> float | None:
+    """An upper bound to six digits, rounded up; None for infinity."""
+    return rounded_up(value, STORED_DIGITS) if math.isfinite(value) else None
+
+
+def stored_least(value: float) -> float | None:
+    """A lower bound to six digits, rounded down; None for infinity."""
+    return rounded_down(value, STORED_DIGITS) if math.isfinite(value) else None
+
+
+def json_key(one: Any) -> str:
+    """The key of a field, where it is no name of Python."""
+    return str(one.metadata.get("key", one.name))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    return value.to_json() if hasattr(value, "to_json") else value
+
+
+def _read(kind: Any, data: Any) -> Any:
+    """The value of a field of this type; `TypeError` or `FormatError` where the data are of another one."""
+    origin, inside = get_origin(kind), get_args(kind)
+    if origin is tuple and isinstance(data, list):
+        return tuple(_read(inside[0], one) for one in data)
+    if origin is UnionType:
+        return _read_one_of(inside, data)
+    if origin is Literal and data in inside:
+        return data
+    if origin is Mapping and isinstance(data, dict):
+        return data
+    if hasattr(kind, "from_json"):
+        return kind.from_json(data)
+    if type(data) is kind or (kind is float and type(data) is int):
+        return data
+    raise TypeError(f"{kind} was expected")
+
+
+def _read_one_of(kinds: tuple[Any, ...], data: Any) -> Any:
+    if data is None and NoneType in kinds:
+        return None
+    for kind in kinds:
+        try:
+            return _read(kind, data)
+        except (TypeError, FormatError):
+            continue
+    raise TypeError("no kind of a union fits")

@@ -1,0 +1,101 @@
+"""The shape functions of an additive model as a section of the record, read off the released model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from holdfast.dossier._section import Section
+from holdfast.errors import FormatError
+
+FORMAT = "holdfast-additive-model/"
+MOST_SHAPES, MOST_PAIRS = 12, 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShapeCurve(Section):
+    """One shape function: what a column adds to the score at each cell, for one class or the number."""
+
+    name: str
+    spread: float
+    numeric: bool
+    places: tuple[float, ...]
+    labels: tuple[str, ...]
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShapeMap(Section):
+    """One pair of columns: what they add together, level by level, the second column's levels side by side."""
+
+    name: str
+    spread: float
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdditiveUtility(Section):
+    """An additive model by its shape functions, the most important first."""
+
+    kind: Literal["additive"] = "additive"
+    what: str
+    predicts: tuple[str, ...]
+    rows: tuple[ShapeCurve, ...]
+    pairs: tuple[ShapeMap, ...]
+    left_out: int
+    no_bands: str = ""
+    """Why no bands are drawn around the shapes."""
+
+
+def additive_utility(value: Any) -> AdditiveUtility | None:
+    """An additive model: its most important shapes and pairs; with several classes, those of the last class."""
+    if not isinstance(value, Mapping) or not str(value.get("format", "")).startswith(FORMAT):
+        return None
+    from holdfast.learn._additive.model import AdditiveModel
+    from holdfast.learn._additive.shapes import NO_BANDS, pair_shapes_of, shapes_of
+
+    model = AdditiveModel.of_value(value)
+    if not np.isfinite(model.table).all():
+        raise FormatError("a released shape is not finite; such a model has no page")
+    found, joint = shapes_of(model), pair_shapes_of(model)
+    output = model.constant.size - 1
+    ends = [len(one.cells.middles) if one.cells.numeric else None for one in found]
+    rows = tuple(
+        ShapeCurve(
+            name=one.cells.name,
+            spread=_short(one.importance),
+            numeric=one.cells.numeric,
+            places=tuple(_short(place) for place in (one.cells.middles if one.cells.numeric else ())),
+            labels=() if one.cells.numeric else one.cells.labels,
+            values=tuple(_short(v) for v in one.values[:end, output]),
+        )
+        for one, end in zip(found[:MOST_SHAPES], ends, strict=False)
+    )
+    pairs = tuple(
+        ShapeMap(
+            name=" x ".join(one.names),
+            spread=_short(one.importance),
+            left=one.ticks[0],
+            right=one.ticks[1],
+            values=tuple(_short(v) for v in one.values[:, :, output].ravel()),
+        )
+        for one in joint[:MOST_PAIRS]
+    )
+    classes = tuple(str(name) for name in model.classes or ())
+    return AdditiveUtility(
+        what=f"an additive model ({model.model}) with {len(found)} shape functions and {len(joint)} pairs",
+        predicts=classes,
+        rows=rows,
+        pairs=pairs,
+        left_out=len(found) - len(rows) + len(joint) - len(pairs),
+        no_bands=NO_BANDS,
+    )
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.4g}")

@@ -1,0 +1,165 @@
+"""Evidence from files: audits, attacks and scores as the commands wrote them, ready for a dossier."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from holdfast.audit._result import AuditResult
+from holdfast.dossier._utility import Accuracy
+from holdfast.errors import FormatError, require
+from holdfast.privacy._guarantee import Guarantee
+from holdfast.privacy._tradeoff import TradeOff
+from holdfast.release._archive import parse_json
+
+_MOST_BYTES = 16 * 2**20
+
+
+class AttackFigures(Protocol):
+    """The result of an attack, whichever it is."""
+
+    @property
+    def attack(self) -> str:
+        """Its name."""
+
+    @property
+    def audience(self) -> str:
+        """Who may see it."""
+
+    @property
+    def auc(self) -> float:
+        """How well it ranks members before non-members."""
+
+    def tpr_at(self, false_alarm: float, /) -> float:
+        """The share of members found at this false-alarm rate."""
+
+    def trade_off(self) -> TradeOff:
+        """The measured curve."""
+
+    def verdict(self, claim: Guarantee, /) -> str:
+        """What it says about a claim: refuted, warning or consistent."""
+
+    def p_value(self, claim: Guarantee, /) -> float:
+        """The smallest error at which it says so."""
+
+    def summary(self) -> str:
+        """A few lines."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredAttack:
+    """An attack known by some points of its curve; between two of them an attacker can toss a coin.
+
+    Its verdict is the one that was reached when it was run, against the promise of the model it attacked.
+    """
+
+    attack: str
+    auc: float
+    found: tuple[tuple[float, float], ...]
+    reached: str
+    text: str
+    error: float = 1.0
+    """The smallest error at which that verdict is reached, as far as is known."""
+    audience: str = "internal"
+
+    def __post_init__(self) -> None:
+        require(0 <= self.auc <= 1, "auc", self.auc, "in [0, 1]")
+        require(0 <= self.error <= 1, "error", self.error, "in [0, 1]")
+        require(
+            all(0 <= x <= 1 and 0 <= y <= 1 for x, y in self.found), "found", "...", "made of rates in [0, 1]"
+        )
+
+    def trade_off(self) -> TradeOff:
+        """The curve through the stored points."""
+        points = sorted({(0.0, 0.0), (1.0, 1.0), *self.found})
+        rates, hits = np.array(points).T
+        return TradeOff(rates, 1.0 - np.maximum.accumulate(hits), claim="measured")
+
+    def tpr_at(self, false_alarm: float, /) -> float:
+        """The share of members found at this rate."""
+        return self.trade_off().detection_at(false_alarm)
+
+    def verdict(self, claim: Guarantee, /) -> str:
+        """What was found when it was run."""
+        return self.reached
+
+    def p_value(self, claim: Guarantee, /) -> float:
+        """The smallest error at which that was found; without it stored, the error that was allowed."""
+        return self.error
+
+    def summary(self) -> str:
+        """The figures in a line."""
+        return self.text
+
+    @classmethod
+    def of(cls, data: Any) -> tuple[StoredAttack, ...]:
+        """Every attack of a report, or the one of a single result; `FormatError` for anything else."""
+        try:
+            stored = data.get("attacks", [data])
+            whole_people = any("risk" in one for one in stored)
+            made = () if whole_people else tuple(cls._one(one) for one in stored)
+        except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
+            raise FormatError("a stored attack lacks a field or has one of the wrong kind") from error
+        if whole_people:
+            raise FormatError(
+                "a disclosure report has no curve to draw; give what 'holdfast attack attribute --json' wrote about "
+                "the same rows: it holds these attacks, and the page shows them in its own words"
+            )
+        return made
+
+    @classmethod
+    def _one(cls, data: Any) -> StoredAttack:
+        curve = data.get("roc")
+        if curve is None:
+            points = tuple((float(rate), float(found["value"])) for rate, found in data["tpr_at"].items())
+        else:
+            points = tuple(
+                (float(x), float(y)) for x, y in zip(curve["false_alarm"], curve["found"], strict=True)
+            )
+        rates = "; ".join(
+            f"finds {found['value']:.3f} [{found['low']:.3f}, {found['high']:.3f}] "
+            f"at {100 * float(rate):g} % false alarms"
+            for rate, found in data["tpr_at"].items()
+        )
+        return cls(
+            attack=str(data["attack"]),
+            auc=float(data["auc"]),
+            found=points,
+            reached=str(data["verdict"]),
+            error=float(data.get("p_value", 1.0 - data.get("confidence", 0.95))),
+            text=str(data["text"])
+            if "text" in data
+            else f"attack {data['attack']}: AUC {data['auc']:.4f}, {data['members']} members, "
+            f"{data['non_members']} non-members; {rates}; verdict: {data['verdict']}",
+        )
+
+
+def read_audit(path: Path) -> AuditResult:
+    """An audit as `holdfast audit --json` prints it, or as `AuditResult.to_json` writes it."""
+    data = _parsed(path)
+    return AuditResult.from_json(data.get("result", data) if isinstance(data, dict) else data)
+
+
+def read_attacks(path: Path) -> tuple[StoredAttack, ...]:
+    """The attacks that `holdfast attack --json` wrote."""
+    return StoredAttack.of(_parsed(path))
+
+
+def read_accuracy(path: Path) -> list[Accuracy]:
+    """Scores on real records: a JSON list of {model, score, rows, measure}."""
+    data = _parsed(path)
+    if not isinstance(data, list):
+        raise FormatError(f"{path.name} must hold a JSON list")
+    return [Accuracy.from_json(one) for one in data]
+
+
+def _parsed(path: Path) -> Any:
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+    except OSError as error:
+        raise FormatError(f"cannot read {path.name}: {error.strerror}") from None
+    return parse_json(data, path.name, most_bytes=_MOST_BYTES, most_depth=40)

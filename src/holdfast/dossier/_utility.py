@@ -1,0 +1,340 @@
+"""What a release is worth to those who use it: read from the release alone, whatever it holds.
+
+A reader looks at a released value and either describes it or passes. A new kind of value is one class, one function
+and one line in READERS. How well a model does on real records is another matter (`Accuracy`): it is un-noised, so
+it is for the owner alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+
+from holdfast._arguments import checked
+from holdfast.dossier._interval_section import InferredUtility, inferred_utility
+from holdfast.dossier._section import Audience, Section
+from holdfast.dossier._shape_section import AdditiveUtility, additive_utility
+from holdfast.errors import FormatError, require
+from holdfast.release import Release
+
+MOST_ROWS = 60
+"""Rows of a table on the page; the rest is in the release."""
+_MODEL = "holdfast-linear-model/"
+_PIPELINE = "holdfast-pipeline/1"
+_STEPS = {
+    "holdfast-scaler/1": "means and spreads",
+    "holdfast-pca/1": "mean and principal components",
+}
+_Z95 = 1.959964
+INTERVALS_BY = {
+    "PrivateLogisticRegression": "newton",
+    "PrivateLinearRegression": "ssp",
+    "PrivateRidge": "ssp",
+}
+"""The method whose release says enough for intervals, by estimator; for all others no theory is known."""
+SEVERAL_ROWS = "a unit owns several rows, which are not independent draws; average each unit's rows into one"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weight(Section):
+    """One number of a linear model, and how far its noise reaches; None where the method does not know."""
+
+    name: str
+    weight: float
+    reach: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelUtility(Section):
+    """A linear model."""
+
+    kind: Literal["model"] = "model"
+    what: str
+    predicts: tuple[str, ...]
+    rows: tuple[Weight, ...]
+    left_out: int
+    no_intervals: str = ""
+    """Why no intervals cover sampling error."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MarginalError(Section):
+    """What noise does to one marginal: in a cell, in records, and in total variation, as a share of all records.
+
+    A marginal that was measured several times is one row: `within` is for all measurements weighed together, as
+    anybody can weigh them, and `worst` for the noisiest alone.
+    """
+
+    name: str
+    cells: int
+    within: float | None
+    variation: float | None
+    times: int = 1
+    worst: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SyntheticUtility(Section):
+    """A synthetic table, by the noisy marginals that it rests on."""
+
+    kind: Literal["synthetic"] = "synthetic"
+    what: str
+    rows: tuple[MarginalError, ...]
+    left_out: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableSize(Section):
+    """One released array."""
+
+    name: str
+    shape: str
+    cells: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class TablesUtility(Section):
+    """Arrays of numbers under names."""
+
+    kind: Literal["tables"] = "tables"
+    what: str
+    rows: tuple[TableSize, ...]
+    left_out: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlainUtility(Section):
+    """Anything that is described by one sentence."""
+
+    kind: Literal["table", "other"]
+    what: str
+    rows: tuple[str, ...] = ()
+    left_out: int = 0
+
+
+Utility: TypeAlias = (
+    ModelUtility | InferredUtility | AdditiveUtility | SyntheticUtility | TablesUtility | PlainUtility
+)
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class Accuracy(Section):
+    """One score of one model on real records: the released model, the same without privacy, or a baseline.
+
+    It is computed without noise, so it is internal.
+
+    >>> Accuracy(model="majority class", score=0.76, rows=16281).audience
+    'internal'
+    """
+
+    audience: ClassVar[Audience] = "internal"
+
+    model: str
+    score: float
+    rows: int
+    measure: str = "accuracy"
+
+    def __post_init__(self) -> None:
+        require(bool(self.model), "model", self.model, "a non-empty text")
+        require(math.isfinite(self.score), "score", self.score, "a finite number")
+        require(self.rows >= 1, "rows", self.rows, ">= 1")
+
+
+def coefficients(value: Any) -> ModelUtility | InferredUtility | None:
+    """A linear model: each weight with the interval that its privacy noise leaves, or sampling too."""
+    if not isinstance(value, Mapping) or not str(value.get("format", "")).startswith(_MODEL):
+        return None
+    if value.get("inference") is not None:
+        return inferred_utility(value, most=MOST_ROWS)
+    rows = []
+    classes = value.get("classes") or ()
+    several = len(value["coef"]) > 1
+    quantile = value.get("noise_quantile")
+    for place, (weights, constant) in enumerate(zip(value["coef"], value["intercept"], strict=True)):
+        names = value.get("feature_names") or [f"x{i}" for i in range(len(weights))]
+        prefix = f"{classes[place]}: " if several and len(classes) > place else ""
+        for name, weight in zip(names, weights, strict=True):
+            rows.append((f"{prefix}{name}", float(weight), _reach(value.get("noise_std"), quantile)))
+        rows.append(
+            (f"{prefix}(intercept)", float(constant), _reach(value.get("intercept_noise_std"), quantile))
+        )
+    if not all(
+        math.isfinite(weight) and (reach is None or math.isfinite(reach)) for _, weight, reach in rows
+    ):
+        raise FormatError("a released weight, or its noise, is not a finite number; such a model has no page")
+    biggest = sorted(rows, key=lambda row: -abs(row[1]))[:MOST_ROWS]
+    return ModelUtility(
+        what=f"a linear model ({value.get('model', 'unnamed')}) with {len(rows)} numbers",
+        predicts=tuple(str(name) for name in classes),
+        rows=tuple(
+            Weight(name=name, weight=_short(w), reach=None if r is None else _short(r))
+            for name, w, r in biggest
+        ),
+        left_out=len(rows) - len(biggest),
+    )
+
+
+def measurements(value: Any) -> SyntheticUtility | None:
+    """Noisy tables that a synthetic table rests on: how far noise moves each of them."""
+    listed = value.get("measurements") if isinstance(value, Mapping) else None
+    if not isinstance(listed, Sequence | Mapping) or not listed:
+        return None
+    found = [one for one in (listed.values() if isinstance(listed, Mapping) else listed) if _is_marginal(one)]
+    if not found:
+        return None
+    same: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
+    for one in found:
+        same.setdefault(tuple(sorted(str(name) for name in one["columns"])), []).append(one)
+    # The worst first: whatever a page leaves out is no worse than what it shows.
+    rows = sorted((_marginal(group) for group in same.values()), key=_by_error)
+    again = f", {len(found)} measurements in all" if len(found) > len(rows) else ""
+    return SyntheticUtility(
+        what=f"{_synthetic(value)} with the {len(rows)} noisy marginals it was made from{again}",
+        rows=tuple(rows[:MOST_ROWS]),
+        left_out=max(0, len(rows) - MOST_ROWS),
+    )
+
+
+def tables(value: Any) -> TablesUtility | None:
+    """Arrays of numbers under names."""
+    if not isinstance(value, Mapping) or not value:
+        return None
+    if not all(isinstance(part, np.ndarray) for part in value.values()):
+        return None
+    rows = tuple(
+        TableSize(name=str(name), shape=" x ".join(map(str, part.shape)) or "1", cells=int(part.size))
+        for name, part in list(value.items())[:MOST_ROWS]
+    )
+    cells = sum(int(part.size) for part in value.values())
+    return TablesUtility(
+        what=f"{len(value)} table{'s' * (len(value) > 1)} with {cells} noisy numbers in all",
+        rows=rows,
+        left_out=len(value) - len(rows),
+    )
+
+
+def rows_and_columns(value: Any) -> PlainUtility | None:
+    """A table of rows, or an array."""
+    shape = getattr(value, "shape", None)
+    if not isinstance(shape, tuple):
+        return None
+    size = " x ".join(map(str, shape)) or "1"
+    names = getattr(value, "column_names", None)
+    what = f"a table of {shape[0]} rows and {shape[1]} columns" if names else f"an array of {size} numbers"
+    return PlainUtility(kind="table", what=what)
+
+
+def step(value: Any) -> PlainUtility | None:
+    """A private step of a pipeline."""
+    if not isinstance(value, Mapping) or value.get("format") not in _STEPS:
+        return None
+    return PlainUtility(
+        kind="other", what=f"{_STEPS[value['format']]} of {int(value['columns'])} columns, with noise"
+    )
+
+
+READERS: tuple[Callable[[Any], Utility | None], ...] = (
+    coefficients,
+    additive_utility,
+    step,
+    measurements,
+    tables,
+    rows_and_columns,
+)
+"""From the most specific; the first that knows a value describes it."""
+
+
+def utility(release: Release[Any]) -> Utility:
+    """What was released and how far off it may be, from released values only."""
+    value = release.value
+    if isinstance(value, Mapping) and value.get("format") == _PIPELINE:
+        steps = value.get("steps")
+        if not isinstance(steps, Sequence) or not steps:
+            raise FormatError("the released value begins like a pipeline, and is none")
+        value = steps[-1]  # the model; the steps before it make its columns
+    for reader in READERS:
+        try:
+            found = reader(value)
+        except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
+            if isinstance(error, FormatError):
+                raise
+            raise FormatError(
+                "the released value begins like one that holdfast knows, and is none"
+            ) from error
+        if found is not None:
+            if isinstance(found, ModelUtility | InferredUtility):
+                return _about_intervals(found, release, len(value["coef"]))
+            return found
+    return PlainUtility(kind="other", what=f"a {type(value).__name__}")
+
+
+def _about_intervals(found: ModelUtility | InferredUtility, release: Release[Any], scores: int) -> Utility:
+    """Intervals, or why there are none, in the words of the estimator's `conf_int`."""
+    several = release.guarantee.unit.max_rows > 1
+    if isinstance(found, InferredUtility):
+        if not several:
+            return found
+        bare = tuple(replace(row, reach=None, low=None, high=None, p=None) for row in found.rows)
+        return replace(found, refused=SEVERAL_ROWS, rests_on="", rows=bare)
+    name = found.what.partition("(")[2].partition(")")[0]
+    if scores > 1 or name not in INTERVALS_BY:
+        return replace(found, no_intervals=f"no theory of intervals is known for {name} with {scores} scores")
+    if several:
+        return replace(found, no_intervals=SEVERAL_ROWS)
+    from holdfast.learn._catalogue import LEARNERS
+    from holdfast.learn.methods.method import Learner
+
+    method = release.provenance.method.partition(", ")[2].partition(" [")[0]
+    reason = next((one.no_intervals for one in LEARNERS if one.name == method), Learner.no_intervals)
+    gives = f"method={INTERVALS_BY[name]!r} gives them"
+    return replace(found, no_intervals=f"no intervals by method {method!r}: {reason}; {gives}")
+
+
+def _reach(std: Any, quantile: Any) -> float | None:
+    return None if std is None or quantile is None else float(std) * float(quantile)
+
+
+def _is_marginal(one: Any) -> bool:
+    return isinstance(one, Mapping) and {"columns", "values", "noise_std"} <= set(one)
+
+
+def _marginal(measured: Sequence[Mapping[str, Any]]) -> MarginalError:
+    """Noise of one marginal: per cell, and summed over cells as a share of all records."""
+    deviations = np.array([float(one["noise_std"]) for one in measured])
+    totals = np.array([float(np.sum(np.asarray(one["values"], float))) for one in measured])
+    exact = deviations == 0.0
+    trust = np.where(exact, 1.0, 0.0) if exact.any() else deviations**-2.0
+    # Weighed by their precision, independent measurements have this deviation together.
+    std = 0.0 if exact.any() else float(np.sum(trust)) ** -0.5
+    total, cells = float(np.sum(trust * totals) / np.sum(trust)), int(np.size(measured[0]["values"]))
+    # E|noise| = std sqrt(2 / pi) for a Gaussian; the total variation is half the sum over cells.
+    variation = 0.5 * cells * std * math.sqrt(2 / math.pi) / total if total > 0 else None
+    return MarginalError(
+        name=" x ".join(str(name) for name in measured[0]["columns"]) or "all records",
+        cells=cells,
+        within=_short(_Z95 * std),
+        variation=None if variation is None else _short(min(1.0, variation)),
+        times=len(measured),
+        worst=_short(_Z95 * float(np.max(deviations))),
+    )
+
+
+def _by_error(row: MarginalError) -> tuple[float, float, int]:
+    return (-math.inf if row.variation is None else -row.variation, -(row.within or 0.0), -row.cells)
+
+
+def _synthetic(value: Mapping[str, Any]) -> str:
+    for part in value.values():
+        shape = getattr(part, "shape", None)
+        if hasattr(part, "column_names") and isinstance(shape, tuple):
+            return f"a synthetic table of {shape[0]} rows and {shape[1]} columns"
+    return "a synthetic table"
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.5g}")

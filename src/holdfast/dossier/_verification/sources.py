@@ -1,0 +1,353 @@
+"""What a verification found, and the checks that hold releases against the ledger that paid for them."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from holdfast._arguments import checked
+from holdfast._extensions import INSTALLED, UNREGISTERED
+from holdfast.dossier._record import Books, Record, file_digest, payment
+from holdfast.ledger import Ledger, LedgerEntry
+from holdfast.ledger._dataset import Dataset
+from holdfast.ledger._journal import charge_of, cost_of
+from holdfast.ledger._recompute import recompute
+from holdfast.privacy._wording import epsilon_text
+from holdfast.release import Release
+from holdfast.release._release import strange_mechanisms, strange_proofs
+
+if TYPE_CHECKING:
+    from holdfast.ledger._recompute import Recomputed
+
+_TOLERANCE = 2e-5
+"""Numbers computed again on another machine may differ in the last of their six digits."""
+Verdict = Literal["ok", "wrong", "incomplete"]
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class DossierVerification:
+    """What was checked, what does not hold, and what could not be checked."""
+
+    checked: tuple[str, ...]
+    problems: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+    recomputed: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """Wrong where something does not hold; incomplete where something could not be checked."""
+        return "wrong" if self.problems else "incomplete" if self.skipped else "ok"
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything was checked and holds."""
+        return self.verdict == "ok"
+
+    @property
+    def exit_code(self) -> int:
+        """0 for ok, 1 for wrong, 3 for incomplete."""
+        return {"ok": 0, "wrong": 1, "incomplete": 3}[self.verdict]
+
+    def summary(self) -> str:
+        """One line a check."""
+        lines = [f"ok: {text}" for text in self.checked]
+        lines += list(self.recomputed)
+        lines += [f"not checked: {text}" for text in self.skipped]
+        lines += [f"PROBLEM: {text}" for text in self.problems]
+        return "\n".join(lines)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "ok": self.ok,
+            "verdict": self.verdict,
+            "checked": list(self.checked),
+            "problems": list(self.problems),
+            "skipped": list(self.skipped),
+            "recomputed": list(self.recomputed),
+        }
+
+
+@dataclass
+class Findings:
+    """Collects what was found."""
+
+    checked: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+    recomputed: list[str] = field(default_factory=list)
+
+    def hold(self, fine: bool, said: str, wrong: str) -> bool:
+        """Note one check; returns whether it held."""
+        (self.checked if fine else self.problems).append(said if fine else wrong)
+        return fine
+
+    def result(self) -> DossierVerification:
+        """What was found, in full."""
+        return DossierVerification(
+            checked=tuple(self.checked),
+            problems=tuple(self.problems),
+            skipped=tuple(self.skipped),
+            recomputed=tuple(self.recomputed),
+        )
+
+
+def check_accounts(releases: Sequence[Release[Any]], ledger: Ledger, found: Findings) -> None:
+    """Each release promises what its account promises, names all its charges, and does not call them better."""
+    books = Books.of(ledger)
+    numbers = {entry.hash: entry.number for entry in books.entries.values()}
+    for one in releases:
+        made, paid = one.provenance, payment(one, books, sha256="")
+        name = f"{made.method} (account {paid.account})"
+        charges = books.about(paid.account, "charge")
+        # A release may be of a share of its account; then it names the charges of that share.
+        shares = [
+            share for share in _shares(charges) if _charged(charges, share, numbers[made.head], made.entries)
+        ]
+        found.hold(
+            made.account == f"{paid.ledger}/{paid.dataset}/{paid.account}",
+            f"{name}: ledger, dataset and account are the ones that paid",
+            f"{name}: it names another ledger, dataset or account than the one that paid",
+        )
+        if not found.hold(
+            bool(shares),
+            f"{name}: names all {len(made.entries)} charges of its account",
+            f"{name}: charges of its account are missing, or it names others",
+        ):
+            continue
+        dataset = Dataset.of(books.opening("dataset", paid.dataset))
+        promises = [
+            _promise(dataset, books.opening("account", paid.account), charges, share) for share in shares
+        ]
+        stored = one.guarantee.to_json()
+        found.hold(
+            any(not list(differences(stored["curve"], promise)) for promise in promises),
+            f"{name}: the guarantee is the account's",
+            f"{name}: the guarantee is not the account's",
+        )
+        found.hold(
+            {key: stored[key] for key in ("adjacency", "unit")}
+            == {key: dataset.terms[key] for key in ("adjacency", "unit")},
+            f"{name}: adjacency and unit are the dataset's",
+            f"{name}: adjacency or unit is not the dataset's",
+        )
+        own = [entry.body for entry in charges if entry.number in made.entries]
+        for what, best, said in (("noise", "secure", made.noise), ("arithmetic", "strict", made.arithmetic)):
+            found.hold(
+                said != best or all(body[what] == best for body in own),
+                f"{name}: {said} {what}, as its charges allow",
+                f"{name}: it is called {best}, and the charges were not",
+            )
+
+
+def _shares(charges: Sequence[LedgerEntry]) -> list[str]:
+    return sorted({share for entry in charges for share in entry.body["caps"]})
+
+
+def _charged(charges: Sequence[LedgerEntry], share: str, head: int, named: Sequence[int]) -> bool:
+    """Whether the named charges are all of this share up to the head, and none of another."""
+    own = {entry.number for entry in charges if entry.body["share"].startswith(share)}
+    return {number for number in own if number <= head} <= set(named) <= own
+
+
+def _promise(dataset: Dataset, opened: LedgerEntry, charges: Sequence[LedgerEntry], share: str) -> Any:
+    """The limit of an account, or of a share of it, as the curve that it promises."""
+    caps = [entry.body["caps"][share] for entry in charges if share in entry.body["caps"]]
+    amount = opened.body["amount"] if not share else caps[0]
+    return dataset.currency.promise(cost_of(amount)).to_json()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Closings:
+    """The files that a ledger closed, by their hashes, and up to which entry a trusted key signed for it."""
+
+    numbers: Mapping[str, int]
+    signed_up_to: int | None
+
+    def signed(self, path: Path) -> bool:
+        """Whether the ledger closed this very file, in an entry that a trusted key signed for."""
+        number = self.numbers.get(file_digest(path))
+        return number is not None and self.signed_up_to is not None and number <= self.signed_up_to
+
+    def words(self, path: Path) -> str:
+        """What is so of this file, which carries no signature of its own."""
+        number = self.numbers.get(file_digest(path))
+        if number is None:
+            return "carries no signature, and the ledger did not close it"
+        if self.signed(path):
+            return "is closed in the ledger, under the signature of a trusted key"
+        return f"carries no signature; the ledger closed it as entry {number}, which no trusted key has signed yet"
+
+
+def check_closings(
+    record: Record, page: Path, ledger: Ledger, found: Findings, *, signed_up_to: int | None
+) -> Closings:
+    """The ledger closed exactly these releases, and this page; returns what it closed, and what is signed of it."""
+    books = Books.of(ledger)
+    entries = list(books.entries.values())
+    closed = []
+    for one in record.releases:
+        entry = books.closing(one.sha256)
+        charged = {books.entries[number].body["account"] for number in one.provenance.entries}
+        if entry is not None:
+            made, body = one.provenance, entry.body
+            same = (made.method, made.noise, made.arithmetic, made.schema_hash, made.head, len(made.entries))
+            told = tuple(
+                body[name] for name in ("method", "noise", "arithmetic", "schema_hash", "head", "charges")
+            )
+            found.hold(
+                same == told and charged == {body["account"]},
+                f"release {one.name}: the ledger closed it with this hash, noise, schema and account",
+                f"release {one.name}: the ledger closed it with another account, noise, schema or method",
+            )
+            closed.append(entry)
+        elif any(e.kind == "release" and e.body["account"] in charged for e in entries):
+            found.problems.append(f"release {one.name}: its account closed other releases, and not this one")
+        else:
+            found.skipped.append(
+                f"release {one.name}: made before ledgers closed releases, so its value, certificates, noise and "
+                "schema are not bound to what was paid"
+            )
+    wanted = {one.sha256 for one in record.releases}
+    pages = [e for e in entries if e.kind == "page" and wanted & set(e.body["releases"])]
+    digest = hashlib.sha256(page.read_bytes()).hexdigest()
+    mine = next((e for e in pages if e.body["sha256"] == digest), None)
+    if mine is not None:
+        found.hold(
+            (mine.body["title"], mine.body["audience"], mine.body["releases"])
+            == (record.title, record.audience, [one.sha256 for one in record.releases]),
+            f"the page: the ledger closed it as entry {mine.number}",
+            "the page: the ledger closed it under another title, for others, or about other releases",
+        )
+        closed.append(mine)
+    elif pages:
+        found.problems.append(
+            "the page: the ledger closed other pages about these releases, and not this one"
+        )
+    else:
+        found.skipped.append(
+            "title, date, names, audits, attacks and labels: the ledger holds no page, so nothing binds them"
+        )
+    last = max((entry.number for entry in closed), default=0)
+    if signed_up_to is not None and len(closed) > len(record.releases):
+        if signed_up_to < last:
+            found.skipped.append(
+                f"entries {signed_up_to + 1} to {last}: not yet signed (sign the ledger again)"
+            )
+        else:
+            found.checked.append(f"the signature up to entry {signed_up_to} covers page and releases")
+    return Closings(
+        numbers={entry.body["sha256"]: entry.number for entry in closed}, signed_up_to=signed_up_to
+    )
+
+
+def check_recomputed(
+    releases: Sequence[Release[Any]], ledger: Ledger, found: Findings, *, epsilons: bool
+) -> None:
+    """Charge the mechanisms that were recorded for each release again; tell what epsilon they give."""
+    books = Books.of(ledger)
+    for one in releases:
+        dataset = Dataset.of(books.opening("dataset", payment(one, books, sha256="").dataset))
+        charges = [(number, charge_of(books.entries[number])) for number in one.provenance.entries]
+        check_told(one, [charge.mechanism for _, charge in charges], found)
+        strange = strange_mechanisms([charge.mechanism for _, charge in charges])
+        if strange:
+            found.skipped.append(
+                f"what {', '.join(sorted(strange))} costs: holdfast does not know it, and took its author's word"
+            )
+            continue
+        again = recompute(dataset, charges)
+        promised = dataset.currency.amounts(one.guarantee.curve)
+        within = promised is not None and all(
+            a <= b for a, b in zip(again.recomputed.amounts, promised, strict=True)
+        )
+        found.hold(
+            again.sound and within,
+            f"{len(charges)} recorded mechanisms, charged again by today's proofs, stay within the promise",
+            "; ".join(again.problems) or "the recorded mechanisms cost more than the release promises",
+        )
+        found.recomputed += _epsilons(one, again) if epsilons else []
+
+
+_MARKED = re.compile(r"([A-Za-z][A-Za-z0-9_.-]*) \[(?:unregistered|package (.+))\]$")
+"""How the name of a method ends that is none of holdfast's."""
+
+
+def untold(release: Release[Any], charged: Sequence[Mapping[str, Any]] = ()) -> list[str]:
+    """What a release rests on by its charges and by the name of its method, and does not say that it does."""
+    said, method = release.guarantee.assumptions, release.provenance.method
+    missing = [text for text in strange_proofs(charged) if text not in said]
+    marked = _MARKED.search(method)
+    if marked is not None:
+        name, package = marked.groups()
+        text = f"the method {name!r} {UNREGISTERED if package is None else f'{INSTALLED} {package}'}"
+        missing += [] if any(one.startswith(f"{text}:") for one in said) else [text]
+    return missing
+
+
+def check_told(release: Release[Any], charged: Sequence[Mapping[str, Any]], found: Findings) -> None:
+    """A release that rests on a mechanism or a method of somebody else says whose."""
+    found.problems += [
+        f"{release.provenance.method}: it does not say what it rests on: {text}"
+        for text in untold(release, charged)
+    ]
+
+
+def _epsilons(release: Release[Any], again: Recomputed) -> list[str]:
+    if again.composed is None:
+        return []
+    return [
+        f"  {again.composed.point_words(delta)} from the recorded mechanisms, "
+        f"{epsilon_text(release.guarantee.epsilon(delta))} promised"
+        for delta in (1e-5, 1e-6, 1e-9)
+    ]
+
+
+def released_arrays(value: Any) -> list[list[float]]:
+    """The arrays of a released value, as lists."""
+    parts = value.values() if isinstance(value, Mapping) else [value]
+    return [part.ravel().astype(float).tolist() for part in parts if isinstance(part, np.ndarray)]
+
+
+def differences(written: Any, again: Any, place: str = "", *, older: bool = False) -> Iterator[str]:
+    """Where two trees of plain data differ, by more than the last digits of a number.
+
+    With `older`, what is written may lack keys: its format did not have them.
+
+    >>> list(differences({"a": [1.0, 2.0]}, {"a": [1.0, 2.5]}))
+    ['a/1']
+    """
+    match written, again:
+        case dict(), dict():
+            for key in sorted(written.keys() | again.keys()):
+                inner = f"{place}/{key}" if place else str(key)
+                if key in written and key in again:
+                    yield from differences(written[key], again[key], inner, older=older)
+                elif key in written or not older:
+                    yield inner
+        case list(), list():
+            if len(written) != len(again):
+                yield place or "its length"
+                return
+            for index, (left, right) in enumerate(zip(written, again, strict=True)):
+                yield from differences(left, right, f"{place}/{index}" if place else str(index), older=older)
+        case (bool(), _) | (_, bool()):
+            if written is not again:
+                yield place or "its value"
+        case int(), int():
+            if written != again:
+                yield place or "its value"
+        case ((int() | float()), (int() | float())):
+            if not math.isclose(written, again, rel_tol=_TOLERANCE, abs_tol=1e-12):
+                yield place or "its value"
+        case _:
+            if written != again:
+                yield place or "its value"

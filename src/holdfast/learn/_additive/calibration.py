@@ -1,0 +1,81 @@
+"""Calibration: a released scale and shift of the scores, so that probabilities mean what they say.
+
+Clipped and averaged steps leave scores too small or too large. Five noisy steps fit f -> s f + t on (clip(f, +-6) /
+3, 1): a record's gradient has norm at most |r| sqrt(5), with |r| <= 1 for two classes and sqrt(2) for several. The
+scale and the shift are folded into the shapes, which stay additive.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast._kernel.lookup import lookup_slopes
+from holdfast.data._sensitivity import sum_l2
+from holdfast.learn._additive.descent import AdditiveTask, noise_of_mean
+from holdfast.learn._additive.design import AdditiveDesign
+from holdfast.learn._risk.descent import gaussian_for
+from holdfast.privacy._rounding import NORM_SLACK
+
+Floats = NDArray[np.float64]
+CALIBRATION_STEPS, AVERAGED = 5, 3
+LARGEST_SCORE, SCORE_UNIT = 6.0, 3.0
+RATE, LEFT = 2.0, 0.75
+"""Of a step, for classes that are as good as even; and what it leaves of an error."""
+USUAL = 0.25
+"""How far scores are off, as a deviation: what noise moves further than that is not believed."""
+SCALES = (0.25, 4.0)
+"""What the scale may be: outside, it would be noise."""
+EXACT = 2.0**-30
+"""Gradients are summed in whole multiples of it, so that the order of rows does not matter."""
+
+
+def slope_bound(task: AdditiveTask) -> float:
+    """|r| of one record."""
+    return math.sqrt(2.0) if task.loss == "softmax" else 1.0
+
+
+def calibrate_scores(
+    task: AdditiveTask, design: AdditiveDesign, weights: Floats, *, square: Fraction
+) -> tuple[float, Floats]:
+    """The scale s and the shifts t (K) of s f + t, for mu^2 = `square`."""
+    reach = LARGEST_SCORE / SCORE_UNIT
+    bound = slope_bound(task) * math.sqrt(1.0 + reach**2)
+    # Rounding towards zero keeps each gradient within its bound; sums of whole numbers are exact.
+    sensitivity = sum_l2(bound * (1.0 + NORM_SLACK), task.account.adjacency, task.account.unit)
+    mechanism = gaussian_for(
+        square / CALIBRATION_STEPS,
+        l2_sensitivity=sensitivity,
+        adjacency=task.account.adjacency,
+        arithmetic=task.arithmetic,
+    )
+    table, constant = design.lookup(weights), weights[:, 0]
+    at = np.concatenate([[SCORE_UNIT], np.zeros(task.outputs)])
+    start, mean, rate = at, np.zeros_like(at), RATE / task.evenness
+    for number in range(CALIBRATION_STEPS):
+        total = np.zeros(at.size, dtype=np.int64)
+        for codes, labels in task.rows.chunks():
+            score = clipped_scores(design.plan.scores(codes, table, constant), reach)
+            slopes = lookup_slopes(task.loss, at[0] * score + at[1:], labels)
+            each = np.column_stack([np.sum(slopes * score, axis=1), slopes])
+            total += np.trunc(each / EXACT).astype(np.int64).sum(axis=0)
+        noisy = task.account.release(mechanism, total * EXACT, label="additive: calibration")
+        at = at - rate * np.asarray(noisy, dtype=np.float64) / task.count
+        at[0] = min(max(at[0], SCALES[0] * SCORE_UNIT), SCALES[1] * SCORE_UNIT)
+        if number >= CALIBRATION_STEPS - AVERAGED:
+            mean += at / AVERAGED
+    noise = (rate * float(mechanism.sigma) / task.count) ** 2 * noise_of_mean(
+        LEFT, CALIBRATION_STEPS, AVERAGED
+    )
+    mean = start + (mean - start) / (1.0 + noise / USUAL**2)
+    return float(mean[0]) / SCORE_UNIT, mean[1:]
+
+
+def clipped_scores(scores: Floats, reach: float) -> Floats:
+    """In units of `SCORE_UNIT`, and within `reach` as vectors."""
+    scaled = scores / SCORE_UNIT
+    length = np.linalg.norm(scaled, axis=1, keepdims=True)
+    return np.asarray(scaled * np.minimum(1.0, reach / np.maximum(length, 1e-300)))

@@ -1,0 +1,194 @@
+"""Noisy descent on looked-up features: each record's gradient is clipped, summed exactly, released and followed.
+
+|r z| <= C by clipping, so one row moves the sum by C, by 2 C under replace, and c rows by c times as much (soundness,
+sections 18, 20 and 24). T releases of noise sigma = C sqrt(T) / mu are mu-GDP together. Steps, averages and the guard
+look at released numbers only.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast._kernel.lookup import Loss
+from holdfast._progress import progress
+from holdfast.data._sensitivity import sum_l2
+from holdfast.learn._additive.cell_rows import CellRows
+from holdfast.learn._additive.design import AdditiveDesign
+from holdfast.learn._additive.histograms import USUAL_SQUARE
+from holdfast.learn._risk.descent import gaussian_for
+from holdfast.privacy._account import Account
+from holdfast.privacy._mechanisms.mechanism import Arithmetic
+from holdfast.privacy._rounding import NORM_SLACK
+
+Floats = NDArray[np.float64]
+SLOWER, GREW = 0.6, 1.5
+"""The guard: steps become this much shorter when the squared gradient, less its noise, grew by this much."""
+CLIPS = {"classes": (0.06, 1.0), "numbers": (0.10, 4.0)}
+"""Per root of the signal, and at most: for numbers in units of their residuals, as large as released values say."""
+LEAST_CLIP = 0.25
+"""For classes, times the root of their evenness: shorter ones leave a sign of every gradient, whatever the score, and
+nothing pulls the constant back."""
+AVERAGED = 0.25
+"""The last share of the iterates, whose mean is the result."""
+SURE = 0.5
+"""From this clip on that of numbers grows twice as fast: what it cuts off skewed residuals matters more than noise."""
+LEAST_RESIDUAL = 0.04
+"""The mean square of residuals, as a share of the target's variance: shapes that explain more are not believed."""
+CURVATURES = {"logistic": 0.04, "squared": 0.3, "softmax": 0.6}
+"""Of the loss at typical scores, of one class among several times their number."""
+SLOPE_SQUARES = {"logistic": 0.12, "squared": 1.0, "softmax": 0.12}
+"""The mean square of slopes at typical scores, in units of the residual's."""
+SAMPLED = {"classes": 0.4, "numbers": 1.0}
+"""How much of it shrinkage believes: many small shapes of classes, each within it, may together be worth having."""
+STEPS_BY_LOSS = {"logistic": 3.0, "softmax": 3.0, "squared": 0.75}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AdditiveTask:
+    """What stays the same from phase to phase: rows, loss, account, and the released number of rows."""
+
+    rows: CellRows
+    loss: Loss
+    outputs: int
+    account: Account
+    count: float
+    told: float
+    """mu n, mu being that of the whole fit for one unit's clipped gradient: the one quantity that rules look at."""
+    arithmetic: Arithmetic
+    mean: float = 0.0
+    mean_square: float = 1.0
+    square_noise: float = 0.0
+    """Of a numeric target, released: its mean, its mean square, and the deviation of the noise in either."""
+    evenness: float = 1.0
+    """Of classes, released: how much a row tells, beside one of a table with even classes."""
+
+    @property
+    def target(self) -> str:
+        """What is predicted, for rules that differ."""
+        return "numbers" if self.loss == "squared" else "classes"
+
+    @property
+    def signal(self) -> float:
+        """mu n, rows of uneven classes counting for what they tell."""
+        return self.evenness * self.told
+
+    @property
+    def telling_rows(self) -> float:
+        """The number of rows, likewise."""
+        return self.evenness * self.count
+
+    @property
+    def step(self) -> float:
+        """For features of unit variance: a softmax of K classes curves by about 1 / K, and less for a rare class."""
+        by_classes = min(self.outputs, 8) / 4 if self.loss == "softmax" else 1.0
+        return STEPS_BY_LOSS[self.loss] * by_classes / self.evenness
+
+    @property
+    def kept_by_a_step(self) -> float:
+        """How much of an error in the weights a step leaves, where the loss curves as usual."""
+        curvature = (
+            self.evenness * CURVATURES[self.loss] / (max(self.outputs, 2) if self.loss == "softmax" else 1)
+        )
+        return max(0.0, 1.0 - self.step * curvature)
+
+    def sampling_noise(self, variances: Floats, steps: int, residual: float) -> Floats:
+        """The variance of weights because rows are a sample, after so many steps, by their features' variances.
+
+        What a sample's gradient has beside the truth, of variance (residual square) x variance / n, is followed like a
+        signal: 1 - (1 - step x curvature)^steps of the way to its own optimum. A slope of classes is about as large,
+        squared, as the loss curves.
+        """
+        curvature = self.evenness * SLOPE_SQUARES[self.loss] * variances
+        way = 1.0 - np.maximum(1.0 - self.step * curvature, 0.0) ** steps
+        variance = (way * residual) ** 2 / np.maximum(curvature, 1e-300) / self.count
+        return np.asarray(SAMPLED[self.target] * variance)
+
+    def residual(self, explained: float) -> float:
+        """The root mean square of residuals, were shapes to explain so much; 1 for classes, whose slopes are bounded.
+
+        Never below what the noise in the released square could hide.
+        """
+        if self.target == "classes":
+            return 1.0
+        around = self.mean_square - self.mean**2
+        hidden = max(LEAST_RESIDUAL * around, min(self.square_noise, USUAL_SQUARE))
+        return math.sqrt(max(self.mean_square - explained, hidden))
+
+    def clip(self, effective_dimension: float, residual: float) -> float:
+        """C: in units of the typical gradient, |residual| |features|; the smaller the less is seen above the noise."""
+        by_signal, most = CLIPS[self.target]
+        c = by_signal * math.sqrt(self.signal / effective_dimension)
+        if self.target == "numbers":
+            c *= max(1.0, c / SURE)
+        else:
+            c = max(c, LEAST_CLIP * math.sqrt(self.evenness))
+        return min(c, most) * residual * math.sqrt(effective_dimension)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Descent:
+    """Released weights (K, D) of a design, and the variance that noise has in each of them, about."""
+
+    weights: Floats
+    noise: float
+    clip: float
+    residual: float
+
+
+def gradient_sensitivity(task: AdditiveTask, clip: float, design: AdditiveDesign) -> float:
+    """c C, twice under replace, and what rounding may add to two sums."""
+    moved = sum_l2(clip * (1.0 + NORM_SLACK), task.account.adjacency, task.account.unit)
+    return moved + 2.0 * clip * design.rounding(task.rows.largest_count())
+
+
+def descend(
+    task: AdditiveTask, design: AdditiveDesign, start: Floats, *, square: Fraction, steps: int, label: str
+) -> Descent:
+    """`steps` noisy gradients for mu^2 = `square`, from `start`; the mean of the last iterates.
+
+    Every step costs the same. Its clip, and with it its noise, follows what the released weights explain by then.
+    """
+    weights, mean, step, last = start, np.zeros_like(start), task.step, math.inf
+    averaged, clip, noise, residual, spreads = math.ceil(steps * AVERAGED), 0.0, 0.0, 1.0, []
+    for number in progress(range(steps), desc=label):
+        explained = design.explained(weights) - noise * design.effective_dimension
+        residual = task.residual(explained)
+        clip = task.clip(design.effective_dimension, residual)
+        mechanism = gaussian_for(
+            square / steps,
+            l2_sensitivity=gradient_sensitivity(task, clip, design),
+            adjacency=task.account.adjacency,
+            arithmetic=task.arithmetic,
+        )
+        spread = float(mechanism.sigma) / task.count
+        sums = task.rows.gradient(
+            design.plan, loss=task.loss, table=design.lookup(weights), constant=weights[:, 0], clip=clip
+        )
+        noisy = task.account.release(mechanism, design.gather(sums), label=f"additive: {label}")
+        gradient = np.asarray(noisy, dtype=np.float64) / task.count
+        size = max(float(np.sum(gradient**2)) - gradient.size * spread**2, 0.0)
+        if size > GREW * last:  # correlated columns: steps overshoot
+            step *= SLOWER
+        last = max(size, gradient.size * spread**2 * 0.1)
+        weights = weights - step * gradient
+        noise = task.kept_by_a_step**2 * noise + (step * spread) ** 2
+        spreads.append(spread**2)
+        if number >= steps - averaged:
+            mean += weights / averaged
+    typical = float(np.mean(spreads))
+    noise = task.step**2 * noise_of_mean(task.kept_by_a_step, steps, averaged) * typical
+    return Descent(weights=mean, noise=noise, clip=clip, residual=residual)
+
+
+def noise_of_mean(keep: float, steps: int, averaged: int) -> float:
+    """The variance of the mean of the last iterates over that of one step, of which the next leaves `keep`."""
+    total = 0.0
+    for drawn in range(steps):
+        ages = np.arange(max(drawn, steps - averaged), steps) - drawn
+        total += (float(np.sum(keep**ages)) / averaged) ** 2
+    return total

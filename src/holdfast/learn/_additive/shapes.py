@@ -1,0 +1,203 @@
+"""Shape functions as people read them: a table, a picture, one row's contributions, and shapes made monotone.
+
+All of it is post-processing of released numbers. There are no bands: those from the noise of each weight are too narrow
+where columns are correlated, and those of replicated fits miss what clipping and shrinkage do, so none are drawn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast._arguments import require_whole
+from holdfast._extras import optional
+from holdfast.data._rows import Batch
+from holdfast.learn._additive.cells import ColumnCells, code_rows
+from holdfast.learn._additive.model import AdditiveModel
+from holdfast.learn._additive.pairs import level_mass
+
+Floats = NDArray[np.float64]
+BARS = 12
+"""At most so many categories of one column in a picture."""
+NO_BANDS = (
+    "no bands: those from the noise of single weights do not cover where columns are correlated, and those of "
+    "replicated parts or phases miss what clipping and shrinkage do to a shape (docs/intervals.md)"
+)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Shape:
+    """What one column adds to the scores at each cell, (cells, K), centred under the released shares."""
+
+    cells: ColumnCells
+    values: Floats
+    shares: Floats
+
+    @property
+    def importance(self) -> float:
+        """The standard deviation of what the column adds, under the released shares."""
+        return float(np.sqrt(np.sum(self.shares @ self.values**2)))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PairShape:
+    """What two columns add together, (levels, levels, K), beyond what each adds alone."""
+
+    names: tuple[str, str]
+    values: Floats
+    shares: Floats
+    ticks: tuple[tuple[str, ...], tuple[str, ...]]
+
+    @property
+    def importance(self) -> float:
+        """The standard deviation, as if the two columns were independent."""
+        return float(np.sqrt(np.sum(self.shares[:, :, None] * self.values**2)))
+
+
+def shapes_of(model: AdditiveModel) -> list[Shape]:
+    """Every column's, the most important first."""
+    parts = zip(model.cells, model.split(model.shapes), model.split(model.shares), strict=True)
+    made = [Shape(cells=cells, values=value - share @ value, shares=share) for cells, value, share in parts]
+    return sorted(made, key=lambda shape: -shape.importance)
+
+
+def pair_shapes_of(model: AdditiveModel) -> list[PairShape]:
+    """Every pair's, the most important first."""
+    levels, shares, count = (
+        model.split(np.asarray(model.levels)),
+        model.split(model.shares),
+        model.pair_levels,
+    )
+    made = []
+    for (a, b), values in zip(
+        model.pairs, model.pair_shapes.reshape(-1, count, count, model.constant.size), strict=True
+    ):
+        left, right = (level_mass(levels[c], shares[c], count) for c in (a, b))
+        ticks = tuple(_level_words(model.cells[c], levels[c], count) for c in (a, b))
+        made.append(
+            PairShape(
+                names=(model.columns[a], model.columns[b]),
+                values=values,
+                shares=np.outer(left, right),
+                ticks=(ticks[0], ticks[1]),
+            )
+        )
+    return sorted(made, key=lambda shape: -shape.importance)
+
+
+def _level_words(cells: ColumnCells, levels: NDArray[Any], count: int) -> tuple[str, ...]:
+    """The first cell of each level, and of categories how many more."""
+    words = []
+    for level in range(count):
+        found = [cells.words[place] for place in np.flatnonzero(levels == level)]
+        more = "" if cells.numeric or len(found) < 2 else f" +{len(found) - 1}"
+        words.append(f"{found[0]}{more}" if found else "")
+    return tuple(words)
+
+
+def shape_table(model: AdditiveModel, *, most: int = 20) -> str:
+    """One line per column and pair: how much it moves the score, and where it is lowest and highest."""
+    lines = [f"  {'':<34} {'spread':>8}   lowest at ... highest at"]
+    for shape in shapes_of(model)[:most]:
+        values = shape.values[:, 0] if shape.values.shape[1] == 1 else np.ptp(shape.values, axis=1)
+        low, high = int(np.argmin(values)), int(np.argmax(values))
+        labels = shape.cells.words
+        where = f"{labels[low][:18]} ({values[low]:+.3g}), {labels[high][:18]} ({values[high]:+.3g})"
+        lines.append(f"  {shape.cells.name[:34]:<34} {shape.importance:>8.3g}   {where}")
+    left = len(model.columns) - most
+    lines += [f"  ... and {left} more columns"] * (left > 0)
+    for pair in pair_shapes_of(model)[: most // 2]:
+        lines.append(f"  {' x '.join(pair.names)[:34]:<34} {pair.importance:>8.3g}")
+    left = len(model.pairs) - most // 2
+    lines += [f"  ... and {left} more pairs"] * (left > 0)
+    return "\n".join(lines)
+
+
+def explain_rows(model: AdditiveModel, batch: Batch, *, output: int = 0) -> list[dict[str, float]]:
+    """For each row what every column and pair adds to its score; with the constant they sum to it exactly.
+
+    Shapes are centred under the released shares, and the constant takes what centring took.
+    """
+    codes = code_rows(model.cells, batch)
+    places = model.plan.places(codes)
+    values = model.table[:, output][places]
+    offsets = np.array(
+        [
+            share @ shape[:, output]
+            for share, shape in zip(model.split(model.shares), model.split(model.shapes), strict=True)
+        ]
+    )
+    mains = len(model.columns)
+    values[:, :mains] -= offsets
+    names = [*model.columns, *(f"{model.columns[a]} x {model.columns[b]}" for a, b in model.pairs)]
+    constant = float(model.constant[output] + offsets.sum())
+    return [{"(constant)": constant} | dict(zip(names, row.tolist(), strict=True)) for row in values]
+
+
+def isotonic(values: Floats, weights: Floats, direction: int) -> Floats:
+    """The nearest monotone values in weighted squares: neighbours that are out of order are pooled.
+
+    >>> isotonic(np.array([1.0, 3.0, 2.0]), np.ones(3), 1).tolist()
+    [1.0, 2.5, 2.5]
+    """
+    from sklearn.isotonic import isotonic_regression
+
+    return np.asarray(isotonic_regression(values, sample_weight=weights + 1e-9, increasing=direction > 0))
+
+
+def plot_shapes(model: AdditiveModel, *, most: int = 12, pairs: int = 3, output: int = 0) -> Any:
+    """A figure: the most important shapes, numbers as steps and categories as bars, then pairs as heat maps."""
+    require_whole("most", most, least=1)
+    require_whole("pairs", pairs)
+    require_whole("output", output, most=np.size(model.constant) - 1)
+    shapes, joint = shapes_of(model)[:most], pair_shapes_of(model)[:pairs]
+    count = len(shapes) + len(joint)
+    across = min(3, max(count, 1))
+    down = -(-count // across)
+    figure = optional("matplotlib.figure", instead="summary()").Figure(
+        figsize=(3.4 * across, 2.6 * down), layout="constrained"
+    )
+    panels = figure.subplots(down, across, squeeze=False).ravel()
+    for axes in panels[count:]:
+        axes.set_axis_off()
+    for axes, shape in zip(panels, shapes, strict=False):
+        _draw_shape(axes, shape, output)
+    for axes, pair in zip(panels[len(shapes) :], joint, strict=False):
+        values = pair.values[:, :, output]
+        reach = max(float(np.abs(values).max()), 1e-12)
+        axes.imshow(values.T, origin="lower", cmap="RdBu_r", vmin=-reach, vmax=reach, aspect="auto")
+        axes.grid(visible=False)
+        axes.set_title(" x ".join(pair.names), fontsize=9)
+        words = [[_shortened(word, 14) for word in side] for side in pair.ticks]
+        axes.set_xticks(range(len(values)), words[0], fontsize=7, rotation=40, ha="right")
+        axes.set_yticks(range(len(values)), words[1], fontsize=7)
+    return figure
+
+
+def _shortened(word: str, most: int) -> str:
+    return word if len(word) <= most else f"{word[: most - 1]}…"
+
+
+def _draw_shape(axes: Any, shape: Shape, output: int) -> None:
+    values, cells = shape.values[:, output], shape.cells
+    zero = axes.axhline if cells.numeric else axes.axvline
+    zero(0.0, color="0.8", linewidth=0.8)
+    axes.set_title(cells.name, fontsize=9)
+    axes.tick_params(labelsize=7)
+    if cells.numeric:
+        numbers = len(cells.middles)
+        axes.step(cells.middles, values[:numbers], where="mid", color="#1f5a99")
+        if cells.missing:
+            axes.axhline(values[-1], color="#c8651b", linestyle=":", label="missing")
+            axes.legend(fontsize=6)
+        return
+    # Where there are many categories, those that move the score most, up or down.
+    order = np.sort(np.argsort(np.abs(values))[-BARS:])
+    order = order[np.argsort(values[order])]
+    if len(values) > BARS:
+        axes.set_title(f"{cells.name}: {BARS} of {len(values)}", fontsize=9)
+    axes.barh(range(len(order)), values[order], color="#1f5a99")
+    axes.set_yticks(range(len(order)), [_shortened(cells.labels[place], 20) for place in order], fontsize=7)

@@ -1,0 +1,148 @@
+"""Additive models: shape functions of single columns and of pairs, private, as scikit-learn estimators."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
+
+from holdfast._arguments import Seed, checked
+from holdfast.data._schema import Categorical, Numeric
+from holdfast.errors import ParameterError, require
+from holdfast.learn._estimators.additive_estimator import PrivateAdditiveEstimator
+from holdfast.learn._estimators.classifiers import ClassFace, log_probabilities
+from holdfast.learn._estimators.paid_score import PaidScore
+from holdfast.learn._estimators.regressors import BOUNDS_ASSUMED, DEFAULT_BOUNDS
+from holdfast.learn._problem.problem import LabelCoding, NumberLabels
+from holdfast.learn._rows.prepare import Bounds
+from holdfast.privacy._adjacency import Adjacency
+
+Floats = NDArray[np.float64]
+
+
+@checked
+class PrivateAdditiveClassifier(ClassFace, PrivateAdditiveEstimator):
+    """A sum of shape functions of single columns and of pairs, with a privacy promise; two classes or several.
+
+    Parameters
+    ----------
+    epsilon, delta : the promise, for one fit; delta > 0. Ignored where `fit` is given an account.
+    bounds : for arrays, where features lie: (low, high) for all, one pair per column, or by name. Values outside are
+        clipped. A `Table` declares its own. If not given, [-1, 1], with a warning.
+    classes : the set of labels, if it is public and no schema declares it.
+    interactions : whether pairs of columns may have a shape of their own, where the budget pays for them.
+    monotone : columns whose shape must rise (+1) or fall (-1), as `{"age": +1}`; they stay out of pairs. Declare it
+        from what is known, not from the data.
+    adjacency : `"replace"` (default), `"zero_out"` or `"add_remove"`.
+    n_public : the public number of rows, needed under `add_remove`; else read from the data, as an assumption.
+    random_state : None for secure noise. A seed makes the run repeatable and not private, and the release says so.
+
+    >>> import numpy as np
+    >>> X = np.tile([[0.2], [0.5], [0.8]], (3000, 1))
+    >>> model = PrivateAdditiveClassifier(epsilon=2.0, bounds=(0, 1), classes=["no", "yes"])
+    >>> y = np.where(abs(X[:, 0] - 0.5) < 0.1, "yes", "no")
+    >>> model.fit(X, y).predict([[0.2], [0.5], [0.8]]).tolist()
+    ['no', 'yes', 'no']
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float | None = None,
+        *,
+        bounds: Bounds | None = None,
+        classes: Sequence[Any] | None = None,
+        interactions: bool = True,
+        monotone: Mapping[str, int] | None = None,
+        adjacency: Adjacency | str | None = None,
+        n_public: int | None = None,
+        random_state: Seed | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.classes = classes
+        self.interactions = interactions
+        self.monotone = monotone
+        self.adjacency = adjacency
+        self.n_public = n_public
+        self.random_state = random_state
+
+    def _loss(self, coding: Any) -> tuple[Any, int]:
+        return ("logistic", 1) if coding.binary else ("softmax", len(coding.classes))
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The probability of each class, as the model sees it."""
+        return np.asarray(np.exp(log_probabilities(self._scores(X))))
+
+
+@checked
+class PrivateAdditiveRegressor(PaidScore, RegressorMixin, PrivateAdditiveEstimator):  # type: ignore[misc]
+    """The same for numbers: targets are clipped to `target_bounds`, which a schema gives for tables.
+
+    The other parameters are those of `PrivateAdditiveClassifier`.
+
+    >>> import numpy as np
+    >>> X = np.tile([[0.2], [0.5], [0.8]], (3000, 1))
+    >>> model = PrivateAdditiveRegressor(epsilon=4.0, bounds=(0, 1), target_bounds=(0, 10))
+    >>> model = model.fit(X, np.where(abs(X[:, 0] - 0.5) < 0.1, 8.0, 2.0))
+    >>> bool(abs(model.predict([[0.5]])[0] - 8) < 1)
+    True
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float | None = None,
+        *,
+        bounds: Bounds | None = None,
+        target_bounds: tuple[float, float] | None = None,
+        interactions: bool = True,
+        monotone: Mapping[str, int] | None = None,
+        adjacency: Adjacency | str | None = None,
+        n_public: int | None = None,
+        random_state: Seed | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.target_bounds = target_bounds
+        self.interactions = interactions
+        self.monotone = monotone
+        self.adjacency = adjacency
+        self.n_public = n_public
+        self.random_state = random_state
+
+    def _targets(self, y: Any) -> tuple[LabelCoding, tuple[str, ...]]:
+        read = () if self.target_bounds is not None else (BOUNDS_ASSUMED,)
+        given = DEFAULT_BOUNDS if self.target_bounds is None else self.target_bounds
+        require(np.shape(given) == (2,), "target_bounds", given, "two numbers (low, high)")
+        low, high = (float(bound) for bound in given)
+        require(math.isfinite(low) and math.isfinite(high), "target_bounds", given, "finite")
+        return NumberLabels(low=low, high=high, centred=True), read
+
+    def _column(self, column: Numeric | Categorical) -> LabelCoding:
+        if self.target_bounds is not None:
+            return self._targets(None)[0]
+        if not isinstance(column, Numeric):
+            raise ParameterError(f"target must be a numeric column for a regression, got {column.name!r}")
+        return NumberLabels(low=column.low, high=column.high, centred=True)
+
+    def _loss(self, coding: Any) -> tuple[Any, int]:
+        return "squared", 1
+
+    def _unit(self, coding: Any) -> tuple[float, float]:
+        return coding.scale, coding.centre
+
+    def predict(self, X: Any) -> Floats:
+        """The number for each row."""
+        return np.asarray(self._scores(X)[:, 0])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True
+        return tags

@@ -1,0 +1,363 @@
+"""What both additive estimators share: declared columns in, released shapes out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from holdfast._arguments import check_settings, checked
+from holdfast._caution import warn
+from holdfast.data._encode import Encoder
+from holdfast.data._rows import Batch
+from holdfast.data._schema import Categorical, Numeric
+from holdfast.data._table import Table
+from holdfast.errors import (
+    AssumptionWarning,
+    FormatError,
+    NoIntervals,
+    ParameterError,
+    ProbabilityWarning,
+    require,
+)
+from holdfast.learn._additive.cell_rows import batches_of_matrix
+from holdfast.learn._additive.model import AdditiveModel
+from holdfast.learn._additive.phases import THEOREM, AdditiveFit, fit_additive
+from holdfast.learn._additive.prepare import AdditiveInput, additive_arrays, additive_table
+from holdfast.learn._additive.shapes import NO_BANDS, explain_rows, isotonic, plot_shapes, shape_table
+from holdfast.learn._estimators.estimator import REFUSED
+from holdfast.learn._estimators.rare_classes import RareClass
+from holdfast.learn._problem.problem import LabelCoding
+from holdfast.learn._rows.counted_rows import CountedRows
+from holdfast.learn._rows.given_matrix import given_matrix
+from holdfast.learn._rows.numbers_only import numbers_only
+from holdfast.learn._rows.prepare import (
+    PAYERS,
+    REFITS,
+    Bounds,
+    inside_model_selection,
+    limit_to_spend,
+    require_labels,
+    selected,
+    share_of,
+    warn_refit,
+)
+from holdfast.privacy._account import Account
+from holdfast.privacy._account.request import (
+    admit,
+    limit_of,
+    open_account,
+    require_small_delta,
+    require_something_left,
+    seed_of,
+)
+from holdfast.privacy._adjacency import Adjacency, resolve_adjacency
+from holdfast.release import Release
+from holdfast.release._release import plain_parameters
+from holdfast.release._usefulness import announce, influence
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class AdditivePayment:
+    """The additive fit as an account sees it."""
+
+    name: str = "additive"
+    pure: bool = False
+    instead_of_pure: str = "use delta > 0, or a linear model, which works without"
+    currency: str = "gdp"
+    adjacencies: tuple[str, ...] = ("replace", "zero_out", "add_remove")
+    single_rows: str = ""
+
+
+PAYMENT = AdditivePayment()
+
+
+@checked
+class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
+    """What both share: declared columns in, released shapes out."""
+
+    epsilon: float
+    delta: float | None
+    bounds: Bounds | None
+    interactions: bool
+    monotone: Mapping[str, int] | None
+    adjacency: Adjacency | str | None
+    n_public: int | None
+    random_state: Any
+    model_: AdditiveModel
+    counted_: CountedRows | None
+    release_: Release[Any]
+
+    def fit(
+        self, X: Any, y: Any = None, account: Account | None = None, target: str | None = None, **refused: Any
+    ) -> Self:
+        """Fit a holdfast `Table` and the name of its target column, or rows X, within `bounds`, and labels y.
+
+        With `account` the fit spends all that remains in it, and `epsilon` and `delta` are not used.
+        """
+        for name in refused:
+            reason = REFUSED.get(name, "fit takes X, y, account and target")
+            raise ParameterError(f"{name} must not be given to fit, got {name}=...; {reason}")
+        check_settings(self)
+        require(
+            isinstance(self.interactions, bool | np.bool_), "interactions", self.interactions, "True or False"
+        )
+        if account is not None and self.random_state is not None:
+            raise ParameterError(
+                "random_state must be None with an account, which draws the noise; open the account with a seed"
+            )
+        limit_of(self.epsilon, self.delta)
+        chosen_by = selected(account)
+        data = self._prepare(X, y, target, account)
+        count = data.rows.public_count
+        limit = limit_of(self.epsilon, self.delta, count=count) if account is None else account.limit
+        directions = self._directions(data)
+        for assumption in data.read:
+            warn(assumption, AssumptionWarning)
+        require_small_delta(limit, count)
+        if account is None:
+            account = open_account(
+                limit,
+                PAYMENT,
+                adjacency=data.rows.adjacency,
+                unit=data.rows.unit,
+                seed=seed_of(self.random_state),
+            )
+            warn_refit(REFITS.again(X) or inside_model_selection())
+        else:
+            account = share_of(account)
+        admit(data.rows, account, PAYMENT)
+        if account.remaining().as_pure() is not None:
+            raise ParameterError(
+                "an additive model needs delta > 0, and the account has none left; use delta > 0"
+            )
+        require_something_left(account)
+        loss, outputs = self._loss(data.coding)
+        number = data.rows.public_count if data.count_is_public else None
+        useless = announce([influence(account.remaining(), number, noun=data.rows.unit.noun)])
+        with closing(data.rows):
+            fit = fit_additive(
+                data.rows,
+                loss=loss,
+                outputs=outputs,
+                account=account,
+                interactions=bool(self.interactions),
+                unpaired=frozenset(data.columns.index(name) for name in directions),
+            )
+        self._take(self._model(data, fit, directions))
+        self.counted_ = data.counted
+        PAYERS.paid(self, account)
+        self.release_ = Release.of(
+            account,
+            self.model_.value(),
+            method=f"{type(self).__name__}, additive",
+            parameters=plain_parameters(
+                dict(fit.parameters)
+                | ({} if data.levels is None else {"levels": data.levels})
+                | data.counted.parameters
+                | data.coding.parameters
+            ),
+            schema_hash=None if data.from_arrays else data.schema.hash(),
+            assumptions=(*data.read, *data.declared, *chosen_by),
+            theorem=THEOREM,
+            prospects=useless,
+        )
+        if said := self._untrusted():
+            warn(said, ProbabilityWarning)
+        return self
+
+    def _untrusted(self) -> str:
+        """Why the probabilities of this model cannot be trusted; empty where they can, and for numbers."""
+        found = RareClass.of_release(self.release_)
+        return "" if found is None else found.words()
+
+    # What a subclass says.
+
+    def _targets(self, y: Any) -> tuple[LabelCoding, tuple[str, ...]]:
+        """How labels are coded, and what had to be read from them."""
+        raise NotImplementedError
+
+    def _column(self, column: Numeric | Categorical) -> LabelCoding:
+        """The same for a declared column."""
+        raise NotImplementedError
+
+    def _loss(self, coding: Any) -> tuple[Any, int]:
+        """The loss and the number of scores."""
+        raise NotImplementedError
+
+    def _unit(self, coding: Any) -> tuple[float, float]:
+        """The unit and the origin of the scores."""
+        return 1.0, 0.0
+
+    # Steps.
+
+    def _prepare(self, X: Any, y: Any, target: str | None, account: Account | None) -> AdditiveInput:
+        if isinstance(X, Table):
+            require(y is None, "y", "...", "None where a Table is fitted", "name its column: target=...")
+            require(
+                self.bounds is None,
+                "bounds",
+                self.bounds,
+                "None where a Table is fitted",
+                "its schema has them",
+            )
+            resolve_adjacency(self.adjacency, X.adjacency)
+            limit = limit_to_spend(self.epsilon, self.delta, account, count=X.n_public)
+            data = additive_table(X, target, coding=self._column, n_public=self.n_public, limit=limit)
+            self.n_features_in_ = len(data.columns)
+            self.__dict__.pop("feature_names_in_", None)
+            return data
+        require_labels(X, y, target)
+        with numbers_only(X, y):
+            X, y = validate_data(self, X, y, dtype=np.float64)
+            named = tuple(str(name) for name in getattr(self, "feature_names_in_", ()))
+            return additive_arrays(
+                X,
+                self._targets(y),
+                y,
+                names=named or tuple(f"x{place}" for place in range(X.shape[1])),
+                bounds=self.bounds,
+                n_public=self.n_public,
+                adjacency=resolve_adjacency(self.adjacency, None if account is None else account.adjacency),
+            )
+
+    def _directions(self, data: AdditiveInput) -> dict[str, int]:
+        """Which columns must be monotone, and how; all of it declared."""
+        given = dict(self.monotone or {})
+        for name, direction in given.items():
+            known = name in data.columns
+            require(known, "monotone", name, f"columns among {', '.join(data.columns[:20])}")
+            numeric = isinstance(data.schema[name], Numeric)
+            require(numeric, "monotone", name, "numeric columns; categories have no order")
+            require(direction in (-1, 1), "monotone", direction, "+1 (rising) or -1 (falling)")
+        if given and self._loss(data.coding)[1] > 1:
+            raise ParameterError(
+                "monotone must be None with several classes, whose scores have no one direction"
+            )
+        return {name: int(direction) for name, direction in given.items()}
+
+    # The model.
+
+    def _model(self, data: AdditiveInput, fit: AdditiveFit, directions: Mapping[str, int]) -> AdditiveModel:
+        unit, origin = self._unit(data.coding)
+        shapes = [unit * shape for shape in fit.shapes]
+        for name, direction in directions.items():
+            place = data.columns.index(name)
+            numbers = len(data.rows.cells[place].middles)
+            on_line = shapes[place][:numbers, 0]
+            shapes[place][:numbers, 0] = isotonic(on_line, fit.shares[place][:numbers], direction)
+        cells = sum(len(shape) for shape in shapes)
+        outputs = fit.constant.size
+        return AdditiveModel(
+            model=type(self).__name__,
+            schema=data.schema.to_dict(),
+            columns=data.columns,
+            constant=origin + unit * fit.constant,
+            shapes=np.concatenate(shapes),
+            pairs=fit.pairs,
+            pair_levels=fit.pair_levels,
+            pair_shapes=np.concatenate([np.zeros((0, outputs)), *(unit * part for part in fit.pair_shapes)]),
+            levels=np.concatenate(fit.levels).astype(np.int64)
+            if fit.levels
+            else np.zeros(cells, dtype=np.int64),
+            shares=np.concatenate(fit.shares),
+            classes=getattr(data.coding, "names", None),
+            from_arrays=data.from_arrays,
+            monotone=dict(directions) or None,
+            grid=fit.grid,
+        )
+
+    def _take(self, model: AdditiveModel) -> None:
+        self.model_ = model
+
+    def _batch(self, X: Any) -> Batch:
+        """Rows as the schema reads them."""
+        check_is_fitted(self, "model_")
+        model = self.model_
+        if not model.from_arrays:
+            if isinstance(X, Batch):
+                return X
+            return Encoder(model.declared, model.columns, intercept=False, row_norm=None).read(X)
+        X = given_matrix(self, X)
+        parts = [batch for batch, _ in batches_of_matrix(model.declared, X, np.zeros(len(X)))]
+        values = {name: np.concatenate([part.values[name] for part in parts]) for name in model.columns}
+        return Batch(schema=model.declared, values=values, rows=len(X))
+
+    def _scores(self, X: Any) -> Floats:
+        batch = self._batch(X)  # checks that there is a model
+        return self.model_.scores(batch)
+
+    # Reading it.
+
+    def explain(self, X: Any, *, output: int = 0) -> list[dict[str, float]]:
+        """For each row, what every column and pair adds to its score, with the constant: they sum to the score.
+
+        With several classes, `output` is the place of the class in `classes_`.
+        """
+        return explain_rows(self.model_, self._batch(X), output=output)
+
+    def plot(self, *, most: int = 12, pairs: int = 3, output: int = 0) -> Any:
+        """The most important shape functions and, as heat maps, pairs; a matplotlib figure (extra `plot`)."""
+        check_is_fitted(self, "model_")
+        return plot_shapes(self.model_, most=most, pairs=pairs, output=output)
+
+    def bands(self) -> Any:
+        """Refused: of what was tried no band covered the true shapes in replications; `NoIntervals` says so."""
+        check_is_fitted(self, "model_")
+        raise NoIntervals(NO_BANDS)
+
+    def summary(self) -> str:
+        """Shapes by how much they move the score, and what the release promises."""
+        check_is_fitted(self, "model_")
+        model = self.model_
+        head = (
+            f"{type(self).__name__}: {len(model.columns)} shape functions and {len(model.pairs)} pairs, "
+            "by the spread of what each adds to the score"
+        )
+        from holdfast.learn._estimators.recommend import facts, rare_class_advice, told_levels
+        from holdfast.learn._estimators.schema_lines import schema_lines
+
+        told = rare_class_advice(model.constant) if model.classes is not None else ""
+        levels = told_levels(model.schema, self.release_)
+        first = (*self.release_.first_lines, head, self._untrusted(), *schema_lines(model.schema))
+        counted = facts(model.classes, self.counted_)
+        parts = (*first, *counted, shape_table(model), levels, told, self.release_.description())
+        return "\n".join(part for part in parts if part)
+
+    def to_json(self) -> str:
+        """Plain JSON: cells, shapes, the rule that uses them and what is promised; needs no holdfast to read."""
+        check_is_fitted(self, "model_")
+        promise = self.release_.guarantee.to_json()
+        return self.model_.to_json(guarantee=promise, private=self.release_.private)
+
+    @classmethod
+    def from_release(cls, release: Release[Any]) -> Self:
+        """A fitted estimator from a release, ready to predict."""
+        model = AdditiveModel.of_value(release.value)
+        if model.model != cls.__name__:
+            raise FormatError(f"the release holds a {model.model}, not a {cls.__name__}; use load_model")
+        made = cls()
+        made.n_features_in_ = len(model.columns)
+        made._take(model)
+        made.counted_ = CountedRows.of_parameters(release.provenance.parameters, release.guarantee.unit)
+        made.release_ = release
+        return made
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """The same from a file that `release_.save(path)` wrote."""
+        return cls.from_release(Release.load(path))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        return tags

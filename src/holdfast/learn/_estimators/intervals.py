@@ -1,0 +1,94 @@
+"""What linear estimators say about sampling error: intervals made of their release, or why there are none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from holdfast._arguments import checked
+from holdfast.errors import NoIntervals
+from holdfast.learn._choice import find_learner
+from holdfast.learn._estimators.linear_model import LinearModel
+from holdfast.learn._inference.score import NoisyScore
+from holdfast.release import Release
+
+if TYPE_CHECKING:
+    from holdfast.learn._inference.coefficients import CoefficientIntervals
+
+
+def stored_score(
+    score: NoisyScore,
+    *,
+    unit: float,
+    origin: float,
+    constant: float,
+    row_norm: float,
+    longest_row: float | None,
+) -> dict[str, Any]:
+    """The score of a fit, with what turns its weights into coefficients, and how long rows may be and are declared."""
+    scales, shifts = np.full(score.dimension, unit), np.zeros(score.dimension)
+    if constant:
+        scales[-1], shifts[-1] = unit * constant, origin
+    return {
+        "score": score.value(),
+        "scales": scales,
+        "shifts": shifts,
+        "row_norm": row_norm,
+        "longest_row": longest_row,
+    }
+
+
+@checked
+class WithIntervals:
+    """`conf_int`, and what a summary says of it."""
+
+    model_: LinearModel
+    release_: Release[Any] | None
+    method_: str
+    method: Any
+    _intervals_by = ""
+    """The method whose release says enough for intervals; empty where no theory is known."""
+
+    def _wants_intervals(self) -> bool:
+        """Whether the method that is asked for is the one whose release says enough."""
+        if not self._intervals_by or self.method == "auto":
+            return False
+        return find_learner(self.method).name == self._intervals_by
+
+    def conf_int(
+        self, level: float = 0.95, *, parameters: Sequence[str] | None = None, method: str = "wald"
+    ) -> CoefficientIntervals:
+        """Intervals and p-values that cover sampling *and* privacy noise, from the release alone: nothing is spent.
+
+        `method="test_inversion"` (least squares) also speaks where noise swamps the information, by sets that may have
+        no end. `NoIntervals` where the release does not say enough: the message says why, and which method would.
+        """
+        check_is_fitted(self, "model_")
+        from holdfast.learn._inference.coefficients import coefficient_intervals
+
+        stored = self.model_.inference
+        if stored is None or self.release_ is None or self.release_.guarantee.unit.max_rows > 1:
+            raise NoIntervals(self._why_no_intervals())
+        names = self.model_.names[: len(stored["scales"])]
+        return coefficient_intervals(stored, names=names, level=level, method=method, parameters=parameters)
+
+    def _why_no_intervals(self) -> str:
+        if self.release_ is None:
+            return "epsilon=inf: this fit is not private, and intervals for it are any statistics package's"
+        if self.model_.coef.shape[0] > 1 or not self._intervals_by:
+            return f"no theory of intervals is known for {type(self).__name__} with {self.model_.coef.shape[0]} scores"
+        if self.release_.guarantee.unit.max_rows > 1:
+            return (
+                "a unit owns several rows, which are not independent draws; average each unit's rows into one"
+            )
+        reason = find_learner(self.method_).no_intervals
+        return f"no intervals by method {self.method_!r}: {reason}; method={self._intervals_by!r} gives them"
+
+    def _said_of_intervals(self) -> str:
+        try:
+            return self.conf_int().summary()
+        except NoIntervals as refusal:
+            return f"  no intervals that cover sampling error: {refusal}"

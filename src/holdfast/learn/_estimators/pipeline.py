@@ -1,0 +1,154 @@
+"""A fitted scikit-learn Pipeline as one release: public steps, private steps and the model, with one promise.
+
+A step that learned from rows without paying for it (scikit-learn's own scalers, imputers, selections) would make the
+model's promise false, so such a pipeline is refused.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from functools import reduce
+from typing import Any
+
+from holdfast._arguments import checked
+from holdfast.data._encode import Encoder
+from holdfast.data._schema import Schema
+from holdfast.errors import FormatError, ParameterError
+from holdfast.learn._rows.prepare import PAYERS
+from holdfast.learn._steps.pca import PrivatePCA
+from holdfast.learn._steps.projection import RandomProjection
+from holdfast.learn._steps.scaler import PrivateScaler
+from holdfast.learn._steps.step import PrivateStep
+from holdfast.privacy._guarantee import Guarantee
+from holdfast.release import Release
+from holdfast.release._release import Provenance
+
+FORMAT = "holdfast-pipeline/1"
+PRIVATE_STEPS: tuple[type[PrivateStep], ...] = (PrivateScaler, PrivatePCA)
+ADVICE = (
+    "a step must be holdfast's Encoder, RandomProjection, PrivateScaler or PrivatePCA: what another learned from the "
+    "rows was not paid for, and the promise would not hold"
+)
+
+
+@checked
+def pipeline_release(pipeline: Any) -> Release[Any]:
+    """One release of a fitted Pipeline: `save` it, and `load_model` gives the Pipeline back.
+
+    Where one account paid for all, the promise is its limit; else what each part promised is composed.
+
+    >>> import numpy as np
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from holdfast.learn import PrivateLogisticRegression, RandomProjection
+    >>> X, y = np.tile([[0.6, 0.1], [-0.5, 0.2]], (500, 1)), np.tile([1, 0], 500)
+    >>> model = PrivateLogisticRegression(epsilon=2.0, delta=1e-6, classes=[0, 1])
+    >>> release = pipeline_release(make_pipeline(RandomProjection(2), model).fit(X, y))
+    >>> release.value["names"]
+    ['randomprojection', 'privatelogisticregression']
+    """
+    steps = getattr(pipeline, "steps", None)
+    if not isinstance(steps, list) or not steps:
+        raise ParameterError(f"pipeline must be a scikit-learn Pipeline, got a {type(pipeline).__name__}")
+    (*before, (last, model)) = steps
+    if getattr(model, "release_", None) is None:
+        raise ParameterError(f"the last step, {last!r}, must be a fitted private estimator of holdfast's")
+    kept = [(name, step) for name, step in before if step is not None and step != "passthrough"]
+    values = [_value(name, step) for name, step in kept]
+    paid = [step for _, step in kept if isinstance(step, PrivateStep)] + [model]
+    guarantee, provenance = _together(paid)
+    names = [name for name, _ in kept] + [last]
+    made: Release[Any] = Release(
+        value={"format": FORMAT, "names": names, "steps": [*values, model.release_.value]},
+        guarantee=guarantee,
+        provenance=dataclasses.replace(
+            provenance, method=f"Pipeline of {', '.join(names)}; {provenance.method}"
+        ),
+        certificates=model.release_.certificates,
+        prospects=tuple(dict.fromkeys(said for step in paid for said in step.release_.prospects)),
+    )
+    account = PAYERS.account(model)
+    if provenance.head and account is not None:
+        # The ledger knows the model by itself; what is published is the pipeline, and it must know that one.
+        made.close_in(account)
+    return made
+
+
+def pipeline_of_release(release: Release[Any], models: Any) -> Any:
+    """The fitted Pipeline that a release holds; `models` reads the last step."""
+    from sklearn.pipeline import Pipeline
+
+    value = release.value
+    try:
+        names, steps = list(value["names"]), list(value["steps"])
+        made = [_step(one, release) for one in steps[:-1]]
+        made.append(models(dataclasses.replace(release, value=steps[-1])))
+        return Pipeline(list(zip(names, made, strict=True)))
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise FormatError("a stored pipeline lacks a step or has one of the wrong kind") from error
+
+
+def holds_pipeline(value: Any) -> bool:
+    """Whether a release's value is a pipeline."""
+    return isinstance(value, Mapping) and value.get("format") == FORMAT
+
+
+def _value(name: str, step: Any) -> dict[str, Any]:
+    """What a step is, in plain values."""
+    if isinstance(step, PrivateStep):
+        if getattr(step, "release_", None) is None:
+            raise ParameterError(f"step {name!r} must be fitted")
+        return dict(step.release_.value)
+    if type(step) is Encoder:
+        told = {key: getattr(step, key) for key in ("scale", "intercept", "row_norm")}
+        columns = None if step.columns is None else list(step.columns)
+        return {"format": "holdfast-encoder/1", "schema": step.schema.to_dict(), "columns": columns, **told}
+    if type(step) is RandomProjection:
+        width = int(step.n_features_in_)
+        return {
+            "format": "holdfast-projection/1",
+            "components": step.components,
+            "seed": step.seed,
+            "columns": width,
+        }
+    raise ParameterError(f"step {name!r} is a {type(step).__name__}; {ADVICE}")
+
+
+def _step(value: Any, release: Release[Any]) -> Any:
+    """The step that `_value` described."""
+    import numpy as np
+
+    kind = value["format"]
+    if kind == "holdfast-encoder/1":
+        told = {key: value[key] for key in ("columns", "scale", "intercept", "row_norm")}
+        return Encoder(Schema.from_dict(value["schema"]), **told).fit()
+    if kind == "holdfast-projection/1":
+        made = RandomProjection(value["components"], seed=value["seed"])
+        return made.fit(np.zeros((1, int(value["columns"]))))
+    for private in PRIVATE_STEPS:
+        if kind == private.FORMAT:
+            return private.from_release(dataclasses.replace(release, value=value))
+    raise FormatError("a stored pipeline has a step of a kind that this version does not know")
+
+
+def _together(paid: list[Any]) -> tuple[Guarantee, Provenance]:
+    """One promise for all that was paid: that of the common account, or the composition of several."""
+    model = paid[-1].release_
+    if len({PAYERS.of(step) for step in paid}) == 1 and PAYERS.of(paid[0]) is not None:
+        # The model came last, so its release lists every charge of the account, those of the steps among them.
+        return model.guarantee, model.provenance
+    if len(paid) == 1:
+        return model.guarantee, model.provenance
+    if any(step.release_.provenance.head for step in paid):
+        raise ParameterError(
+            "the steps of this pipeline were paid from several accounts, of which one is in a ledger; fit them with "
+            "one account in one process, so that one account of the ledger tells all"
+        )
+    guarantee = reduce(Guarantee.compose, (step.release_.guarantee for step in paid))
+    strict = all(step.release_.provenance.arithmetic == "strict" for step in paid)
+    seeded = any(step.release_.provenance.noise == "seeded" for step in paid)
+    return guarantee, dataclasses.replace(
+        model.provenance,
+        arithmetic="strict" if strict else "idealised",
+        noise="seeded" if seeded else "secure",
+    )

@@ -1,0 +1,287 @@
+"""Where an intercept is pulled to, by methods whose proof needs a penalty on every weight: a centre that is paid for.
+
+A penalty on the intercept would draw predictions to the middle of the target's declared range, or to equal classes,
+which nobody asked for: results would depend on how wide the range is. Methods that only post-process, or clip by
+themselves, leave the intercept out of the penalty (`Problem.penalties`). Those whose theorem needs strong convexity in
+all weights release the mean target first, or the shares of classes, for a small share of the budget, and count the
+penalty from the model that predicts just that. The proof is the one that it was: a penalty counted from a public point
+is as strongly convex as one counted from 0 (soundness, section 0).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.data._sensitivity import counts_l1, counts_l2
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import OneVsAll, Squared, as_codes
+from holdfast.learn._risk.descent import gaussian_for, gaussian_square
+from holdfast.learn._rows.examples import (
+    SIGNED,
+    Chunk,
+    DerivedExamples,
+    Examples,
+    clipped,
+    rounding_of_sum,
+)
+from holdfast.noise._source import Source
+from holdfast.privacy._account import Account
+from holdfast.privacy._mechanisms.gaussian import Gaussian
+from holdfast.privacy._mechanisms.laplace import Laplace
+from holdfast.privacy._mechanisms.mechanism import Arithmetic
+from holdfast.privacy._rounding import as_written, round_down
+
+Floats = NDArray[np.float64]
+CENTRE_SHARE = Fraction(1, 20)
+"""Of epsilon, or of mu^2 where noise is Gaussian."""
+LEAST_COUNT = 2.0
+"""Of a class, in standard deviations of its noise: a class that noise hides is not taken to be rarer."""
+NUMBERS = ("squared", "huber_regression", "smooth_huber")
+"""Losses of a number."""
+HINGES = ("hinge", "huber")
+PULLED = (
+    "accuracy, not privacy: the proof of this method needs a penalty on every weight, which draws the intercept to "
+    "equal classes; method='auto' takes methods that do not"
+)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ClassShares:
+    """What share of the rows each class has, as released.
+
+    >>> equal, rare = ClassShares(shares=np.array([0.5, 0.5])), ClassShares(shares=np.array([0.99, 0.01]))
+    >>> equal.curvature, round(rare.curvature, 4), equal.evenness, round(rare.evenness, 4)
+    (0.25, 0.0099, 1.0, 0.0396)
+    """
+
+    shares: Floats
+    noise: float = 0.0
+    """The standard deviation of the noise in each share."""
+
+    def centre_noise(self, loss: Any) -> float:
+        """About the standard deviation of the noise in `centre`, of the class where it is largest."""
+        several = loss.binary if isinstance(loss, OneVsAll) else loss
+        if several.name in HINGES:
+            return 2.0 * self.noise
+        return self.noise * float(np.sqrt(np.sum(self.shares**-2.0)))
+
+    @property
+    def curvature(self) -> float:
+        """p (1 - p), of two classes: the second derivative of their loss where the model predicts the shares."""
+        return float(self.shares[0] * self.shares[1])
+
+    @property
+    def evenness(self) -> float:
+        """4 p (1 - p): how many rows of equal classes say as much as one of these, on average."""
+        return 4.0 * self.curvature
+
+    @property
+    def scores(self) -> Floats:
+        """Of each class, for the model that predicts the shares; they add up to 0."""
+        logs = np.log(self.shares)
+        return np.asarray(logs - logs.mean())
+
+    def centre(self, loss: Any) -> Floats:
+        """What each prediction of this loss is, where rows say nothing: log-odds, scores, or for a hinge 2 p - 1."""
+        if isinstance(loss, OneVsAll):
+            odds = np.log(self.shares / (1.0 - self.shares))
+            return 2.0 * self.shares - 1.0 if loss.binary.name in HINGES else np.asarray(odds)
+        if loss.name in HINGES:
+            return 2.0 * self.shares[1:] - 1.0
+        return np.diff(self.scores) if loss.name in SIGNED else self.scores
+
+
+def class_counts(examples: Examples, problem: Problem) -> NDArray[np.int64]:
+    """How many rows each class has, null ones apart; private."""
+    classes = max(2, problem.predictions)
+    total = np.zeros(classes, dtype=np.int64)
+    for rows, labels in (clipped(chunk, problem) for chunk in examples.chunks()):
+        codes = as_codes(labels, classes) if problem.outputs == "several" else (labels > 0).astype(np.int64)
+        total += np.bincount(codes[rows.any(axis=1)], minlength=classes)
+    return total
+
+
+def release_shares(
+    examples: Examples,
+    problem: Problem,
+    account: Account,
+    *,
+    share: Fraction,
+    arithmetic: Arithmetic,
+    label: str,
+) -> ClassShares:
+    """Charge a share of what remains, and release how many rows each class has."""
+    noise = share_of_noise(
+        account,
+        l1=counts_l1(account.adjacency, examples.unit),
+        l2=counts_l2(account.adjacency, examples.unit),
+        share=share,
+        arithmetic=arithmetic,
+    )
+    released = account.release(noise, class_counts(examples, problem), label=label)
+    counts = np.maximum(np.asarray(released, dtype=np.float64), LEAST_COUNT * deviation_of(noise))
+    return ClassShares(shares=counts / counts.sum(), noise=deviation_of(noise) / float(counts.sum()))
+
+
+def label_sum(examples: Examples, problem: Problem, *, bound: float) -> float:
+    """The sum of targets, each within the bound, null rows apart; private."""
+    total = 0.0
+    for rows, labels in (clipped(chunk, problem) for chunk in examples.chunks()):
+        total += float(np.sum(np.clip(labels[rows.any(axis=1)], -bound, bound)))
+    return total
+
+
+def release_target_mean(
+    examples: Examples, problem: Problem, account: Account, *, arithmetic: Arithmetic
+) -> tuple[float, float]:
+    """Charge a share of what remains, and release the mean target and the deviation of its noise.
+
+    The divisor is the public count.
+    """
+    bound = target_bound(problem)
+    most, _ = examples.largest_count()
+    moved = account.adjacency.gradient_factor * examples.unit.max_rows * bound
+    moved += 2.0 * most * bound * rounding_of_sum(most)  # both neighbours' sums are rounded
+    noise = share_of_noise(account, l1=moved, l2=moved, share=CENTRE_SHARE, arithmetic=arithmetic)
+    exact = label_sum(examples, problem, bound=bound)
+    released = np.asarray(account.release(noise, np.array([exact]), label="centre of the intercept"))
+    mean = float(np.clip(released[0] / examples.public_count, -bound, bound))
+    return mean, deviation_of(noise) / examples.public_count
+
+
+def target_bound(problem: Problem) -> float:
+    """What targets are clipped to before they are added up: the declared bound, in the loss's units."""
+    return problem.loss.target_bound if isinstance(problem.loss, Squared) else 1.0
+
+
+def share_of_noise(
+    account: Account, *, l1: float, l2: float, share: Fraction, arithmetic: Arithmetic
+) -> Laplace | Gaussian:
+    """Noise for one release at a share of what remains: Laplace where epsilons add up, else Gaussian."""
+    left = account.remaining()
+    epsilon = left.as_pure()
+    point = left.as_approximate() if account.currency.name == "basic" else None
+    if epsilon is None and point is not None:
+        epsilon = Fraction(round_down(point[0]))
+    if epsilon is None:
+        return gaussian_for(
+            gaussian_square(left) * share,
+            l2_sensitivity=l2,
+            adjacency=account.adjacency,
+            arithmetic=arithmetic,
+        )
+    return Laplace(
+        scale=as_written(l1) / (epsilon * share),
+        l1_sensitivity=l1,
+        adjacency=account.adjacency,
+        arithmetic=arithmetic,
+    )
+
+
+def deviation_of(noise: Laplace | Gaussian) -> float:
+    """The standard deviation in each number."""
+    return float(noise.sigma) if isinstance(noise, Gaussian) else math.sqrt(2.0) * float(noise.scale)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ShiftedLabels(DerivedExamples):
+    """The same rows with a public number taken from every target."""
+
+    examples: Examples
+    problem: Problem
+    shift: float
+
+    @property
+    def resident(self) -> bool:
+        """As of the others: targets are moved by the same number in every pass."""
+        return self.examples.resident
+
+    def chunks(self) -> Iterator[Chunk]:
+        """In the order of the others."""
+        return map(self._shifted, self.examples.chunks())
+
+    def shuffled(self, source: Source) -> Iterator[Chunk]:
+        """In a secret order."""
+        return map(self._shifted, self.examples.shuffled(source))
+
+    def _shifted(self, chunk: Chunk) -> Chunk:
+        rows, labels = clipped(chunk, self.problem)
+        if isinstance(self.problem.loss, Squared):
+            labels = np.clip(labels, -self.problem.loss.target_bound, self.problem.loss.target_bound)
+        return rows, labels - self.shift
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Centred:
+    """Rows and problem as a method shall see them, and the weights that its penalty is counted from."""
+
+    examples: Examples
+    problem: Problem
+    shift: float = 0.0
+    """What was taken from every target."""
+    origin: Floats | float = 0.0
+    """Weights (K, d), flat, that the penalty is counted from; 0 where targets were shifted instead."""
+    noise_std: float = 0.0
+    """The standard deviation of the centre's own noise, in predictions: no minimiser moves by more than its centre."""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """For the release."""
+
+    def restored(self, weights: Any) -> Floats:
+        """Weights of the rows and targets as they were."""
+        moved = np.array(weights, dtype=np.float64)
+        if self.shift:
+            moved[..., -1] += self.shift / self.problem.constant
+        return moved
+
+
+def centred(
+    examples: Examples, problem: Problem, account: Account, *, arithmetic: Arithmetic, classes: bool = True
+) -> Centred:
+    """Pay for the centre of the intercept, where there is one; `classes`: whether the method takes an origin.
+
+    For a number its mean is taken from every target. For classes the penalty is counted from the weights that predict
+    the released shares, over the whole space only: in a ball it stays where it was.
+    """
+    if not problem.has_intercept:
+        return Centred(examples=examples, problem=problem)
+    if problem.loss.name in NUMBERS:
+        mean, deviation = release_target_mean(examples, problem, account, arithmetic=arithmetic)
+        inner = problem
+        if isinstance(problem.loss, Squared):
+            wider = math.nextafter(problem.loss.target_bound + abs(mean), math.inf)
+            inner = dataclasses.replace(problem, loss=dataclasses.replace(problem.loss, target_bound=wider))
+        return Centred(
+            examples=ShiftedLabels(examples=examples, problem=problem, shift=mean),
+            problem=inner,
+            shift=mean,
+            noise_std=deviation,
+            parameters={"centre": mean, "centre_share": float(CENTRE_SHARE)},
+        )
+    if not classes or math.isfinite(problem.radius):
+        return Centred(examples=examples, problem=problem)
+    shares = release_shares(
+        examples, problem, account, share=CENTRE_SHARE, arithmetic=arithmetic, label="centre of the intercept"
+    )
+    scores = shares.centre(problem.loss)
+    origin = np.zeros((problem.predictions, problem.dimension))
+    origin[:, -1] = scores / problem.constant
+    return Centred(
+        examples=examples,
+        problem=problem,
+        origin=origin.ravel(),
+        noise_std=shares.centre_noise(problem.loss),
+        parameters={"centre": scores.tolist(), "centre_share": float(CENTRE_SHARE)},
+    )
+
+
+def pulled(problem: Problem) -> tuple[str, ...]:
+    """What a release says whose penalty draws an intercept of classes, by a method that takes no origin."""
+    return (PULLED,) if problem.has_intercept and problem.loss.name not in NUMBERS else ()

@@ -1,0 +1,360 @@
+"""Problem: what is minimised, the constants that a proof may use, and how labels become numbers; all of it public."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast._arguments import checked
+from holdfast.data._rows import Batch
+from holdfast.data._schema import Categorical, Numeric
+from holdfast.errors import DataError, ParameterError, require
+from holdfast.learn._problem.losses import Loss
+from holdfast.privacy._adjacency import Adjacency
+from holdfast.privacy._rounding import NORM_SLACK
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """(1/n) sum of losses + (penalty / 2) |w|^2, over |w| <= radius.
+
+    No method penalises the weight of the constant column: `penalties` leaves it out, and methods whose proof needs a
+    penalty on every weight count that one from a centre that they pay for (`learn.centre`; soundness, section 0).
+    Rows, with their intercept column, have norm at most `row_norm`. `outputs` says how many predictions.
+
+    >>> from holdfast.learn._problem.losses import Logistic
+    >>> Problem(loss=Logistic(), dimension=3).gradient_change("replace") > 2
+    True
+    """
+
+    loss: Loss
+    dimension: int
+    penalty: float = 0.0
+    radius: float = math.inf
+    row_norm: float = 1.0
+    constant: float = 0.0
+    """What the last column is in every row that is not null; 0 where it is a column like the others."""
+    active: int | None = None
+    """How many numbers of a row may differ from 0, where not all: one of each declared column, and a constant."""
+
+    def __post_init__(self) -> None:
+        require(self.dimension >= 1, "dimension", self.dimension, ">= 1")
+        require(0 <= self.penalty < math.inf, "penalty", self.penalty, ">= 0 and finite")
+        require(self.radius > 0, "radius", self.radius, "> 0", "use math.inf for no projection")
+        require(0 < self.row_norm < math.inf, "row_norm", self.row_norm, "> 0 and finite")
+        require(self.active is None or self.active >= 1, "active", self.active, ">= 1, or None for all")
+
+    @property
+    def active_columns(self) -> int:
+        """How many numbers of a row may differ from 0."""
+        return self.dimension if self.active is None else min(self.active, self.dimension)
+
+    @property
+    def has_intercept(self) -> bool:
+        """Whether the last column is constant."""
+        return self.constant > 0
+
+    @property
+    def penalised(self) -> NDArray[np.float64]:
+        """1 for each column whose weight is penalised, 0 for the constant column.
+
+        >>> from holdfast.learn._problem.losses import Logistic
+        >>> Problem(loss=Logistic(), dimension=3, penalty=0.1, constant=0.5).penalised.tolist()
+        [1.0, 1.0, 0.0]
+        """
+        mask = np.ones(self.dimension)
+        mask[-1] = 0.0 if self.has_intercept else 1.0
+        return mask
+
+    @property
+    def penalties(self) -> NDArray[np.float64]:
+        """The penalty on the weight of each column."""
+        return self.penalty * self.penalised
+
+    @property
+    def outputs(self) -> str:
+        """How many predictions the loss is of: "one", or "several", one for each class."""
+        return "several" if hasattr(self.loss, "classes") else "one"
+
+    @property
+    def predictions(self) -> int:
+        """How many rows the weights have: 1, or the number of classes."""
+        return int(getattr(self.loss, "classes", 1))
+
+    @property
+    def weights(self) -> int:
+        """How many numbers the weights are: one row of them for each prediction."""
+        return self.predictions * self.dimension
+
+    def slopes(self, z: NDArray[np.float64], labels: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The loss's slopes at predictions of shape (rows, predictions), in the same shape."""
+        fitting = z.size == self.predictions * len(labels) and labels.ndim == 1
+        require(fitting, "z.shape", z.shape, f"{self.predictions} predictions for each of the labels")
+        return self.loss.slopes(z if self.outputs == "several" else z[:, 0], labels).reshape(z.shape)
+
+    def of_weights(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Weights as a method releases them: a vector for one prediction, a row for each of several."""
+        shape = (self.predictions, self.dimension) if self.outputs == "several" else (self.dimension,)
+        require(weights.size == math.prod(shape), "weights.size", weights.size, f"that of shape {shape}")
+        return np.asarray(weights).reshape(shape)
+
+    @property
+    def unconstrained(self) -> bool:
+        """Whether neither a penalty nor a radius is asked for."""
+        return self.penalty == 0 and math.isinf(self.radius)
+
+    @property
+    def norm_bound(self) -> float:
+        """The row norm with the slack of clipping."""
+        return self.row_norm * (1.0 + NORM_SLACK)
+
+    @property
+    def lipschitz(self) -> float:
+        """L of the data loss: the penalty cancels when two records are compared at one point."""
+        # The slack once more: a bound on predictions inside the slope is for the declared norm.
+        return self.norm_bound * self.loss.slope * (1.0 + NORM_SLACK)
+
+    @property
+    def smoothness(self) -> float:
+        """beta_0 of the data loss, without the penalty."""
+        return self.norm_bound**2 * self.loss.curvature
+
+    def gradient_change(self, adjacency: Adjacency | str) -> float:
+        """G_delta: how far one record's gradient can move, in this adjacency (soundness, section 0)."""
+        return Adjacency.of(adjacency).gradient_factor * self.lipschitz
+
+    def require(self, needs: Iterable[str], *, method: str) -> None:
+        """Refuse a problem without what a proof needs ("lipschitz", "smooth", "strongly_convex")."""
+        asked = {
+            "lipschitz": self.require_lipschitz,
+            "smooth": self.require_smooth,
+            "strongly_convex": self.require_strongly_convex,
+        }
+        for need in needs:
+            if need in asked:
+                asked[need](method)
+
+    def require_lipschitz(self, method: str) -> None:
+        """Refuse a loss whose gradient has no bound."""
+        if not math.isfinite(self.lipschitz):
+            free = math.isinf(self.radius)
+            instead = "give radius=..." if free else "give the loss prediction_bound=row_norm * radius"
+            raise ParameterError(
+                f"{method} needs a loss with a bounded gradient; the {self.loss.name} loss has one only with a "
+                f"finite radius, got radius={self.radius!r}; {instead}"
+            )
+        bound = getattr(self.loss, "prediction_bound", math.inf)
+        if bound < self.row_norm * self.radius * (1.0 - 1e-12) and math.isfinite(bound):
+            raise ParameterError(
+                f"prediction_bound must be >= row_norm * radius = {self.row_norm * self.radius!r} for {method}, "
+                f"got prediction_bound={bound!r}; its Lipschitz constant holds on the ball only"
+            )
+
+    def require_smooth(self, method: str) -> None:
+        """Refuse a loss without a second derivative."""
+        if not math.isfinite(self.smoothness):
+            raise ParameterError(
+                f"{method} needs a smooth loss, the {self.loss.name} loss is not; use the Huber-smoothed hinge"
+            )
+
+    def require_strongly_convex(self, method: str) -> None:
+        """Refuse a problem without a penalty."""
+        if self.penalty <= 0:
+            raise ParameterError(
+                f"penalty must be > 0 for {method}, got penalty={self.penalty!r}; "
+                "give penalty=..., or use method='auto'"
+            )
+
+
+# Labels, as numbers that losses take. Everything here is declared, or an assumption.
+
+Floats = NDArray[np.float64]
+
+
+POSITIVE = "positive_class"
+"""The parameter of a release that names it."""
+
+
+def are_sorted(classes: Iterable[Any]) -> bool:
+    """Whether classes are in the order of scikit-learn's `classes_`, each once.
+
+    >>> are_sorted(["no", "yes"]), are_sorted([1, 0]), are_sorted([False, True])
+    (True, False, True)
+    """
+    listed = list(classes)
+    return bool(np.unique(np.asarray(listed)).tolist() == listed)
+
+
+class LabelCoding(Protocol):
+    """What a loss is told about a label."""
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """What a release says of the labels."""
+
+    def encode(self, y: Any) -> Floats:
+        """Labels from an array."""
+
+    def encode_column(self, batch: Batch, name: str) -> Floats:
+        """Labels from a column of a table; NaN where a row has none."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ClassLabels:
+    """One of a public list of classes: -1 and +1 if there are two, else their places in the list.
+
+    The list is sorted as scikit-learn sorts `classes_`, in whatever order it was declared, so that every scorer finds
+    the probability of a class where it looks for it. Of two classes the last is the positive one.
+
+    >>> ClassLabels(classes=np.array(["yes", "no"])).encode(["yes", "no"]).tolist()
+    [1.0, -1.0]
+    """
+
+    classes: NDArray[Any]
+    places: NDArray[np.int64] | None = None
+    """Of a table's column: the place of each of its cells in `classes`, -1 for a cell that is no class."""
+
+    def __post_init__(self) -> None:
+        known = len(self.classes)
+        ordered = np.unique(self.classes)
+        if len(ordered) < known:
+            raise ParameterError(f"classes must differ, got {known} of which some are equal")
+        if known < 2:
+            raise ParameterError(
+                "a classifier needs at least two classes, got one class; declare them: classes=[...]"
+            )
+        object.__setattr__(self, "classes", ordered)
+
+    @property
+    def names(self) -> tuple[Any, ...]:
+        """The classes as plain values."""
+        return tuple(self.classes.tolist())
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What a release says of the classes: of two, which one scores and coefficients speak for."""
+        return {POSITIVE: self.names[-1]} if self.binary else {}
+
+    @property
+    def binary(self) -> bool:
+        """Whether there are two."""
+        return len(self.classes) == 2
+
+    @property
+    def positive_cells(self) -> tuple[int, ...]:
+        """The cells of a table's column that are the positive class of two."""
+        return () if self.places is None else tuple(np.flatnonzero(self.places == 1).tolist())
+
+    def encode(self, y: Any) -> Floats:
+        """The labels; one that is not in the list is an error, which is not private (no label is named)."""
+        y = np.asarray(y)
+        places = np.minimum(np.searchsorted(self.classes, y), len(self.classes) - 1)
+        if not bool(np.all(self.classes[places] == y)):
+            raise DataError(
+                f"labels must be among the {len(self.classes)} declared classes, and some are not; "
+                "declare them all, or leave those rows out"
+            )
+        return self._labels(places)
+
+    def encode_column(self, batch: Batch, name: str) -> Floats:
+        """The labels of a column whose cells are the classes; NaN where a row has none of them."""
+        codes = batch.codes(name)
+        places = codes if self.places is None else self.places[codes]
+        absent = batch.without_value(name)
+        return np.where(
+            (places < 0) if absent is None else absent | (places < 0), np.nan, self._labels(places)
+        )
+
+    def _labels(self, places: NDArray[Any]) -> Floats:
+        return 2.0 * places - 1.0 if self.binary else places.astype(np.float64)
+
+    @classmethod
+    def of_column(cls, column: Numeric | Categorical, classes: Any = None) -> ClassLabels:
+        """The cells of a schema's column; `classes` may only repeat them, in any order.
+
+        >>> labels = ClassLabels.of_column(Categorical("ill", ["yes", "no"]))
+        >>> labels.names, labels.places.tolist(), labels.positive_cells
+        (('no', 'yes'), [1, 0], (0,))
+        """
+        if isinstance(column, Numeric) and not column._one_cell_per_value:
+            raise ParameterError(
+                f"target must be categorical, or whole numbers of few values, got column {column.name!r}; "
+                "use a regression, or declare its classes"
+            )
+        # The cell of missing numbers stands for no number.
+        declared: Sequence[Any] = (
+            column.midpoints[: len(column.edges) - 1] if isinstance(column, Numeric) else column.values
+        )
+        if classes is not None and not _repeats(classes, declared, column.labels[: len(declared)]):
+            raise ParameterError(
+                f"classes contradict the schema, which declares {len(declared)} of column {column.name!r}; "
+                "leave classes out"
+            )
+        places = np.full(column.cells, -1, dtype=np.int64)
+        places[: len(declared)] = np.unique(np.asarray(declared), return_inverse=True)[1]
+        return cls(classes=np.asarray(declared), places=places)
+
+
+def _repeats(classes: Any, *declared: Any) -> bool:
+    """Whether the classes are these values, or those, in any order.
+
+    >>> _repeats([1, 0], (0, 1), ("0", "1")), _repeats(["1", "0"], (0, 1), ("0", "1")), _repeats([0], (0, 1))
+    (True, True, False)
+    """
+    given = np.asarray(classes, dtype=object).ravel().tolist()
+    return any(len(given) == len(values) and set(given) == set(values) for values in declared)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumberLabels:
+    """A number between public bounds, clipped to them; losses see (y - centre) / scale, within [-1, 1].
+
+    Without an intercept nothing could undo a shift, so the centre is 0.
+
+    >>> NumberLabels(low=0.0, high=10.0, centred=True).encode([5.0, 10.0, 99.0]).tolist()
+    [0.0, 1.0, 1.0]
+    """
+
+    low: float
+    high: float
+    centred: bool
+
+    def __post_init__(self) -> None:
+        finite = math.isfinite(self.low) and math.isfinite(self.high - self.low)
+        require(
+            finite and self.low < self.high,
+            "target_bounds",
+            (self.low, self.high),
+            "finite, the first smaller",
+        )
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Nothing: the bounds are in the schema, or among the estimator's own."""
+        return {}
+
+    @property
+    def centre(self) -> float:
+        """What is subtracted."""
+        return self.low + (self.high - self.low) / 2 if self.centred else 0.0
+
+    @property
+    def scale(self) -> float:
+        """What is divided by."""
+        return (self.high - self.low) / 2 if self.centred else max(abs(self.low), abs(self.high))
+
+    def encode(self, y: Any) -> Floats:
+        """Clipped and scaled."""
+        values = np.clip(np.asarray(y, dtype=np.float64), self.low, self.high)
+        return np.clip((values - self.centre) / self.scale, -1.0, 1.0)
+
+    def encode_column(self, batch: Batch, name: str) -> Floats:
+        """Clipped and scaled, from a column of a table; NaN where a row has no number."""
+        labels, absent = self.encode(batch.column(name)), batch.without_value(name)
+        return labels if absent is None else np.where(absent, np.nan, labels)

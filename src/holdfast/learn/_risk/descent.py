@@ -1,0 +1,348 @@
+"""Noisy gradient descent: its schedule, the gradients of clipped rows, and the one loop.
+
+Weights are (K, d): a row for each prediction, one for a binary or a real label. The schedule is a rule in public
+quantities only, and what it says of clipping follows from released ones: a record's gradient is clipped in whitened
+coordinates, so no bound on the loss's slope is needed. docs/decisions/learning-default.md says how the rule was found.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import partial
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast._progress import progress
+from holdfast.errors import BudgetExceeded, require
+from holdfast.learn._problem import Problem
+from holdfast.learn._rows.examples import UNIT_ROUNDOFF, ClippedBlocks, rounding_of_sum
+from holdfast.privacy._account import Permit
+from holdfast.privacy._adjacency import Adjacency
+from holdfast.privacy._curves.curve import PrivacyCurve
+from holdfast.privacy._curves.gaussian import GaussianDP
+from holdfast.privacy._mechanisms.gaussian import Gaussian
+from holdfast.privacy._rounding import NORM_SLACK, as_written
+
+Floats = NDArray[np.float64]
+Preconditioner = Literal["full", "diagonal", "none"]
+PRECONDITIONERS = ("full", "diagonal", "none")
+KEPT_LENGTHS = 2**23
+"""Rows whose length is kept from pass to pass: 64 MB."""
+CLIPS = (0.06, 0.05, 0.5)
+"""At least, per root of the signal, and at most."""
+RESIDUALS = ("squared", "huber_regression")
+SLOWER, GREW, DOUBT = 0.6, 1.5, 3.0
+"""The guard: steps become this much shorter when the squared gradient, less its noise, grew by this much and by so many
+standard deviations of what noise does to it."""
+LARGEST_FULL = 1_000
+"""Columns beyond which a full second moment, of d^2 / 2 numbers, is not worth its cost."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DescentSchedule:
+    """How the budget is split and the steps are taken; all of it public.
+
+    `unit_share`, `share`: of mu^2, spent on means and squares, and on the second moment. `floor`, `ridge`: added to
+    variances and to eigenvalues, in units of their noise. `clip`: the norm of gradients, in units of the root of the
+    effective dimension; None for the rule. `step` is for a loss of curvature 1/4 and counts what momentum adds: one
+    gradient moves the weights by `step` in the end, by (1 - momentum) of it at once.
+    """
+
+    preconditioner: Preconditioner = "full"
+    unit_share: float = 0.1
+    share: float = 0.25
+    floor: float = 0.2
+    ridge: float = 0.5
+    clip: float | None = None
+    steps: int = 16
+    step: float = 8.0
+    momentum: float = 0.4
+    average: float = 0.5
+    """The last share of the iterates is averaged; 0 returns the last one."""
+
+    def __post_init__(self) -> None:
+        require(
+            self.preconditioner in PRECONDITIONERS,
+            "preconditioner",
+            self.preconditioner,
+            "one of " + ", ".join(PRECONDITIONERS),
+        )
+        require(0 < self.share < 1, "share", self.share, "in (0, 1)", "use preconditioner='none' for none")
+        most = 1.0 - self.share
+        require(0 < self.unit_share < most, "unit_share", self.unit_share, f"in (0, {most:.4g})")
+        require(0 < self.floor < math.inf, "floor", self.floor, "> 0 and finite")
+        require(0 < self.ridge < math.inf, "ridge", self.ridge, "> 0 and finite")
+        require(self.clip is None or 0 < self.clip < math.inf, "clip", self.clip, "> 0 and finite, or None")
+        require(isinstance(self.steps, int) and self.steps >= 1, "steps", self.steps, "a whole number >= 1")
+        require(0 < self.step < math.inf, "step", self.step, "> 0 and finite")
+        require(0 <= self.momentum < 1, "momentum", self.momentum, "in [0, 1)")
+        require(0 <= self.average <= 1, "average", self.average, "in [0, 1]")
+
+    @property
+    def gradient_part(self) -> Fraction:
+        """Of mu^2, what is left for gradients; exactly."""
+        spent = {"none": (), "diagonal": (self.unit_share,), "full": (self.unit_share, self.share)}
+        return 1 - sum((Fraction(share) for share in spent[self.preconditioner]), Fraction(0))
+
+    @property
+    def moment_share(self) -> float:
+        """Of mu^2, what all of the whitening costs."""
+        return float(1 - self.gradient_part)
+
+    @property
+    def averaged(self) -> int:
+        """How many of the last iterates the result is a mean of."""
+        return max(1, math.ceil(self.average * self.steps))
+
+    def changed(self, options: dict[str, Any]) -> DescentSchedule:
+        """With what a caller prefers; None keeps the rule's choice."""
+        return replace(self, **{name: value for name, value in options.items() if value is not None})
+
+    def summary(self) -> str:
+        """What the rule sets; the rest is the same for everybody."""
+        return f"preconditioner={self.preconditioner}, steps={self.steps}, step={self.step:.4g}"
+
+
+def signal(mu: float, *, count: int, dimension: int, factor: float = 1.0) -> float:
+    """mu n / (d factor), with the factor of the adjacency and the rows of a unit.
+
+    >>> signal(0.01, count=10_000, dimension=50)
+    2.0
+    """
+    return mu * count / (dimension * factor)
+
+
+def schedule_for(
+    mu: float, *, count: int, dimension: int, factor: float = 1.0, classes: int = 1
+) -> DescentSchedule:
+    """The rule: the same for all, but for what is whitened and for several classes.
+
+    K classes share the steps' budget, and the moments serve them all: so moments get less of it.
+
+    >>> schedule_for(0.2185, count=32_561, dimension=108).steps
+    16
+    """
+    kind: Preconditioner = "full" if dimension <= LARGEST_FULL else "diagonal"
+    if classes == 1:
+        return DescentSchedule(preconditioner=kind)
+    return DescentSchedule(preconditioner=kind, unit_share=0.05, share=0.1)
+
+
+def gradient_clip(
+    problem: Problem, schedule: DescentSchedule, whitening: Whitener, *, signal: float
+) -> float:
+    """C: in units of the root of the effective dimension, the smaller the less is seen above the noise.
+
+    Gradients that are all shorter than C lose nothing to it; the noise is proportional to it. So C grows with the
+    signal mu n / D of one coordinate, up to where typical gradients are whole. Residuals of targets in [-1, 1] are
+    half as long as slopes of classes. Rows that are not whitened have the loss's own bound.
+    """
+    if schedule.preconditioner == "none" and schedule.clip is None:
+        slope = problem.loss.slope
+        return problem.norm_bound * (slope if math.isfinite(slope) else 1.0)
+    dimension = max(1.0, whitening.effective_dimension)
+    least, by_signal, most = CLIPS
+    part = min(most, max(least, by_signal * math.sqrt(signal / dimension)))
+    if schedule.clip is not None:
+        part = schedule.clip
+    elif problem.loss.name in RESIDUALS:
+        part /= 2.0
+    return part * math.sqrt(dimension)
+
+
+def plain_schedule(mu: float, *, count: int, dimension: int, factor: float = 1.0) -> DescentSchedule:
+    """The rule's choice without preconditioning: momentum in the rows' own coordinates."""
+    s = signal(mu, count=count, dimension=dimension, factor=factor)
+    return DescentSchedule(preconditioner="none", steps=40, step=min(80.0, 5.0 * math.sqrt(s)), momentum=0.8)
+
+
+def gaussian_square(limit: PrivacyCurve) -> Fraction:
+    """The largest mu^2 of a Gaussian mechanism within the limit, rounded down.
+
+    In every currency that can pay for Gaussian noise the price is proportional to mu^2, so shares of this
+    number are shares of the limit.
+
+    >>> from holdfast.privacy import GaussianDP
+    >>> float(gaussian_square(GaussianDP(0.5)))
+    0.25
+    """
+    exact = limit.as_gdp() if isinstance(limit, GaussianDP) else None
+    if exact is None:
+        exact = 1 / as_written(Gaussian.within(limit, l2_sensitivity=1).sigma) ** 2
+    if exact <= 0:
+        raise BudgetExceeded("nothing remains in the account; nothing was drawn")
+    return exact
+
+
+def gaussian_for(square: Fraction, *, l2_sensitivity: float, **options: Any) -> Gaussian:
+    """The Gaussian mechanism whose mu^2 is at most `square`; sigma rounded up.
+
+    >>> float(gaussian_for(Fraction(1, 4), l2_sensitivity=1.0).sigma)
+    2.0
+    """
+    sensitivity = as_written(l2_sensitivity)
+    sigma = l2_sensitivity / math.sqrt(square)
+    while (sensitivity / as_written(sigma)) ** 2 > square:
+        sigma = math.nextafter(sigma, math.inf)
+    return Gaussian(sigma=sigma, l2_sensitivity=l2_sensitivity, **options)
+
+
+class Whitener(Protocol):
+    """A public linear map of rows, x -> P x."""
+
+    @property
+    def effective_dimension(self) -> float:
+        """How many coordinates a whitened row has, those below the noise counted as the share they keep."""
+
+    @property
+    def size(self) -> float:
+        """A bound on the spectral norm of P."""
+
+    def forward(self, vector: Floats) -> Floats:
+        """P v."""
+
+    def backward(self, vector: Floats) -> Floats:
+        """P^T v: weights of whitened rows as weights of the rows themselves."""
+
+    @property
+    def inverse_size(self) -> float:
+        """A bound on the spectral norm of the inverse of P."""
+
+    def norms(self, rows: Floats) -> Floats:
+        """|P x| for each row."""
+
+    def form(self) -> Floats:
+        """P^T P, or its diagonal as a vector: |P x|^2 = x^T (P^T P) x, for engines that compute it themselves."""
+
+    def shrunk(self, vector: Floats, strengths: Floats) -> Floats:
+        """(I + P diag(strengths) P^T)^-1 v: one implicit step of a penalty on P^T v, for each column its own."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ClippedGradients:
+    """Sums of gradients, each of them clipped to `clip` in whitened coordinates; private before noise.
+
+    `clip` is public: it comes from the released second moment, never from whitened rows.
+    """
+
+    problem: Problem
+    passes: ClippedBlocks
+    whitening: Whitener
+    clip: float
+    _kept: list[Floats] = field(default_factory=list)
+
+    def _measured(self) -> Iterator[tuple[Floats, Floats, Floats]]:
+        """Rows, labels, and |P x|, never less than it is.
+
+        Where every pass meets the same blocks, lengths are computed once for those of the first `KEPT_LENGTHS` rows.
+        """
+        keep, room = self.passes.repeats, KEPT_LENGTHS - sum(map(len, self._kept))
+        for number, (rows, labels) in enumerate(self.passes.blocks()):
+            if keep and number < len(self._kept):
+                yield rows, labels, self._kept[number]
+                continue
+            lengths = self.whitening.norms(rows) + self._doubt
+            if keep and len(rows) <= room and number == len(self._kept):
+                self._kept.append(lengths)
+                room -= len(rows)
+            yield rows, labels, lengths
+
+    @property
+    def _doubt(self) -> float:
+        """What rounding may take from a computed length."""
+        terms = self.problem.dimension + 16
+        return 4.0 * terms * UNIT_ROUNDOFF * self.whitening.size * self.problem.norm_bound
+
+    def at(self, weights: Floats) -> Floats:
+        """The sum of min(1, C / |phi'| |P x|) phi'(W P x) (P x)^T, in whitened coordinates."""
+        raw, total = each_row(self.whitening.backward, weights), np.zeros_like(weights)
+        if self.passes.engine is not None:  # the same sum, taken where the rows are; of one prediction
+            total[0] = self.passes.engine.gradient(
+                raw[0], form=self.whitening.form(), clip=self.clip, largest=2.0 * self._share
+            )
+            return each_row(self.whitening.forward, total)
+        for rows, labels, lengths in self._measured():
+            slopes = self.problem.slopes(rows @ raw.T, labels)
+            sizes = (
+                np.abs(slopes[:, 0]) if len(weights) == 1 else np.sqrt(np.einsum("ij,ij->i", slopes, slopes))
+            )
+            slopes *= (self.clip / np.maximum(sizes * lengths, self.clip))[:, None]
+            total += slopes.T @ rows
+        return each_row(self.whitening.forward, total)
+
+    @property
+    def _share(self) -> float:
+        """No record's clipped gradient is longer than this in the rows' own units."""
+        problem = self.problem
+        return min(problem.norm_bound * problem.loss.slope, self.clip * self.whitening.inverse_size)
+
+    def l2_sensitivity(self, adjacency: Adjacency, *, rows_per_unit: int, most: int) -> float:
+        """c C, twice that under replace, and what rounding may add to two sums of `most` rows."""
+        problem = self.problem
+        moved = adjacency.gradient_factor * rows_per_unit * self.clip * (1.0 + NORM_SLACK)
+        terms = problem.dimension + (problem.predictions if problem.outputs == "several" else 0)
+        error = rounding_of_sum(most) + 4.0 * (terms + 16) * UNIT_ROUNDOFF
+        return moved + 2.0 * most * self._share * self.whitening.size * error
+
+
+def each_row(change: Callable[[Floats], Floats], weights: Floats) -> Floats:
+    """The change of a vector, for the weights of each prediction."""
+    return np.stack([change(row) for row in weights])
+
+
+def step_length(problem: Problem, schedule: DescentSchedule) -> float:
+    """The schedule's step, which is for curvature 1/4, at the curvature that the problem typically has."""
+    curvature = min(1.0, problem.loss.curvature)  # hinges curve by about 1 on average
+    if problem.outputs == "several":
+        # p is near 1 / K, where the softmax curves by 1 / K and one-vs-all by about as much; up to twice the rule's.
+        curvature = 1.0 / min(max(problem.predictions, 2), 8)
+    step = schedule.step * 0.25 / curvature
+    return step / problem.row_norm**2 if schedule.preconditioner == "none" else step
+
+
+def noisy_descent(
+    gradient: Callable[[Floats], Floats],
+    problem: Problem,
+    whitening: Whitener,
+    schedule: DescentSchedule,
+    permit: Permit,
+    *,
+    step: float,
+    divisor: float,
+    name: str,
+    noise: float | None = None,
+) -> Floats:
+    """T steps from the origin; the mean of the last iterates, as weights of the rows themselves, (K, d).
+
+    `gradient` is a sum, private until the permit has released it. The divisor is public: the expected number of
+    records in the sum, never the number in this one. `noise` is the deviation in each number of a sum; where it is
+    given, steps become shorter when gradients grow beyond what noise does, which they do where a step overshoots.
+    """
+    pace, last = step * (1.0 - schedule.momentum), math.inf
+    weights = np.zeros((problem.predictions, problem.dimension))
+    velocity, mean = np.zeros_like(weights), np.zeros_like(weights)
+    for number in progress(range(schedule.steps), desc=name):
+        noisy = permit.release(gradient(weights))
+        mean_gradient = np.asarray(noisy) / divisor
+        if noise is not None:
+            spread = noise / divisor
+            expected = mean_gradient.size * spread**2
+            size = max(float(np.sum(mean_gradient**2)) - expected, 0.0)
+            # The variance of |g + noise|^2 over m numbers is 2 m spread^4 + 4 spread^2 |g|^2.
+            doubt = DOUBT * spread * math.sqrt(2.0 * expected + 4.0 * size)
+            pace *= SLOWER if size > GREW * last + doubt else 1.0
+            last = max(size, 0.1 * expected)
+        velocity = schedule.momentum * velocity + mean_gradient
+        # The penalty takes an implicit step, which is stable whatever the whitening made of it.
+        shrink = partial(whitening.shrunk, strengths=pace * problem.penalties)
+        weights = each_row(shrink, weights - pace * velocity)
+        length = float(np.linalg.norm(each_row(whitening.backward, weights)))
+        weights = weights * min(1.0, problem.radius / max(length, 1e-300))
+        if number >= schedule.steps - schedule.averaged:
+            mean += weights / schedule.averaged
+    return each_row(whitening.backward, mean)

@@ -1,0 +1,97 @@
+"""Batches of rows, drawn by secret coins that never look at a row's values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from holdfast.errors import require
+from holdfast.learn._rows.examples import ArrayExamples, Chunk, Examples
+from holdfast.noise._bernoulli import bernoulli
+from holdfast.noise._source import Source
+from holdfast.noise._uniform import integers, permutation
+
+
+def poisson_sample(examples: Examples, source: Source, *, rate: Fraction) -> Iterator[Chunk]:
+    """Each row by a coin of its own."""
+    start = 0
+    for features, labels in examples.chunks():
+        records = examples.records(start, labels.size)
+        kept = bernoulli(source, p=rate, size=labels.size, records=records)
+        start += labels.size
+        yield features[kept], labels[kept]
+
+
+def disjoint_batches(examples: Examples, source: Source, *, size: int, count: int) -> Iterator[list[Chunk]]:
+    """Batches that share no row; which row is where depends on secret coins only.
+
+    Where the number of rows is public: consecutive places of a secret permutation. Under add_remove any such
+    order shifts with a row, so each row draws its batch by itself and batches vary in size.
+    """
+    if examples.adjacency.count_is_public:
+        yield from _cut(examples.shuffled(source), size=size, count=count)
+        return
+    places, start = [], 0
+    for _, labels in examples.chunks():
+        records = examples.records(start, labels.size)
+        places.append(integers(source, bound=count, size=labels.size, records=records))
+        start += labels.size
+    for number in range(count):
+        chosen = zip(examples.chunks(), places, strict=True)
+        yield [(features[place == number], labels[place == number]) for (features, labels), place in chosen]
+
+
+def _cut(chunks: Iterator[Chunk], *, size: int, count: int) -> Iterator[list[Chunk]]:
+    batch: list[Chunk] = []
+    room, made = size, 0
+    for features, labels in chunks:
+        start = 0
+        while start < labels.size and made < count:
+            stop = min(labels.size, start + room)
+            batch.append((features[start:stop], labels[start:stop]))
+            room -= stop - start
+            start = stop
+            if room == 0:
+                yield batch
+                batch, room, made = [], size, made + 1
+    while made < count:
+        yield batch
+        batch, made = [], made + 1
+
+
+def partition(examples: Examples, source: Source, *, sizes: Sequence[int]) -> tuple[ArrayExamples, ...]:
+    """Parts that share no row, of these public sizes, by the same secret coins; what is left over belongs to none.
+
+    Under add_remove each row draws its part by itself, in proportion to the sizes, which stay what methods
+    divide by; the true numbers vary.
+    """
+    require(bool(sizes) and min(sizes) >= 1, "sizes", tuple(sizes), "whole numbers >= 1")
+    require(
+        sum(sizes) <= examples.public_count,
+        "sizes",
+        tuple(sizes),
+        f"at most {examples.public_count} together",
+    )
+    chunks = list(examples.chunks())
+    features = np.concatenate([np.zeros((0, examples.dimension)), *(rows for rows, _ in chunks)])
+    labels = np.concatenate([np.zeros(0), *(values for _, values in chunks)])
+    ends, records = np.cumsum(sizes), examples.records(0, labels.size)
+    if examples.adjacency.count_is_public:
+        places = permutation(source, labels.size)
+    else:
+        places = integers(source, bound=examples.public_count, size=labels.size, records=records)
+    part = np.searchsorted(ends, places, side="right")
+    return tuple(
+        ArrayExamples(
+            features=features[part == number],
+            labels=labels[part == number],
+            adjacency=examples.adjacency,
+            public_count=size,
+            unit=examples.unit,
+            origin=records[part == number],
+            lacking=examples.may_lack_targets,
+        )
+        for number, size in enumerate(sizes)
+    )

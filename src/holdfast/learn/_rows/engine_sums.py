@@ -1,0 +1,341 @@
+"""Sums over examples that stay where they are: gradients and second moments, computed by the engine.
+
+Where an engine can do it (`table.can("engine_sums")`), only a sum of clipped contributions travels; the methods add
+the noise, here as everywhere. Each sum is a `Statistic`: a function of a batch, and, for SQL engines, a spelling.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.data._rows import Batch
+from holdfast.data._sql.features import FeatureRow
+from holdfast.data._sql.sums import CodedRow, Layer, Spelling, Term, flushed, ordinary
+from holdfast.data._table import Table
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Loss
+from holdfast.learn._problem.problem import LabelCoding
+from holdfast.learn._rows.examples import BLOCK
+from holdfast.learn._rows.gathered_sums import form_margin
+from holdfast.learn._rows.sql_labels import SLOPES, sql_label, within
+
+Floats = NDArray[np.float64]
+
+
+def _blocks(features: Floats, labels: Floats) -> Iterator[tuple[Floats, Floats]]:
+    for start in range(0, len(features), BLOCK):
+        yield features[start : start + BLOCK], labels[start : start + BLOCK]
+
+
+def with_intercept(rows: Floats, constant: float) -> Floats:
+    """The rows with a last column of this value; as they are if it is 0.
+
+    >>> with_intercept(np.array([[1.0]]), 0.5).tolist()
+    [[1.0, 0.5]]
+    """
+    if not constant:
+        return rows
+    return np.hstack([rows, np.full((rows.shape[0], 1), constant)])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LabelledRows:
+    """How a batch becomes clipped features, with the constant column behind them, and labels."""
+
+    encoder: Any
+    target: str
+    coding: LabelCoding
+    intercept: float = 0.0
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The columns that are read."""
+        return (*self.encoder.columns_, self.target)
+
+    @property
+    def dimension(self) -> int:
+        """Features, and the constant column."""
+        return int(self.encoder.width) + (self.intercept != 0)
+
+    def chunk(self, batch: Batch) -> tuple[Floats, Floats]:
+        """Features and labels; a null record (`null`) contributes 0, its constant included."""
+        features = np.empty((len(batch), self.dimension))
+        features[:, self.dimension - 1] = self.intercept
+        self.encoder.encode(batch, into=features[:, : self.encoder.width])
+        labels = self.coding.encode_column(batch, self.target)
+        null = self.null(batch, labels)
+        features[null], labels[null] = 0.0, 0.0
+        return features, labels
+
+    def null(self, batch: Batch, labels: Floats | None = None) -> NDArray[np.bool_]:
+        """Which rows are null records: those that pad a user, and those without a target.
+
+        A row is read as (x, y) with |x| <= R if it has a target, else as (0, 0), which is one of the records that every
+        sensitivity here is taken over. So it is left out with the proof as it stands, in each adjacency: `replace`
+        exchanges two such records, `zero_out` one for (0, 0), `add_remove` leaves one out. The number of rows and of
+        users that is declared or public counts it all the same, or one record could change that number.
+        """
+        if labels is None:
+            labels = self.coding.encode_column(batch, self.target)
+        null = ~np.isfinite(labels)
+        return null if batch.present is None else null | ~batch.present
+
+    def features(self, row: CodedRow) -> FeatureRow | None:
+        """The features in SQL, null records among them."""
+        null = row.without_value(self.target)
+        return FeatureRow.of(self.encoder, row, constant=self.intercept, null=null)
+
+    def spelled(self, row: CodedRow) -> tuple[FeatureRow, Layer] | None:
+        """The same in SQL: the features, and a layer with the label `y`."""
+        features = self.features(row)
+        labelled = sql_label(self.coding, self.target, row)
+        return None if features is None or labelled is None else (features, (("y", labelled),))
+
+
+def _lengths(x: Floats, form: Floats, margin: float) -> Floats:
+    """sqrt(x^T form x + margin) for each row."""
+    turned = x @ form if form.ndim == 2 else x * form
+    return np.asarray(np.sqrt(np.maximum(np.einsum("ij,ij->i", turned, x) + margin, 0.0)))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GradientSum:
+    """The sum of t phi'(<w, x>, y) x, with t = min(1, clip / |phi'| |P x|) and |P x|^2 = x^T `form` x + `margin`.
+
+    `form` is P^T P or its diagonal; `margin` covers the rounding of the quadratic form, so that no whitened gradient
+    is longer than `clip` (soundness, section 20).
+    """
+
+    rows: LabelledRows
+    loss: Loss
+    weights: Floats
+    form: Floats
+    clip: float
+    bound: float
+    """No coordinate of a row's contribution is larger."""
+    margin: float = 0.0
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The columns it reads."""
+        return self.rows.columns
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One number per feature."""
+        return (self.rows.dimension,)
+
+    def __call__(self, batch: Batch) -> Floats:
+        """The sum over these rows."""
+        return self.total(*self.rows.chunk(batch))
+
+    def total(self, features: Floats, labels: Floats) -> Floats:
+        """The sum over rows that are encoded already."""
+        made = np.zeros(self.shape)
+        for x, y in _blocks(features, labels):
+            slopes = self.loss.slopes(x @ self.weights, y)
+            sizes = np.abs(slopes) * _lengths(x, self.form, self.margin)
+            made += (slopes * (self.clip / np.maximum(sizes, self.clip))) @ x
+        return made
+
+    def spelled(self, row: CodedRow) -> Spelling | None:
+        """Layer upon layer: features and label, prediction and length, the slope, the two clips."""
+        made = self.rows.spelled(row)
+        tame = ordinary(self.weights, self.form, self.bound, self.clip, 1.0 / self.clip)
+        if made is None or not tame:
+            return None
+        features, labelled = made
+        dialect = row.dialect
+        zero, clip = dialect.number(0.0), dialect.number(self.clip)
+        slope = SLOPES[self.loss.name](self.loss, "z", "y", dialect)
+        length = f"sqrt(greatest(q + {dialect.number(self.margin)}, {zero}))"
+        layers: tuple[Layer, ...] = (
+            *features.layers,
+            (*labelled, ("raw", features.linear(self.weights)), ("q", features.quadratic(self.form))),
+            (("l", length), ("z", flushed("raw", dialect))),
+            (("g", slope),),
+            (("gg", flushed("g", dialect)),),
+            (("t", f"{clip} / greatest(abs(gg) * l, {clip})"),),
+            (("c", "t * gg * s"), ("d", f"t * gg * {features.weight}")),
+        )
+        return Spelling(
+            layers=layers, terms=features.terms("c", "d"), bound=self.bound, assemble=features.spread
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GramSum:
+    """The sum of t^2 x x^T over labelled rows, or a part of it, with t = min(1, norm / |S x|).
+
+    `form` is S^T S; without one, t = 1. "arrow" is the diagonal and the products with the constant.
+    """
+
+    rows: LabelledRows
+    bound: float
+    kind: Literal["full", "diagonal", "arrow"] = "full"
+    form: Floats | None = None
+    norm: float = math.inf
+    margin: float = 0.0
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The columns it reads; of the label only whether there is one."""
+        return self.rows.columns
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """A matrix, or its diagonal."""
+        return (self.rows.dimension,) * (1 if self.kind == "diagonal" else 2)
+
+    def __call__(self, batch: Batch) -> Floats:
+        """The sum over these rows."""
+        features = with_intercept(self.rows.encoder.encode(batch), self.rows.intercept)
+        features[self.rows.null(batch)] = 0.0
+        made = np.zeros(self.shape)
+        for x, _ in _blocks(features, features):
+            if self.form is not None:
+                x = x * (self.norm / np.maximum(_lengths(x, self.form, self.margin), self.norm))[:, None]
+            made += np.einsum("ij,ij->j", x, x) if self.kind == "diagonal" else x.T @ x
+        if self.kind == "arrow":
+            made[:-1, :-1] = np.diag(np.diag(made)[:-1])
+        return made
+
+    def spelled(self, row: CodedRow) -> Spelling | None:
+        """Products of numbers, numbers by cell, pairs of cells; and what the constant adds."""
+        features = self.rows.features(row)
+        if features is None or (
+            self.form is not None and not ordinary(self.form, self.norm, 1.0 / self.norm)
+        ):
+            return None
+        number = row.dialect.number
+        layers: tuple[Layer, ...] = features.layers
+        weight, constant = "", features.weight
+        if self.form is not None:
+            length = f"sqrt(greatest(q + {number(self.margin)}, {number(0.0)}))"
+            layers = (
+                *layers,
+                (("q", features.quadratic(self.form)),),
+                (("t", f"{number(self.norm)} / greatest({length}, {number(self.norm)})"),),
+                (("tt", "t * t"),),
+            )
+            weight = "tt * "
+        layer = (
+            ("s2", f"{weight}s * s"),
+            ("sc", f"{weight}s * {constant}"),
+            ("cc", f"{weight}{constant} * {constant}"),
+        )
+        terms, pairs = features.product_terms("s2", "sc")
+        if self.kind != "full":
+            arrow = self.kind == "arrow"
+            chosen = [place for place, (i, j) in enumerate(pairs) if i == j or (arrow and j == -1)]
+            terms, pairs = tuple(terms[place] for place in chosen), [pairs[place] for place in chosen]
+        corner = (Term(value="cc"),) if self.rows.intercept else ()
+
+        def assemble(parts: Sequence[Floats]) -> Floats:
+            made = features.matrix(parts[: len(pairs)], pairs)
+            if corner:
+                made[-1, -1] = parts[-1]
+            return np.diag(made).copy() if self.kind == "diagonal" else made
+
+        return Spelling(layers=(*layers, layer), terms=(*terms, *corner), bound=self.bound, assemble=assemble)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CrossSum:
+    """The sum of y x, labels clipped to `target_bound`."""
+
+    rows: LabelledRows
+    target_bound: float
+    bound: float
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The columns it reads."""
+        return self.rows.columns
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One number per feature."""
+        return (self.rows.dimension,)
+
+    def __call__(self, batch: Batch) -> Floats:
+        """The sum over these rows."""
+        features, labels = self.rows.chunk(batch)
+        made = np.zeros(self.shape)
+        for x, y in _blocks(features, np.clip(labels, -self.target_bound, self.target_bound)):
+            made += x.T @ y
+        return made
+
+    def spelled(self, row: CodedRow) -> Spelling | None:
+        """One sum per feature."""
+        made = self.rows.spelled(row)
+        if made is None:
+            return None
+        features, labelled = made
+        y = within("y", -self.target_bound, self.target_bound, row.dialect)
+        weights = (("c", f"{y} * s"), ("d", f"{y} * {features.weight}"))
+        return Spelling(
+            layers=(*features.layers, labelled, weights),
+            terms=features.terms("c", "d"),
+            bound=self.bound,
+            assemble=features.spread,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EngineSums:
+    """What methods that live on sums ask of an engine, for one problem. Private before noise."""
+
+    table: Table
+    rows: LabelledRows
+    problem: Problem
+
+    def gradient(self, weights: Floats, *, form: Floats, clip: float, largest: float) -> Floats:
+        """The clipped gradient sum at these weights (`GradientSum`)."""
+        return self.table.sums(
+            GradientSum(
+                rows=self.rows,
+                loss=self.problem.loss,
+                weights=weights,
+                form=form,
+                clip=clip,
+                bound=largest,
+                margin=form_margin(form, self.problem.norm_bound),
+            )
+        )
+
+    def gram(
+        self,
+        kind: Literal["full", "diagonal", "arrow"] = "full",
+        *,
+        form: Floats | None = None,
+        norm: float = math.inf,
+    ) -> Floats:
+        """The sum of x x^T, or a part of it (`GramSum`)."""
+        bound = self.problem.norm_bound
+        margin = 0.0 if form is None else form_margin(form, bound)
+        return self.table.sums(
+            GramSum(rows=self.rows, kind=kind, bound=2.0 * bound**2, form=form, norm=norm, margin=margin)
+        )
+
+    def cross(self, target_bound: float) -> Floats:
+        """The sum of y x."""
+        bound = 2.0 * self.problem.norm_bound * target_bound
+        return self.table.sums(CrossSum(rows=self.rows, target_bound=target_bound, bound=bound))
+
+
+def engine_sums(table: Table, rows: LabelledRows, problem: Problem) -> EngineSums | None:
+    """The sums of a table's engine, where SQL has the loss and the rows already are within the problem's norm."""
+    if problem.loss.name not in SLOPES or not getattr(rows.coding, "binary", True):
+        return None
+    norm = rows.encoder.row_norm
+    natural = math.sqrt(len(rows.encoder.columns_) + bool(rows.encoder.intercept))
+    longest = math.hypot(natural if norm is None else norm, rows.intercept)
+    within_norm = longest <= problem.row_norm * (1.0 + 1e-12)
+    return EngineSums(table=table, rows=rows, problem=problem) if within_norm else None

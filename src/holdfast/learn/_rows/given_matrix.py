@@ -1,0 +1,40 @@
+"""The rows that a model fitted from an array is asked about, as a matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast._arguments import require_numbers
+from holdfast.data._given_rows import given_columns, is_named
+from holdfast.errors import DataError
+from holdfast.learn._rows.numbers_only import numbers_only
+
+
+def given_matrix(estimator: Any, X: Any, *, accept_sparse: str | bool = False) -> Any:
+    """Checked as scikit-learn checks rows; dicts and Series by the names that the estimator was fitted with."""
+    from sklearn.utils.validation import check_array, validate_data
+
+    with numbers_only(X):
+        if not is_named(X):
+            return validate_data(estimator, X, accept_sparse=accept_sparse, dtype=np.float64, reset=False)
+        names = getattr(estimator, "feature_names_in_", None)
+        if names is None:
+            raise DataError(
+                f"X must be rows of {estimator.n_features_in_} numbers, in order, as [[...], ...]: the "
+                f"{type(estimator).__name__} was fitted to an array, whose columns have no names; fit a data frame or "
+                "a table to ask by names"
+            )
+        columns = given_columns(X, list(names))
+        matrix = np.column_stack([np.asarray(columns[name], dtype=object) for name in names])
+        return check_array(matrix, dtype=np.float64)
+
+
+def given_scores(X: Any, columns: int) -> NDArray[np.float64]:
+    """Rows that a step made, as it takes them back."""
+    rows = require_numbers("X", X)
+    if rows.ndim != 2 or rows.shape[1] != columns:
+        raise DataError(f"X must be an array with {columns} columns, got shape {rows.shape}")
+    return rows

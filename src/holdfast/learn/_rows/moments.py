@@ -1,0 +1,46 @@
+"""Second moments of clipped rows: what linear regression needs of the data, in one pass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.errors import require
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Squared
+from holdfast.learn._rows.examples import Examples, clipped
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Moments:
+    """Sums over all rows; private."""
+
+    gram: Floats
+    """Sum of x x^T."""
+    cross: Floats
+    """Sum of y x, with the labels clipped."""
+
+
+def second_moments(examples: Examples, problem: Problem, *, target_bound: float) -> Moments:
+    """Sum x x^T and y x over all rows, rows and labels within their bounds; zeros for an empty table."""
+    engine = examples.sums(problem)
+    if engine is not None:
+        return Moments(gram=engine.gram(), cross=engine.cross(target_bound))
+    gram = np.zeros((examples.dimension, examples.dimension))
+    cross = np.zeros(examples.dimension)
+    for features, labels in (clipped(chunk, problem) for chunk in examples.chunks()):
+        gram += features.T @ features
+        cross += features.T @ np.clip(labels, -target_bound, target_bound)
+    return Moments(gram=gram, cross=cross)
+
+
+def squared_loss(problem: Problem) -> Squared:
+    """The problem's loss, of which its method has declared that it is squared."""
+    loss = problem.loss
+    require(isinstance(loss, Squared), "loss", loss.name, "squared")
+    assert isinstance(loss, Squared), "required above"
+    return loss

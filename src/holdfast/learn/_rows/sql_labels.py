@@ -1,0 +1,68 @@
+"""Labels and slopes of losses in SQL: what `labels` and `losses` compute for arrays, as expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from holdfast.data._sql.dialect import Dialect
+from holdfast.data._sql.sums import TINY, CodedRow
+from holdfast.learn._problem.problem import ClassLabels, LabelCoding, NumberLabels
+
+Slope = Callable[[Any, str, str, Dialect], str]
+
+
+def within(expression: str, low: float, high: float, dialect: Dialect) -> str:
+    """The number clipped to two bounds."""
+    return f"least(greatest({expression}, {dialect.number(low)}), {dialect.number(high)})"
+
+
+def _class_label(coding: Any, name: str, row: CodedRow) -> str | None:
+    """+1 where the cell is the positive class, else -1; None for several classes."""
+    if not coding.binary:
+        return None
+    tests = " OR ".join(f"{row.cell(name)} = {cell}" for cell in coding.positive_cells)
+    return f"CASE WHEN {tests} THEN {row.dialect.number(1.0)} ELSE {row.dialect.number(-1.0)} END"
+
+
+def _number_label(coding: Any, name: str, row: CodedRow) -> str:
+    """(y - centre) / scale, 0 where the quotient would be tiny."""
+    dialect = row.dialect
+    apart = f"({within(row.value(name), coding.low, coding.high, dialect)} - {dialect.number(coding.centre)})"
+    quotient = within(f"{apart} / {dialect.number(coding.scale)}", -1.0, 1.0, dialect)
+    tiny = dialect.number(coding.scale * TINY)
+    return f"CASE WHEN abs({apart}) < {tiny} THEN {dialect.number(0.0)} ELSE {quotient} END"
+
+
+_LABELS: dict[type[Any], Callable[[Any, str, CodedRow], str | None]] = {
+    ClassLabels: _class_label,
+    NumberLabels: _number_label,
+}
+
+
+def sql_label(coding: LabelCoding, name: str, row: CodedRow) -> str | None:
+    """The label of a row; None where SQL has none for this kind of target."""
+    spelled = _LABELS.get(type(coding))
+    return None if spelled is None else spelled(coding, name, row)
+
+
+def _logistic(loss: Any, z: str, y: str, dialect: Dialect) -> str:
+    half, one = dialect.number(0.5), dialect.number(1.0)
+    return f"-({half} * {y} * ({one} - tanh({half} * {y} * {z})))"
+
+
+def _huber(loss: Any, z: str, y: str, dialect: Dialect) -> str:
+    ramp = f"({dialect.number(1.0 + loss.width)} - {y} * {z}) / {dialect.number(2.0 * loss.width)}"
+    return f"-({y} * {within(ramp, 0.0, 1.0, dialect)})"
+
+
+def _hinge(loss: Any, z: str, y: str, dialect: Dialect) -> str:
+    return f"CASE WHEN {y} * {z} < {dialect.number(1.0)} THEN -{y} ELSE {dialect.number(0.0)} END"
+
+
+def _squared(loss: Any, z: str, y: str, dialect: Dialect) -> str:
+    return f"{z} - {within(y, -loss.target_bound, loss.target_bound, dialect)}"
+
+
+#: phi'(z, y) by the name of the loss.
+SLOPES: dict[str, Slope] = {"logistic": _logistic, "huber": _huber, "hinge": _hinge, "squared": _squared}

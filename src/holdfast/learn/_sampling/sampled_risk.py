@@ -1,0 +1,84 @@
+"""SampledRisk: a table's tempered posterior as the mechanism takes it, with the sampler that its plan asks for."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.learn._rows.examples import one_thread
+from holdfast.learn._sampling.direct import box_minimiser, direct_draw
+from holdfast.learn._sampling.potential import Potential
+from holdfast.learn._sampling.proximal import proximal_draw
+from holdfast.learn._sampling.rounds import SamplingPlan
+from holdfast.learn._sampling.start import certified_minimiser, certified_start, first_point
+from holdfast.noise._source import Source
+
+Floats = NDArray[np.float64]
+FARTHEST = 1e100
+"""Slopes are what they are at infinity long before that."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SampledRisk:
+    """Nothing but `draw` is for a release; the rest is asked by whoever replays one."""
+
+    potential: Potential
+    plan: SamplingPlan
+
+    @property
+    def dimension(self) -> int:
+        """The number of weights."""
+        return self.plan.dimension
+
+    @property
+    def inverse_temperature(self) -> float:
+        """k."""
+        return self.plan.inverse_temperature
+
+    @property
+    def penalty(self) -> float:
+        """Of the square of the weights' norm."""
+        return self.plan.penalty
+
+    @property
+    def half_side(self) -> float:
+        """Of the box; infinite for the whole space."""
+        return self.plan.half_side
+
+    @property
+    def total_variation(self) -> float:
+        """As planned; 0 for a direct draw."""
+        return self.plan.total_variation
+
+    def draw(self, source: Source) -> Floats:
+        """One sample. Of everything that the sampler counts and meets, nothing else leaves."""
+        with one_thread():
+            if self.plan.is_direct:
+                return direct_draw(self.potential, self.plan, source)
+            start = certified_start(self.potential, self.plan)
+            first = first_point(self.potential, self.plan, start, source)
+            return proximal_draw(self.potential, self.plan, start, first, source)
+
+    def gradient(self, at: Floats) -> Floats:
+        """Of f; private. A point so far out that predictions overflow is brought nearer along its ray."""
+        farthest = float(np.max(np.abs(at)))
+        return self.potential.gradient(at if farthest <= FARTHEST else at * (FARTHEST / farthest))[0]
+
+    def values(self, points: Floats) -> Floats:
+        """f at each point; private."""
+        return self.potential.values(points)
+
+    def log_normaliser(self) -> float:
+        """Laplace's approximation at the mode; private, and exact for linear losses only."""
+        k = self.inverse_temperature
+        if math.isfinite(self.half_side):
+            mode = box_minimiser(self.potential, half_side=self.half_side)
+            curved = 0.0
+        else:
+            mode = certified_minimiser(self.potential, self.plan)
+            curved = float(np.linalg.slogdet(k * self.potential.risk.hessian(mode, precise=True))[1])
+        value = float(self.values(mode[None, :])[0]) + 0.5 * self.penalty * float(mode @ mode)
+        return -k * value - 0.5 * curved

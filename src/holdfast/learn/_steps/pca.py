@@ -1,0 +1,204 @@
+"""PrivatePCA: principal components of a noisy second moment (Dwork, Talwar, Thakurta and Zhang 2014)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from holdfast._arguments import Seed, checked
+from holdfast.errors import ParameterError, require
+from holdfast.learn._rows.examples import BLOCK, ArrayExamples
+from holdfast.learn._rows.given_matrix import given_scores
+from holdfast.learn._rows.prepare import INTERCEPT_SHARE, design
+from holdfast.learn._steps.step import Floats, PrivateStep, lined_up, names_after, release_mean, whole_number
+from holdfast.learn._whitening import from_upper_triangle, second_moment_sensitivity, upper_triangle
+from holdfast.privacy._account import Account
+from holdfast.privacy._adjacency import Adjacency
+from holdfast.privacy._mechanisms.mechanism import Arithmetic
+from holdfast.privacy._rounding import NORM_SLACK
+
+SHARE = 0.3
+MOST_COLUMNS = 5_000
+"""The matrix of so many columns takes 200 MB, and its decomposition a minute."""
+
+
+def moment_sensitivity(adjacency: Adjacency, row_norm: float, constant: float) -> float:
+    """How far one row x, |x| <= X, moves the sum of (x x^T, sqrt(2) c x), the matrix in Frobenius norm.
+
+    One row more or less: sqrt(X^4 + 2 c^2 X^2). One in the place of another: these are the entries, but for a constant,
+    of the second moment of (x, c), whose rows have norm sqrt(X^2 + c^2): sqrt(2) (X^2 + c^2), attained at
+    <x, z> = -c^2 where c <= X.
+
+    >>> [round(moment_sensitivity(one, 1.0, 0.5), 6) for one in (Adjacency.zero_out, Adjacency.replace)]
+    [1.224745, 1.767767]
+    """
+    if adjacency is Adjacency.replace:
+        return second_moment_sensitivity(adjacency, row_norm=math.hypot(row_norm, constant))
+    return row_norm * math.sqrt(row_norm**2 + 2.0 * constant**2)
+
+
+def moment_sums(rows: Floats, constant: float) -> Floats:
+    """The sum of (x x^T, sqrt(2) c x), packed so that its length is the norm; private."""
+    columns = rows.shape[1]
+    gram, total = np.zeros((columns, columns)), np.zeros(columns)
+    for start in range(0, len(rows), BLOCK):
+        part = rows[start : start + BLOCK]
+        gram += part.T @ part
+        total += part.sum(axis=0)
+    packed = upper_triangle(gram)
+    return np.concatenate([packed, math.sqrt(2.0) * constant * total]) if constant else packed
+
+
+@checked
+class PrivatePCA(PrivateStep):
+    """Directions of the largest variance, from one noisy release of the mean and the second moment.
+
+    Rows longer than `row_norm` are shortened to it, here and in `transform`. `center=False` leaves the mean out: the
+    second moment itself is then decomposed. `informative_` is how many variances stand out of the noise's own spectrum:
+    components beyond it are directions of noise. With an account, `share` of what remains in it is spent.
+
+    >>> random = np.random.default_rng(1)
+    >>> rows = random.normal(size=(20_000, 1)) @ [[0.3, 0.3, 0.0]] + 0.01 * random.normal(size=(20_000, 3))
+    >>> step = PrivatePCA(1, epsilon=1.0, delta=1e-6).fit(rows)
+    >>> [round(abs(float(x)), 1) for x in step.components_[0]], step.informative_ >= 1
+    ([0.7, 0.7, 0.0], True)
+    """
+
+    FORMAT = "holdfast-pca/1"
+    THEOREM = "noise on the second moment of clipped rows (Dwork et al. 2014); the rest is post-processing"
+    PUBLIC = ("n_components", "row_norm", "center", "whiten")
+    LEARNED = (
+        "components_",
+        "mean_",
+        "explained_variance_",
+        "explained_variance_ratio_",
+        "noise_norm_",
+        "informative_",
+    )
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        epsilon: float = 1.0,
+        delta: float | None = None,
+        share: float = SHARE,
+        row_norm: float = 1.0,
+        center: bool = True,
+        whiten: bool = False,
+        adjacency: Adjacency | str | None = None,
+        n_public: int | None = None,
+        arithmetic: Arithmetic = "strict",
+        random_state: Seed | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.epsilon = epsilon
+        self.delta = delta
+        self.share = share
+        self.row_norm = row_norm
+        self.center = center
+        self.whiten = whiten
+        self.adjacency = adjacency
+        self.n_public = n_public
+        self.arithmetic = arithmetic
+        self.random_state = random_state
+
+    def _check_own(self) -> None:
+        whole = whole_number(self.n_components) and self.n_components >= 1
+        require(whole, "n_components", self.n_components, "a whole number >= 1")
+        number = isinstance(self.row_norm, int | float | np.number) and not isinstance(self.row_norm, bool)
+        require(number and 0 < self.row_norm < math.inf, "row_norm", self.row_norm, "> 0 and finite")
+        for name in ("center", "whiten"):
+            flag = getattr(self, name)
+            require(isinstance(flag, bool | np.bool_), name, flag, "True or False")
+
+    @property
+    def _constant(self) -> float:
+        return INTERCEPT_SHARE * float(self.row_norm) if self.center else 0.0
+
+    def _rows(self, X: Floats) -> Floats:
+        columns = X.shape[1]
+        if columns > MOST_COLUMNS:
+            raise ParameterError(
+                f"PrivatePCA takes at most {MOST_COLUMNS} columns, got {columns}; use RandomProjection"
+            )
+        require(
+            self.n_components <= columns, "n_components", self.n_components, f"at most {columns}, the columns"
+        )
+        return design(X, row_norm=float(self.row_norm), constant=0.0)
+
+    def _learn(self, examples: ArrayExamples, account: Account) -> tuple[str, ...]:
+        d, constant = examples.dimension, self._constant
+        norm = float(self.row_norm) * (1.0 + NORM_SLACK)
+        moved = moment_sensitivity(account.adjacency, norm, constant)
+        noisy, assumed = release_mean(
+            examples,
+            moment_sums(examples.features, constant),
+            account,
+            label="second moment",
+            l2_sensitivity=moved,
+            row_size=norm * math.sqrt(norm**2 + 2.0 * constant**2),
+            arithmetic=self.arithmetic,
+        )
+        packed = d * (d + 1) // 2
+        moment = from_upper_triangle(noisy.mean[:packed], d)
+        self.mean_ = noisy.mean[packed:] / (math.sqrt(2.0) * constant) if constant else np.zeros(d)
+        size = float(np.linalg.norm(self.mean_))
+        self.mean_ *= min(1.0, norm / size) if size else 1.0
+        values, basis = np.linalg.eigh(moment - np.outer(self.mean_, self.mean_))
+        values, basis = values[::-1], basis[:, ::-1]
+        kept = self.n_components
+        # The sign of a component says nothing; its largest entry is made positive, as scikit-learn does.
+        signs = np.sign(basis[np.argmax(np.abs(basis), axis=0), np.arange(d)])
+        self.components_ = np.ascontiguousarray((basis * signs).T[:kept])
+        self.explained_variance_ = np.maximum(values[:kept], 0.0)
+        whole = float(np.maximum(values, 0.0).sum())
+        self.explained_variance_ratio_ = self.explained_variance_ / whole if whole > 0 else np.zeros(kept)
+        # The spectral norm of symmetric noise of this deviation on the diagonal, 1 / sqrt(2) of it beside.
+        self.noise_norm_ = math.sqrt(2.0 * d) * noisy.deviation
+        self.informative_ = int(np.sum(values > self.noise_norm_))
+        return assumed
+
+    def transform(self, X: Any) -> Floats:
+        """The rows, shortened and centred, along the components."""
+        rows = design(self._checked(X), row_norm=float(self.row_norm), constant=0.0)
+        scores = (rows - self.mean_) @ self.components_.T
+        return np.asarray(scores / self._spread() if self.whiten else scores)
+
+    def inverse_transform(self, X: Any) -> Floats:
+        """The rows that have these scores and nothing beside the components."""
+        check_is_fitted(self, "release_")
+        scores = given_scores(X, len(self.components_))
+        return np.asarray(
+            (scores * self._spread() if self.whiten else scores) @ self.components_ + self.mean_
+        )
+
+    def _spread(self) -> Floats:
+        """Never below that of the noise."""
+        return np.asarray(np.sqrt(np.maximum(self.explained_variance_, max(self.noise_norm_, 1e-300))))
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """pca0, pca1, ..."""
+        check_is_fitted(self, "release_")
+        return names_after("pca", len(self.components_))
+
+    def summary(self) -> str:
+        """The variances, how much of them is noise, and the promise."""
+        check_is_fitted(self, "release_")
+        pairs = zip(self.explained_variance_, self.explained_variance_ratio_, strict=True)
+        rows = [
+            [
+                f"pca{place}",
+                f"{value:.4g}",
+                f"{100 * ratio:.1f} %",
+                "" if place < self.informative_ else "noise",
+            ]
+            for place, (value, ratio) in enumerate(pairs)
+        ]
+        told = f"the noise alone has variances up to {self.noise_norm_:.3g}"
+        return "\n".join(
+            [lined_up(["component", "variance", "share", ""], rows), told, self.release_.summary()]
+        )

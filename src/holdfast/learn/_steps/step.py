@@ -1,0 +1,250 @@
+"""PrivateStep: what the private steps of a pipeline share. One release of sums, paid from an account or an epsilon.
+
+A step learns from the rows that it transforms, so it pays. With an account it spends a declared share of what remains
+and leaves the rest to the steps after it; the promise of the whole pipeline is then that of the account.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from holdfast._arguments import check_settings, checked
+from holdfast._caution import warn
+from holdfast.errors import AssumptionWarning, FormatError, ParameterError, require
+from holdfast.learn._rows.examples import ArrayExamples, rounding_of_sum
+from holdfast.learn._rows.given_matrix import given_matrix
+from holdfast.learn._rows.numbers_only import numbers_only
+from holdfast.learn._rows.prepare import (
+    PAYERS,
+    REFITS,
+    count_of_array,
+    inside_model_selection,
+    selected,
+    share_of,
+    warn_refit,
+)
+from holdfast.privacy._account import Account
+from holdfast.privacy._account.remaining import fractions_of_rest, noise_within
+from holdfast.privacy._account.request import (
+    admit,
+    limit_of,
+    open_account,
+    require_small_delta,
+    require_something_left,
+    seed_of,
+)
+from holdfast.privacy._adjacency import Adjacency, resolve_adjacency
+from holdfast.privacy._mechanisms.mechanism import Arithmetic
+from holdfast.release import Release
+from holdfast.release._usefulness import announce, influence
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Paying:
+    """A step as an account sees it."""
+
+    name: str
+    pure: bool = True
+    instead_of_pure: str = ""
+    currency: str = "gdp"
+    adjacencies: tuple[str, ...] = tuple(one.value for one in Adjacency)
+    single_rows: str = "an array does not say whose its rows are; use a Table and an estimator"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NoisyMean:
+    """A released sum over the public number of rows, and the standard deviation of the noise in each entry."""
+
+    mean: Floats
+    deviation: float
+
+
+def release_mean(
+    examples: ArrayExamples,
+    total: Floats,
+    account: Account,
+    *,
+    l2_sensitivity: float,
+    row_size: float,
+    arithmetic: Arithmetic,
+    label: str,
+) -> tuple[NoisyMean, tuple[str, ...]]:
+    """Noise on a sum over all rows, each of norm `row_size` or less; all that the account has is spent.
+
+    Both neighbours' sums are rounded, which the sensitivity covers (soundness, section 20).
+    """
+    most, assumptions = examples.largest_count()
+    noise = noise_within(
+        account,
+        l2_sensitivity=l2_sensitivity + 2.0 * most * row_size * rounding_of_sum(most),
+        dimension=total.size,
+        arithmetic=arithmetic,
+    )
+    released = np.asarray(account.release(noise.mechanism, total, label=label), dtype=np.float64)
+    count = examples.public_count
+    return NoisyMean(mean=released / count, deviation=noise.deviation / count), assumptions
+
+
+@checked
+class PrivateStep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Learns sums of rows with noise; a subclass says which, and what it makes of them."""
+
+    epsilon: float
+    delta: float | None
+    share: float
+    adjacency: Adjacency | str | None
+    n_public: int | None
+    arithmetic: Arithmetic
+    random_state: Any
+    release_: Release[Any]
+
+    FORMAT: ClassVar[str]
+    THEOREM: ClassVar[str]
+    PUBLIC: ClassVar[tuple[str, ...]] = ()
+    """Parameters that a release carries, so that a loaded step transforms as the fitted one did."""
+    LEARNED: ClassVar[tuple[str, ...]]
+
+    def fit(self, X: Any, y: Any = None, account: Account | None = None) -> Self:
+        """Learn from rows; y is not looked at. With `account`, `share` of what remains in it is spent."""
+        check_settings(self)
+        self._check(account)
+        adjacency = resolve_adjacency(self.adjacency, None if account is None else account.adjacency)
+        # Where the number of rows is private, so is that there are none.
+        secret = not adjacency.count_is_public and self.n_public is not None
+        with numbers_only(X):
+            X = validate_data(self, X, dtype=np.float64, ensure_min_samples=0 if secret else 1)
+        count, read = count_of_array(len(X), self.n_public, adjacency)
+        for assumption in read:
+            warn(assumption, AssumptionWarning)
+        rows = self._rows(X)
+        examples = ArrayExamples(
+            features=rows, labels=np.zeros(len(rows)), adjacency=adjacency, public_count=count
+        )
+        limit, chosen_by = (
+            limit_of(self.epsilon, self.delta, count=count) if account is None else account.limit,
+            selected(account),
+        )
+        require_small_delta(limit, count)
+        paying = Paying(type(self).__name__)
+        if account is None:
+            warn_refit(REFITS.again(X) or inside_model_selection())
+            account = open_account(
+                limit, paying, adjacency=adjacency, unit=examples.unit, seed=seed_of(self.random_state)
+            )
+            part = account
+        else:
+            admit(examples, account, paying)
+            account = share_of(account, closes=False)
+            require_something_left(account)
+            part = account if self.share == 1 else account.split(*fractions_of_rest(account, self.share))[0]
+        useless = announce([influence(part.remaining(), None if read else count)])
+        assumed = self._learn(examples, part)
+        PAYERS.paid(self, account)
+        self.release_ = Release.of(
+            account,
+            self._value(),
+            method=type(self).__name__,
+            theorem=self.THEOREM,
+            assumptions=(*read, *assumed, *chosen_by),
+            parameters={} if part is account else {"share": float(self.share)},
+            prospects=useless,
+        )
+        return self
+
+    # What a subclass says.
+
+    def _rows(self, X: Floats) -> Floats:
+        """The rows as the proof needs them: within their bounds; a null record is a row of zeros."""
+        raise NotImplementedError
+
+    def _learn(self, examples: ArrayExamples, account: Account) -> tuple[str, ...]:
+        """Release and set what was learned; returns what that assumes."""
+        raise NotImplementedError
+
+    def _check_own(self) -> None:
+        """Its own parameters."""
+
+    # Steps.
+
+    def _check(self, account: Account | None) -> None:
+        require(
+            self.arithmetic in ("strict", "idealised"),
+            "arithmetic",
+            self.arithmetic,
+            "'strict' or 'idealised'",
+        )
+        given = isinstance(self.share, int | float | np.number) and not isinstance(self.share, bool)
+        require(given and 0 < self.share <= 1, "share", self.share, "in (0, 1]")
+        if account is None:
+            limit_of(self.epsilon, self.delta)
+        elif self.random_state is not None:
+            raise ParameterError(
+                "random_state must be None with an account, which draws the noise; open the account with a seed"
+            )
+        self._check_own()
+
+    def _value(self) -> dict[str, Any]:
+        """What a release stores: format, kind, and all that `transform` needs."""
+        return {
+            "format": self.FORMAT,
+            "step": type(self).__name__,
+            "columns": int(self.n_features_in_),
+            **{name: getattr(self, name) for name in (*self.PUBLIC, *self.LEARNED)},
+        }
+
+    # Using it.
+
+    def _checked(self, X: Any) -> Floats:
+        check_is_fitted(self, "release_")
+        return cast(Floats, given_matrix(self, X))
+
+    @classmethod
+    def from_release(cls, release: Release[Any]) -> Self:
+        """A fitted step from a release, ready to transform."""
+        value = release.value
+        if not isinstance(value, Mapping) or value.get("format") != cls.FORMAT:
+            raise FormatError(f"the release does not hold a {cls.__name__}")
+        made = cls(**{name: value[name] for name in cls.PUBLIC})
+        made.n_features_in_ = int(value["columns"])
+        for name in cls.LEARNED:
+            setattr(made, name, value[name])
+        made.release_ = release
+        return made
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """The same from a file that `release_.save(path)` wrote."""
+        return cls.from_release(Release.load(path))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        return tags
+
+
+def names_after(kind: str, count: int) -> NDArray[Any]:
+    """kind0, kind1, ..."""
+    return np.asarray([f"{kind}{place}" for place in range(count)], dtype=object)
+
+
+def whole_number(value: Any) -> bool:
+    """A whole number and no truth value."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def lined_up(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Columns that stand under each other."""
+    widths = [max(len(line[place]) for line in (head, *rows)) for place in range(len(head))]
+    return "\n".join(
+        "  ".join(cell.rjust(w) for cell, w in zip(line, widths, strict=True)) for line in (head, *rows)
+    )

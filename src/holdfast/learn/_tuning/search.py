@@ -1,0 +1,428 @@
+"""PrivateSearch: a search over settings that pays for what it learns, unlike GridSearchCV.
+
+GridSearchCV fits every setting on overlapping rows and reads their scores without noise; each of these costs, and
+none is counted. Here the whole search, its choice included, spends one budget.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import partial
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.model_selection import ParameterGrid
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from holdfast._arguments import Seed, check_settings, checked
+from holdfast._caution import warn
+from holdfast.errors import AssumptionWarning, ParameterError, UselessReleaseWarning, require
+from holdfast.learn._choice import title_of, unregistered
+from holdfast.learn._estimators.estimator import GAUSSIAN_QUANTILE, LAPLACE_QUANTILE, PrivateLinearEstimator
+from holdfast.learn._estimators.paid_score import row_scores
+from holdfast.learn._estimators.pipeline import pipeline_release
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Squared
+from holdfast.learn._rows.examples import Examples
+from holdfast.learn._rows.prepare import PAYERS, Prepared, selected, share_of, warn_refit
+from holdfast.learn._tuning.candidates import (
+    Candidate,
+    Chosen,
+    ClippedLoss,
+    Score,
+    choose_by_random_stopping,
+    choose_on_parts,
+    try_each,
+)
+from holdfast.learn._tuning.random_stopping import RandomStopping
+from holdfast.learn._tuning.rehearsal import COMMON, Search, first_that_pays, rehearse_search
+from holdfast.learn._tuning.whole_models import FIXED, WholeModels, model_of, require_searchable
+from holdfast.learn.methods.method import Fit, Learner
+from holdfast.privacy._account import Account
+from holdfast.privacy._account.request import (
+    limit_of,
+    open_account,
+    require_small_delta,
+    require_something_left,
+    seed_of,
+)
+from holdfast.privacy._curves.curve import PrivacyCurve
+from holdfast.release import Release
+from holdfast.release._release import plain_parameters
+from holdfast.release._usefulness import Prospect, announce, influence
+
+Floats = NDArray[np.float64]
+Strategy = Literal["parts", "random_stopping"]
+STRATEGIES = ("parts", "random_stopping")
+SEARCHED = ("method", "options", "penalty", "radius")
+"""Where candidates differ in these only, all see the same prepared rows; else each is fitted whole."""
+WRITTEN_BEFORE = "the candidates were written down before looking at the data"
+REAL_NUMBERS = "noise inside the candidates' training is analysed as real numbers"
+
+
+@dataclass(frozen=True)
+class WrongClass:
+    """0 or 1 per row: whether the predicted class is wrong; a null row, of label 0 and two classes, counts as wrong."""
+
+    bound: float = 1.0
+
+    def rows(self, weights: Floats, features: Floats, labels: Floats) -> Floats:
+        """The side of the plane, or the largest of several scores."""
+        scores = features @ np.atleast_2d(weights).T
+        if scores.shape[1] == 1:
+            return np.where(labels * scores[:, 0] > 0, 0.0, 1.0)
+        return np.where(scores.argmax(axis=1) == labels, 0.0, 1.0)
+
+
+def _can(name: str) -> Any:
+    return available_if(lambda search: hasattr(search.estimator, name))
+
+
+@checked
+class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """The best of several settings of a private estimator, within one budget.
+
+    Parameters
+    ----------
+    estimator : one of holdfast's, or a Pipeline of its steps that ends in one. Its own epsilon and delta are not used.
+    param_grid : names and values, or a list of such, as in scikit-learn, `step__name` in a Pipeline: every parameter
+        but the promise, its neighbours and the classes. The grid is public: write it down before looking at the data.
+    epsilon, delta : the promise about the whole search. Ignored where `fit` is given an account.
+    strategy : `"parts"` trains each setting on a part of its own and chooses on a further part, by the exponential
+        mechanism: all parts are disjoint, so each spends everything. Good for few settings and many rows.
+        `"random_stopping"` trains settings drawn at random on all rows, a secret random number of times, and
+        releases the best: each run gets less than half of the budget, however long the grid. It needs
+        `delta=0`, or methods that count in zCDP. Either way the search is first rehearsed on null rows: candidates
+        that no common account pays for, or that refuse their options, are refused before anything is spent.
+    holdout : the share of the rows on which `"parts"` chooses.
+    stopping : the law of the number of runs of `"random_stopping"`.
+    random_state : None for secure noise; a seed makes the search repeatable and not private.
+
+    `fit` leaves `best_estimator_`, `best_params_`, `best_index_` and `release_`. Scores are not left: they would
+    cost more. `predict` and the like are those of the best estimator.
+
+    >>> from holdfast.learn import PrivateLogisticRegression
+    >>> X, y = np.tile([[0.6, 0.1], [-0.5, 0.2]], (2000, 1)), np.tile([1, 0], 2000)
+    >>> model = PrivateLogisticRegression(classes=[0, 1], method="output")
+    >>> search = PrivateSearch(model, {"penalty": [0.01, 0.1]}, epsilon=2.0, delta=1e-6).fit(X, y)
+    >>> search.predict([[0.9, 0.0], [-0.9, 0.0]]).tolist(), sorted(search.best_params_)
+    ([1, 0], ['penalty'])
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]],
+        *,
+        epsilon: float = 1.0,
+        delta: float | None = None,
+        strategy: Strategy = "parts",
+        holdout: float = 0.2,
+        stopping: RandomStopping | None = None,
+        random_state: Seed | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.epsilon = epsilon
+        self.delta = delta
+        self.strategy = strategy
+        self.holdout = holdout
+        self.stopping = stopping
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, account: Account | None = None, target: str | None = None) -> Self:
+        """Search on rows X and labels y, or on a holdfast `Table` and the name of its target column."""
+        check_settings(self)
+        settings = self._settings()
+        self._chosen_by = selected(account)
+        warn_refit(bool(self._chosen_by))
+        if account is not None:
+            account = share_of(account)
+        if self._fits_whole(settings):
+            return self._search_whole(settings, X, y, account, target)
+        models = [clone(self.estimator).set_params(**setting, random_state=None) for setting in settings]
+        for model in models:
+            model.set_params(epsilon=self.epsilon, delta=self.delta)._check_parameters(account)
+        prepared = models[0]._prepare(X, y, target, account)
+        count = prepared.examples.public_count
+        limit = limit_of(self.epsilon, self.delta, count=count) if account is None else account.remaining()
+        trainers = [_Trainer(model=model, prepared=prepared, idealised=[]) for model in models]
+        methods, score = [trainer.decide(prepared, limit)[0] for trainer in trainers], _score(models[0])
+        require_small_delta(limit if account is None else account.limit, count)
+        search = self._rehearsed(_candidates(trainers, settings), score)
+        if account is None:
+            account = self._open(limit, methods, prepared, search)
+        else:
+            require_something_left(account)
+            rehearse_search(search, prepared.examples, account)
+        for trainer in trainers:
+            trainer.idealised.clear()
+        useless = _announced(account, prepared.examples, public=prepared.count_is_public)
+        chosen = self._choose(_candidates(trainers, settings), prepared.examples, account, score=score)
+        self.best_index_, self.best_params_ = chosen.index, settings[chosen.index]
+        self.best_estimator_ = models[chosen.index]
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(models[0], name):
+                setattr(self.best_estimator_, name, getattr(models[0], name))
+        quantile = GAUSSIAN_QUANTILE if limit.as_pure() is None else LAPLACE_QUANTILE
+        value = self.best_estimator_._learn(prepared, chosen.fit, quantile=quantile).value()
+        real = any(trainer.idealised for trainer in trainers)
+        self.release_ = Release.of(
+            account,
+            value,
+            method=f"{type(self.best_estimator_).__name__}, {title_of(methods[chosen.index])}",
+            parameters=plain_parameters(
+                {"search": self.strategy, "candidates": len(settings), "chosen": chosen.name}
+                | dict(chosen.fit.parameters)
+                | prepared.parameters
+            ),
+            schema_hash=prepared.schema_hash,
+            assumptions=(
+                *prepared.assumptions,
+                *chosen.fit.assumptions,
+                # All of them saw the rows, whichever was chosen.
+                *dict.fromkeys(text for method in methods for text in unregistered(method)),
+                WRITTEN_BEFORE,
+                *self._chosen_by,
+                *((REAL_NUMBERS,) if real else ()),
+            ),
+            theorem=f"{chosen.theorem}; {chosen.fit.theorem}",
+            prospects=useless,
+        )
+        self.best_estimator_.release_ = self.release_
+        PAYERS.paid(self, account)
+        self.best_estimator_.method_ = methods[chosen.index].name
+        return self
+
+    def _settings(self) -> list[dict[str, Any]]:
+        require(self.strategy in STRATEGIES, "strategy", self.strategy, "one of " + ", ".join(STRATEGIES))
+        require_searchable(self.estimator)
+        settings = [dict(setting) for setting in ParameterGrid(self.param_grid)]
+        require(len(settings) >= 1, "param_grid", len(settings), "at least one setting")
+        names = {name for setting in settings for name in setting}
+        for name in sorted(names):
+            if name.split("__")[-1] in FIXED:
+                raise ParameterError(
+                    f"param_grid must not name {name}, which all candidates share; set it on the search or on its "
+                    "estimator"
+                )
+        unknown = sorted(names - set(self.estimator.get_params()))
+        if unknown:
+            near = get_close_matches(unknown[0], self.estimator.get_params(), n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise ParameterError(
+                f"param_grid must name parameters of the estimator, got {unknown[0]!r}{hint}"
+            )
+        return settings
+
+    def _fits_whole(self, settings: Sequence[Mapping[str, Any]]) -> bool:
+        """Whether candidates differ in more than what a method does with the same rows."""
+        names = {name for setting in settings for name in setting}
+        return not isinstance(self.estimator, PrivateLinearEstimator) or not names <= set(SEARCHED)
+
+    def _search_whole(
+        self, settings: list[dict[str, Any]], X: Any, y: Any, account: Account | None, target: str | None
+    ) -> Self:
+        """The same search among models that are fitted whole, each with its own view of the rows."""
+        limit_of(self.epsilon, self.delta)
+        rows = WholeModels.of(self.estimator, X, y, target, account)
+        count = rows.examples.public_count
+        limit = limit_of(self.epsilon, self.delta, count=count) if account is None else account.limit
+        require_small_delta(limit, count)
+        for assumption in rows.read:
+            warn(assumption, AssumptionWarning)
+        candidates = [rows.candidate(setting, epsilon=self.epsilon, delta=self.delta) for setting in settings]
+        search = self._rehearsed(candidates, rows)
+        if account is None:
+            opened = partial(self._opened, limit, rows.examples)
+            account = first_that_pays(search, rows.examples, opened, self._currencies(limit, ()))
+        else:
+            require_something_left(account)
+            rehearse_search(search, rows.examples, account)
+        # A rehearsal meets every candidate: which of them are trained later may be a secret.
+        tried, rows.fitted = [model_of(model).release_ for model in rows.fitted], []
+        useless = _announced(account, rows.examples, public=rows.examples.adjacency.count_is_public)
+        chosen = self._choose(candidates, rows.examples, account, score=rows)
+        self.best_index_, self.best_params_ = chosen.index, settings[chosen.index]
+        self.best_estimator_ = best = rows.model(chosen.fit)
+        own = pipeline_release(best) if hasattr(best, "steps") else best.release_
+        real = any(one.provenance.arithmetic == "idealised" for one in tried)
+        said = (
+            *(*rows.read, *own.guarantee.assumptions),
+            *(text for one in tried for text in one.guarantee.assumptions),
+            *(*self._chosen_by, WRITTEN_BEFORE, *((REAL_NUMBERS,) if real else ())),
+        )
+        self.release_ = Release.of(
+            account,
+            own.value,
+            method=own.provenance.method,
+            parameters=plain_parameters(
+                {"search": self.strategy, "candidates": len(settings), "chosen": chosen.name}
+                | dict(own.provenance.parameters)
+                | rows.counted.parameters
+            ),
+            schema_hash=own.provenance.schema_hash if rows.table is None else rows.table.schema.hash(),
+            assumptions=tuple(
+                dict.fromkeys((*said, *self._chosen_by, WRITTEN_BEFORE, *((REAL_NUMBERS,) if real else ())))
+            ),
+            theorem=f"{chosen.theorem}; {own.guarantee.theorem}",
+            prospects=useless,
+        )
+        model = model_of(best)
+        model.counted_ = rows.counted
+        mine = dataclasses.replace(self.release_.provenance, method=model.release_.provenance.method)
+        model.release_ = dataclasses.replace(self.release_, value=model.release_.value, provenance=mine)
+        for paid in (
+            self,
+            *(step for _, step in getattr(best, "steps", [("", best)]) if hasattr(step, "release_")),
+        ):
+            PAYERS.paid(paid, account)  # the account itself, which paid for all parts
+        return self
+
+    def _open(
+        self, limit: PrivacyCurve, methods: Sequence[Learner], prepared: Prepared, search: Search
+    ) -> Account:
+        """An account that pays for every candidate: their own currency if they share one that will do."""
+        seed, examples = seed_of(self.random_state), prepared.examples
+        for method in methods:
+            open_account(limit, method, adjacency=examples.adjacency, unit=examples.unit, seed=seed)
+
+        currencies = self._currencies(limit, [method.currency for method in methods])
+        return first_that_pays(search, examples, partial(self._opened, limit, examples), currencies)
+
+    def _currencies(self, limit: PrivacyCurve, own: Sequence[str]) -> tuple[str, ...]:
+        if limit.as_pure() is not None:
+            return ("pure",)
+        return ("renyi",) if self.strategy == "random_stopping" else (*own, *COMMON)
+
+    def _opened(self, limit: PrivacyCurve, examples: Examples, currency: str) -> Account:
+        seed = seed_of(self.random_state)
+        return Account(limit, adjacency=examples.adjacency, unit=examples.unit, currency=currency, seed=seed)
+
+    def _choose(
+        self, candidates: Sequence[Candidate], examples: Examples, account: Account, *, score: Score
+    ) -> Chosen:
+        with warnings.catch_warnings():
+            # It was said of the search as a whole; how many candidates are trained may be a secret.
+            warnings.simplefilter("ignore", UselessReleaseWarning)
+            return self._chosen(candidates, examples, account, score=score)
+
+    def _chosen(
+        self, candidates: Sequence[Candidate], examples: Examples, account: Account, *, score: Score
+    ) -> Chosen:
+        if self.strategy == "parts":
+            return choose_on_parts(candidates, examples, account=account, score=score, holdout=self.holdout)
+        return choose_by_random_stopping(
+            candidates, examples, account=account, score=score, stopping=self.stopping
+        )
+
+    def _rehearsed(self, candidates: Sequence[Candidate], score: Score) -> Search:
+        """The same search with every candidate in it, for a rehearsal."""
+        if self.strategy == "parts":
+            return lambda examples, account: self._choose(candidates, examples, account, score=score)
+        return lambda examples, account: try_each(
+            candidates, examples, account=account, score=score, stopping=self.stopping
+        )
+
+    # Using it.
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The best estimator's."""
+        check_is_fitted(self, "best_estimator_")
+        return np.asarray(self.best_estimator_.classes_)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """By the best estimator."""
+        check_is_fitted(self, "best_estimator_")
+        return np.asarray(self.best_estimator_.predict(X))
+
+    @_can("predict_proba")  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Floats:
+        """By the best estimator."""
+        check_is_fitted(self, "best_estimator_")
+        return np.asarray(self.best_estimator_.predict_proba(X))
+
+    @_can("decision_function")  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Floats:
+        """By the best estimator."""
+        check_is_fitted(self, "best_estimator_")
+        return np.asarray(self.best_estimator_.decision_function(X))
+
+    def score(self, X: Any, y: Any) -> float:
+        """Accuracy or R^2 on other rows; on the training rows it would not be private."""
+        check_is_fitted(self, "best_estimator_")
+        payer = PAYERS.scorer(self)
+        return (
+            float(self.best_estimator_.score(X, y))
+            if payer is None
+            else payer.score(row_scores(self.best_estimator_, X, y))
+        )
+
+    def summary(self) -> str:
+        """What was searched and chosen, and the chosen model."""
+        check_is_fitted(self, "best_estimator_")
+        head = (
+            f"PrivateSearch by {self.strategy}: chose {self.best_params_} of {len(self._settings())} settings"
+        )
+        return f"{head}\n{model_of(self.best_estimator_).summary()}"
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = self.estimator.__sklearn_tags__()
+        tags.estimator_type, tags.classifier_tags = inner.estimator_type, inner.classifier_tags
+        tags.regressor_tags, tags.target_tags = inner.regressor_tags, inner.target_tags
+        tags.input_tags.sparse, tags.non_deterministic = inner.input_tags.sparse, True
+        return tags
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Trainer:
+    """One setting: how it trains on some rows within an account."""
+
+    model: Any
+    prepared: Prepared
+    idealised: list[bool]
+    """Whether any of its charges was analysed in real numbers."""
+
+    def decide(self, prepared: Prepared, left: PrivacyCurve) -> tuple[Learner, Problem, dict[str, Any]]:
+        """Method, problem and options, as the estimator itself decides; from public quantities."""
+        method, problem, choice = self.model._decide(prepared, self.model._problem(prepared), left)
+        return method, problem, self.model._told(choice)
+
+    def __call__(self, examples: Examples, account: Account) -> Fit:
+        """Train, as `Candidate.train`."""
+        method, problem, options = self.decide(
+            dataclasses.replace(self.prepared, examples=examples), account.remaining()
+        )
+        fit = method.fit(examples, problem, account=account, **options)
+        if any(entry.charge.arithmetic == "idealised" for entry in account.journal.entries):
+            self.idealised.append(True)
+        return fit
+
+
+def _announced(account: Account, examples: Examples, *, public: bool) -> tuple[Prospect, ...]:
+    """What is said of the whole search before it pays."""
+    number = examples.public_count if public else None
+    return announce([influence(account.remaining(), number, noun=examples.unit.noun)])
+
+
+def _candidates(trainers: Sequence[_Trainer], settings: Sequence[Mapping[str, Any]]) -> list[Candidate]:
+    return [
+        Candidate(name=", ".join(f"{k}={v}" for k, v in setting.items()) or "as it is", train=trainer)
+        for trainer, setting in zip(trainers, settings, strict=True)
+    ]
+
+
+def _score(model: Any) -> Score:
+    """Wrong classes, or the squared loss of targets in [-1, 1], which is at most 2 for predictions in there."""
+    if hasattr(model, "classes"):
+        return WrongClass()
+    return ClippedLoss(loss=Squared(target_bound=1.0), bound=2.0)

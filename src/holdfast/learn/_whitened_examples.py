@@ -1,0 +1,252 @@
+"""Rows in units of their own, or along a few public directions, within two norms: what pure epsilon is paid for.
+
+Released, where columns get units: the sums of squares of every column and of its products with the constant, with
+Laplace noise. Everything after it is post-processing (soundness, section 20): rows are mapped by released or public
+numbers and then shortened until their Euclidean norm is at most 1 and the sum of their sizes at most `reach`, which is
+all that a proof needs. The second norm is what noise is proportional to: a row of few columns that differ from 0,
+one-hot above all, is short in it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.learn._problem import Problem
+from holdfast.learn._rows.examples import (
+    ArrayExamples,
+    Chunk,
+    ClippedBlocks,
+    DerivedExamples,
+    Examples,
+    clipped,
+    rounding_of_sum,
+)
+from holdfast.learn._whitening import Standard
+from holdfast.noise._source import Source
+from holdfast.privacy._account import Account
+from holdfast.privacy._adjacency import Adjacency
+from holdfast.privacy._mechanisms.laplace import Laplace
+from holdfast.privacy._mechanisms.mechanism import Arithmetic
+from holdfast.privacy._rounding import as_written
+
+Floats = NDArray[np.float64]
+SHARE = 0.1
+"""Of epsilon, spent on means and squares."""
+FLOOR = 0.2
+"""Added to variances, in units of three standard deviations of the noise; docs/decisions/learning-default.md."""
+OFF_CENTRE = 0.5
+"""Columns are centred where their mean is most of their square: a one-hot column that is mostly 0 stays sparse."""
+BLOCK = 2_048
+KEPT_BYTES = 2**28
+"""Mapped rows up to this size are kept; larger tables are mapped again in every pass."""
+PUBLIC_COINS = 1
+"""The seed of the public directions: the same for everybody."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowMap:
+    """x -> D S x: columns in units of their own, then their sums along public directions of random signs.
+
+    S takes `shift` times the last column, which is constant, from every other, and scales. `directions` has a row for
+    each sum; the constant is kept beside them. `active` bounds how many numbers of a mapped row differ from 0.
+    """
+
+    standard: Standard
+    active: int
+    effective_dimension: float
+    units: bool = True
+    directions: Floats | None = None
+
+    @property
+    def dimension(self) -> int:
+        """Of a mapped row."""
+        return len(self.standard.scale) if self.directions is None else len(self.directions) + 1
+
+    def forward(self, rows: Floats) -> Floats:
+        """Each row by itself, whatever block it lies in: a product of matrices would round it with its neighbours."""
+        moved = (rows - rows[:, -1:] * self.standard.shift) * self.standard.scale
+        if self.directions is None:
+            return np.asarray(moved)
+        sums = np.einsum("ij,kj->ik", moved[:, :-1], self.directions)
+        return np.hstack([sums, moved[:, -1:]])
+
+    def backward(self, weights: Floats) -> Floats:
+        """Weights of mapped rows as weights of the rows themselves, of one prediction or of several."""
+        if self.directions is not None:
+            weights = np.concatenate([weights[..., :-1] @ self.directions, weights[..., -1:]], axis=-1)
+        made = np.array(weights * self.standard.scale)
+        made[..., -1] -= np.sum(weights * self.standard.scale * self.standard.shift, axis=-1)
+        return made
+
+    def along(self, directions: int) -> RowMap:
+        """The same units, seen along so many directions of random signs: each is a sum of all columns but the last.
+
+        Rows keep their length, about; columns of variance 1 become sums of variance 1.
+        """
+        width = len(self.standard.scale) - 1
+        shared = width if self.units else directions
+        coins = np.random.Generator(np.random.PCG64(PUBLIC_COINS)).integers(2, size=(directions, width))
+        return RowMap(
+            self.standard,
+            directions + 1,
+            min(self.effective_dimension, directions + 1.0),
+            self.units,
+            np.asarray((2.0 * coins - 1.0) / math.sqrt(shared), dtype=np.float64),
+        )
+
+
+def plain_map(problem: Problem) -> RowMap:
+    """Rows as they are."""
+    wide = problem.dimension
+    return RowMap(Standard(np.ones(wide), np.zeros(wide)), problem.active_columns, float(wide), units=False)
+
+
+def moments_bound(problem: Problem) -> float:
+    """The L1 norm of one row's squares and products with the constant: X^2 + c sqrt(a) sqrt(X^2 - c^2).
+
+    Squares add up to X^2; the a other numbers that differ from 0 have sizes that add up to sqrt(a) times their length.
+
+    >>> from holdfast.learn._problem.losses import Logistic
+    >>> moments_bound(Problem(loss=Logistic(), dimension=5, row_norm=1.25, constant=0.75, active=5))
+    3.0625
+    """
+    square, constant = problem.row_norm**2, min(problem.constant, problem.row_norm / math.sqrt(2.0))
+    others = max(1, problem.active_columns - 1) if problem.constant > 0 else 0
+    return square + constant * math.sqrt(others) * math.sqrt(square - constant**2)
+
+
+def moments_sensitivity(adjacency: Adjacency, *, bound: float) -> float:
+    """How far one row moves the sums in L1: by its own, and twice that where it is replaced.
+
+    >>> moments_sensitivity(Adjacency.replace, bound=1.0), moments_sensitivity(Adjacency.zero_out, bound=4.0)
+    (2.0, 4.0)
+    """
+    return adjacency.gradient_factor * bound
+
+
+def row_moments(passes: ClippedBlocks, problem: Problem) -> Floats:
+    """Sums of squares and, with a constant column, of products with it; each row's share within its bound. Private."""
+    wide, bound = problem.dimension, moments_bound(problem)
+    total = np.zeros(2 * wide - 1 if problem.constant > 0 else wide)
+    for rows, _ in passes.blocks():
+        constant = np.clip(rows[:, -1:], -problem.constant, problem.constant)
+        each = rows**2 if problem.constant == 0 else np.hstack([rows**2, rows[:, :-1] * constant])
+        sizes = np.sum(np.abs(each), axis=1)
+        total += (bound / np.maximum(sizes, bound)) @ each
+    return total
+
+
+def release_units(
+    examples: Examples, problem: Problem, account: Account, *, most: int, arithmetic: Arithmetic
+) -> RowMap:
+    """Charge a share of what remains of a pure account, release the moments, and read units and origins off them.
+
+    `most` is a public bound on the number of rows, for the rounding of the sums.
+    """
+    left = account.remaining().as_pure()
+    assert left is not None, "callers have refused accounts that are not pure"
+    bound, wide, count = moments_bound(problem), problem.dimension, examples.public_count
+    sensitivity = moments_sensitivity(account.adjacency, bound=bound)
+    # Two sums, each within the rounding of so many numbers, which add up to the bound in every row.
+    sensitivity += 2.0 * most * bound * rounding_of_sum(most)
+    scale = as_written(sensitivity) / (left * Fraction(SHARE))
+    mechanism = Laplace(
+        scale=scale, l1_sensitivity=sensitivity, adjacency=account.adjacency, arithmetic=arithmetic
+    )
+    sums = row_moments(ClippedBlocks(examples, problem), problem)
+    released = np.asarray(account.release(mechanism, sums, label="objective: units of columns")) / count
+    return units_of(released, problem, noise=math.sqrt(2.0) * float(scale) / count, dimension=wide)
+
+
+def units_of(released: Floats, problem: Problem, *, noise: float, dimension: int) -> RowMap:
+    """Scales and origins from noisy means of squares and products; post-processing."""
+    squares, shift = released[:dimension], np.zeros(dimension)
+    floor = 3.0 * FLOOR * noise
+    if problem.constant > 0:
+        square = problem.constant**2
+        means = released[dimension:] / square
+        seen = np.abs(released[dimension:]) > 3.0 * noise
+        off = (means**2 * square > OFF_CENTRE * squares[:-1]) & seen
+        shift[:-1] = np.where(off, means, 0.0)
+        squares = np.append(squares[:-1] - shift[:-1] ** 2 * square, square)
+    spread = np.maximum(squares, 0.0)
+    variances = spread + floor
+    if problem.constant > 0:
+        variances[-1] = problem.constant**2
+    centred = int(np.count_nonzero(shift))
+    return RowMap(
+        Standard(1.0 / np.sqrt(variances), shift),
+        min(dimension, problem.active_columns + centred),
+        float(np.sum(np.minimum(1.0, spread / variances))),
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class WhitenedExamples(DerivedExamples):
+    """x -> M x / norm, scaled down until its Euclidean norm is at most 1 and its sizes add up to `reach` at most.
+
+    M, norm and reach are public. With `target_bound`, labels are numbers within it: they are divided by it, and each is
+    scaled down with its row, so that what is linear in rows stays so.
+
+    >>> from holdfast.learn._problem.losses import Logistic
+    >>> rows = ArrayExamples(features=np.array([[0.1, 0.0], [0.6, 0.8]]), labels=np.array([1.0, -1.0]),
+    ...                      adjacency=Adjacency.replace, public_count=2)
+    >>> units = RowMap(Standard(np.array([4.0, 0.5]), np.zeros(2)), 2, 2.0)
+    >>> made = WhitenedExamples(examples=rows, problem=Problem(loss=Logistic(), dimension=2),
+    ...                         turned=units, norm=2.0, reach=1.0)
+    >>> [x.round(3).tolist() for x, _ in made.chunks()]
+    [[[0.2, 0.0], [0.857, 0.143]]]
+    """
+
+    examples: Examples
+    problem: Problem
+    turned: RowMap
+    norm: float
+    reach: float
+    target_bound: float | None = None
+
+    @property
+    def dimension(self) -> int:
+        """Of mapped rows."""
+        return self.turned.dimension
+
+    def chunks(self) -> Iterator[Chunk]:
+        """In blocks that fit into a processor's cache."""
+        return self._mapped(self.examples.chunks())
+
+    def shuffled(self, source: Source) -> Iterator[Chunk]:
+        """In a secret order."""
+        return self._mapped(self.examples.shuffled(source))
+
+    def kept(self) -> Examples:
+        """The same, computed once where it is small."""
+        if 8 * self.public_count * self.dimension > KEPT_BYTES:
+            return self
+        parts = [(np.empty((0, self.dimension)), np.empty(0)), *self.chunks()]
+        return ArrayExamples(
+            features=np.concatenate([x for x, _ in parts]),
+            labels=np.concatenate([y for _, y in parts]),
+            adjacency=self.adjacency,
+            public_count=self.public_count,
+            unit=self.unit,
+            lacking=self.may_lack_targets,
+        )
+
+    def _mapped(self, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
+        for chunk in chunks:
+            features, labels = clipped(chunk, self.problem)
+            for start in range(0, len(labels), BLOCK):
+                rows = self.turned.forward(features[start : start + BLOCK]) / self.norm
+                lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+                sizes = np.sum(np.abs(rows), axis=1)
+                longer = np.maximum(1.0, np.maximum(lengths, sizes / self.reach))
+                some = labels[start : start + BLOCK]
+                if self.target_bound is not None:
+                    some = np.clip(some / self.target_bound, -1.0, 1.0) / longer
+                yield rows / longer[:, None], some

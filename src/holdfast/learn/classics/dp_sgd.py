@@ -1,0 +1,271 @@
+"""DP-SGD: Poisson batches from secret coins, every record's gradient clipped, numeric accounting.
+
+g = (sum of clip(gradient, C) over the batch + N(0, sigma^2 C^2)) / (q n0) (soundness, section 6; Abadi et al.
+2016). Proved for add_remove and zero_out; under replace both neighbours give mixtures, and a doubled sensitivity
+inside the Poisson accountant is no proof. Shuffled or fixed-size batches are never accounted this way.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.errors import require
+from holdfast.learn._problem import Problem
+from holdfast.learn._risk.descent import DescentSchedule, noisy_descent
+from holdfast.learn._rows.batches import poisson_sample
+from holdfast.learn._rows.examples import Examples, clipped, one_thread, rounding_of_sum
+from holdfast.learn._whitening import no_whitening
+from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner
+from holdfast.noise._source import Source
+from holdfast.privacy._account import Account
+from holdfast.privacy._adjacency import Adjacency
+from holdfast.privacy._calibration import calibrate
+from holdfast.privacy._curves.curve import PrivacyCurve
+from holdfast.privacy._curves.subsampled import SubsampledGaussianCurve
+from holdfast.privacy._mechanisms.mechanism import Arithmetic
+from holdfast.privacy._mechanisms.subsampled import SubsampledGaussian
+from holdfast.privacy._rounding import NORM_SLACK, as_written
+
+Floats = NDArray[np.float64]
+THEOREM = "DP-SGD: composed Poisson-subsampled Gaussian mechanisms (soundness, section 6)"
+ADJACENCIES = ("add_remove", "zero_out")
+EPOCHS = 10
+BATCH = 1_024
+"""The expected batch where none is asked for; smaller where a tenth of the rows is less."""
+CALIBRATION = 1e-4
+"""How far above the least noise a numeric accountant's answer may be: each trial composes all steps."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sgd:
+    """Public constants of a run: clip C, rate q, T steps, and what is done with noisy gradients."""
+
+    problem: Problem
+    count: int
+    rate: float
+    steps: int
+    clip: float
+    step: float = 4.0
+    momentum: float = 0.0
+    average: float = 0.5
+
+    def __post_init__(self) -> None:
+        require(0 < self.rate <= 1, "rate", self.rate, "in (0, 1]")
+        require(0 < self.clip < math.inf, "clip", self.clip, "> 0 and finite")
+        _ = self.schedule  # which checks the rest
+
+    @property
+    def schedule(self) -> DescentSchedule:
+        """The steps, as the loop of descent takes them."""
+        return DescentSchedule(
+            preconditioner="none",
+            steps=self.steps,
+            step=self.step,
+            momentum=self.momentum,
+            average=self.average,
+        )
+
+    @classmethod
+    def of(
+        cls,
+        problem: Problem,
+        *,
+        count: int,
+        rate: float | None = None,
+        steps: int | None = None,
+        clip: float | None = None,
+        **options: float,
+    ) -> Sgd:
+        """Defaults from public quantities: batches of 1024 rows, ten epochs, the proved bound as the clip."""
+        if clip is None:
+            problem.require_lipschitz("dp_sgd without the option clip")
+        chosen = min(0.1, BATCH / count) if rate is None else rate
+        require(0 < chosen <= 1, "rate", chosen, "in (0, 1]")
+        return cls(
+            problem=problem,
+            count=count,
+            rate=chosen,
+            steps=max(1, round(EPOCHS / chosen)) if steps is None else steps,
+            clip=problem.lipschitz if clip is None else clip,
+            **options,
+        )
+
+    @property
+    def coin(self) -> Fraction:
+        """The probability of a row; never above the rate that the accountant is told."""
+        return min(as_written(self.rate), Fraction(self.rate))
+
+    def l2_sensitivity(self, most: int) -> float:
+        """C, given that the record was drawn, and what rounding may add to two sums of `most` rows."""
+        return self.clip * (1.0 + NORM_SLACK + 2.0 * most * rounding_of_sum(most))
+
+    def mechanism(
+        self, limit: PrivacyCurve, *, most: int, adjacency: Adjacency, arithmetic: Arithmetic
+    ) -> SubsampledGaussian:
+        """The least noise with which all steps together are within the limit."""
+        noise = noise_multiplier(limit, rate=self.rate, steps=self.steps)
+        sensitivity = self.l2_sensitivity(most)
+        return SubsampledGaussian(
+            sigma=as_written(noise) * as_written(sensitivity),
+            l2_sensitivity=sensitivity,
+            rate=self.rate,
+            adjacency=adjacency,
+            arithmetic=arithmetic,
+        )
+
+    def batch_gradient(self, weights: Floats, examples: Examples, source: Source) -> Floats:
+        """The sum of clipped gradients over a fresh secret sample; private before noise."""
+        total = np.zeros_like(weights)
+        for chunk in poisson_sample(examples, source, rate=self.coin):
+            rows, labels = clipped(chunk, self.problem)
+            slopes = self.problem.slopes(rows @ weights.T, labels)
+            # The norm of an outer product, the gradient of all classes together.
+            lengths = np.linalg.norm(slopes, axis=1) * np.sqrt(np.einsum("ij,ij->i", rows, rows))
+            total += (slopes * (self.clip / np.maximum(lengths, self.clip))[:, None]).T @ rows
+        return total
+
+
+@lru_cache(maxsize=64)
+def noise_multiplier(limit: PrivacyCurve, *, rate: float, steps: int) -> float:
+    """The least noise over sensitivity with which so many steps are within the limit; kept, as it takes a while."""
+    return calibrate(
+        lambda multiplier: SubsampledGaussianCurve(multiplier, rate).repeat(steps),
+        limit,
+        low=1e-2,
+        tolerance=CALIBRATION,
+    )
+
+
+def plan_for(
+    problem: Problem,
+    limit: PrivacyCurve,
+    *,
+    count: int,
+    adjacency: Adjacency | str,
+    rate: float | None = None,
+    steps: int | None = None,
+    clip: float | None = None,
+    most: int | None = None,
+    arithmetic: Arithmetic = "strict",
+) -> list[tuple[SubsampledGaussian, int]]:
+    """A plan to open an account with: numeric composition, tighter than one Renyi order.
+
+    `Account(limit, plan=plan_for(problem, limit, count=n, adjacency="zero_out"), adjacency="zero_out")`
+    """
+    sgd = Sgd.of(problem, count=count, rate=rate, steps=steps, clip=clip)
+    world = Adjacency.of(adjacency)
+    bound = (count if world.count_is_public else 16 * count) if most is None else most
+    return [(sgd.mechanism(limit, most=bound, adjacency=world, arithmetic=arithmetic), sgd.steps)]
+
+
+def dp_sgd(
+    examples: Examples,
+    problem: Problem,
+    *,
+    account: Account,
+    rate: float | None = None,
+    steps: int | None = None,
+    clip: float | None = None,
+    step: float = 4.0,
+    momentum: float = 0.0,
+    average: float = 0.5,
+    count_bound: int | None = None,
+    arithmetic: Arithmetic = "strict",
+) -> Fit:
+    """Steps along noisy gradients of secret Poisson samples; the mean of the last iterates.
+
+    Private for any loss: gradients are clipped record by record. Needs an account that can pay for subsampled
+    noise: one of currency 'renyi', or one opened with `plan=plan_for(...)`.
+    """
+    planned = _planned(account)
+    if planned is not None:
+        rate, steps = planned[0].rate, planned[1]
+    sgd = Sgd.of(
+        problem,
+        count=examples.public_count,
+        rate=rate,
+        steps=steps,
+        clip=clip,
+        step=step,
+        momentum=momentum,
+        average=average,
+    )
+    most, assumptions = examples.largest_count(count_bound)
+    if planned is None:
+        _require_price(account)
+        mechanism = sgd.mechanism(
+            account.remaining(), most=most, adjacency=account.adjacency, arithmetic=arithmetic
+        )
+    else:
+        mechanism = planned[0]
+        require(
+            float(mechanism.l2_sensitivity) >= sgd.l2_sensitivity(most),
+            "clip",
+            sgd.clip,
+            f"at most what the plan's sensitivity, {float(mechanism.l2_sensitivity):g}, covers",
+        )
+    permit = account.permit(mechanism, times=sgd.steps, label="dp_sgd: gradients")
+    with one_thread():
+        # The divisor is public: the expected size of a batch, never the size of this one.
+        weights = noisy_descent(
+            lambda at: sgd.batch_gradient(at, examples, account.source),
+            problem,
+            no_whitening(problem.dimension),
+            sgd.schedule,
+            permit,
+            step=sgd.step,
+            divisor=sgd.rate * sgd.count,
+            name="dp_sgd",
+        )
+    return Fit(
+        weights=problem.of_weights(weights),
+        theorem=THEOREM,
+        parameters={
+            "rate": sgd.rate,
+            "steps": sgd.steps,
+            "clip": sgd.clip,
+            "step": sgd.step,
+            "momentum": sgd.momentum,
+            "average": sgd.average,
+            "noise_multiplier": float(mechanism.sigma) / float(mechanism.l2_sensitivity),
+        },
+        assumptions=assumptions,
+    )
+
+
+def _planned(account: Account) -> tuple[SubsampledGaussian, int] | None:
+    """The account's plan, where it was opened with one for this method."""
+    for mechanism, times in getattr(account.currency, "items", ()):
+        if isinstance(mechanism, SubsampledGaussian):
+            return mechanism, times
+    return None
+
+
+def _require_price(account: Account) -> None:
+    """Refuse currencies in which subsampled noise has no price (soundness, section 19)."""
+    require(
+        account.currency.name == "renyi",
+        "currency",
+        account.currency.name,
+        "'renyi' or a plan: subsampled noise has no other price",
+        "open the account with currency='renyi' or with plan=dp_sgd.plan_for(...)",
+    )
+
+
+METHOD = Learner(
+    name="dp_sgd",
+    run=dp_sgd,
+    paper="Abadi et al. 2016",
+    needs=("delta",),
+    adjacencies=ADJACENCIES,
+    currency="renyi",
+    outputs=("one", "several"),
+    single_rows=SINGLE_ROWS,
+    behind="on tables that fit a full pass, full-batch steps give less noise for the same work",
+)

@@ -1,0 +1,277 @@
+"""Dataset: a limit for everything that is ever released about one body of data.
+
+Accounts are opened on its terms, on what is left of it, and one that is open already goes on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from holdfast._arguments import checked
+from holdfast.errors import AdjacencyError, BudgetExceeded, LedgerError, require
+from holdfast.ledger._chain import Chain
+from holdfast.ledger._entry import LedgerEntry, canonical
+from holdfast.ledger._holder import abandoned
+from holdfast.ledger._journal import cost_of, require_text
+from holdfast.privacy._account import Account
+from holdfast.privacy._account.currency import (
+    BasicCurrency,
+    ConcentratedCurrency,
+    Cost,
+    Currency,
+    GaussianCurrency,
+    PureCurrency,
+    RenyiCurrency,
+)
+from holdfast.privacy._account.request import LEAST_LEFT
+from holdfast.privacy._account.weak_limit import warn_weak_limit
+from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
+from holdfast.privacy._curves.curve import PrivacyCurve
+from holdfast.privacy._wording import least_text, point_text
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class Dataset:
+    """What the ledger fixed when the dataset was opened; accounts share it and may not differ."""
+
+    name: str
+    limit: PrivacyCurve
+    amount: Cost
+    adjacency: Adjacency
+    unit: PrivacyUnit
+    currency: Currency
+    purpose: str = ""
+    approver: str = ""
+    version: str = ""
+
+    @classmethod
+    def declared(
+        cls,
+        name: str,
+        *,
+        limit: PrivacyCurve,
+        adjacency: Adjacency | str | None = None,
+        unit: PrivacyUnit | None = None,
+        currency: str | None = None,
+        order: float | None = None,
+        purpose: str = "",
+        approver: str = "",
+        version: str = "",
+    ) -> Dataset:
+        """A dataset that no ledger holds yet: everything that can be refused is, before a file is touched."""
+        for what, text in (
+            ("name", name),
+            ("purpose", purpose),
+            ("approver", approver),
+            ("version", version),
+        ):
+            require_text(what, text)
+        require(bool(name), "name", name, "a non-empty text")
+        warn_weak_limit(limit)
+        # The account is opened only to translate the limit, by the rules that all accounts follow.
+        model = Account(
+            limit,
+            adjacency=Adjacency.replace if adjacency is None else adjacency,
+            unit=unit,
+            currency=currency,
+            order=order,
+        )
+        return cls(
+            name=name,
+            limit=limit,
+            amount=model.currency.limit(limit),
+            adjacency=model.adjacency,
+            unit=model.unit,
+            currency=currency_of(model.currency.to_json()),
+            purpose=purpose,
+            approver=approver,
+            version=version,
+        )
+
+    @property
+    def read_at(self) -> float | None:
+        """The delta at which its limit names an epsilon."""
+        point = self.limit.as_approximate()
+        return None if point is None else float(point[1])
+
+    @property
+    def terms(self) -> dict[str, Any]:
+        """What an account of this dataset must agree on, as plain data."""
+        return {
+            "adjacency": self.adjacency.value,
+            "unit": {"column": self.unit.column, "max_rows": self.unit.max_rows},
+            "currency": self.currency.to_json(),
+        }
+
+    def free_words(self, free: Cost) -> str:
+        """What is left of the limit, in its own terms, rounded down."""
+        if not any(free.amounts):
+            return "nothing"
+        curve = self.currency.promise(free)
+        if self.read_at is None:
+            return repr(curve)
+        named = curve.as_approximate()
+        epsilon, delta = (
+            (float(named[0]), float(named[1])) if named else (curve.epsilon(self.read_at), self.read_at)
+        )
+        return point_text(least_text(epsilon), delta)
+
+    def to_body(self) -> dict[str, Any]:
+        """The body of the entry that opens it."""
+        return self.terms | {
+            "dataset": self.name,
+            "limit": self.limit.to_json(),
+            "amount": self.amount.to_json(),
+            "purpose": self.purpose,
+            "approver": self.approver,
+            "version": self.version,
+        }
+
+    @classmethod
+    def of(cls, entry: LedgerEntry) -> Dataset:
+        """The dataset that an entry opened."""
+        from holdfast.privacy._curves.stored import curve_from_json
+
+        body = entry.body
+        return cls(
+            name=body["dataset"],
+            limit=curve_from_json(body["limit"]),
+            amount=cost_of(body["amount"]),
+            adjacency=Adjacency.of(body["adjacency"]),
+            unit=PrivacyUnit(**body["unit"]),
+            currency=currency_of(body["currency"]),
+            purpose=body["purpose"],
+            approver=body["approver"],
+            version=body["version"],
+        )
+
+
+def currency_of(data: Any) -> Currency:
+    """The currency that `to_json` wrote. A fixed plan is no currency of a ledger: it does not add up."""
+    simple: dict[str, type[Currency]] = {
+        "pure": PureCurrency,
+        "basic": BasicCurrency,
+        "zcdp": ConcentratedCurrency,
+        "gdp": GaussianCurrency,
+    }
+    if data["name"] == "renyi":
+        return RenyiCurrency.from_json(data)
+    if data["name"] not in simple:
+        raise LedgerError(
+            f"currency {data['name']!r} cannot be shared by the accounts of a ledger; use "
+            "pure, basic, zcdp, gdp or renyi, and spend a fixed plan with account.permit"
+        )
+    return simple[data["name"]]()
+
+
+def committed(chain: Chain, dataset: str) -> list[tuple[str, bool, Cost]]:
+    """What each account of the present period takes from the dataset: name, whether open, amount.
+
+    An open account takes its whole limit, a closed one what it spent: so on every history the
+    charges of all accounts together stay within the dataset's limit.
+    """
+    place = chain.dataset(dataset)
+    assert place is not None
+    taken = []
+    for name, opened, closed in chain.accounts(dataset):
+        if opened < place[1]:
+            continue  # of an earlier period
+        amount = chain.entry(opened).body["amount"] if closed is None else chain.entry(closed).body["spent"]
+        taken.append((name, closed is None, cost_of(amount)))
+    return taken
+
+
+def known_dataset(chain: Chain, name: str) -> Dataset:
+    """The dataset of this name, which must be open."""
+    place = chain.dataset(name)
+    if place is None:
+        raise LedgerError(
+            f"the ledger has no dataset {name!r}; open it with ledger.dataset({name!r}, limit=...)"
+        )
+    return Dataset.of(chain.entry(place[0]))
+
+
+def _terms(dataset: Dataset, adjacency: Adjacency | str | None, unit: PrivacyUnit | None) -> str:
+    asked = dataset.adjacency if adjacency is None else Adjacency.of(adjacency)
+    return f"adjacency {asked.value!r} and {(dataset.unit if unit is None else unit).summary()}"
+
+
+def require_terms(dataset: Dataset, adjacency: Adjacency | str | None, unit: PrivacyUnit | None) -> None:
+    """Refuse an account whose neighbours or units are others than its dataset's."""
+    same = adjacency is None or Adjacency.of(adjacency) is dataset.adjacency
+    if not same or (unit is not None and unit != dataset.unit):
+        raise AdjacencyError(
+            f"dataset {dataset.name!r} is kept for adjacency {dataset.adjacency.value!r} and "
+            f"{dataset.unit.summary()}; an account with other terms cannot share its limit, and this one is for "
+            f"{_terms(dataset, adjacency, unit)}: declare the dataset so (holdfast ledger init --adjacency, --user, "
+            "--max-rows)"
+        )
+
+
+def free_share(
+    chain: Chain, dataset: Dataset, limit: PrivacyCurve | None
+) -> tuple[Cost, BudgetExceeded | None]:
+    """The amount that a new account takes, and the refusal if it is not there."""
+    free = dataset.amount
+    for _, _, amount in committed(chain, dataset.name):
+        free = free - amount
+    if limit is None:
+        refusal = BudgetExceeded(
+            f"nothing is left of dataset {dataset.name!r}{_crumbs(free)}{_way_out(chain, dataset)}"
+        )
+        return free, refusal if _is_spent(free, dataset) else None
+    asked = cost_of(dataset.currency.limit(limit).to_json())
+    if asked.fits(free):
+        return asked, None
+    return asked, BudgetExceeded(
+        f"an account of {limit.words(dataset.read_at)} asks for more than {dataset.free_words(free)}, "
+        f"which is what is left of dataset {dataset.name!r}; nothing was opened{_way_out(chain, dataset)}"
+    )
+
+
+def _is_spent(free: Cost, dataset: Dataset) -> bool:
+    """Whether what is free is a rounding error of the limit, by what it lets an attacker gain: it buys noise alone."""
+    if not any(free.amounts):
+        return True
+    promise = dataset.currency.promise
+    return promise(free).delta(0.0) <= LEAST_LEFT * promise(dataset.amount).delta(0.0)
+
+
+def _crumbs(free: Cost) -> str:
+    return " but a thousandth of its limit or less, which buys noise alone" if any(free.amounts) else ""
+
+
+def _way_out(chain: Chain, dataset: Dataset) -> str:
+    """What to do where accounts hold what processes that are gone will never spend."""
+    names = abandoned(chain, dataset.name)
+    if not names:
+        return ""
+    shown = ", ".join(map(repr, names[:3])) + (" and others" if len(names) > 3 else "")
+    return (
+        f". The processes of {shown} are gone: 'holdfast ledger close --abandoned' gives back what they hold"
+    )
+
+
+def resumed(
+    chain: Chain, known: tuple[str, int, int | None], *, name: str, dataset: str, limit: PrivacyCurve | None
+) -> LedgerEntry:
+    """The entry that opened an account, if a caller with this limit may go on with it."""
+    if known[2] is not None:
+        raise LedgerError(f"account {name!r} is closed; choose another name")
+    opened = chain.entry(known[1])
+    other_limit = limit is not None and canonical(limit.to_json()) != canonical(opened.body["limit"])
+    if known[0] != dataset or other_limit:
+        raise LedgerError(
+            f"account {name!r} was opened on another dataset or with another limit; choose another name"
+        )
+    return opened
+
+
+def require_all_closed(chain: Chain, dataset: str) -> None:
+    """Refuse a new period while accounts of the old one may still be charged."""
+    known_dataset(chain, dataset)
+    still_open = [name for name, _, closed in chain.accounts(dataset) if closed is None]
+    if still_open:
+        raise LedgerError(f"close the open accounts of {dataset!r} first: {', '.join(still_open[:5])}")

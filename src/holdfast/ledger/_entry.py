@@ -1,0 +1,213 @@
+"""LedgerEntry: one immutable line of the ledger, in canonical JSON, chained to the one before.
+
+The hash of an entry covers its text, its text holds the hash of the entry before: whoever changes
+an old entry changes every hash after it. The text of an entry never changes its meaning: new
+versions of holdfast read old entries as they were written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+from holdfast._arguments import checked
+from holdfast.errors import LedgerError
+from holdfast.release._archive import parse_json
+
+VERSION = 1
+BEGINNING = "0" * 64
+_MOST_BYTES = 4 * 2**20
+Kind = Literal[
+    "ledger",
+    "dataset",
+    "account",
+    "charge",
+    "settle",
+    "refusal",
+    "close",
+    "reset",
+    "signature",
+    "release",
+    "page",
+    "approval",
+]
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class LedgerEntry:
+    """What happened, when, and after what.
+
+    >>> entry = LedgerEntry(number=0, previous=BEGINNING, at="2025-01-31T12:00:00Z", kind="ledger", body={})
+    >>> LedgerEntry.parse(entry.text, entry.hash) == entry
+    True
+    """
+
+    number: int
+    previous: str
+    at: str
+    kind: Kind
+    body: Mapping[str, Any]
+
+    @cached_property
+    def text(self) -> str:
+        """The canonical JSON that is hashed and stored."""
+        return canonical(
+            {
+                "version": VERSION,
+                "number": self.number,
+                "previous": self.previous,
+                "at": self.at,
+                "kind": self.kind,
+                "body": self.body,
+            }
+        )
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 of the text."""
+        return entry_digest(self.text)
+
+    @property
+    def must_last(self) -> bool:
+        """Whether losing it in a power cut would do harm.
+
+        A lost refusal forgets nothing that was spent. A lost note that a value was handed out
+        leaves the charge; only where the value is kept under a key would it be drawn a second time.
+        """
+        return self.kind != "refusal" and not (self.kind == "settle" and self.body.get("payload") is None)
+
+    @classmethod
+    def parse(cls, text: str, stored_hash: str) -> LedgerEntry:
+        """The entry of a stored text, which must have the stored hash and a known version."""
+        if not isinstance(text, str) or entry_digest(text) != stored_hash:
+            raise LedgerError(
+                "the ledger was changed or damaged: an entry does not have its hash; nothing was released"
+            )
+        try:
+            data = parse_json(text.encode(), "a ledger entry", most_bytes=_MOST_BYTES, most_depth=60)
+            version = data.pop("version")
+            if version != VERSION:
+                raise LedgerError(
+                    f"a ledger entry has version {version!r}, this holdfast reads {VERSION}; upgrade it"
+                )
+            entry = cls(**data)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise LedgerError("a ledger entry has the right hash but not the form of an entry") from error
+        if entry.kind not in get_args(Kind) or not isinstance(entry.body, dict):
+            raise LedgerError(f"entry {entry.number!r} of the ledger is of an unknown kind; upgrade holdfast")
+        entry.__dict__.update(
+            text=text, hash=stored_hash
+        )  # as they are stored, not as they would be written now
+        return entry
+
+    def summary(self) -> str:
+        """One line for the history."""
+        shown = {
+            name: value for name, value in self.body.items() if name in _SHOWN and value not in ("", None)
+        }
+        if isinstance(self.body.get("mechanism"), dict):
+            shown["mechanism"] = self.body["mechanism"].get("mechanism")
+        facts = ", ".join(f"{name} {_in_words(name, value)}" for name, value in shown.items())
+        return f"{self.number:>6}  {self.at}  {self.kind:<9}  {facts}"
+
+
+_SHOWN = (
+    "dataset",
+    "account",
+    "share",
+    "entry",
+    "state",
+    "times",
+    "cost",
+    "spent",
+    "label",
+    "key",
+    "purpose",
+    "approver",
+    "reason",
+    "limit",
+    "method",
+    "title",
+    "sha256",
+)
+
+
+def canonical(data: Any) -> str:
+    r"""One text for one value: sorted keys, no spaces, ASCII; infinities as {"float": "inf"}.
+
+    >>> canonical({"b": 1, "a": [0.5, "é"]})
+    '{"a":[0.5,"\\u00e9"],"b":1}'
+    """
+    try:
+        return json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False, default=_item)
+    except ValueError:
+        return json.dumps(
+            _finite(data), sort_keys=True, separators=(",", ":"), allow_nan=False, default=_item
+        )
+
+
+def restored_entry(data: Any) -> Any:
+    """Undo what `canonical` does to infinities.
+
+    >>> restored_entry(json.loads(canonical({"epsilon": math.inf})))
+    {'epsilon': inf}
+    """
+    match data:
+        case {"float": str() as text} if len(data) == 1:
+            return float(text)
+        case dict():
+            return {name: restored_entry(value) for name, value in data.items()}
+        case list():
+            return [restored_entry(value) for value in data]
+    return data
+
+
+def entry_digest(text: str) -> str:
+    """SHA-256 of a text, in hexadecimal."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def now() -> str:
+    """The time in UTC, to the second."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _finite(data: Any) -> Any:
+    match data:
+        case float() if not math.isfinite(data):
+            return {"float": repr(float(data))}
+        case Mapping():
+            return {name: _finite(value) for name, value in data.items()}
+        case list() | tuple():
+            return [_finite(value) for value in data]
+    return data
+
+
+def _item(value: Any) -> Any:
+    """A NumPy number as a plain one."""
+    return value.item()
+
+
+def _in_words(name: str, value: Any) -> str:
+    """A value of the history; exact amounts become decimals to read, the entry keeps them exact."""
+    if name == "limit" and isinstance(value, dict):
+        from holdfast.privacy._curves.stored import curve_from_json
+
+        return curve_from_json(restored_entry(value)).words()
+    if isinstance(value, list):
+        return "(" + ", ".join(_decimal(part) for part in value) + ")"
+    return str(value)
+
+
+def _decimal(value: Any) -> str:
+    numerator, _, denominator = str(value).partition("/")
+    if numerator.isdecimal() and denominator.isdecimal():
+        return f"{int(numerator) / int(denominator):.6g}"
+    return str(value)

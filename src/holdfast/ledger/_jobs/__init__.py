@@ -1,0 +1,8 @@
+"""Jobs: pieces of work that are paid for once, whatever goes wrong."""
+
+from __future__ import annotations
+
+from holdfast.ledger._jobs.job import PaidOnce, job_key, kept, once, settled, waiting
+from holdfast.ledger._jobs.turns import Latest, paid_for
+
+__all__ = ["Latest", "PaidOnce", "job_key", "kept", "once", "paid_for", "settled", "waiting"]

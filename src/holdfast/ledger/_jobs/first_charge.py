@@ -1,0 +1,108 @@
+"""An account that is opened by its first charge: work that is refused before it never holds anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from holdfast.errors import BudgetExceeded, LedgerError
+from holdfast.ledger._dataset import free_share, require_terms
+from holdfast.ledger._holder import Holder
+from holdfast.ledger._ledger import Ledger
+from holdfast.privacy._account import Account
+from holdfast.privacy._account.currency import Cost
+from holdfast.privacy._account.journal import Charge, Entry, Journal, State
+
+
+def opened_by_first_charge(ledger: Ledger, dataset: str, name: str, **told: Any) -> Account:
+    """The account of this name if it is open; else one that its first charge opens."""
+    terms = ledger.dataset(dataset)
+    require_terms(terms, told["adjacency"], told["unit"])
+    with ledger._store.reading() as chain:
+        is_open = chain.account(name) is not None
+        amount, refusal = free_share(chain, terms, told["limit"])
+    if is_open or refusal is not None:
+        return ledger.account(dataset, name=name, **told)  # which writes a refusal down
+
+    def now() -> Journal:
+        opened = ledger.account(dataset, name=name, **told)
+        require_first(ledger, name)
+        if opened._caps != (("", amount),):
+            raise BudgetExceeded(
+                f"the budget of dataset {dataset!r} moved meanwhile; nothing was charged. Try again"
+            )
+        return opened.journal
+
+    account = Account(
+        terms.currency.promise(amount) if told["limit"] is None else told["limit"],
+        adjacency=terms.adjacency,
+        unit=terms.unit,
+        currency=terms.currency,
+        journal=OpenedByFirstCharge(now),
+        translated=amount,
+    )
+    account.read_at = terms.read_at if account.read_at is None else account.read_at
+    return account
+
+
+def first_holder(ledger: Ledger, name: str) -> Holder:
+    """Of the processes that have an account open, the one that opened it; this one where no other is known to live."""
+    with ledger._store.reading() as chain:
+        return next((one for row in chain.holders(name) if (one := Holder(*row)).alive), Holder.this())
+
+
+def require_first(ledger: Ledger, name: str) -> None:
+    """Refuse an account that another process opened in the meantime: it does the same work under the same name."""
+    first = first_holder(ledger, name)
+    if first != Holder.this():
+        raise LedgerError(
+            f"account {name!r} was opened meanwhile by {first.summary()}, which does the same work; wait for it and "
+            "ask again. This run charged nothing"
+        )
+
+
+class OpenedByFirstCharge:
+    """The journal of an account that is opened when something is charged to it, and holds nothing before."""
+
+    def __init__(self, opening: Callable[[], Journal]) -> None:
+        self._opening = opening
+        self._journal: Journal | None = None
+
+    def charge(self, charge: Charge, caps: Any) -> Entry:
+        """Open the account, if this is the first charge, and charge."""
+        if self._journal is None:
+            self._journal = self._opening()
+        return self._journal.charge(charge, caps)
+
+    def settle(self, number: int, state: State, payload: str | None) -> Entry:
+        """Of a charge, so that the account is open."""
+        assert self._journal is not None
+        return self._journal.settle(number, state, payload)
+
+    def close_release(self, facts: dict[str, Any]) -> None:
+        """Of an open account; where nothing was charged there is nothing to close."""
+        if self._journal is not None:
+            self._journal.close_release(facts)
+
+    def spent(self, share: str) -> Cost | None:
+        """Nothing before the first charge."""
+        return None if self._journal is None else self._journal.spent(share)
+
+    def cap(self, share: str) -> Cost | None:
+        """None before the first charge."""
+        return None if self._journal is None else self._journal.cap(share)
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """None before the first charge."""
+        return () if self._journal is None else self._journal.entries
+
+    @property
+    def head(self) -> str:
+        """Empty before the first charge."""
+        return "" if self._journal is None else self._journal.head
+
+    @property
+    def name(self) -> str:
+        """Empty before the first charge."""
+        return "" if self._journal is None else self._journal.name

@@ -1,0 +1,200 @@
+"""once: a piece of work that is paid for once, whatever goes wrong.
+
+Its key names its account. The account is opened by the first charge, so that work which is refused before it holds
+nothing. What was made is kept beside the ledger before the account closes, and let go when it is written where it was
+wanted. The same key then finds, in this order: the result that is kept; the charges of a run that was killed, to go on
+with; or nothing, and pays. Where an account of the key came to nothing the next one is called `key~2`, and so on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from holdfast._arguments import checked
+from holdfast.errors import AlreadyReleased, BudgetExceeded, LedgerError, NotWritten, ParameterError, require
+from holdfast.ledger._entry import canonical
+from holdfast.ledger._holder import Holder
+from holdfast.ledger._jobs.first_charge import first_holder, opened_by_first_charge
+from holdfast.ledger._jobs.keeping import Shelf
+from holdfast.ledger._jobs.turns import Latest, state_of
+from holdfast.ledger._ledger import Ledger
+from holdfast.privacy._account import Account
+from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
+from holdfast.privacy._curves.curve import PrivacyCurve
+from holdfast.release import Release
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class PaidOnce:
+    """A release, the account that paid for it, and whether an earlier run had made it."""
+
+    release: Release[Any]
+    account: str
+    found: bool
+
+
+def job_key(kind: str, about: Mapping[str, Any]) -> str:
+    """A key for work that was given none: the same work has the same one."""
+    return f"{kind}-{_digest(about)[:12]}"
+
+
+@checked
+def kept(ledger: Ledger, key: str) -> Release[Any] | None:
+    """The result that is kept for a key because it was not written yet; None where there is none."""
+    latest = Latest.of(ledger, key)
+    return None if latest is None else Shelf(ledger.path).find(latest.account, paid_by=latest.paid_by)
+
+
+def waiting(ledger: Ledger) -> dict[str, Path]:
+    """The accounts whose results are kept because they were not written yet, and where each lies."""
+    places = {
+        entry.body["account"]: Shelf(ledger.path).place(entry.body["account"])
+        for entry in ledger.history()
+        if entry.kind == "account"
+    }
+    return {name: place for name, place in places.items() if place.exists()}
+
+
+def settled(ledger: Ledger, key: str) -> None:
+    """Close what a killed run left open after its result was written, and let go what it kept."""
+    latest = Latest.of(ledger, key)
+    if latest is not None:
+        _close(ledger, latest.account, "the work is done")
+        Shelf(ledger.path).let_go(latest.account)
+
+
+@checked
+def once(
+    ledger: Ledger,
+    dataset: str,
+    *,
+    key: str,
+    make: Callable[[Account], Release[Any]],
+    write: Callable[[Release[Any]], None],
+    about: Mapping[str, Any] | None = None,
+    limit: PrivacyCurve | None = None,
+    adjacency: Adjacency | str | None = None,
+    unit: PrivacyUnit | None = None,
+    purpose: str = "",
+    approver: str = "",
+    again: bool = False,
+) -> PaidOnce:
+    """Make a release and write it, paid from one account; what an earlier run of the key made is not made again.
+
+    `about` is what the work asks: a key gives nothing back to work that asks something else. With `again` a key that
+    was written before is made anew and charged anew; without, it is refused. Without a limit the account takes
+    everything that is left.
+    """
+    require(bool(key), "key", key, "a non-empty text")
+    asked, shelf = _digest(about or {}), Shelf(ledger.path)
+    name = _account_of(ledger, key, asked, again=again)
+    release = shelf.find(name, paid_by=f"{ledger.id}/{dataset}/{name}")
+    found, written = release is not None, False
+    if release is None:
+        account = opened_by_first_charge(
+            ledger,
+            dataset,
+            name,
+            limit=limit,
+            adjacency=adjacency,
+            unit=unit,
+            purpose=purpose,
+            approver=approver,
+            about=asked,
+        )
+        with _given_back(ledger, account, name):
+            release = make(account)
+            try:
+                shelf.keep(name, release)
+            except OSError:
+                write(release)  # there is no second place; work with keys could still go on if this fails
+                written = True
+    _close(ledger, name, "the work is done")
+    try:
+        if not written:
+            write(release)
+    except Exception as error:
+        raise NotWritten(
+            f"the result could not be written ({_cause(error)}) and is kept with the ledger, in "
+            f"{str(shelf.place(name))!r}; the same command, or the same key, writes it and pays nothing"
+        ) from error
+    shelf.let_go(name)
+    return PaidOnce(release=release, account=name, found=found)
+
+
+def _account_of(ledger: Ledger, key: str, about: str, *, again: bool) -> str:
+    """The account to go on with, or the name of a new one."""
+    latest = Latest.of(ledger, key)
+    if latest is None:
+        return key
+    if latest.living is not None and not again:
+        raise LedgerError(
+            f"account {latest.account!r} is open in {latest.living.summary()}; wait for it, or use another key"
+        )
+    if latest.living is not None or latest.state == "nothing spent" or (latest.state == "closed" and again):
+        return latest.following
+    if latest.state == "closed":
+        raise LedgerError(
+            f"account {latest.account!r} is closed and its result is not kept: it was written, or its noise is gone; "
+            "use another key, which is charged again"
+        )
+    if latest.state == "empty":
+        _close(ledger, latest.account, "nothing was charged")
+        return latest.following
+    if latest.state == "gone":
+        raise _gone(ledger, latest.account)
+    if latest.about not in (None, about):
+        raise ParameterError(
+            f"key {key!r} belongs to work that asked something else; ask as it did, or use another key, "
+            "which is charged again"
+        )
+    return latest.account
+
+
+@contextmanager
+def _given_back(ledger: Ledger, account: Account, name: str) -> Iterator[None]:
+    """Where the work fails, close its account, unless all it charged is kept under keys so that it can go on."""
+    begun = bool(account.journal.entries)
+    try:
+        yield
+    except BaseException as error:
+        if begun and isinstance(error, AlreadyReleased | BudgetExceeded):
+            raise _gone(ledger, name) from error
+        goes_on = state_of([entry.charge.key for entry in account.journal.entries], is_open=True) == "begun"
+        if not goes_on and first_holder(ledger, name) == Holder.this():  # else the work goes on elsewhere
+            _close(ledger, name, "the work failed")
+        raise
+
+
+def _gone(ledger: Ledger, name: str) -> LedgerError:
+    _close(ledger, name, "the run was killed while it drew noise")
+    return LedgerError(
+        f"the work of account {name!r} was killed while it drew noise, and what it drew is gone; it stays charged, and "
+        "what it held besides was given back. Do it again under another key, or, without a key, by the same "
+        "command: either is charged again"
+    )
+
+
+def _close(ledger: Ledger, name: str, reason: str) -> None:
+    """Close an account if it is open."""
+    with ledger._store.reading() as chain:
+        known = chain.account(name)
+    if known is not None and known[2] is None:
+        ledger.close_account(name, reason=reason)
+
+
+def _digest(about: Mapping[str, Any]) -> str:
+    return hashlib.sha256(canonical(about).encode()).hexdigest()
+
+
+def _cause(error: Exception) -> str:
+    """The operating system's words hold no data; those of other errors might."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return type(error).__name__

@@ -1,0 +1,53 @@
+"""Shelf: results that were paid for and are not yet where they were wanted.
+
+A result is on the shelf, beside its ledger, before its account closes and before it is written anywhere else. So a disk
+that fills up, a folder that goes away or a kill costs nobody a second payment. What lies there is the release itself,
+which is public by its promise; all the same only its owner can read it, as with the ledger. It is taken away when it is
+written where it was wanted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from holdfast.errors import FormatError
+from holdfast.release import Release
+from holdfast.release._archive import whole
+from holdfast.release._outputs import KEPT
+
+
+class Shelf:
+    """The folder of kept results of one ledger."""
+
+    def __init__(self, ledger: Path) -> None:
+        self.folder = ledger.with_name(ledger.name + KEPT)
+
+    def place(self, account: str) -> Path:
+        """Where the result of an account is kept; names may hold what no file name can."""
+        return self.folder / f"{hashlib.sha256(account.encode()).hexdigest()[:32]}.holdfast"
+
+    def keep(self, account: str, release: Release[Any]) -> None:
+        """Put a result there, whole and on the disk, or not at all."""
+        self.folder.mkdir(mode=0o700, exist_ok=True)
+        with whole(self.place(account)) as file:
+            release.save(file)
+            file.chmod(0o600)
+
+    def find(self, account: str, *, paid_by: str) -> Release[Any] | None:
+        """The result that is kept for an account; `FormatError` where the file is not what that account paid for."""
+        path = self.place(account)
+        if not path.exists():
+            return None
+        kept = Release.load(path)
+        if kept.provenance.account not in ("", paid_by):  # nothing, where nothing had to be charged
+            raise FormatError(f"{str(path)!r} was not paid for by account {account!r}; move it away")
+        return kept
+
+    def let_go(self, account: str) -> None:
+        """Take a result away, and the folder with the last one."""
+        self.place(account).unlink(missing_ok=True)
+        with suppress(OSError):
+            self.folder.rmdir()

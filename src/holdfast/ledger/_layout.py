@@ -1,0 +1,60 @@
+"""Layout: every object that a ledger file may hold, compared one by one with those that this package makes.
+
+Whatever else is in the file could act beside a charge: a trigger could drop it, a view could answer in the place of a
+table, a computed column could be of any size, an index could hide a row. So nothing else may be there.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from functools import cache
+from pathlib import Path
+
+from holdfast.errors import FormatError, LedgerError
+from holdfast.ledger._chain import APPLICATION_ID, FORMAT_VERSION, HOLDERS, TABLES
+
+SchemaObject = tuple[str, str, str, str | None]
+"""Type, name, table and statement, as `sqlite_master` lists an object."""
+SETTINGS = {"encoding": "UTF-8", "auto_vacuum": 0}
+"""What else the head of the file says, besides what it is and of which format."""
+
+
+def require_layout(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse a file that is no ledger, or that holds anything that a ledger does not."""
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if application != APPLICATION_ID:
+        raise LedgerError(f"the file {str(path)!r} is not a holdfast ledger; nothing was changed in it")
+    if version != FORMAT_VERSION:
+        raise FormatError(
+            f"the ledger has the format holdfast-ledger/{version}, this version of holdfast reads "
+            f"holdfast-ledger/{FORMAT_VERSION}; use a version that reads it"
+        )
+    for setting, wanted in SETTINGS.items():
+        if connection.execute(f"PRAGMA {setting}").fetchone()[0] != wanted:
+            raise LedgerError(
+                f"the setting {setting} of the file {str(path)!r} was changed; nothing was released"
+            )
+    places = connection.execute("SELECT rootpage FROM sqlite_master WHERE rootpage <> 0").fetchall()
+    listed = schema_objects(connection)
+    if len(set(places)) < len(places) or listed not in (made_objects(), made_objects(holders=True)):
+        raise LedgerError(
+            f"the file {str(path)!r} holds other tables, indexes or triggers than a ledger, or lacks some; "
+            "nothing was released"
+        )
+
+
+def schema_objects(connection: sqlite3.Connection) -> frozenset[SchemaObject]:
+    """Every object of the file."""
+    return frozenset(connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master"))
+
+
+@cache
+def made_objects(*, holders: bool = False) -> frozenset[SchemaObject]:
+    """The objects of a ledger as it is created, or as it is once an account was opened."""
+    connection = sqlite3.connect(":memory:")
+    try:
+        connection.executescript(TABLES + (HOLDERS if holders else ""))
+        return schema_objects(connection)
+    finally:
+        connection.close()

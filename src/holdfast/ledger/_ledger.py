@@ -1,0 +1,423 @@
+"""Ledger: datasets with limits, accounts that share them, and the history of every charge."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal
+
+from holdfast._arguments import Seed, checked
+from holdfast.errors import BudgetExceeded, LedgerError, require
+from holdfast.ledger import _report as report
+from holdfast.ledger._dataset import (
+    Dataset,
+    committed,
+    free_share,
+    known_dataset,
+    require_all_closed,
+    require_terms,
+    resumed,
+)
+from holdfast.ledger._entry import LedgerEntry, canonical
+from holdfast.ledger._holder import abandoned, note, require_nobody
+from holdfast.ledger._journal import LedgerJournal, charge_of, checked_texts, cost_of
+from holdfast.ledger._signing.signature import Signature, SignedHead
+from holdfast.ledger._signing.trust import Trust
+from holdfast.ledger._store import Store
+from holdfast.ledger._verification import Verification, verify
+from holdfast.privacy._account import Account
+from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
+from holdfast.privacy._curves.curve import PrivacyCurve
+from holdfast.release._archive import write_atomically
+from holdfast.release._outputs import FileRead, FileWritten, Outputs
+from holdfast.release._release import software_versions
+
+if TYPE_CHECKING:
+    from holdfast.ledger._recompute import Recomputed
+
+Check = Literal["full", "tail", "nothing"]
+
+
+@checked
+class Ledger:
+    """An append-only, hash-chained file; every charge is on the disk before any noise is drawn.
+
+    >>> import tempfile
+    >>> from holdfast.privacy import ZCDP, Gaussian
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> with Ledger.create(folder.name + "/adult.ledger") as ledger:
+    ...     _ = ledger.dataset("adult", limit=ZCDP(1.0), approver="the privacy officer")
+    ...     account = ledger.account("adult", name="first look", limit=ZCDP(0.5), purpose="a table of counts")
+    ...     _ = account.release(Gaussian(sigma=2.0, l2_sensitivity=1.0), [12, 30])
+    ...     print(account.remaining(), ledger.remaining("adult"), ledger.verify().ok)
+    ZCDP(rho=0.375) ZCDP(rho=0.5) True
+    >>> folder.cleanup()
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        with store.reading() as chain:
+            first = chain.entry(0)
+        if first.kind != "ledger" or not isinstance(first.body.get("ledger"), str):
+            raise LedgerError("the first entry of the file does not start a ledger")
+        self.id: str = first.body["ledger"]
+
+    @classmethod
+    def create(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        purpose: str = "",
+        approver: str = "",
+        datasets: Sequence[Dataset] = (),
+    ) -> Ledger:
+        """Start a ledger in a new file, with these datasets, whole or not at all; refused if there is one."""
+        texts = checked_texts(purpose=purpose, approver=approver)
+        body = texts | {"ledger": secrets.token_hex(16), "software": software_versions()}
+        Store.create(Path(path), [("ledger", body), *(("dataset", one.to_body()) for one in datasets)])
+        return cls(Store(Path(path)))
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        check: Check = "full",
+        read_only: bool = False,
+        timeout_s: float = 60.0,
+    ) -> Ledger:
+        """Open a ledger and check it: in full, its first and last entry only, or not at all.
+
+        `timeout_s` is how long a charge waits for the lock of another process before it fails.
+        """
+        require(check in ("full", "tail", "nothing"), "check", check, "'full', 'tail' or 'nothing'")
+        ledger = cls(Store(Path(path), read_only=read_only, timeout_s=timeout_s))
+        if check == "full":
+            ledger.verify().require()
+        if check == "tail":
+            with ledger._store.reading() as chain:
+                chain.last()
+        return ledger
+
+    @classmethod
+    def open_or_create(cls, path: str | os.PathLike[str]) -> Ledger:
+        """Open the ledger at this path, or start one there; of processes that start together one makes it."""
+        if not os.path.exists(path):
+            try:
+                return cls.create(path)
+            except LedgerError:
+                if not os.path.exists(path):
+                    raise
+        return cls.open(path)
+
+    # Datasets and accounts.
+
+    def dataset(
+        self,
+        name: str,
+        *,
+        limit: PrivacyCurve | None = None,
+        adjacency: Adjacency | str | None = None,
+        unit: PrivacyUnit | None = None,
+        currency: str | None = None,
+        order: float | None = None,
+        purpose: str = "",
+        approver: str = "",
+        version: str = "",
+    ) -> Dataset:
+        """Open a dataset with a limit for everything ever released about it, or look up one that is open."""
+        if limit is None:
+            with self._store.reading() as chain:
+                return known_dataset(chain, name)
+        asked = Dataset.declared(
+            name,
+            limit=limit,
+            adjacency=adjacency,
+            unit=unit,
+            currency=currency,
+            order=order,
+            purpose=purpose,
+            approver=approver,
+            version=version,
+        )
+        with self._store.writing() as chain:
+            if chain.dataset(name) is None:
+                return Dataset.of(chain.append("dataset", asked.to_body()))
+            known = known_dataset(chain, name)
+        if canonical([known.limit.to_json(), known.terms]) != canonical([limit.to_json(), asked.terms]):
+            raise LedgerError(
+                f"dataset {name!r} was opened with another limit, adjacency, unit or currency; "
+                "leave them out to use it as it is"
+            )
+        return known
+
+    def account(
+        self,
+        dataset: str | Dataset,
+        *,
+        limit: PrivacyCurve | None = None,
+        name: str | None = None,
+        adjacency: Adjacency | str | None = None,
+        unit: PrivacyUnit | None = None,
+        purpose: str = "",
+        approver: str = "",
+        about: str = "",
+        seed: Seed | None = None,
+    ) -> Account:
+        """Open an account on a share of the dataset's limit, or go on with the open one of this name.
+
+        The account's whole limit is set aside at once; closing gives back what was not spent.
+        Without a limit a new account takes everything that is left. `about` is a digest of what it is for.
+        """
+        texts = checked_texts(purpose=purpose, approver=approver, account=name or "unnamed", about=about)
+        place = dataset.name if isinstance(dataset, Dataset) else dataset
+        refusal: BudgetExceeded | None = None
+        with self._store.writing() as chain:
+            terms = known_dataset(chain, place)
+            require_terms(terms, adjacency, unit)
+            known = None if name is None else chain.account(name)
+            if known is not None:
+                opened = resumed(chain, known, name=str(name), dataset=place, limit=limit)
+            else:
+                last = chain.last()
+                assert last is not None
+                title = f"account-{last.number + 1}" if name is None else name
+                amount, refusal = free_share(chain, terms, limit)
+                body = (
+                    terms.terms
+                    | {
+                        "dataset": place,
+                        "account": title,
+                        "limit": (terms.currency.promise(amount) if limit is None else limit).to_json(),
+                        "amount": amount.to_json(),
+                        "purpose": texts["purpose"],
+                        "approver": texts["approver"],
+                        "software": software_versions(),
+                    }
+                    | ({"about": about} if about else {})
+                )
+                opened = chain.append("account" if refusal is None else "refusal", body)
+            if refusal is None:
+                note(chain, opened.body["account"])
+        if refusal is not None:
+            raise refusal
+        return self._account(terms, opened, seed)
+
+    @contextmanager
+    def paid(
+        self,
+        dataset: str | Dataset,
+        *,
+        name: str,
+        limit: PrivacyCurve | None = None,
+        adjacency: Adjacency | str | None = None,
+        unit: PrivacyUnit | None = None,
+        purpose: str = "",
+        approver: str = "",
+        resumable: bool = False,
+    ) -> Iterator[Account]:
+        """An account for one piece of work, closed afterwards: what was not spent goes back.
+
+        Save the result before it ends. A `resumable` one stays open where the work fails, so that the same work
+        under the same name goes on.
+        """
+        account = self.account(
+            dataset,
+            name=name,
+            limit=limit,
+            adjacency=adjacency,
+            unit=unit,
+            purpose=purpose,
+            approver=approver,
+        )
+        try:
+            yield account
+        except BaseException:
+            if not resumable:
+                self.close_account(name, reason="the work failed")
+            raise
+        self.close_account(name, reason="the work is done")
+
+    def close_account(self, name: str, *, reason: str = "", approver: str = "", force: bool = True) -> None:
+        """Close an account for good; what it did not spend goes back to its dataset.
+
+        With `force=False` it is refused while another process may have the account open. One that has is refused its
+        next charge.
+        """
+        texts = checked_texts(reason=reason, approver=approver)
+        with self._store.writing() as chain:
+            known = chain.account(name)
+            if known is None or known[2] is not None:
+                raise LedgerError(f"there is no open account {name!r}")
+            if not force:
+                require_nobody(chain, name)
+            spent = report.account_spent(chain, name, known_dataset(chain, known[0]))
+            chain.append("close", texts | {"account": name, "spent": spent.to_json()})
+
+    def abandoned(self, dataset: str) -> tuple[str, ...]:
+        """Open accounts whose processes are gone: what they hold goes back when they are closed."""
+        with self._store.reading() as chain:
+            return tuple(abandoned(chain, dataset))
+
+    def reset(self, dataset: str, *, reason: str, approver: str) -> None:
+        """Start a new period with a fresh limit, for a reason that somebody answers for.
+
+        What was released before stays released: the limit then holds for each period alone.
+        """
+        require(bool(reason), "reason", reason, "a non-empty text")
+        require(bool(approver), "approver", approver, "a non-empty text")
+        texts = checked_texts(reason=reason, approver=approver)
+        with self._store.writing() as chain:
+            require_all_closed(chain, dataset)
+            chain.append("reset", texts | {"dataset": dataset})
+
+    def spent(self, dataset: str) -> PrivacyCurve:
+        """What the charges of this period add up to: a reading; the guarantee is the limit."""
+        with self._store.reading() as chain:
+            now = report.Standing.now(chain, dataset)
+        return now.dataset.currency.promise(now.spent)
+
+    def remaining(self, dataset: str) -> PrivacyCurve:
+        """What new accounts can still be opened on."""
+        with self._store.reading() as chain:
+            now = report.Standing.now(chain, dataset)
+        return now.dataset.currency.promise(now.free)
+
+    def standing(self, dataset: str, *, head: str | None = None) -> report.Standing:
+        """Where the dataset stands now, or stood at a head."""
+        if head is not None:
+            return report.Standing.at(self.history(), dataset, head=head)
+        with self._store.reading() as chain:
+            return report.Standing.now(chain, dataset)
+
+    # Reading and checking.
+
+    def datasets(self) -> tuple[str, ...]:
+        """The names of all datasets, in the order of opening."""
+        with self._store.reading() as chain:
+            return tuple(chain.datasets())
+
+    @property
+    def path(self) -> Path:
+        """Where the file is."""
+        return self._store.path
+
+    @property
+    def head(self) -> str:
+        """The hash of the newest entry that is known to be on the disk."""
+        with self._store.reading() as chain:
+            return chain.durable().hash
+
+    def verify(
+        self, *, head: str | None = None, public_key: str | os.PathLike[str] | Trust | None = None
+    ) -> Verification:
+        """Check every hash, limit and total; that `head` occurs in the chain; and the signatures."""
+        return verify(self._store, head=head, public_key=public_key)
+
+    def recompute(self, dataset: str) -> Recomputed:
+        """Charge everything that was recorded in this period again, by the proofs of today."""
+        from holdfast.ledger._recompute import recompute
+
+        with self._store.reading() as chain:
+            known = known_dataset(chain, dataset)
+            charges = [
+                (number, charge_of(chain.entry(number)))
+                for account, _, _ in committed(chain, dataset)
+                for number in chain.charges(account)
+            ]
+        return recompute(known, charges)
+
+    def sign(self, private_key: str | os.PathLike[str]) -> SignedHead:
+        """Sign the newest entry and append the signature; keep the returned head somewhere else."""
+        with self._store.writing() as chain:
+            last = chain.last()
+            assert last is not None
+            signed = SignedHead.sign(private_key, ledger=self.id, number=last.number, head=last.hash)
+            chain.append("signature", signed.to_json())
+        return signed
+
+    def approve(self, account: str, private_key: str | os.PathLike[str], *, approver: str) -> Signature:
+        """Sign the opening of an account, and so its limit and purpose; the approval becomes an entry."""
+        from holdfast.ledger._attest import approve
+
+        texts = checked_texts(approver=approver)
+        with self._store.writing() as chain:
+            return approve(chain, self.id, account, private_key, approver=texts["approver"])
+
+    def extract(self, datasets: Sequence[str], private_key: str | os.PathLike[str]) -> dict[str, Any]:
+        """Everything that the ledger holds about these datasets, signed, for whoever may not see the rest."""
+        from holdfast.ledger._attest import extract
+
+        with self._store.reading() as chain:
+            return extract(chain, self.id, datasets, private_key)
+
+    def close_page(self, page: bytes, *, title: str, audience: str, releases: Sequence[str]) -> None:
+        """Write down the hash of a page about releases of these hashes: another page is not the one that was made."""
+        body = {
+            "sha256": hashlib.sha256(page).hexdigest(),
+            "title": title,
+            "audience": audience,
+            "releases": list(releases),
+        }
+        with self._store.writing() as chain:
+            chain.append("page", body)
+
+    @property
+    def read_only(self) -> bool:
+        """Whether it was opened for reading alone."""
+        return self._store.read_only
+
+    def history(self, *, dataset: str | None = None, account: str | None = None) -> tuple[LedgerEntry, ...]:
+        """Every entry in order, or those of a dataset or an account."""
+        with self._store.reading() as chain:
+            return report.history(chain, dataset=dataset, account=account)
+
+    def export(self, path: str | os.PathLike[str]) -> None:
+        """Write all entries as JSON lines: the hash, and the exact text that has this hash."""
+        Outputs(
+            reads=(FileRead(name="the ledger", path=self.path),),
+            writes=(FileWritten(name="path", path=Path(path), replaces=True),),
+        ).require_apart()
+        with self._store.reading() as chain:
+            lines = [f'{{"hash":"{entry_hash}","entry":{text}}}\n' for _, text, entry_hash in chain.rows()]
+        write_atomically(Path(path), "".join(lines).encode())
+
+    def summary(self) -> str:
+        """Every dataset with its limit, its accounts, and what is left."""
+        with self._store.reading() as chain:
+            return report.summary(chain, self.id)
+
+    def close(self) -> None:
+        """Give the file back. Accounts of this ledger open it again when they are used."""
+        self._store.close()
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _account(self, terms: Dataset, opened: LedgerEntry, seed: Seed | None) -> Account:
+        from holdfast.privacy._curves.stored import curve_from_json
+
+        amount = cost_of(opened.body["amount"])
+        account = Account(
+            curve_from_json(opened.body["limit"]),
+            adjacency=terms.adjacency,
+            unit=terms.unit,
+            currency=terms.currency,
+            journal=LedgerJournal(
+                self._store, opened.body["account"], ledger=self.id, limit=amount, dataset=terms.name
+            ),
+            translated=amount,
+            seed=seed,
+        )
+        account.read_at = terms.read_at if account.read_at is None else account.read_at
+        return account

@@ -1,0 +1,96 @@
+"""Recomputed: the recorded mechanisms charged again by the accountant of today.
+
+Entries keep every parameter of every mechanism, so that a total never rests on the word of the
+accountant that was current when it was charged.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+
+from holdfast.errors import HoldfastError
+from holdfast.ledger._dataset import Dataset
+from holdfast.ledger._entry import canonical
+from holdfast.privacy._account.currency import Cost
+from holdfast.privacy._account.journal import Charge, add_up
+from holdfast.privacy._curves.composition import compose
+from holdfast.privacy._curves.curve import PrivacyCurve
+from holdfast.privacy._mechanisms import mechanism_from_json
+from holdfast.privacy._mechanisms.mechanism import Mechanism
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recomputed:
+    """What was charged, what it costs by today's proofs, and all of it composed at once.
+
+    The composed curve is a reading, not the guarantee: charges that were chosen after seeing
+    results are covered by the dataset's limit (soundness, section 19).
+    """
+
+    dataset: Dataset
+    charges: int
+    recorded: Cost
+    recomputed: Cost
+    composed: PrivacyCurve | None
+    problems: tuple[str, ...] = ()
+
+    @property
+    def sound(self) -> bool:
+        """Whether no charge was too small by today's proofs."""
+        return not self.problems and self.recomputed.fits(self.recorded)
+
+    def summary(self) -> str:
+        """Both totals, and the composition in the terms people ask for."""
+        currency = self.dataset.currency
+        lines = [
+            f"{self.dataset.name}: {self.charges} charges",
+            f"  recorded   {currency.promise(self.recorded)!r}",
+            f"  recomputed {currency.promise(self.recomputed)!r}",
+        ]
+        if self.composed is not None:
+            points = ", ".join(self.composed.point_words(delta) for delta in (1e-5, 1e-6))
+            lines.append(f"  composed as a fixed plan: {points} (a reading; the guarantee is the limit)")
+        return "\n".join(lines + [f"  PROBLEM: {problem}" for problem in self.problems])
+
+
+def recompute(dataset: Dataset, charges: list[tuple[int, Charge]]) -> Recomputed:
+    """Charge every recorded mechanism again, in the dataset's currency."""
+    nothing = dataset.currency.nothing
+    recorded, again = nothing, nothing
+    problems: list[str] = []
+    known: dict[tuple[str, int, tuple[str, ...]], Cost] = {}
+    uses: Counter[Mechanism] = Counter()
+    for number, charge in charges:
+        recorded = add_up(recorded, charge.cost)
+        place = (canonical(charge.mechanism), charge.times, tuple(charge.cost.to_json()))
+        try:
+            mechanism = mechanism_from_json(charge.mechanism)
+            if place not in known:
+                known[place] = dataset.currency.cost(
+                    mechanism, charge.times, delta=_delta(dataset, charge.cost)
+                )
+        except HoldfastError as error:
+            problems.append(f"entry {number}: {error}")
+            continue
+        uses[mechanism] += charge.times
+        again = add_up(again, known[place])
+        if not known[place].fits(charge.cost):
+            problems.append(f"entry {number} was charged less than its mechanism costs")
+    composed = compose([mechanism.repeated(times) for mechanism, times in uses.items()]) if uses else None
+    return Recomputed(
+        dataset=dataset,
+        charges=len(charges),
+        recorded=recorded,
+        recomputed=again,
+        composed=composed,
+        problems=tuple(problems[:20]),
+    )
+
+
+def _delta(dataset: Dataset, cost: Cost) -> float | None:
+    """Under basic composition a permit was charged at one delta, which its cost records."""
+    if dataset.currency.name != "basic" or cost.amounts[1] == Fraction(0):
+        return None
+    return float(cost.amounts[1])

@@ -1,0 +1,300 @@
+"""Standing: what a ledger allows, what is spent, what is left, and what one more release would leave.
+
+A standing belongs to one head of the ledger, so that whoever checks a page later, when the ledger has moved on,
+comes to the same numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from holdfast.errors import ParameterError
+from holdfast.ledger._chain import Chain
+from holdfast.ledger._dataset import Dataset, committed, known_dataset
+from holdfast.ledger._entry import LedgerEntry
+from holdfast.ledger._holder import abandoned
+from holdfast.ledger._journal import cost_of
+from holdfast.ledger._replay import Book
+from holdfast.privacy._account.currency import Cost
+from holdfast.privacy._curves.curve import ApproxDP, PrivacyCurve, PureDP
+from holdfast.privacy._rounding import round_down
+
+USUAL_DELTA = 1e-6
+"""Where epsilon is read if the limit names no delta."""
+_MOST_STEPS = 30
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """Where a dataset stood at one entry of the ledger."""
+
+    dataset: Dataset
+    spent: Cost
+    held: Cost
+    reset: LedgerEntry | None
+    head: str
+    number: int
+
+    @classmethod
+    def now(cls, chain: Chain, name: str) -> Standing:
+        """By the running totals, which cost the same in a long ledger as in a short one."""
+        dataset, place, last = known_dataset(chain, name), chain.dataset(name), chain.durable()
+        assert place is not None
+        accounts = [
+            (is_open, amount, account_spent(chain, account, dataset))
+            for account, is_open, amount in committed(chain, name)
+        ]
+        reset = chain.entry(place[1]) if place[1] != place[0] else None
+        return cls._of(dataset, accounts, reset=reset, last=last)
+
+    @classmethod
+    def at(cls, entries: tuple[LedgerEntry, ...], name: str, *, head: str) -> Standing:
+        """By replaying the entries up to this head."""
+        book, opened, last = Book(), None, None
+        by_number = {}
+        for entry in entries:
+            book.apply(entry)
+            by_number[entry.number] = entry
+            if entry.kind == "dataset" and entry.body["dataset"] == name:
+                opened = Dataset.of(entry)
+            if entry.hash == head:
+                last = entry
+                break
+        if opened is None or last is None:
+            raise ParameterError(
+                f"the ledger must hold dataset {name!r} and the head of the dossier; "
+                "it is an older copy, or another ledger"
+            )
+        state = book.datasets[name]
+        accounts = [
+            (account.closed is None, account.amount, account.spent)
+            for account in book.accounts.values()
+            if account.dataset == name and account.opened >= state.period
+        ]
+        reset = by_number[state.period] if state.period != state.opened else None
+        return cls._of(opened, accounts, reset=reset, last=last)
+
+    @classmethod
+    def _of(
+        cls,
+        dataset: Dataset,
+        accounts: list[tuple[bool, Cost, Cost]],
+        *,
+        reset: LedgerEntry | None,
+        last: LedgerEntry,
+    ) -> Standing:
+        """The accounts of the period added up: whether open, what was set aside, what was spent."""
+        spent = held = dataset.currency.nothing
+        for is_open, amount, used in accounts:
+            spent = spent + used
+            held = held + (amount - used) if is_open else held
+        return cls(dataset=dataset, spent=spent, held=held, reset=reset, head=last.hash, number=last.number)
+
+    @property
+    def free(self) -> Cost:
+        """What new accounts can be opened on."""
+        return self.dataset.amount - self.spent - self.held
+
+    @property
+    def delta(self) -> float:
+        """Where epsilon is read."""
+        point = self.dataset.limit.as_approximate()
+        return USUAL_DELTA if point is None else float(point[1])
+
+    def point(self, cost: Cost) -> dict[str, float | None]:
+        """An amount as (epsilon, delta)."""
+        if not any(cost.amounts):
+            return {"epsilon": 0.0, "delta": self.delta}
+        curve = self.dataset.currency.promise(cost)
+        named = curve.as_approximate()
+        if named is not None:
+            return {"epsilon": _short(float(named[0])), "delta": float(named[1])}
+        return {"epsilon": _short(curve.epsilon(self.delta)), "delta": self.delta}
+
+    def what_if(self) -> list[dict[str, Any]]:
+        """What accounts of round epsilons would take, and leave; computed as the ledger computes it."""
+        most = self.point(self.free)["epsilon"]
+        if not most:
+            return []
+        step = _step(most)
+        rows = [self._row(Cost((Fraction(0),) * len(self.free.amounts)), 0.0, self.delta)]
+        for place in range(1, math.floor(most / step + 1e-9) + 1):
+            epsilon = float(f"{place * step:.6g}")
+            limit = self._limit(epsilon, most)
+            try:
+                cost = self.dataset.currency.limit(limit)
+            except ParameterError:
+                continue  # too small to be promised at all at the Renyi order that the ledger fixed
+            if cost.fits(self.free):
+                named = limit.as_approximate()
+                rows.append(self._row(cost, epsilon, float(named[1]) if named else self.delta))
+        return rows
+
+    def _limit(self, epsilon: float, most: float) -> PrivacyCurve:
+        if self.delta == 0:
+            return PureDP(epsilon)
+        if self.dataset.currency.name == "basic":  # deltas add up too: take as large a part of both
+            part = Fraction(epsilon) / Fraction(most)
+            return ApproxDP(epsilon, round_down(self.free.amounts[1] * min(part, Fraction(1))))
+        return ApproxDP(epsilon, self.delta)
+
+    def _row(self, cost: Cost, epsilon: float, delta: float) -> dict[str, Any]:
+        left = self.free - cost
+        return {
+            "epsilon": epsilon,
+            "delta": delta,
+            "takes": share(cost, self.dataset.amount),
+            "leaves": self.point(left),
+            "leaves_share": least_share(left, self.dataset.amount),
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain numbers for the page."""
+        dataset, whole = self.dataset, self.dataset.amount
+        return {
+            "dataset": dataset.name,
+            "limit": repr(dataset.limit),
+            "limit_point": self.point(whole),
+            "currency": dataset.currency.name,
+            "theorem": dataset.currency.theorem,
+            "head": self.head,
+            "entry": self.number,
+            "parts": [
+                {"name": name, "share": _percent(part), **self.point(cost)}
+                for name, cost, part in (
+                    ("spent", self.spent, share(self.spent, whole)),
+                    ("held", self.held, share(self.held, whole)),
+                    ("free", self.free, least_share(self.free, whole)),
+                )
+            ],
+            "what_if": self.what_if(),
+            "reset": None
+            if self.reset is None
+            else {
+                "at": self.reset.at,
+                "approver": self.reset.body["approver"],
+                "reason": self.reset.body["reason"],
+            },
+        }
+
+
+def summary(chain: Chain, ledger: str) -> str:
+    """Every dataset with its limit, its accounts, and what is left."""
+    last = chain.last()
+    assert last is not None
+    lines = [f"ledger {ledger}: {last.number + 1} entries, head {last.hash}"]
+    for name in chain.datasets():
+        lines += _dataset(chain, name)
+    return "\n".join(lines)
+
+
+def _dataset(chain: Chain, name: str) -> list[str]:
+    place = chain.dataset(name)
+    assert place is not None
+    dataset = Dataset.of(chain.entry(place[0]))
+    now = Standing.now(chain, name)
+    lines = [
+        "",
+        f"{name}: {dataset.limit.words()} for {dataset.unit.summary()}, adjacency {dataset.adjacency.value}, "
+        f"counted in {dataset.currency.name}",
+        *([f"  purpose: {dataset.purpose}"] if dataset.purpose else []),
+        *([f"  approved by: {dataset.approver}"] if dataset.approver else []),
+        f"  spent {share(now.spent, dataset.amount)}, held by open accounts {share(now.held, dataset.amount)}, "
+        f"free {least_share(now.free, dataset.amount)} ({dataset.free_words(now.free)})",
+    ]
+    left = abandoned(chain, name)
+    for account, opened, closed in chain.accounts(name):
+        body = chain.entry(opened).body
+        limit, used = cost_of(body["amount"]), account_spent(chain, account, dataset)
+        state = "closed" if closed is not None else "open, its process is gone" if account in left else "open"
+        period = ", before the last reset" if opened < place[1] else ""
+        purpose = f": {body['purpose']}" if body["purpose"] else ""
+        lines.append(
+            f"  account {account} ({state}{period}) spent {share(used, limit)} of its limit{purpose}"
+        )
+    if place[1] != place[0]:
+        reset = chain.entry(place[1])
+        lines.append(
+            f"  RESET at {reset.at} by {reset.body['approver']}: {reset.body['reason']}; "
+            "the limit above holds for each period alone, all periods together spent "
+            f"{share(lifetime(chain, dataset), dataset.amount)} of it"
+        )
+    return lines
+
+
+def lifetime(chain: Chain, dataset: Dataset) -> Cost:
+    """What all periods spent together."""
+    total = dataset.currency.nothing
+    for account, _, _ in chain.accounts(dataset.name):
+        total = total + account_spent(chain, account, dataset)
+    return total
+
+
+def account_spent(chain: Chain, account: str, dataset: Dataset) -> Cost:
+    """The running total of a whole account."""
+    total = chain.total(account, "")
+    return dataset.currency.nothing if total is None else cost_of(total)
+
+
+def share(part: Cost, whole: Cost) -> str:
+    """The largest share over the components, in per cent.
+
+    >>> share(Cost((Fraction(1), Fraction(1))), Cost((Fraction(4), Fraction(8))))
+    '25 %'
+    """
+    return f"{float(max(_shares(part, whole), default=0)):.4g} %"
+
+
+def least_share(part: Cost, whole: Cost) -> str:
+    """The least share over the components, in per cent: of what is left, the scarcest part counts.
+
+    >>> least_share(Cost((Fraction(1), Fraction(1))), Cost((Fraction(4), Fraction(8))))
+    '12.5 %'
+    """
+    return f"{float(min(_shares(part, whole), default=0)):.4g} %"
+
+
+def _shares(part: Cost, whole: Cost) -> list[Fraction]:
+    """Of each component that the whole has, in per cent."""
+    pairs = zip(
+        (*part.amounts, part.total_variation, part.failure),
+        (*whole.amounts, whole.total_variation, whole.failure),
+        strict=True,
+    )
+    return [100 * a / b for a, b in pairs if b > 0]
+
+
+def _percent(text: str) -> float:
+    return float(text.removesuffix(" %"))
+
+
+def _short(value: float) -> float | None:
+    return None if math.isinf(value) else float(f"{value:.6g}")
+
+
+def _step(most: float) -> float:
+    """A round number that divides the range into at most 30 steps.
+
+    >>> _step(2.0), _step(0.31)
+    (0.1, 0.02)
+    """
+    decade = 10.0 ** math.floor(math.log10(most / _MOST_STEPS))
+    return next(decade * m for m in (1, 2, 5, 10) if most / (decade * m) <= _MOST_STEPS + 1e-9)
+
+
+def history(
+    chain: Chain, *, dataset: str | None = None, account: str | None = None
+) -> tuple[LedgerEntry, ...]:
+    """Every entry in order, or those of a dataset or an account."""
+    of_dataset = None if dataset is None else {name for name, _, _ in chain.accounts(dataset)}
+
+    def wanted(entry: LedgerEntry) -> bool:
+        place, name = entry.body.get("dataset"), entry.body.get("account")
+        in_dataset = of_dataset is None or place == dataset or (place is None and name in of_dataset)
+        return in_dataset and (account is None or name == account)
+
+    entries = (LedgerEntry.parse(text, entry_hash) for _, text, entry_hash in chain.rows())
+    return tuple(entry for entry in entries if wanted(entry))

@@ -1,0 +1,292 @@
+"""Signatures by Ed25519 keys: of the ledger's head, of an approval, of a file, of an extract. Needs the extra `sign`.
+
+A signed head says "this is how far the ledger had come". Inside the ledger it shows who vouched for its entries;
+kept outside, it also shows later that the ledger was rolled back. A signature names the key that made it; whether
+that key is to be trusted is another question, which `trust` answers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from holdfast._arguments import checked, require_place
+from holdfast._extras import optional
+from holdfast.errors import FormatError, LedgerError, ParameterError
+from holdfast.ledger._entry import LedgerEntry, canonical
+from holdfast.release._archive import parse_json, write_atomically
+from holdfast.release._outputs import FileRead, FileWritten, Outputs
+
+FORMAT = "holdfast-head/1"
+SIGNATURE_FORMAT = "holdfast-signature/1"
+BESIDE = ".sig"
+"""The ending of the file that holds the signature of another one."""
+PUBLIC = ".pub"
+"""The ending of the file that holds the public part of a key."""
+About = Literal["approval", "file", "extract"]
+_MOST_BYTES = 65_536
+_ED25519 = "cryptography.hazmat.primitives.asymmetric.ed25519"
+_SERIALIZATION = "cryptography.hazmat.primitives.serialization"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Signature:
+    """What is signed, by which key; `about` is signed too, so that no signature serves for another thing."""
+
+    about: About
+    content: Mapping[str, Any]
+    public_key: str
+    signature: str
+
+    @classmethod
+    def sign(
+        cls, private_key: str | os.PathLike[str], *, about: About, content: Mapping[str, Any]
+    ) -> Signature:
+        """Sign with the Ed25519 key of a PEM file."""
+        key = _private_key(Path(private_key))
+        public, signature = (
+            key.public_key().public_bytes_raw().hex(),
+            key.sign(_statement(about, content)).hex(),
+        )
+        return cls(about=about, content=content, public_key=public, signature=signature)
+
+    @classmethod
+    def sign_file(cls, private_key: str | os.PathLike[str], path: str | os.PathLike[str]) -> Signature:
+        """Sign every byte of a file, a release or a page, and write the signature beside it."""
+        signature_outputs([path], private_key).require()
+        digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        made = cls.sign(private_key, about="file", content={"sha256": digest})
+        write_atomically(signature_path(path), (json.dumps(made.to_json(), indent=1) + "\n").encode())
+        return made
+
+    @classmethod
+    def of_file(cls, path: str | os.PathLike[str]) -> Signature | None:
+        """The signature that lies beside a file; None where there is none."""
+        beside = signature_path(path)
+        return cls.from_json(_read_json(beside)) if beside.is_file() else None
+
+    def holds(self) -> bool:
+        """Whether the key that it names made it, over exactly this content."""
+        return _made_by(self.public_key, self.signature, _statement(self.about, self.content))
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "format": SIGNATURE_FORMAT,
+            "about": self.about,
+            "content": dict(self.content),
+            "public_key": self.public_key,
+            "signature": self.signature,
+        }
+
+    @classmethod
+    def from_json(cls, data: Any) -> Signature:
+        """The signature that `to_json` wrote; `FormatError` for anything else."""
+        try:
+            if data["format"] != SIGNATURE_FORMAT or data["about"] not in get_args(About):
+                raise FormatError(f"not a signature of the format {SIGNATURE_FORMAT}")
+            made = cls(**{name: data[name] for name in cls.__dataclass_fields__})
+        except (AttributeError, LookupError, TypeError) as error:
+            raise FormatError("a signature lacks a field") from error
+        texts = (made.public_key, made.signature)
+        if not isinstance(made.content, dict) or not all(isinstance(text, str) for text in texts):
+            raise FormatError("a signature has a field of the wrong kind")
+        return made
+
+
+def signature_outputs(
+    paths: Sequence[str | os.PathLike[str]], private_key: str | os.PathLike[str]
+) -> Outputs:
+    """What the signing of files reads and writes: only an earlier signature is written over."""
+    read = [FileRead(name="the key", path=Path(private_key))]
+    read += [FileRead(name="what is signed", path=Path(path)) for path in paths]
+    beside = [signature_path(path) for path in paths]
+    written = [FileWritten(name="the signature", path=path, replaces=_is_signature(path)) for path in beside]
+    return Outputs(reads=tuple(read), writes=tuple(written))
+
+
+def _is_signature(path: Path) -> bool:
+    try:
+        Signature.from_json(_read_json(path))
+    except FormatError:
+        return False
+    return True
+
+
+def signature_path(path: str | os.PathLike[str]) -> Path:
+    """Where the signature of a file lies."""
+    return Path(f"{os.fspath(path)}{BESIDE}")
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class SignedHead:
+    """The number and hash of the newest entry of a ledger, signed."""
+
+    ledger: str
+    number: int
+    head: str
+    public_key: str
+    signature: str
+
+    @classmethod
+    def sign(cls, private_key: str | os.PathLike[str], *, ledger: str, number: int, head: str) -> SignedHead:
+        """Sign with the Ed25519 key of a PEM file."""
+        key = _private_key(Path(private_key))
+        public = key.public_key().public_bytes_raw().hex()
+        signature = key.sign(_message(ledger, number, head)).hex()
+        return cls(ledger=ledger, number=number, head=head, public_key=public, signature=signature)
+
+    def verify(self, public_key: str | os.PathLike[str]) -> bool:
+        """Whether the key of a PEM file made this signature, over exactly this head."""
+        return self.public_key == public_hex(public_key) and self.holds()
+
+    def holds(self) -> bool:
+        """Whether the key that it names made this signature, over exactly this head."""
+        return _made_by(self.public_key, self.signature, _message(self.ledger, self.number, self.head))
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "format": FORMAT,
+            "ledger": self.ledger,
+            "number": self.number,
+            "head": self.head,
+            "public_key": self.public_key,
+            "signature": self.signature,
+        }
+
+    @classmethod
+    def of(cls, entry: LedgerEntry) -> SignedHead:
+        """The signed head that an entry holds."""
+        return cls.from_json(entry.body)
+
+    @classmethod
+    def from_json(cls, data: Any) -> SignedHead:
+        """The signed head that `to_json` wrote."""
+        try:
+            if data["format"] != FORMAT:
+                raise FormatError(f"not a signed head of the format {FORMAT}")
+            return cls(**{name: data[name] for name in cls.__dataclass_fields__})
+        except (AttributeError, LookupError, TypeError) as error:
+            raise FormatError("a signed head lacks a field") from error
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to a file, to be kept where whoever writes the ledger cannot write."""
+        write_atomically(Path(path), (json.dumps(self.to_json(), indent=1) + "\n").encode())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> SignedHead:
+        """Read what `save` wrote."""
+        return cls.from_json(_read_json(Path(path)))
+
+
+@checked
+def create_key(path: str | os.PathLike[str]) -> Path:
+    """Make a new Ed25519 key: the private part at `path`, for its owner only, the public part beside it as `.pub`.
+
+    Both are new files: nothing that is there is ever written over, and no key is made where one of them cannot be.
+    """
+    form = optional(_SERIALIZATION)
+    generate = optional(_ED25519).Ed25519PrivateKey.generate
+    require_place("path", path)
+    private_path = Path(path)
+    if private_path.name in ("", ".."):
+        raise ParameterError(f"path must name a file, got {str(path)!r}")
+    public_path = private_path.with_suffix(PUBLIC)
+    if private_path.suffix.casefold() == PUBLIC:
+        raise ParameterError(
+            f"path must not end in {PUBLIC}, which is the public part, got {str(path)!r}; end it in .pem"
+        )
+    key = generate()
+    private = key.private_bytes(form.Encoding.PEM, form.PrivateFormat.PKCS8, form.NoEncryption())
+    public = key.public_key().public_bytes(form.Encoding.PEM, form.PublicFormat.SubjectPublicKeyInfo)
+    _write_new(private_path, private, mode=0o600)
+    try:
+        _write_new(public_path, public, mode=0o644)
+    except BaseException:
+        private_path.unlink()
+        raise
+    return public_path
+
+
+def _write_new(path: Path, data: bytes, *, mode: int) -> None:
+    """Write a file that was not there, also not as a link to nowhere; half of it is taken away again."""
+    try:
+        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
+    except FileExistsError:
+        raise ParameterError(
+            f"path must be a new file, and {str(path)!r} is there already: a key is never written over; "
+            "choose another name"
+        ) from None
+    except OSError as error:
+        raise ParameterError(
+            f"path must lie where files can be written, got {str(path)!r}: {error.strerror}; choose another place"
+        ) from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        path.unlink()
+        raise
+
+
+def _message(ledger: str, number: int, head: str) -> bytes:
+    return canonical({"format": FORMAT, "ledger": ledger, "number": number, "head": head}).encode()
+
+
+def _statement(about: About, content: Mapping[str, Any]) -> bytes:
+    return canonical({"format": SIGNATURE_FORMAT, "about": about, "content": dict(content)}).encode()
+
+
+def _made_by(public_key: str, signature: str, message: bytes) -> bool:
+    ed25519, exceptions = optional(_ED25519), optional("cryptography.exceptions")
+    try:
+        key = ed25519.Ed25519PublicKey.from_public_bytes(bytes.fromhex(public_key))
+        key.verify(bytes.fromhex(signature), message)
+    except (exceptions.InvalidSignature, TypeError, ValueError):
+        return False
+    return True
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        with path.open("rb") as file:
+            return parse_json(file.read(_MOST_BYTES), "a signature", most_bytes=_MOST_BYTES, most_depth=8)
+    except OSError as error:
+        raise FormatError(f"cannot read a signature from {str(path)!r}") from error
+
+
+def public_hex(path: str | os.PathLike[str]) -> str:
+    """The public key of a PEM file, as signatures name it."""
+    raw: bytes = _public_key(Path(path)).public_bytes_raw()
+    return raw.hex()
+
+
+def _private_key(path: Path) -> Any:
+    ed25519, form = optional(_ED25519), optional(_SERIALIZATION)
+    try:
+        key = form.load_pem_private_key(path.read_bytes(), password=None)
+    except (OSError, ValueError, TypeError) as error:
+        raise LedgerError(f"cannot read an unencrypted PEM private key from {str(path)!r}") from error
+    if not isinstance(key, ed25519.Ed25519PrivateKey):
+        raise LedgerError(f"the key in {str(path)!r} is not an Ed25519 key; make one with ledger.create_key")
+    return key
+
+
+def _public_key(path: Path) -> Any:
+    ed25519, form = optional(_ED25519), optional(_SERIALIZATION)
+    try:
+        key = form.load_pem_public_key(path.read_bytes())
+    except (OSError, ValueError, TypeError) as error:
+        raise LedgerError(f"cannot read a PEM public key from {str(path)!r}") from error
+    if not isinstance(key, ed25519.Ed25519PublicKey):
+        raise LedgerError(f"the key in {str(path)!r} is not an Ed25519 key")
+    return key

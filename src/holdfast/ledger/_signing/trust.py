@@ -1,0 +1,88 @@
+"""Trust: whose keys count, and for what. Either one public key, for everything, or a file that lists several.
+
+    format = "holdfast-trust/1"
+
+    [[key]]
+    name = "R. Officer"
+    public_key = "9f3c..."
+    may = ["ledger", "approval", "release", "page"]
+
+A name binds: where an account names its approver, the key that signed the approval must be listed under that name.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from holdfast.errors import FormatError
+from holdfast.ledger._signing.signature import Signature, SignedHead, public_hex
+
+FORMAT = "holdfast-trust/1"
+Role = Literal["ledger", "approval", "release", "page"]
+ROLES: tuple[Role, ...] = get_args(Role)
+_MOST_BYTES = 2**20
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrustedKey:
+    """A key, whose it is (empty where nobody said), and what its owner may sign."""
+
+    public_key: str
+    name: str = ""
+    may: tuple[Role, ...] = ROLES
+
+
+@dataclass(frozen=True)
+class Trust:
+    """The keys that count; by itself a signature only shows that its key made it."""
+
+    keys: tuple[TrustedKey, ...] = field(default=())
+
+    @classmethod
+    def of(cls, path: str | os.PathLike[str]) -> Trust:
+        """From a PEM file with one public key, or from a trust file (TOML)."""
+        try:
+            with Path(path).open("rb") as file:
+                data = file.read(_MOST_BYTES)
+        except OSError as error:
+            raise FormatError(
+                f"cannot read a key or a trust file from {str(path)!r}: {error.strerror}"
+            ) from None
+        if data.lstrip().startswith(b"-----BEGIN"):
+            return cls((TrustedKey(public_key=public_hex(path)),))
+        try:
+            return cls.from_json(tomllib.loads(data.decode()))
+        except (ValueError, RecursionError) as error:
+            raise FormatError(
+                f"{str(path)!r} is neither a PEM public key nor a trust file: {error}"
+            ) from error
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Trust:
+        """From the tables of a trust file; `FormatError` for anything else."""
+        try:
+            if data["format"] != FORMAT:
+                raise FormatError(f"the format is not {FORMAT}")
+            keys = tuple(
+                TrustedKey(
+                    public_key=bytes.fromhex(one["public_key"]).hex(),
+                    name=str(one.get("name", "")),
+                    may=tuple(one.get("may", ROLES)),
+                )
+                for one in data["key"]
+            )
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise FormatError(f"a trust file has format = {FORMAT!r} and tables [[key]]: {error}") from error
+        if not all(set(key.may) <= set(ROLES) for key in keys):
+            raise FormatError(f"a key of a trust file may sign {', '.join(ROLES)} and nothing else")
+        return cls(keys)
+
+    def accepts(self, signed: Signature | SignedHead, role: Role, *, name: str = "") -> bool:
+        """Whether a key that is trusted for this made the signature; with `name`, a key of that name."""
+        own = [key for key in self.keys if key.public_key == signed.public_key and role in key.may]
+        return any(not (key.name and name) or key.name == name for key in own) and signed.holds()

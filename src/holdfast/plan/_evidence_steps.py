@@ -1,0 +1,264 @@
+"""Steps that spend nothing: attacks, audits and pages, as the commands of these names make them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from holdfast.data._engines.places import module_file
+from holdfast.errors import ParameterError, require
+from holdfast.plan._step import Done, Setting, Step, require_file, require_step
+from holdfast.release._archive import write_atomically
+
+if TYPE_CHECKING:
+    from holdfast.ledger import Ledger
+    from holdfast.privacy._guarantee import Guarantee
+
+
+_HEAD_BYTES = 65_536
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttackStep:
+    """It charges nothing, and what it writes is for internal use only."""
+
+    kind: ClassVar[str] = "attack"
+
+    name: str
+    output: str
+    model: str
+    members: str
+    non_members: str
+    target: str
+    reference: str | None = None
+    attacks: tuple[str, ...] | None = None
+    seed: int = 0
+
+    def inputs(self) -> dict[str, str]:
+        """The records of people."""
+        given = {name: getattr(self, name) for name in ("members", "non_members", "reference")}
+        return {name: path for name, path in given.items() if path is not None}
+
+    def limit(self) -> None:
+        """Nothing."""
+        return None
+
+    def finished(self, setting: Setting, ledger: Ledger) -> bool:
+        """Whether the output is there."""
+        return setting.place(self.output).exists()
+
+    def check(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> None:
+        """Its model is a step, its attacks exist, and its files are there."""
+        from holdfast.attack._models import REGISTRY
+
+        require_step(self, "model", self.model, plan)
+        for name in ("members", "non_members", "reference"):
+            if (path := getattr(self, name)) is not None:
+                require_file(setting, self, name, path)
+        unknown = sorted(set(self.attacks or ()) - set(REGISTRY.names()))
+        require(not unknown, f"attacks of step {self.name!r}", unknown, "names of attacks")
+        require(self.seed >= 0, f"seed of step {self.name!r}", self.seed, ">= 0")
+
+    def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done:
+        """Attack, and write the figures, without the scores of anybody."""
+        from holdfast.attack import Target, membership
+        from holdfast.attack._models.target import read_records
+
+        target = Target.of(setting.place(plan[self.model].output))
+        named: Any = "all" if self.attacks is None else list(self.attacks)
+        report = membership(
+            target,
+            members=read_records(setting.place(self.members), label=self.target, target=target),
+            non_members=read_records(setting.place(self.non_members), label=self.target, target=target),
+            reference=None
+            if self.reference is None
+            else read_records(setting.place(self.reference), label=self.target, target=target),
+            attacks=named,
+            random_state=self.seed,
+        )
+        write_atomically(setting.place(self.output), json.dumps(report.to_json()).encode())
+        return Done(words=report.summary(), finding=report.verdict() == "refuted")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DossierStep:
+    """A page that is drawn again in every run: it costs nothing, and the budget may have moved."""
+
+    kind: ClassVar[str] = "dossier"
+
+    name: str
+    output: str
+    releases: tuple[str, ...]
+    audits: tuple[str, ...] = ()
+    attacks: tuple[str, ...] = ()
+    audience: str = "public"
+    title: str | None = None
+    confidence: float = 0.95
+
+    def inputs(self) -> dict[str, str]:
+        """Its evidence, unless steps make it."""
+        return {
+            f"{name} ({place})": path
+            for name in ("releases", "audits", "attacks")
+            for place, path in enumerate(getattr(self, name))
+        }
+
+    def limit(self) -> None:
+        """Nothing."""
+        return None
+
+    def finished(self, setting: Setting, ledger: Ledger) -> bool:
+        """A page is drawn again: it costs nothing, and the budget may have moved."""
+        return False
+
+    def check(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> None:
+        """Its evidence is made by steps, or is there."""
+        for name in ("releases", "audits", "attacks"):
+            for one in getattr(self, name):
+                if one not in plan:
+                    require_file(setting, self, name, one)
+        page = setting.place(self.output)
+        if page.exists() and not is_page(page):
+            raise ParameterError(
+                f"output of step {self.name!r} must be a new file or a page of holdfast, got {self.output!r}"
+            )
+        require(bool(self.releases), f"releases of step {self.name!r}", self.releases, "one or more")
+        said = self.audience in ("public", "internal")
+        require(said, f"audience of step {self.name!r}", self.audience, "'public' or 'internal'")
+        require(0 < self.confidence < 1, f"confidence of step {self.name!r}", self.confidence, "in (0, 1)")
+
+    def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done:
+        """Draw the page."""
+        from holdfast.dossier import Dossier
+        from holdfast.dossier._stored_evidence import read_attacks, read_audit
+
+        def files(names: tuple[str, ...]) -> list[Path]:
+            return [setting.place(plan[name].output if name in plan else name) for name in names]
+
+        made = Dossier.of_files(
+            files(self.releases),
+            audits=[read_audit(path) for path in files(self.audits)],
+            attacks=[one for path in files(self.attacks) for one in read_attacks(path)],
+            also_run=self._unshown(setting, plan),
+            ledger=ledger,
+            audience=self.audience,
+            title=self.title,
+            confidence=self.confidence,
+        )
+        made.save(setting.place(self.output))
+        return Done(words=made.summary(), finding=bool(made.contradictions))
+
+    def _unshown(self, setting: Setting, plan: Mapping[str, Step]) -> int:
+        """How many audits and attacks of the plan were run and are not on this page: they share its error."""
+        from holdfast.dossier._stored_evidence import read_attacks
+
+        left = {
+            one.kind: [
+                setting.place(other.output)
+                for name, other in plan.items()
+                if isinstance(other, one)
+                and name not in (*self.audits, *self.attacks)
+                and setting.place(other.output).exists()
+            ]
+            for one in (AuditStep, AttackStep)
+        }
+        return len(left["audit"]) + sum(len(read_attacks(path)) for path in left["attack"])
+
+
+def is_page(path: Path) -> bool:
+    """Whether a file is a page that holdfast wrote, which may be drawn again."""
+    with path.open("rb") as file:
+        return b'<meta name="holdfast-seal"' in file.read(_HEAD_BYTES)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditStep:
+    """It charges nothing: what it learns is about records that it planted. A refutation ends with exit code 1."""
+
+    kind: ClassVar[str] = "audit"
+
+    name: str
+    output: str
+    function: str
+    data: str
+    claim: str
+    label: str | None = None
+    classes: tuple[Any, ...] | None = None
+    delta: float = 1e-6
+    design: str = "one-run"
+    canaries: int = 1000
+    runs: int = 400
+    row_norm: float = 1.0
+    rows: str | None = None
+    """What the data are: public, generated or real; only audits on the first two may stand on a public page."""
+    confidence: float = 0.95
+
+    def inputs(self) -> dict[str, str]:
+        """Its rows, and the file of its function."""
+        file = module_file(self.function)
+        return {"data": self.data} | ({} if file is None else {"function": str(Path.cwd() / file)})
+
+    def limit(self) -> None:
+        """Nothing."""
+        return None
+
+    def finished(self, setting: Setting, ledger: Ledger) -> bool:
+        """Whether the output is there."""
+        return setting.place(self.output).exists()
+
+    def check(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> None:
+        """Its claim is a step, its function can be loaded, and its data are there."""
+        from holdfast.audit._run import load
+
+        require_step(self, "claim", self.claim, plan)
+        require_file(setting, self, "data", self.data)
+        load(self.function)
+        kinds = ("one-run", "multi-run", "sequential")
+        require(
+            self.design in kinds, f"design of step {self.name!r}", self.design, " or ".join(map(repr, kinds))
+        )
+        require(0 < self.confidence < 1, f"confidence of step {self.name!r}", self.confidence, "in (0, 1)")
+        for name in ("canaries", "runs", "row_norm"):
+            value = getattr(self, name)
+            require(value > 0, f"{name} of step {self.name!r}", value, "> 0")
+
+    def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done:
+        """Audit, and write the result."""
+        from holdfast.audit import audit
+        from holdfast.audit._run import load
+        from holdfast.data._engines.files import read_arrays
+
+        features, labels = read_arrays(setting.place(self.data), self.label)
+        claim = self._claim(setting, plan)
+        design: Any = self.design
+        declared: Any = self.rows
+        result = audit(
+            load(self.function),
+            features if labels is None else (features, labels),
+            claim=claim,
+            rows=declared,
+            kind=design,
+            canaries=self.canaries if design == "one-run" else None,
+            runs=self.runs,
+            row_norm=self.row_norm,
+            classes=self.classes,
+            delta=self.delta,
+            confidence=self.confidence,
+        )
+        verdict = result.verdict(claim, self.confidence)
+        found = {
+            "verdict": verdict,
+            "epsilon_lower": result.epsilon_lower(self.confidence) if result.valid else None,
+            "epsilon_estimate": result.epsilon_estimate(self.confidence),
+            "result": result.to_json(),
+        }
+        write_atomically(setting.place(self.output), json.dumps(found).encode())
+        return Done(words=result.summary(claim, confidence=self.confidence), finding=verdict == "refuted")
+
+    def _claim(self, setting: Setting, plan: Mapping[str, Step]) -> Guarantee:
+        from holdfast.release import Release
+
+        return Release.load(setting.place(plan[self.claim].output)).guarantee

@@ -1,0 +1,131 @@
+"""Steps that spend: a private model and a synthetic table, as `holdfast fit` and `holdfast synth` make them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from holdfast.plan._step import Done, Setting, Step, saved, spend, until_first_charge
+from holdfast.privacy._account.request import limit_of
+
+if TYPE_CHECKING:
+    from holdfast.data._table import Table
+    from holdfast.ledger import Ledger
+    from holdfast.privacy._account import Account
+    from holdfast.privacy._curves.curve import PrivacyCurve
+    from holdfast.release import Release
+
+
+@dataclass(frozen=True, kw_only=True)
+class SynthStep:
+    """Rows, the noisy counts they were made from, and a certificate, in one release file."""
+
+    kind: ClassVar[str] = "synth"
+
+    name: str
+    output: str
+    epsilon: float
+    delta: float | None = None
+    method: str = "auto"
+    rows: int | None = None
+    columns: tuple[str, ...] | None = None
+    confidence: float = 0.95
+    certificate_share: float = 0.1
+    n_public: int | None = None
+
+    def inputs(self) -> dict[str, str]:
+        """Nothing but what all steps share."""
+        return {}
+
+    def limit(self) -> PrivacyCurve:
+        """The promise asked for."""
+        return limit_of(self.epsilon, self.delta, count=self.n_public)
+
+    def finished(self, setting: Setting, ledger: Ledger) -> bool:
+        """Whether an earlier run saved it."""
+        return saved(self.name, self.output, setting, ledger)
+
+    def check(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> None:
+        """Everything up to the first charge."""
+        until_first_charge(self, setting, ledger)
+
+    def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done:
+        """Synthesise and save."""
+        return spend(self, setting, ledger)
+
+    def make(self, table: Table, account: Account) -> Release[Any]:
+        """The key lets a run that was killed go on."""
+        from holdfast.synth import Synthesizer
+
+        maker = Synthesizer(
+            self.epsilon,
+            self.delta,
+            method=self.method,
+            rows=self.rows,
+            columns=self.columns,
+            confidence=self.confidence,
+            certificate_share=self.certificate_share,
+            key=self.name,
+        )
+        made: Release[Any] = maker.fit(table, account=account).release_
+        return made
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitStep:
+    """A private model, as `holdfast fit` makes it."""
+
+    kind: ClassVar[str] = "fit"
+
+    name: str
+    output: str
+    target: str
+    epsilon: float
+    delta: float | None = None
+    model: str | None = None
+    method: str = "auto"
+    row_norm: float | None = None
+    penalty: float | None = None
+    radius: float | None = None
+    n_public: int | None = None
+
+    def inputs(self) -> dict[str, str]:
+        """Nothing but what all steps share."""
+        return {}
+
+    def limit(self) -> PrivacyCurve:
+        """The promise asked for."""
+        return limit_of(self.epsilon, self.delta, count=self.n_public)
+
+    def finished(self, setting: Setting, ledger: Ledger) -> bool:
+        """Whether an earlier run saved it."""
+        return saved(self.name, self.output, setting, ledger)
+
+    def check(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> None:
+        """Everything up to the first charge."""
+        until_first_charge(self, setting, ledger)
+
+    def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done:
+        """Fit and save."""
+        return spend(self, setting, ledger)
+
+    def make(self, table: Table, account: Account) -> Release[Any]:
+        """A resumable account lets a run that was killed go on."""
+        from holdfast.learn._estimators import estimator_of
+        from holdfast.privacy._account.resume import ResumableAccount
+
+        model = estimator_of(
+            table.schema,
+            self.target,
+            self.model,
+            penalty=self.penalty,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            method=self.method,
+            row_norm=self.row_norm,
+            radius=self.radius,
+        )
+        model.fit(table, target=self.target, account=ResumableAccount.of(account, None))
+        made: Release[Any] = model.release_
+        return made

@@ -1,0 +1,324 @@
+"""ReleasePlan: a whole release in one file, its cost known before anything is spent.
+
+A new kind of step is one class and one line in STEPS.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import partial
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from holdfast._arguments import checked
+from holdfast.errors import BudgetExceeded, FormatError, LedgerError, ParameterError
+from holdfast.ledger import Ledger
+from holdfast.ledger._jobs.job import settled
+from holdfast.ledger._jobs.turns import Latest
+from holdfast.ledger._report import Standing, share
+from holdfast.plan._evidence_steps import AttackStep, AuditStep, DossierStep
+from holdfast.plan._paid_steps import FitStep, SynthStep
+from holdfast.plan._step import Done, Setting, Step
+from holdfast.privacy._account.currency import Cost
+from holdfast.privacy._account.request import Option
+from holdfast.release._outputs import FileRead, FileWritten, Outputs, lies_outside
+
+_MOST_BYTES = 2**20
+STEPS: tuple[type[Any], ...] = (FitStep, SynthStep, AttackStep, AuditStep, DossierStep)
+"""Every kind of step."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Priced:
+    """A step with what it would cost now."""
+
+    step: Step
+    state: str
+    cost: Cost
+    output: Path
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class Quote:
+    """What a plan costs, step by step and in all, against what is free."""
+
+    name: str
+    standing: Standing
+    steps: tuple[Priced, ...]
+
+    @property
+    def total(self) -> Cost:
+        """What is still to be set aside."""
+        total = self.standing.dataset.currency.nothing
+        for one in self.steps:
+            total = total + one.cost
+        return total
+
+    @property
+    def covered(self) -> bool:
+        """Whether the ledger has that much."""
+        return self.total.fits(self.standing.free)
+
+    def require(self) -> None:
+        """Raise `BudgetExceeded` unless the ledger covers the plan."""
+        if not self.covered:
+            raise BudgetExceeded(
+                f"the plan asks for more than {self._free()}, which is what is left of dataset "
+                f"{self.standing.dataset.name!r}; nothing was spent"
+            )
+
+    def summary(self) -> str:
+        """A line a step, then the total."""
+        whole = self.standing.dataset.amount
+        lines = [
+            f"plan {self.name}: dataset {self.standing.dataset.name}, limit {self.standing.dataset.limit.words()}"
+        ]
+        for one in self.steps:
+            limit = one.step.limit()
+            price = (
+                "costs nothing"
+                if limit is None
+                else f"{limit.words()}, {share(one.cost, whole)} of the limit"
+            )
+            lines.append(
+                f"  {one.step.kind:<8} {one.step.name:<20} {price} ({one.state}), writes {one.step.output}"
+            )
+        left = "not covered" if not self.covered else self._left()
+        lines.append(f"  total    {share(self.total, whole)} of the limit; free now {self._free()}; {left}")
+        return "\n".join(lines)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        whole = self.standing.dataset.amount
+        return {
+            "plan": self.name,
+            "dataset": self.standing.dataset.name,
+            "steps": [
+                {
+                    "do": one.step.kind,
+                    "name": one.step.name,
+                    "state": one.state,
+                    "output": str(one.output),
+                    "limit": None if (limit := one.step.limit()) is None else limit.to_json(),
+                    "share": share(one.cost, whole),
+                }
+                for one in self.steps
+            ],
+            "total": share(self.total, whole),
+            "free": self.standing.point(self.standing.free),
+            "covered": self.covered,
+        }
+
+    def _free(self) -> str:
+        return self.standing.dataset.free_words(self.standing.free)
+
+    def _left(self) -> str:
+        return f"left afterwards {self.standing.dataset.free_words(self.standing.free - self.total)}"
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class ReleasePlan:
+    """Steps in order, with what they share."""
+
+    setting: Setting
+    steps: tuple[Step, ...]
+    outside: bool = False
+    """Whether steps may write outside of the plan's folder: said by who runs it, not by the plan."""
+
+    @classmethod
+    def load(cls, path: Path, *, outside: bool = False) -> ReleasePlan:
+        """Read a plan; `FormatError` for anything that is not understood.
+
+        `outside` lets its steps write outside of its folder.
+        """
+        try:
+            with path.open("rb") as file:
+                data = tomllib.loads(file.read(_MOST_BYTES).decode())
+            head = dict(data.pop("plan"))
+            steps = tuple(step_of(one) for one in data.pop("step"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise FormatError(f"{path.name} is not a TOML file") from error
+        except (KeyError, TypeError, ValueError) as error:
+            if isinstance(error, FormatError):
+                raise
+            raise FormatError("a plan has one table [plan] and one or more [[step]]") from error
+        if data:
+            raise FormatError(f"a plan has [plan] and [[step]] only; it also has {', '.join(sorted(data))}")
+        names = [step.name for step in steps]
+        if len(set(names)) != len(names):
+            raise FormatError("each step of a plan needs a name of its own")
+        return cls(setting=_setting(head, path), steps=steps, outside=outside)
+
+    def outputs(self) -> Outputs:
+        """Everything that its steps read and write."""
+        names = {step.name for step in self.steps}
+        reads = self.setting.reads()
+        for step in self.steps:
+            reads += [
+                FileRead(name=f"{name} of step {step.name!r}", path=self.setting.place(path))
+                for name, path in step.inputs().items()
+                if path not in names
+            ]
+        return Outputs(reads=tuple(reads), writes=tuple(map(self._written, self.steps)))
+
+    def _written(self, step: Step) -> FileWritten:
+        place = self.setting.place(step.output)
+        return FileWritten(name=f"output of step {step.name!r}", path=place, replaces=True)
+
+    def require_outputs(self) -> None:
+        """Refuse outputs that would be written over something, or that lie where nobody said they may."""
+        for step in self.steps:
+            if not self.outside and lies_outside(self.setting.place(step.output), self.setting.folder):
+                raise ParameterError(
+                    f"output of step {step.name!r} must lie in the folder of the plan, got {step.output!r}; "
+                    "holdfast run --outside lets steps write elsewhere"
+                )
+        self.outputs().require_apart()
+
+    def quote(self, ledger: Ledger) -> Quote:
+        """What it costs now: nothing for what is done, nothing more for what is already set aside.
+
+        Refused where an output is the ledger, the source, or anything else that is read or written already.
+        """
+        self.require_outputs()
+        there = ledger.standing(self.setting.dataset)
+        return Quote(
+            name=self.setting.name,
+            standing=there,
+            steps=tuple(self._priced(step, ledger, there) for step in self.steps),
+        )
+
+    def _priced(self, step: Step, ledger: Ledger, there: Standing) -> Priced:
+        limit, nothing = step.limit(), there.dataset.currency.nothing
+        priced = partial(Priced, step=step, output=self.setting.place(step.output))
+        if step.finished(self.setting, ledger):
+            return priced(state="done", cost=nothing)
+        if limit is None:
+            return priced(state="to do", cost=nothing)
+        latest, price = (
+            Latest.of(ledger, self.setting.account(step.name)),
+            there.dataset.currency.limit(limit),
+        )
+        if latest is None or latest.state == "nothing spent":
+            return priced(state="to do", cost=price)
+        if latest.state == "empty":
+            return priced(state="to do, in place of what was set aside", cost=price - latest.held)
+        if latest.state == "kept":
+            return priced(state="made and kept, to be written", cost=nothing)
+        if latest.state == "closed":
+            raise LedgerError(
+                f"step {step.name!r} was paid and is closed, but its output {step.output!r} is gone; put it back, "
+                "or give the step another name, which is charged again"
+            )
+        return priced(state="begun, set aside already", cost=nothing)
+
+    def run(
+        self,
+        ledger: Ledger,
+        *,
+        begin: Callable[[Step], None] = lambda step: None,
+        told: Callable[[Step, Done], None] = lambda step, done: None,
+    ) -> bool:
+        """Do every step that is not done; whether any of them found something against a promise."""
+        quote = self.quote(ledger)
+        quote.require()
+        Outputs(writes=tuple(self._written(one.step) for one in quote.steps if one.state != "done")).require()
+        by_name = {step.name: step for step in self.steps}
+        self._check(quote, ledger, by_name)
+        found = False
+        for one in quote.steps:
+            if one.state == "done":
+                settled(ledger, self.setting.account(one.step.name))
+                continue
+            begin(one.step)
+            done = one.step.run(self.setting, ledger, by_name)
+            found = found or done.finding
+            told(one.step, done)
+        return found
+
+    def _check(self, quote: Quote, ledger: Ledger, by_name: dict[str, Step]) -> None:
+        """Refuse what any step would be refused for, before the first one spends.
+
+        The first that spends is asked when it is taken: its account is opened by its first charge, and what it has to
+        compute until then is not computed twice.
+        """
+        to_do = [one.step for one in quote.steps if one.state != "done"]
+        first = next((step for step in to_do if step.limit() is not None), None)
+        for step in to_do:
+            if step is not first:
+                step.check(self.setting, ledger, by_name)
+
+
+def step_of(data: Any) -> Step:
+    """The step that a table of the plan describes; `FormatError` for one that does not exist."""
+    kinds = {step.kind: step for step in STEPS}
+    if not isinstance(data, dict) or data.get("do") not in kinds:
+        raise FormatError(f"each [[step]] of a plan must have do = one of {', '.join(kinds)}")
+    kind = kinds[data["do"]]
+    settings = {name: tuple(v) if isinstance(v, list) else v for name, v in data.items() if name != "do"}
+    known = [f.name for f in fields(kind)]
+    unknown = sorted(set(settings) - set(known))
+    if unknown:
+        raise FormatError(
+            f"a {kind.kind} step takes {', '.join(known)}; the plan has {', '.join(unknown)} as well"
+        )
+    _require_kinds(f"a {kind.kind} step", kind, settings)
+    try:
+        made: Step = kind(**settings)
+    except TypeError as error:
+        raise FormatError(f"a {kind.kind} step lacks a setting; it takes {', '.join(known)}") from error
+    return made
+
+
+def _require_kinds(what: str, kind: type[Any], settings: dict[str, Any]) -> None:
+    """Refuse a setting of another type than the one declared."""
+    hints = get_type_hints(kind)
+    for name, value in settings.items():
+        option = Option(name, hints[name], None)
+        listed = "tuple[str" in str(hints[name]) and value is not None
+        if not option.admits(value) or (listed and not all(isinstance(one, str) for one in value)):
+            wanted = option.summary().removesuffix(" = None").partition(": ")[2]
+            for python, toml in _IN_TOML.items():
+                wanted = wanted.replace(python, toml)
+            raise FormatError(f"{name} of {what} must be {wanted}, got {type(value).__name__}")
+
+
+_IN_TOML = {
+    " | None": "",
+    "tuple[str, ...]": "a list of texts",
+    "tuple[Any, ...]": "a list",
+    "str": "a text",
+    "int": "a whole number",
+    "float": "a number",
+}
+"""What a user of plans calls a type."""
+
+
+def _setting(head: dict[str, Any], path: Path) -> Setting:
+    folder = path.resolve().parent
+    texts = {
+        name: value
+        for name, value in head.items()
+        if name in ("name", "dataset", "purpose", "approver", "even_if_useless")
+    }
+    _require_kinds("[plan]", Setting, texts)
+    try:
+        ledger, schema, source = head.pop("ledger"), head.pop("schema"), head.pop("source")
+        return Setting(
+            name=head.pop("name", path.stem),
+            folder=folder,
+            file=path.resolve(),
+            ledger=folder / ledger,
+            schema=folder / schema,
+            source=source if "://" in source else str(folder / source),
+            **head,
+        )
+    except (KeyError, TypeError) as error:
+        raise FormatError(
+            "[plan] must have ledger, dataset, source and schema, and may have name, purpose, approver and "
+            "even_if_useless"
+        ) from error

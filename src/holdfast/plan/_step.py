@@ -1,0 +1,212 @@
+"""Step: what a release plan asks of each kind of step, and what its steps share.
+
+Steps that spend have an account of their own, opened once and closed when the result is saved.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol
+
+from holdfast.errors import ParameterError, without_password
+from holdfast.ledger._dataset import require_terms
+from holdfast.ledger._jobs.first_charge import OpenedByFirstCharge
+from holdfast.release._outputs import FileRead
+from holdfast.release._usefulness import useful_only
+
+if TYPE_CHECKING:
+    from holdfast.data._table import Table
+    from holdfast.ledger import Ledger
+    from holdfast.privacy._account import Account
+    from holdfast.privacy._curves.curve import PrivacyCurve
+    from holdfast.release import Release
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """What all steps of a plan share."""
+
+    name: str
+    folder: Path
+    ledger: Path
+    dataset: str
+    source: str
+    schema: Path
+    purpose: str = ""
+    approver: str = ""
+    file: Path | None = None
+    """The plan itself."""
+
+    def reads(self) -> list[FileRead]:
+        """The files that all steps share: none of them may be an output."""
+        from holdfast.data._engines.places import local_place, would_be_read
+
+        shared = {
+            "the plan": self.file,
+            "the ledger": self.ledger,
+            "the schema": self.schema,
+            "the source": local_place(self.source),
+        }
+        return [
+            FileRead(name=name, path=path, admits=would_be_read)
+            for name, path in shared.items()
+            if path is not None
+        ]
+
+    even_if_useless: bool = False
+    """Whether steps are done that cannot be of use, as public numbers say."""
+
+    def place(self, path: str) -> Path:
+        """A path of the plan, which is relative to the plan's folder."""
+        return self.folder / path
+
+    def account(self, step: str) -> str:
+        """The name of a step's account: the same in every run."""
+        return f"{self.name}/{step}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Done:
+    """What a step did."""
+
+    words: str
+    finding: bool = False
+
+
+class Step(Protocol):
+    """One step of a plan."""
+
+    kind: ClassVar[str]
+
+    @property
+    def name(self) -> str:
+        """Its name, unique in the plan."""
+
+    @property
+    def output(self) -> str:
+        """The file it writes."""
+
+    def inputs(self) -> Mapping[str, str]:
+        """The files that it alone reads, by what the plan calls them; names of steps may be among them."""
+
+    def limit(self) -> PrivacyCurve | None:
+        """What it may cost; None where it costs nothing."""
+
+    def finished(self, setting: Setting, ledger: Ledger) -> bool:
+        """Whether an earlier run finished it."""
+
+    def check(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> None:
+        """Refuse what `run` would refuse, before any step spends anything."""
+
+    def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done:
+        """Do it."""
+
+
+def saved(name: str, output: str, setting: Setting, ledger: Ledger) -> bool:
+    """Whether the output is there and was paid by this step; another file is not overwritten."""
+    from holdfast.ledger._jobs.turns import paid_for
+    from holdfast.release import Release
+
+    path = setting.place(output)
+    if not path.exists():
+        return False
+    if not paid_for(ledger, setting.dataset, setting.account(name), Release.load(path)):
+        raise ParameterError(f"output of step {name!r} must be a new file, got {output!r}")
+    return True
+
+
+class PaidStep(Step, Protocol):
+    """A step that makes a release and pays for it."""
+
+    @property
+    def n_public(self) -> int | None:
+        """The public number of rows, under add_remove."""
+
+    def limit(self) -> PrivacyCurve:
+        """What it may cost."""
+
+    def make(self, table: Table, account: Account) -> Release[Any]:
+        """The release, paid from the account."""
+
+
+def spend(step: PaidStep, setting: Setting, ledger: Ledger) -> Done:
+    """Make the step's release once, save it, and give back what was not spent."""
+    from holdfast.ledger import once
+
+    def write(release: Release[Any]) -> None:
+        release.save(setting.place(step.output))
+
+    with _table(step, setting) as table, useful_only(unless=setting.even_if_useless):
+        done = once(
+            ledger,
+            setting.dataset,
+            key=setting.account(step.name),
+            about=_asked(step, setting, table),
+            make=lambda account: step.make(table, account),
+            write=write,
+            limit=step.limit(),
+            adjacency=table.adjacency,
+            unit=table.unit,
+            approver=setting.approver,
+            purpose=setting.purpose or f"{setting.name}: {step.name}",
+        )
+    return Done(words=done.release.summary())
+
+
+def until_first_charge(step: PaidStep, setting: Setting, ledger: Ledger) -> None:
+    """Go as far as the first charge, which is refused: whatever the step would be refused for is said here."""
+    from holdfast.privacy._account import Account
+
+    terms = ledger.dataset(setting.dataset)
+    with _table(step, setting) as table, warnings.catch_warnings(), suppress(_FirstCharge):
+        warnings.simplefilter("ignore")  # they are said when the step is taken
+        refusing = useful_only(unless=setting.even_if_useless)
+        require_terms(terms, table.adjacency, table.unit)
+        account = Account(
+            step.limit(),
+            adjacency=terms.adjacency,
+            unit=terms.unit,
+            currency=terms.currency,
+            journal=OpenedByFirstCharge(_refuse),
+        )
+        with refusing:
+            step.make(table, account)
+
+
+class _FirstCharge(Exception):
+    """The step would now be charged."""
+
+
+def _refuse() -> NoReturn:
+    raise _FirstCharge
+
+
+def _table(step: PaidStep, setting: Setting) -> Table:
+    from holdfast.data._engines import open_table
+    from holdfast.data._schema import Schema
+
+    return open_table(setting.source, Schema.load(setting.schema), n_public=step.n_public)
+
+
+def _asked(step: PaidStep, setting: Setting, table: Table) -> dict[str, Any]:
+    """What the step asks, wherever its output goes and its plan lies."""
+    settings: dict[str, Any] = {f.name: getattr(step, f.name) for f in fields(step)}  # type: ignore[arg-type]
+    del settings["output"]
+    source = without_password(setting.source.removeprefix(f"{setting.folder}/"))
+    return settings | {"do": step.kind, "source": source, "schema": table.schema.hash()}
+
+
+def require_file(setting: Setting, step: Step, name: str, path: str) -> None:
+    """Refuse a file that is not there."""
+    if not setting.place(path).is_file():
+        raise ParameterError(f"{name} of step {step.name!r} must be a file that is there, got {path!r}")
+
+
+def require_step(step: Step, name: str, named: str, plan: Mapping[str, Step]) -> None:
+    """Refuse the name of a step that the plan does not have."""
+    if named not in plan:
+        raise ParameterError(f"{name} of step {step.name!r} must name a step, got {name}={named!r}")

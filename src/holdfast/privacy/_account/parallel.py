@@ -1,0 +1,62 @@
+"""Accounts for disjoint parts of the data: the cost is the largest, not the sum (soundness, section 19).
+
+Valid only if rows, or users, are assigned to parts by themselves and without looking at their values: then
+neighbours differ in one part, and whatever the other parts reveal has the same law for both.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from holdfast.errors import BudgetExceeded, require
+from holdfast.privacy._account.account import Account
+from holdfast.privacy._mechanisms.gaussian import Gaussian
+from holdfast.privacy._mechanisms.laplace import Laplace
+from holdfast.privacy._mechanisms.mechanism import Mechanism
+
+
+def parallel(account: Account, *, parts: int, label: str) -> tuple[Account, ...]:
+    """That many accounts, each with all that remains of this one, which is charged once, now.
+
+    The charge is written as the Gaussian (or, in pure DP, Laplace) mechanism that spends what each part may.
+
+    >>> from holdfast.privacy import PureDP
+    >>> whole = Account(PureDP(1.0), seed=0)
+    >>> [part.remaining() for part in parallel(whole, parts=2, label="halves")], whole.remaining()
+    ([PureDP(epsilon=1), PureDP(epsilon=1)], PureDP(epsilon=0))
+    """
+    require(parts >= 1, "parts", parts, ">= 1")
+    # Nothing is drawn from the permit below, so it must be paid for when it is given.
+    require(
+        account.pays_at_once,
+        "account",
+        "of a job with a key",
+        "one that pays at once",
+        "open it for this job alone",
+    )
+    stand_in = _all_that_remains(account)
+    account.permit(stand_in, times=1, label=f"{label}: disjoint parts, each spends at most this")
+    cost = account.currency.cost(stand_in)
+    limit = account.currency.promise(cost)
+    opened = []
+    for _ in range(parts):
+        part = Account(
+            limit,
+            adjacency=account.adjacency,
+            unit=account.unit,
+            currency=account.currency,
+            translated=cost,  # exactly what was charged, not a rounded promise of it
+        )
+        part.source, part.within = account.source, account
+        opened.append(part)
+    return tuple(opened)
+
+
+def _all_that_remains(account: Account) -> Mechanism:
+    left = account.remaining()
+    pure = left.as_pure()
+    if pure is None:
+        return Gaussian.within(left, l2_sensitivity=1.0)
+    if pure <= 0:
+        raise BudgetExceeded("nothing remains in the account; nothing was drawn")
+    return Laplace(scale=Fraction(1) / pure, l1_sensitivity=1.0)

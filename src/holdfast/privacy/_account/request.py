@@ -1,0 +1,285 @@
+"""From (epsilon, delta) to an account, and what is asked of data and options before anything is spent.
+
+Everything here is public and happens before any charge: learners, synthesisers and plans ask the same questions in
+the same words.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from numbers import Integral, Real
+from typing import Any, Literal, Protocol, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from holdfast.errors import AdjacencyError, BudgetExceeded, ParameterError, require
+from holdfast.privacy._account.account import Account
+from holdfast.privacy._account.weak_limit import warn_weak_limit
+from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
+from holdfast.privacy._curves.curve import ApproxDP, PrivacyCurve, PureDP
+
+MOST_DELTA = 1e-6
+"""The largest delta where nothing public bounds the number of units: below 1/n for tables of fewer than a million."""
+LEAST_LEFT = 1e-3
+"""An account with less than this share of its limit left buys noise and nothing else."""
+
+
+class Admissible(Protocol):
+    """Rows or counts: whom they protect, and against which neighbours."""
+
+    @property
+    def adjacency(self) -> Adjacency:
+        """The declared neighbours."""
+
+    @property
+    def unit(self) -> PrivacyUnit:
+        """Who is protected."""
+
+
+class Payable(Protocol):
+    """A method as an account sees it."""
+
+    @property
+    def name(self) -> str:
+        """What users call it."""
+
+    @property
+    def pure(self) -> bool:
+        """Whether it works without delta."""
+
+    @property
+    def instead_of_pure(self) -> str:
+        """What to do where delta must be 0 and the method cannot work without."""
+
+    @property
+    def currency(self) -> str:
+        """What an account opened for it counts in, where delta > 0."""
+
+    @property
+    def adjacencies(self) -> tuple[str, ...]:
+        """The relations that it is proved for."""
+
+    @property
+    def single_rows(self) -> str:
+        """Empty, or what to do where a unit owns several rows, which the method's proof does not cover."""
+
+
+def default_delta(count: int | None = None) -> float:
+    """The delta of a promise that names none: 1e-6, and for more than 100,000 units a power of ten below 1 / (10 n).
+
+    `count` is a public number of units, where there is one. The same for fits, syntheses, plans and ledgers.
+
+    >>> default_delta(), default_delta(300), default_delta(2_000_000)
+    (1e-06, 1e-06, 1e-08)
+    """
+    if count is None or count <= 1.0 / (10.0 * MOST_DELTA):
+        return MOST_DELTA
+    return float(f"1e-{len(str(10 * count - 1))}")
+
+
+def limit_of(epsilon: float, delta: float | None, *, count: int | None = None) -> PrivacyCurve:
+    """The promise asked for; a delta of None is the default for that public number of units.
+
+    >>> limit_of(1.0, 0.0), limit_of(1.0, None)
+    (PureDP(epsilon=1), ApproxDP(epsilon=1, delta=1e-06))
+    """
+    if delta is None:
+        delta = default_delta(count)
+    require(_is_number(epsilon) and 0 < epsilon < float("inf"), "epsilon", epsilon, "> 0 and finite")
+    require(_is_number(delta) and 0 <= delta < 1, "delta", delta, "in [0, 1)", "use 0 for pure privacy")
+    return PureDP(epsilon) if delta == 0 else ApproxDP(epsilon, delta)
+
+
+def open_account(
+    limit: PrivacyCurve, method: Payable, *, adjacency: Adjacency, unit: PrivacyUnit, seed: int | None
+) -> Account:
+    """An account of this limit, in the currency that suits the method."""
+    pure = limit.as_pure() is not None
+    if pure and not method.pure:
+        raise ParameterError(
+            f"delta must be > 0 for method {method.name!r}, got delta=0; {method.instead_of_pure}"
+        )
+    currency = "pure" if pure else method.currency
+    warn_weak_limit(limit)
+    return Account(limit, adjacency=adjacency, unit=unit, currency=currency, seed=seed)
+
+
+def admit(data: Admissible, account: Account, method: Payable) -> None:
+    """Refuse, before anything is spent, data and accounts that speak of different things."""
+    if data.adjacency is not account.adjacency:
+        raise AdjacencyError(
+            f"the rows declare adjacency={data.adjacency.value!r}, the account {account.adjacency.value!r}; "
+            "open the account with the adjacency of the rows"
+        )
+    if data.unit != account.unit:
+        raise AdjacencyError(
+            f"the rows protect {data.unit.summary()}, the account {account.unit.summary()}; "
+            "open the account with the privacy unit of the rows"
+        )
+    if account.adjacency.value not in method.adjacencies:
+        raise AdjacencyError(
+            f"{method.name} is proved for adjacency {', '.join(method.adjacencies)}, got "
+            f"adjacency={account.adjacency.value!r}; use one of these, or another method"
+        )
+    if method.single_rows:
+        refuse_users(data, what=method.name, instead=method.single_rows)
+
+
+def refuse_users(data: Admissible, *, what: str, instead: str) -> None:
+    """Refuse units that own several rows (soundness, section 18): for proofs that count single rows."""
+    if data.unit.max_rows > 1:
+        raise ParameterError(
+            f"{what} protects single rows, got a unit of max_rows={data.unit.max_rows}; {instead}"
+        )
+
+
+def require_small_delta(limit: PrivacyCurve, public_count: int | None) -> None:
+    """Refuse delta >= 1/n: it would permit the release of a random row as it is (soundness, section 0).
+
+    Where the number of units is private (None), comparing with it would be a release, so the same ceiling holds for
+    every table: `MOST_DELTA`. For a larger delta a number must be declared that it can be compared with.
+    """
+    point = limit.as_approximate()
+    delta = 0.0 if point is None else float(point[1])
+    if public_count is None:
+        require(
+            delta <= MOST_DELTA,
+            "delta",
+            delta,
+            f"<= {MOST_DELTA:g} where the number of units is private",
+            "use a smaller delta, or declare n_public",
+        )
+        return
+    largest = 1 / max(public_count, 1)
+    require(delta == 0 or delta < largest, "delta", delta, f"< 1 / n = {largest:g}", "use a smaller delta")
+
+
+def require_something_left(account: Account, *, least: float = 0.0) -> None:
+    """Refuse an account that is spent but for a rounding error: what it buys is noise and nothing else.
+
+    `least` is an advantage below which no use is made of what is left, whatever the limit was.
+    """
+    left = account.remaining().delta(0.0)
+    if left <= max(least, LEAST_LEFT * account.promised.delta(0.0)):
+        raise BudgetExceeded("less than a thousandth of the account's limit remains; nothing was drawn")
+
+
+def seed_of(random_state: Any) -> int | None:
+    """None for secure noise, else a whole number: the run can be repeated and is not private."""
+    if random_state is None:
+        return None
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    whole = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
+    require(whole and random_state >= 0, "random_state", random_state, "None or a whole number >= 0")
+    return int(random_state)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+# Options: what a method may be told beyond its data, declared by the signature of its function: every keyword that
+# it takes by name, with its type and default.
+
+
+@dataclass(frozen=True)
+class Option:
+    """One keyword of a method: its name, its type, and what holds where it is not given."""
+
+    name: str
+    kind: Any
+    default: Any
+
+    def admits(self, value: Any) -> bool:
+        """Whether a value is of the declared type; ranges are the method's own business."""
+        return _is(value, self.kind)
+
+    def summary(self) -> str:
+        """As a signature writes it.
+
+        >>> Option("steps", int | None, None).summary()
+        'steps: int | None = None'
+        """
+        return f"{self.name}: {_word(self.kind)} = {self.default!r}"
+
+
+def options_of(
+    function: Callable[..., Any], *, reserved: tuple[str, ...] = ("account",)
+) -> tuple[Option, ...]:
+    """The options that a function declares: its keywords, but those that every method has.
+
+    >>> def method(rows, *, account, steps: int = 10, step: float | None = None): ...
+    >>> [option.name for option in options_of(method)]
+    ['steps', 'step']
+    """
+    hints = get_type_hints(function)
+    return tuple(
+        Option(name, hints.get(name, Any), parameter.default)
+        for name, parameter in inspect.signature(function).parameters.items()
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY and name not in reserved
+    )
+
+
+def check_options(given: Mapping[str, Any], declared: tuple[Option, ...], *, method: str) -> None:
+    """Refuse what is not declared, with the nearest name that is, and values of a wrong type.
+
+    >>> check_options({"stpes": 3}, (Option("steps", int, 10),), method="output")
+    Traceback (most recent call last):
+    ...
+    holdfast.errors.ParameterError: options must be among steps for method='output', got 'stpes'; did you mean 'steps'?
+    """
+    known = {option.name: option for option in declared}
+    for name, value in given.items():
+        if name not in known:
+            near = get_close_matches(str(name), known, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            among = f"among {', '.join(known)}" if known else "empty"
+            raise ParameterError(f"options must be {among} for method={method!r}, got {name!r}{hint}")
+        if not known[name].admits(value):
+            raise ParameterError(
+                f"{name} must be {_word(known[name].kind)} for method={method!r}, "
+                f"got {name}={value!r} in options"
+            )
+
+
+def _is(value: Any, kind: Any) -> bool:
+    origin = get_origin(kind)
+    if kind is Any:
+        return True
+    if origin in (Union, types.UnionType):
+        return any(_is(value, one) for one in get_args(kind))
+    if origin is Literal:
+        return value in get_args(kind)
+    if kind is None or kind is type(None):
+        return value is None
+    if kind in (int, float):
+        wanted = Integral if kind is int else Real
+        return isinstance(value, wanted) and not isinstance(value, bool)
+    while hasattr(origin, "__value__"):  # a `type` statement, as NumPy 2.5 writes NDArray
+        origin = get_origin(origin.__value__)
+    if origin is not None:
+        return isinstance(value, origin)
+    return isinstance(value, kind) if isinstance(kind, type) and not _is_protocol(kind) else True
+
+
+def _is_protocol(kind: Any) -> bool:
+    return bool(getattr(kind, "_is_protocol", False))
+
+
+def _word(kind: Any) -> str:
+    if get_origin(kind) is Literal:
+        return " or ".join(repr(one) for one in get_args(kind))
+    if get_origin(kind) in (Union, types.UnionType):
+        return " | ".join(_word(one) for one in get_args(kind))
+    if kind is None or kind is type(None):
+        return "None"
+    return (
+        kind.__name__
+        if isinstance(kind, type) and get_origin(kind) is None
+        else str(kind).replace("typing.", "")
+    )

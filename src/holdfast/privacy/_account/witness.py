@@ -1,0 +1,150 @@
+"""Witness: sees what an account draws, and can put recorded outputs in the noise's place.
+
+For tests, auditors and third parties who want to know what a run did: every charge, and every (mechanism, value,
+output), in order, whichever share, part, permit or resumed job it came through. A run that is seen this way is not
+private: values leave it. So a witness is a source of random bits, in the place of the account's own, that calls itself
+`seeded`; every charge, release and page made with it says so.
+
+Noise and secret coins (batches, orders, priorities) come from two streams, so that a replay, which draws no noise,
+meets the same coins. A `Tape` gives outputs back instead of noise (soundness, section 22).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast._arguments import Seed, checked
+from holdfast.noise._source import Provenance, Source
+from holdfast.privacy._account.journal import Charge
+from holdfast.privacy._mechanisms.mechanism import Mechanism
+
+Tape = Callable[["Draw"], Any]
+"""What is released at a step in place of noise. It is shown a step whose output is still None; to be a replay it must
+look at the step's number and mechanism only, never at its value."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Draw:
+    """One draw: the mechanism, the private value that it was handed, and what it released."""
+
+    number: int
+    mechanism: Mechanism
+    value: Any
+    output: Any = None
+    account: Any = None
+    """The `Account` that paid. The account of a part of the rows says `within` whose budget that is."""
+
+
+@dataclass(eq=False)
+class Transcript:
+    """What a witness saw, in order."""
+
+    steps: list[Draw] = field(default_factory=list)
+    charges: list[Charge] = field(default_factory=list)
+    payers: list[Any] = field(default_factory=list)
+    """Who paid each charge."""
+    order: list[str] = field(default_factory=list)
+    """`charge` or `draw`, as they came."""
+
+
+@checked
+class Witness(Source):
+    """The source of a witnessed account: seeded, and it remembers.
+
+    >>> from holdfast.privacy import Account, Gaussian, ZCDP
+    >>> account, witness = Account(ZCDP(1.0)), Witness(seed=1)
+    >>> account.watch(witness)
+    >>> noisy = account.release(Gaussian(sigma=10.0, l2_sensitivity=1.0), [12, 30])
+    >>> [step] = witness.seen.steps
+    >>> step.mechanism.name, step.value.tolist(), bool((step.output == noisy).all()), len(witness.seen.charges)
+    ('Gaussian', [12, 30], True, 1)
+    >>> account.journal.entries[0].charge.noise
+    'seeded'
+    """
+
+    def __init__(
+        self,
+        seed: Seed = 0,
+        *,
+        tape: Tape | None = None,
+        identifiers: NDArray[np.int64] | None = None,
+        coins: Source | None = None,
+    ) -> None:
+        super().__init__(seed=seed)
+        self.seen = Transcript()
+        self._tape = tape
+        # Another stream than the coins: the high bit keeps its seed apart from every seed that is asked for.
+        self._noise = Source(seed=(1 << 64) | int(seed))
+        self._seed = seed
+        self._identifiers = identifiers
+        self._coins = coins
+        self._asked: dict[int, int] = {}
+
+    @property
+    def provenance(self) -> Provenance:
+        """What leaves to a witness protects nobody."""
+        return "seeded"
+
+    def bytes(self, count: int) -> bytes:
+        """Secret coins."""
+        return super().bytes(count) if self._coins is None else self._coins.bytes(count)
+
+    def words_of(self, records: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """Where records have identifiers, the next word of each one's own stream, which no other record moves."""
+        if self._identifiers is None:
+            return super().words_of(records)
+        names = self._identifiers[records].tolist()
+        words = np.empty(len(names), dtype=np.uint64)
+        for place, name in enumerate(names):
+            turn = self._asked[name] = self._asked.get(name, -1) + 1
+            words[place] = _own_word(self._seed, name, turn)
+        return words
+
+    def charged(self, account: Any, charge: Charge) -> None:
+        """Remember a payment; the account calls this."""
+        self.seen.charges.append(charge)
+        self.seen.payers.append(account)
+        self.seen.order.append("charge")
+
+    def drawn(self, account: Any, mechanism: Mechanism, value: Any) -> Any:
+        """Draw, or take the tape's word, and remember; the account calls this where it would have drawn."""
+        number = len(self.seen.steps)
+        if self._tape is None:
+            output = mechanism.sample(value, self._noise)
+        else:
+            output = self._tape(Draw(number=number, mechanism=mechanism, value=value, account=account))
+        self.seen.steps.append(
+            Draw(number=number, mechanism=mechanism, value=value, output=output, account=account)
+        )
+        self.seen.order.append("draw")
+        return output
+
+
+def _own_word(seed: Seed, name: int, turn: int) -> int:
+    digest = blake2b(b"%d/%d/%d" % (seed, name, turn), digest_size=8).digest()
+    return int.from_bytes(digest, "little")
+
+
+class TapeEnded(Exception):
+    """A run asked for more outputs than were recorded."""
+
+
+def replaying(outputs: list[Any]) -> Tape:
+    """The tape of recorded outputs; a run that asks for more ends in `TapeEnded`.
+
+    >>> replaying([7])(Draw(number=0, mechanism=None, value=None))
+    7
+    """
+
+    def tape(step: Draw) -> Any:
+        if step.number >= len(outputs):
+            raise TapeEnded(f"step {step.number + 1} was asked for, {len(outputs)} outputs are on the tape")
+        return outputs[step.number]
+
+    return tape

@@ -1,0 +1,239 @@
+"""LossDistribution: the privacy loss itself, on a grid, rounded outwards."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from holdfast._arguments import checked, stored_fields
+from holdfast.errors import ParameterError, require
+from holdfast.privacy._curves.curve import PrivacyCurve
+from holdfast.privacy._losses import discretise
+from holdfast.privacy._losses.atomic_pair import AtomicPair
+from holdfast.privacy._losses.fft_compose import convolve
+from holdfast.privacy._losses.grid_losses import LARGEST_GRID, GridLosses
+from holdfast.privacy._losses.pairs import LaplacePair, NormalPair, PairOfGrids
+from holdfast.privacy._losses.steps import symmetrised
+from holdfast.privacy._tradeoff import Points
+
+if TYPE_CHECKING:
+    from holdfast.privacy._losses.dominating_pair import DominatingPair
+    from holdfast.privacy._tradeoff import TradeOff
+
+
+@checked
+@dataclass(frozen=True, eq=False, repr=False)
+class LossDistribution(PrivacyCurve):
+    """Distributions of the loss, one for each direction of the neighbour relation (one if it stands for both).
+
+    An upper one dominates the mechanism: every delta it gives holds, with truncation, wrap-around and
+    rounding inside the number. Its twin, `lower=True`, stays below the pair it was made from, so that
+    the two bracket the truth.
+
+    >>> sides = [LossDistribution.gaussian(1.0, spacing=1e-3, lower=lower) for lower in (True, False)]
+    >>> [round(side.epsilon(1e-6), 4) for side in sides]
+    [4.8866, 4.8866]
+    """
+
+    directions: tuple[GridLosses, ...]
+
+    def __post_init__(self) -> None:
+        require(1 <= len(self.directions) <= 2, "directions", len(self.directions), "one or two")
+        sides = {direction.is_lower for direction in self.directions}
+        require(len(sides) == 1, "directions", sides, "all upper or all lower")
+
+    @classmethod
+    def of(cls, pair: DominatingPair, *, spacing: float, lower: bool = False) -> LossDistribution:
+        """Both directions of the pair (one, if it is symmetric) on a grid."""
+        require(spacing > 0 and math.isfinite(spacing), "spacing", spacing, "> 0 and finite")
+        put = discretise.lower if lower else discretise.upper
+        return cls(tuple(put(way, spacing) for way in pair.directions))
+
+    @classmethod
+    def from_atoms(
+        cls,
+        losses: ArrayLike,
+        probabilities: ArrayLike,
+        *,
+        infinity: float = 0.0,
+        spacing: float,
+        lower: bool = False,
+    ) -> LossDistribution:
+        """Finitely many losses with the unit's law; each is split between its two neighbours on the grid.
+
+        >>> coin = LossDistribution.from_atoms([0.5, -0.5], [0.622459, 0.377541], spacing=0.3)
+        >>> coin.epsilon(1e-9) <= 0.6
+        True
+        """
+        pair = AtomicPair(np.asarray(losses, np.float64), np.asarray(probabilities, np.float64), infinity)
+        return cls.of(pair.mirrored(), spacing=spacing, lower=lower)
+
+    @classmethod
+    def gaussian(cls, mu: float, *, spacing: float, lower: bool = False) -> LossDistribution:
+        """N(mu, 1) against N(0, 1)."""
+        if mu == 0.0:
+            return cls.from_atoms([0.0], [1.0], spacing=spacing, lower=lower)
+        return cls.of(NormalPair(mu), spacing=spacing, lower=lower)
+
+    @classmethod
+    def laplace(cls, ratio: float, *, spacing: float, lower: bool = False) -> LossDistribution:
+        """Laplace noise, with ratio = l1 sensitivity / scale."""
+        return cls.of(LaplacePair(float(ratio)), spacing=spacing, lower=lower)
+
+    @property
+    def is_lower(self) -> bool:
+        """Whether this is the optimistic twin, which proves nothing but shows how tight the other is."""
+        return self.directions[0].is_lower
+
+    @property
+    def spacing(self) -> float:
+        """The spacing of the grid."""
+        return max(direction.spacing for direction in self.directions)
+
+    @property
+    def infinity(self) -> float:
+        """The mass at infinity: no epsilon is proved below this delta."""
+        return max(direction.infinity for direction in self.directions)
+
+    def delta(self, epsilon: float) -> float:
+        """The larger of both directions."""
+        return float(self.deltas(np.array([epsilon]))[0])
+
+    def deltas(self, epsilons: Points) -> NDArray[np.float64]:
+        """The larger of both directions at each point."""
+        return np.maximum(*self.both_deltas(epsilons))
+
+    def both_deltas(self, epsilons: Points) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Each direction from its own grid."""
+        found = [direction.deltas(epsilons) for direction in self.directions]
+        return found[0], found[-1]
+
+    def epsilon(self, delta: float) -> float:
+        """The larger of both directions, by suffix sums."""
+        require(0 <= delta <= 1, "delta", delta, "in [0, 1]")
+        return max(direction.epsilon(delta) for direction in self.directions)
+
+    def renyi(self, order: float) -> float:
+        """Log E e^((order - 1) loss) / (order - 1); infinite where mass sits at infinity."""
+        if self.is_lower or self.infinity > 0 or not 1 < order < math.inf:
+            return math.inf
+        worst = 0.0
+        for direction in self.directions:
+            with np.errstate(divide="ignore"):
+                exponents = np.log(direction.masses) + (order - 1) * direction.losses
+            top = float(np.max(exponents))
+            moment = top + math.log(float(np.sum(np.exp(exponents - top))))
+            worst = max(worst, moment / (order - 1) + direction.loss_error)
+        return worst * (1 + 1e-12)
+
+    def convolved(
+        self, others: Sequence[tuple[LossDistribution, int]], *, times: int = 1
+    ) -> LossDistribution:
+        """All together, this one and the others, each as often as said, directions kept apart."""
+        everything = [(self, times), *others]
+        require(
+            len({each.is_lower for each, _ in everything}) == 1, "others", "...", "all upper or all lower"
+        )
+        count = max(len(each.directions) for each, _ in everything)
+        return LossDistribution(
+            tuple(
+                convolve([(each.directions[min(way, len(each.directions) - 1)], n) for each, n in everything])
+                for way in range(count)
+            )
+        )
+
+    def joined(self, other: PrivacyCurve) -> LossDistribution | None:
+        """On the same grid: the convolution."""
+        same = isinstance(other, LossDistribution) and abs(other.spacing / self.spacing - 1) < 1e-9
+        return self.convolved([(other, 1)]) if same and isinstance(other, LossDistribution) else None
+
+    def repeated(self, times: int) -> LossDistribution:
+        """The convolution with itself."""
+        return self if times == 1 else self.convolved([], times=times)
+
+    def pair(self) -> DominatingPair | None:
+        """The grids' own atoms."""
+        if self.is_lower:
+            return None
+        ways = [way.as_pair() for way in self.directions]
+        return PairOfGrids(ways[0], ways[-1])
+
+    def either_way(self) -> LossDistribution:
+        """The symmetrised pair, on the same grid."""
+        if len(self.directions) == 1:
+            return self
+        pair = symmetrised([way.as_pair() for way in self.directions])
+        return LossDistribution.of(pair, spacing=self.spacing)
+
+    def loss_distribution(self, *, spacing: float, lower: bool = False) -> LossDistribution:
+        """Itself, or itself on another grid."""
+        if lower != self.is_lower:
+            raise ParameterError(
+                "a lower loss distribution cannot become an upper one or the reverse; rebuild it"
+            )
+        if abs(spacing / self.spacing - 1) < 1e-9:
+            return self
+        put = discretise.lower if lower else discretise.upper
+        return LossDistribution(tuple(put(way.as_pair(), spacing) for way in self.directions))
+
+    def trade_offs(self) -> tuple[TradeOff, ...]:
+        """One for each direction: exact where the mechanism is not symmetric."""
+        from holdfast.privacy._tradeoff import TradeOff
+
+        out = []
+        for direction in self.directions:
+            losses = direction.losses
+            reach = max(abs(float(losses[0])), abs(float(losses[-1])), 1e-6)
+            near = np.geomspace(min(direction.spacing, reach / 2), min(reach, 690.0), 400)
+            epsilons = np.concatenate([-near[::-1], [0.0], near])
+            out.append(TradeOff.from_one_sided(epsilons, direction.deltas(epsilons)))
+        return tuple(out)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "kind": self.kind,
+            "directions": [
+                {
+                    "spacing": way.spacing,
+                    "first": way.first,
+                    "masses": way.masses.tolist(),
+                    "infinity": way.infinity,
+                    "loss_error": way.loss_error,
+                    "is_lower": way.is_lower,
+                }
+                for way in self.directions
+            ],
+        }  # the second bound of a heavy tail is not stored: what is stored holds without it
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> LossDistribution:
+        """The distribution of these fields."""
+        data = stored_fields(cls.__name__, data)
+        for way in data["directions"]:
+            require(
+                len(way["masses"]) <= 2 * LARGEST_GRID, "masses", len(way["masses"]), "a grid of allowed size"
+            )
+        return cls(
+            tuple(
+                GridLosses(
+                    float(way["spacing"]),
+                    int(way["first"]),
+                    np.array(way["masses"], dtype=np.float64),
+                    float(way["infinity"]),
+                    float(way["loss_error"]),
+                    bool(way["is_lower"]),
+                )
+                for way in data["directions"]
+            )
+        )
+
+    def __repr__(self) -> str:
+        side = "lower" if self.is_lower else "upper"
+        sizes = ", ".join(str(way.masses.size) for way in self.directions)
+        return f"LossDistribution({side}, spacing={self.spacing:g}, points={sizes})"

@@ -1,0 +1,146 @@
+"""Slack beside a curve: samplers that are only close to their law, analyses that may fail."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from holdfast._arguments import checked, stored_fields
+from holdfast.errors import require
+from holdfast.privacy._curves.curve import PrivacyCurve
+from holdfast.privacy._curves.stored import curve_from_json
+from holdfast.privacy._rounding import Number, as_written, number, plain_curve, round_up
+
+
+@checked
+@dataclass(frozen=True, repr=False)
+class WithSlack(PrivacyCurve):
+    """delta(eps) + (1 + e^eps) tau + failure: three entries, each with its own rules (soundness, section 21).
+
+    tau: the sampler is within this total variation of the analysed law, for every input and history.
+    probability: of an event of a pair, outside which two neighbours are as close as declared (an overfull batch).
+    common: of an event of the mechanism's own coins, the same whatever the table (a sampler that gives up).
+
+    A delta of the curve is none of these: it stays inside the curve.
+    """
+
+    curve: PrivacyCurve
+    tau: Number = 0.0
+    probability: Number = 0.0
+    common: Number = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("tau", "probability", "common"):
+            require(0 <= getattr(self, name) < 1, name, getattr(self, name), "in [0, 1)")
+
+    @property
+    def total_variation(self) -> Fraction:
+        """The curve's own, and this."""
+        return self.curve.total_variation + as_written(self.tau)
+
+    @property
+    def failure(self) -> Fraction:
+        """The curve's own, and both events."""
+        return self.curve.failure + as_written(self.probability) + as_written(self.common)
+
+    @property
+    def _events(self) -> float:
+        return round_up(as_written(self.probability) + as_written(self.common))
+
+    def delta(self, epsilon: float) -> float:
+        """The curve's delta and the slack."""
+        grown = (1.0 + math.exp(min(epsilon, 700.0))) * round_up(self.tau) if self.tau else 0.0
+        return min(1.0, self.curve.delta(epsilon) + grown * (1 + 1e-15) + self._events)
+
+    def epsilon(self, delta: float) -> float:
+        """The least epsilon that is proved; delta is not monotone in epsilon once tau > 0."""
+        require(0 <= delta <= 1, "delta", delta, "in [0, 1]")
+        # Solve for the curve at what is left of delta; the slack is taken at the answer, from above.
+        guess = self.curve.epsilon(max(0.0, delta - self._events))
+        for _ in range(200):
+            if math.isinf(guess) or self.delta(guess) <= delta:
+                return guess
+            left = delta - (self.delta(guess) - self.curve.delta(guess))
+            if left <= 0:
+                return math.inf
+            guess = max(self.curve.epsilon(left), math.nextafter(guess, math.inf))
+        return math.inf
+
+    def as_pure(self) -> Fraction | None:
+        """The curve's cost; the slack is charged beside it."""
+        return self.curve.as_pure()
+
+    def as_approximate(self) -> tuple[Fraction, Fraction] | None:
+        """The curve's cost; the slack is charged beside it."""
+        return self.curve.as_approximate()
+
+    def as_zcdp(self) -> Fraction | None:
+        """The curve's cost; the slack is charged beside it."""
+        return self.curve.as_zcdp()
+
+    def as_gdp(self) -> Fraction | None:
+        """The curve's cost; the slack is charged beside it."""
+        return self.curve.as_gdp()
+
+    def renyi(self, order: float) -> float:
+        """The curve's cost; the slack is charged beside it."""
+        return self.curve.renyi(order)
+
+    def group(self, size: int) -> PrivacyCurve:
+        """Only an event of a pair is multiplied by the group."""
+        return WithSlack(self.curve.group(size), self.tau, size * as_written(self.probability), self.common)
+
+    def to_replace(self) -> PrivacyCurve:
+        """An event of a pair may happen on either side."""
+        return WithSlack(self.curve.to_replace(), self.tau, 2 * as_written(self.probability), self.common)
+
+    def either_way(self) -> PrivacyCurve:
+        """The slack has no direction."""
+        return WithSlack(self.curve.either_way(), self.tau, self.probability, self.common)
+
+    def sampled(self, curve: PrivacyCurve, rate: Number) -> PrivacyCurve:
+        """The slack beside the sampled curve: an event counts if the unit was drawn, and is then one of a pair."""
+        event = as_written(rate) * (as_written(self.probability) + as_written(self.common))
+        return WithSlack(curve, self.tau, event)
+
+    def admits(self, curve: PrivacyCurve) -> bool:
+        """Slack within slack, and the curve within the curve."""
+        bare = curve.curve if isinstance(curve, WithSlack) else curve
+        return (
+            curve.total_variation <= self.total_variation
+            and curve.failure <= self.failure
+            and self.curve.admits(bare)
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "kind": self.kind,
+            "curve": self.curve.to_json(),
+            "tau": plain_curve(self.tau),
+            "probability": plain_curve(self.probability),
+        } | ({"common": plain_curve(self.common)} if self.common else {})
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> WithSlack:
+        """The curve of these fields."""
+        data = stored_fields(cls.__name__, data)
+        slack = (number(value) for value in (data["tau"], data["probability"], data.get("common", 0.0)))
+        return cls(curve_from_json(data["curve"]), *slack)
+
+    def __repr__(self) -> str:
+        return f"{self.curve!r} + slack (tau={float(self.total_variation):g}, delta={float(self.failure):g})"
+
+
+def bare_and_slack(curve: PrivacyCurve) -> tuple[PrivacyCurve, tuple[Fraction, Fraction, Fraction]]:
+    """The curve without its slack, and that: total variation, event of a pair, common event."""
+    tau = probability = common = Fraction(0)
+    while isinstance(curve, WithSlack):
+        tau += as_written(curve.tau)
+        probability += as_written(curve.probability)
+        common += as_written(curve.common)
+        curve = curve.curve
+    return curve, (tau, probability, common)

@@ -1,0 +1,364 @@
+"""Mechanism: a law and its proof in one object, so that they cannot drift apart.
+
+`OnGrid` is what integer noise on a declared grid shares: whole steps, and what rounding adds to the sensitivity.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields
+from enum import Enum
+from fractions import Fraction
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast._arguments import NUMBERS, Kind, checked, require_known, stored_fields
+from holdfast.errors import AdjacencyError, ParameterError, require
+from holdfast.noise._source import Source
+from holdfast.privacy._adjacency import Adjacency
+from holdfast.privacy._curves.curve import PrivacyCurve
+from holdfast.privacy._rounding import (
+    FixedNumbers,
+    Number,
+    as_written,
+    exact_sum,
+    is_whole,
+    multiples,
+    nearest_steps,
+    number,
+    plain_curve,
+    whole_numbers,
+)
+
+Arithmetic = Literal["strict", "idealised"]
+
+
+def _is_value(value: object) -> bool:
+    numbers = isinstance(value, np.ndarray) and value.size > 0 and NUMBERS.accepts(value)
+    return numbers or hasattr(value, "minimise") or hasattr(value, "draw")
+
+
+Value = Annotated[Any, Kind(_is_value, "finite numbers in an array, or a risk", secret=True)]
+"""What a mechanism is given, and what it gives: numbers, or a risk that draws or minimises."""
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class Mechanism(metaclass=FixedNumbers):
+    """One noisy release: what it adds, what that proves, and how it is drawn.
+
+    `adjacency` says under which neighbour relation the sensitivity was derived; an account of
+    another adjacency refuses the mechanism. `strict` arithmetic is exact and on a public grid;
+    `idealised` is floating point analysed as if it were real numbers, for steps inside training.
+    """
+
+    adjacency: Adjacency | None = None
+    arithmetic: Arithmetic = "strict"
+
+    theorem: ClassVar[str]
+    """The statement the curve rests on."""
+    public: ClassVar[tuple[str, ...]] = ()
+    """What the proof takes as public, besides the parameters."""
+    admissible: ClassVar[frozenset[Adjacency]] = frozenset(Adjacency)
+    """The neighbour relations for which the theorem is proved."""
+    secret_sample: ClassVar[bool] = False
+    """Whether the value comes from a sample whose coins the theorem needs to be secret."""
+
+    def __post_init__(self) -> None:
+        if self.adjacency is not None:
+            object.__setattr__(self, "adjacency", Adjacency.of(self.adjacency))
+        require(
+            self.arithmetic in ("strict", "idealised"),
+            "arithmetic",
+            self.arithmetic,
+            "'strict' or 'idealised'",
+        )
+        for field in fields(self):
+            _require_fixed(field.name, str(field.type), getattr(self, field.name))
+        self.validate()
+        if self.adjacency is not None:
+            self.require_adjacency(self.adjacency)
+
+    @abstractmethod
+    def validate(self) -> None:
+        """Refuse parameters outside their range."""
+
+    @property
+    @abstractmethod
+    def curve(self) -> PrivacyCurve:
+        """What one release proves."""
+
+    def repeated(self, times: int) -> PrivacyCurve:
+        """What so many releases prove; under `replace` each may point in a direction of its own."""
+        one = self.curve.either_way() if Adjacency.replace in self.admissible else self.curve
+        return one.repeat(times)
+
+    @abstractmethod
+    def sample(self, value: Value, source: Source) -> Any:
+        """Draw one release; only an account calls this."""
+
+    @abstractmethod
+    def worst_pair(self) -> tuple[Any, Any]:
+        """Two values, one sensitivity apart, that are as easy to tell apart as any: for refutations."""
+
+    @abstractmethod
+    def cdf(self, value: Value, at: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The declared law: P[the first number of a release of `value` is at most `at`], for each `at`.
+
+        Written from the docstring's law, not from the sampler's code: the refutations compare the two.
+        """
+
+    @abstractmethod
+    def distance(self, first: Value, second: Value, *, at: Value | None = None) -> float:
+        """How far apart two values are, in the norm and in units of the declared sensitivity: 1 is the bound.
+
+        `at` is a release, for values that are functions and are compared where it lies; others do not need it.
+        """
+
+    @abstractmethod
+    def log_ratio(self, first: Value, second: Value, output: Value) -> float:
+        """ln of how much likelier the whole release `output` is for the first value than for the second.
+
+        By the declared law, as `cdf` is. Where a sample was drawn, it is the ratio given the sample.
+        """
+
+    @property
+    def independent_coordinates(self) -> bool:
+        """Whether the numbers of a release are drawn independently of each other; then `cdf` speaks of each of them."""
+        return False
+
+    def centre(self, value: Value, output: Value) -> Any:
+        """The array around which a release of the value was drawn: what `cdf` takes in its place."""
+        return value
+
+    def probes(self) -> tuple[Any, ...]:
+        """Values at which draws are compared with `cdf`; a vector longer than the pair's has equal entries."""
+        return self.worst_pair()
+
+    @classmethod
+    @abstractmethod
+    def examples(cls) -> tuple[Self, ...]:
+        """Instances on which the contract suite and the refutations run."""
+
+    def check(self, value: Any) -> Any:
+        """Refuse a value of the wrong shape or kind before anything is charged; return it as an array."""
+        return vector(value)
+
+    def require_adjacency(self, adjacency: Adjacency) -> None:
+        """Refuse an account whose neighbours are others than the proof's."""
+        if adjacency not in self.admissible:
+            names = ", ".join(sorted(a.value for a in self.admissible))
+            raise AdjacencyError(
+                f"{self.name} is proved for adjacency {names}, not for {adjacency.value!r}; "
+                "open the account with one of these, or use privacy.to_replace on its curve"
+            )
+        if self.adjacency is not None and self.adjacency is not adjacency:
+            raise AdjacencyError(
+                f"{self.name} declares adjacency={self.adjacency.value!r} for its sensitivity, the account "
+                f"has {adjacency.value!r}; derive the sensitivity for the account's adjacency"
+            )
+
+    @property
+    def name(self) -> str:
+        """The name under which ledgers store it."""
+        return type(self).__name__
+
+    def to_json(self) -> dict[str, Any]:
+        """Every parameter, so that a better accountant can recompute the cost later."""
+        return {"mechanism": self.name} | {
+            f.name: _stored(getattr(self, f.name)) for f in fields(self) if getattr(self, f.name) is not None
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """The mechanism of these parameters."""
+        data = stored_fields(cls.__name__, data)
+        require_known(cls.__name__, data, [field.name for field in fields(cls)], also=("mechanism",))
+        needed = [field.name for field in fields(cls) if field.default is MISSING]
+        return cls(
+            **{name: number(data[name]) for name in dict.fromkeys([*needed, *data]) if name != "mechanism"}
+        )
+
+
+def qualified_name(kind: type) -> str:
+    """Under which ledgers store a mechanism that is none of holdfast's: no class of another module is called so."""
+    return f"{kind.__module__}:{kind.__qualname__}"
+
+
+def _require_fixed(name: str, declared: str, value: Value) -> None:
+    """Refuse as a number whatever could still change after it was charged for, or is none."""
+    if value is None or not {"Number", "int", "float"} & set(declared.split(" | ")):
+        return
+    number = isinstance(value, int | float | Fraction) and not isinstance(value, bool)
+    require(number, name, type(value).__name__, "a whole number, a float or a Fraction")
+
+
+def _stored(value: Value) -> Any:
+    return value.value if isinstance(value, Enum) else plain_curve(value)
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class OnGrid(Mechanism):
+    """Values are integers, unless `grid` declares a step: then real values are rounded to it.
+
+    The parameters stay in the value's units; rounding the centre adds to the sensitivity, by an amount that
+    depends on the number of coordinates, which is why a grid needs the `dimension`.
+    """
+
+    dimension: int | None = None
+    grid: Number | None = None
+
+    public: ClassVar[tuple[str, ...]] = ("the grid", "the number of coordinates")
+
+    @property
+    @abstractmethod
+    def sensitivity(self) -> Number:
+        """How far one unit moves the value, in the mechanism's norm and the value's units."""
+
+    @abstractmethod
+    def rounding(self, dimension: int) -> Fraction:
+        """How many steps rounding the centre can add to that."""
+
+    def validate(self) -> None:
+        """A positive grid, and a dimension where there is one."""
+        known = self.dimension is None or (isinstance(self.dimension, int) and self.dimension >= 1)
+        require(known, "dimension", self.dimension, "a whole number >= 1")
+        require(self.grid is None or 0 < self.grid < float("inf"), "grid", self.grid, "> 0 and finite")
+        require(self.grid is None or self.dimension is not None, "dimension", None, "given when a grid is")
+
+    @property
+    @abstractmethod
+    def noise_width(self) -> Fraction:
+        """The scale of the noise in steps, within what can be drawn."""
+
+    @property
+    def step(self) -> Fraction:
+        """The distance between grid points."""
+        return Fraction(1) if self.grid is None else as_written(self.grid)
+
+    @property
+    def shift(self) -> Fraction:
+        """The sensitivity in steps, after rounding."""
+        shift = as_written(self.sensitivity) / self.step
+        return shift if self.grid is None else shift + self.rounding(self.dimension or 1)
+
+    @property
+    def whole_shift(self) -> int:
+        """In one dimension shifts are whole numbers of steps."""
+        return max(1, int(self.shift))
+
+    def check(self, value: Any) -> NDArray[Any]:
+        """Integers where no grid is declared; the declared dimension where one is."""
+        array: NDArray[Any] = super().check(value)
+        if self.grid is None and not is_whole(array):
+            raise ParameterError(
+                "value must be integers where no grid is declared; declare grid=... and dimension=..."
+            )
+        fits = self.dimension is None or array.size == self.dimension
+        require(fits, "value.size", array.size, f"the declared {self.dimension}")
+        self.noise_width  # noqa: B018 - refused here, before anything is charged
+        return array
+
+    def moved(self, value: Value, noise: NDArray[np.int64]) -> NDArray[Any]:
+        """Round to the grid, move by whole steps."""
+        require(noise.size == value.size, "noise.size", noise.size, f"that of value, {value.size}")
+        steps = noise.reshape(value.shape)
+        if self.grid is None:
+            return exact_sum(value, steps)
+        return multiples(exact_sum(nearest_steps(value, self.step), steps), self.step)
+
+    def steps_from(self, value: Value, at: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The last grid point that is not above, in steps from the centre; near a point counts as it."""
+        step = float(self.step)
+        steps = at / step
+        return np.asarray(
+            np.floor(steps + np.abs(steps) * 2.0**-50) - nearest_steps(value, self.step).flat[0]
+        )
+
+    def steps_between(self, value: Value, output: Value) -> NDArray[np.float64]:
+        """How many steps each number of a release lies from its rounded centre."""
+        return np.asarray(
+            np.rint(np.asarray(output) / float(self.step)) - nearest_steps(value, self.step), dtype=np.float64
+        )
+
+    def worst_pair(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """A shift by the whole sensitivity."""
+        dtype = np.int64 if self.grid is None else np.float64
+        return np.zeros(1, dtype), np.array([self.sensitivity]).astype(dtype)
+
+
+def euclidean(first: Value, second: Value) -> float:
+    """The length of the difference, of integers too; numbers whose squares overflow are no exception.
+
+    >>> euclidean(np.array([3, 0]), np.array([0, 4]))
+    5.0
+    """
+    change = np.abs(np.subtract(first, second, dtype=float))
+    largest = float(change.max(initial=0.0))
+    return largest * float(np.linalg.norm(change / largest)) if 0 < largest < np.inf else largest
+
+
+def index_cdf(probabilities: NDArray[np.float64], at: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The law of an index as a cumulative distribution function.
+
+    >>> index_cdf(np.array([0.25, 0.75]), np.array([-1.0, 0.0, 0.5, 1.0])).tolist()
+    [0.0, 0.25, 0.25, 1.0]
+    """
+    below = np.concatenate([[0.0], np.cumsum(probabilities / np.sum(probabilities))])
+    below[-1] = 1.0
+    return np.asarray(below[np.clip(np.floor(at).astype(np.int64) + 1, 0, probabilities.size)])
+
+
+LARGEST_WHOLE = 2**1000
+"""A whole number beyond it is no more finite than a double beyond 1.8e308."""
+
+
+def vector(value: Value) -> NDArray[Any]:
+    """The value as an array of numbers of its own; whole numbers stay whole_numbers, of any length."""
+    try:
+        array = np.asarray(value)
+    except ValueError:  # lists of several lengths
+        raise ParameterError("value must be an array of real numbers, got lists of several lengths") from None
+    if isinstance(value, list | tuple) and array.dtype == np.float64 and np.any(np.abs(array) > 2.0**53):
+        array = np.array(value, dtype=object)  # NumPy would round the whole numbers among them
+    real = np.issubdtype(array.dtype, np.number) and not np.iscomplexobj(array)
+    if not (real or _of_numbers(array)):
+        raise ParameterError(f"value must be an array of real numbers, got dtype {array.dtype}")
+    require(array.size > 0, "value.size", array.size, "> 0")
+    if array.dtype == object or array.dtype == np.uint64:
+        return _as_python(array)
+    if np.issubdtype(array.dtype, np.integer):
+        return array.astype(np.int64)
+    with np.errstate(over="ignore"):
+        doubles = array.astype(np.float64)
+    _require_finite(bool(np.all(np.isfinite(doubles))))
+    return doubles
+
+
+def _of_numbers(array: NDArray[Any]) -> bool:
+    return array.dtype == object and all(
+        isinstance(one, int | float | np.integer | np.floating) and not isinstance(one, bool)
+        for one in array.flat
+    )
+
+
+def _as_python(array: NDArray[Any]) -> NDArray[Any]:
+    """Whole numbers in 64 bits or as Python's; where others are among them, all as fractions."""
+    numbers = [one.item() if isinstance(one, np.generic) else one for one in array.flat]
+    _require_finite(all(-LARGEST_WHOLE < one < LARGEST_WHOLE for one in numbers if isinstance(one, int)))
+    _require_finite(bool(np.all(np.isfinite([one for one in numbers if not isinstance(one, int)]))))
+    if all(isinstance(one, int) for one in numbers):
+        return whole_numbers(np.array(numbers, dtype=object).reshape(array.shape))
+    return np.array([Fraction(one) for one in numbers], dtype=object).reshape(array.shape)
+
+
+def _require_finite(finite: bool) -> None:
+    """Seeing this message tells something about the data: the docs say so, and tables with a schema never come here."""
+    if not finite:
+        raise ParameterError(
+            "value must be finite, got NaN or infinity; open the table with a schema, which clips"
+        )

@@ -1,0 +1,402 @@
+"""Objective perturbation: a random linear term inside what is minimised, then a little noise on the minimiser."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast._arguments import checked
+from holdfast.errors import require
+from holdfast.noise._gaussian import rounded_gaussian
+from holdfast.noise._idealised import gamma_ball, laplace, normal
+from holdfast.noise._laplace import truncated_laplace
+from holdfast.noise._source import Source
+from holdfast.noise._symmetric import width
+from holdfast.privacy._adjacency import Adjacency
+from holdfast.privacy._curves.curve import PrivacyCurve, PureDP
+from holdfast.privacy._curves.objective import ObjectiveCurve
+from holdfast.privacy._mechanisms.gaussian import Gaussian
+from holdfast.privacy._mechanisms.laplace import laplace_cdf
+from holdfast.privacy._mechanisms.mechanism import Mechanism, Value, euclidean, vector
+from holdfast.privacy._mechanisms.vector_laplace import VectorLaplace, gamma_norm_cdf
+from holdfast.privacy._rounding import Grid, Number, as_written, root_above, round_up
+
+Floats = NDArray[np.float64]
+
+
+class PerturbedObjective(Protocol):
+    """A sum of convex, twice differentiable losses of linear predictions, within the declared constants."""
+
+    @property
+    def dimension(self) -> int:
+        """The number of weights."""
+
+    def minimise(self, linear: Floats, *, penalty: float, tolerance: float) -> Floats:
+        """A point where the gradient of sum + (penalty/2)|w|^2 + <linear, w> has norm at most `tolerance`.
+
+        For every linear term; a point without the certificate is never returned.
+        """
+
+    def gradient(self, at: Floats) -> Floats:
+        """Of the sum of losses alone. Private: asked by whoever replays a run, never by a release."""
+
+    def log_determinant(self, at: Floats, *, penalty: float) -> float:
+        """ln det of the sum's second derivative + penalty I. Private, as the gradient is."""
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class _Perturbed(Mechanism):
+    """What both laws of the linear term share.
+
+    A value is an `Objective`. An array v stands for the losses -<v, w>, whose gradients are constant and
+    whose minimiser is (v - b) / penalty: on them the proof's gradient part is tight.
+    """
+
+    lipschitz: Number
+    smoothness: Number
+    penalty: Number
+    tolerance: Number
+
+    public: ClassVar[tuple[str, ...]] = ("the number of weights", "the loss and its constants")
+
+    def validate(self) -> None:
+        """Positive, finite constants."""
+        for name in ("lipschitz", "smoothness", "penalty", "tolerance", *self.noise_fields):
+            value = getattr(self, name)
+            require(0 < value < math.inf, name, value, "> 0 and finite")
+
+    noise_fields: ClassVar[tuple[str, ...]]
+
+    @property
+    def gradient_change(self) -> Fraction:
+        """G: L if a record comes or goes, 2L if it is replaced, which also covers an undeclared adjacency."""
+        return self._records * as_written(self.lipschitz)
+
+    @property
+    def log_determinants(self) -> float:
+        """ln(1 + beta/penalty), rounded up: the determinants' ratio for a rank-one Hessian, in every adjacency."""
+        ratio = round_up(as_written(self.smoothness) / as_written(self.penalty))
+        return math.log1p(ratio) * (1.0 + 4e-16)
+
+    @property
+    def output_sensitivity(self) -> Fraction:
+        """Two points, each within tolerance/penalty of its exact minimiser (approximate minima perturbation)."""
+        return 2 * as_written(self.tolerance) / as_written(self.penalty)
+
+    @property
+    def _records(self) -> int:
+        return 2 if self.adjacency in (None, Adjacency.replace) else 1
+
+    @property
+    @abstractmethod
+    def output_noise(self) -> Mechanism:
+        """What is added to the minimiser."""
+
+    @abstractmethod
+    def linear_grid(self, dimension: int) -> tuple[Grid, Fraction]:
+        """Where strict arithmetic rounds b to, and the width of b in its steps; refused where it cannot be drawn."""
+
+    @abstractmethod
+    def linear_term(self, dimension: int, source: Source) -> Floats:
+        """The random b, within tolerance/2 of an exact draw."""
+
+    def check(self, value: Any) -> Any:
+        """An objective as it is, an array as numbers; as many weights as the noise can be drawn for."""
+        checked = value if hasattr(value, "minimise") else vector(value).astype(np.float64)
+        if self.arithmetic == "strict":
+            dimension = value.dimension if hasattr(value, "minimise") else checked.size
+            self.linear_grid(dimension)
+            self.output_noise.check(np.zeros(dimension))
+        return checked
+
+    def sample(self, value: Value, source: Source) -> Floats:
+        """Draw b, minimise with it, add noise to what the solver found."""
+        objective = _objective(value)
+        linear = self.linear_term(objective.dimension, source)
+        # Soundness, section 4: tolerance covers the solver's residual and the rounding of b, half each.
+        found = objective.minimise(linear, penalty=float(self.penalty), tolerance=float(self.tolerance) / 2)
+        return np.asarray(self.output_noise.sample(found, source))
+
+    def worst_pair(self) -> tuple[Floats, Floats]:
+        """One record's gradient there and not there, or turned around."""
+        size = float(self.lipschitz)
+        return np.array([-size if self._records == 2 else 0.0]), np.array([size])
+
+    def distance(self, first: Value, second: Value, *, at: Value | None = None) -> float:
+        """Between sums of gradients, in units of what one record changes; or between determinants, if that is more.
+
+        Objectives are compared at a released point, which `at` gives; arrays are as far apart everywhere.
+        """
+        one, two = _objective(first), _objective(second)
+        place = np.zeros(one.dimension) if at is None else np.asarray(at, dtype=np.float64)
+        require(
+            at is not None or not hasattr(first, "minimise"), "at", at, "a released point, for objectives"
+        )
+        gradients = euclidean(one.gradient(place), two.gradient(place)) / float(self.gradient_change)
+        penalty = float(self.penalty)
+        turned = one.log_determinant(place, penalty=penalty) - two.log_determinant(place, penalty=penalty)
+        return max(gradients, abs(turned) / self.log_determinants)
+
+    def log_ratio(self, first: Value, second: Value, output: Value) -> float:
+        """b = -(gradient + penalty w) <-> w is a bijection: the law of b at both, and the determinants (section 4).
+
+        As if the noise on the minimiser were part of b, of which it is about a thousandth.
+        """
+        place, penalty = np.asarray(output, dtype=np.float64), float(self.penalty)
+        one, two = _objective(first), _objective(second)
+        near, far = (-(objective.gradient(place) + penalty * place) for objective in (one, two))
+        turned = one.log_determinant(place, penalty=penalty) - two.log_determinant(place, penalty=penalty)
+        return self.linear_log_ratio(near, far) + turned
+
+    def centre(self, value: Value, output: Value) -> Floats:
+        """-gradient at the release: for losses with this gradient everywhere, b is what it is for these."""
+        return -_objective(value).gradient(np.asarray(output, dtype=np.float64))
+
+    @abstractmethod
+    def linear_log_ratio(self, first: Value, second: Value) -> float:
+        """ln of the density of the linear term at one b over that at another."""
+
+    def probes(self) -> tuple[Floats, ...]:
+        """The pair, and vectors."""
+        return (*self.worst_pair(), np.zeros(2), np.zeros(4))
+
+
+@dataclass(frozen=True)
+class _Linear:
+    """Losses -<v, w>, minimised in closed form."""
+
+    total: Floats
+
+    @property
+    def dimension(self) -> int:
+        return self.total.size
+
+    def minimise(self, linear: Floats, *, penalty: float, tolerance: float) -> Floats:
+        with np.errstate(over="ignore"):
+            exact = (self.total.ravel() - linear) / penalty
+        return np.nan_to_num(exact)  # the largest double where it is beyond: that moves no two apart
+
+    def gradient(self, at: Floats) -> Floats:
+        return -self.total.ravel()
+
+    def log_determinant(self, at: Floats, *, penalty: float) -> float:
+        return self.dimension * math.log(penalty)
+
+
+def _objective(value: Value) -> PerturbedObjective:
+    made: PerturbedObjective = (
+        value if hasattr(value, "minimise") else _Linear(np.asarray(value, dtype=np.float64))
+    )
+    return made
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class ObjectivePerturbation(_Perturbed):
+    """argmin of losses + (penalty/2)|w|^2 + <b, w>, b ~ N(0, sigma^2), + N(0, output_sigma^2) in every weight.
+
+    One record's loss has gradients of norm at most `lipschitz` and a Hessian of rank one with eigenvalue at
+    most `smoothness`; the penalty acts on every weight, on the scale of the *sum* of losses.
+
+    >>> mechanism = ObjectivePerturbation(sigma=2.0, lipschitz=1.0, smoothness=0.5, penalty=1.0, tolerance=1e-9,
+    ...                                   output_sigma=1e-6, adjacency="add_remove")
+    >>> f"{mechanism.curve.delta(1.0):.4f}"
+    '0.0756'
+    """
+
+    sigma: Number
+    output_sigma: Number
+
+    theorem: ClassVar[str] = (
+        "Gaussian objective perturbation (Kifer, Smith and Thakurta 2012; Redberg, Koskela and Wang 2023), by a "
+        "pointwise bound on the loss; approximate minima (Iyengar et al. 2019)"
+    )
+    noise_fields: ClassVar[tuple[str, ...]] = ("sigma", "output_sigma")
+
+    @property
+    def curve(self) -> ObjectiveCurve:
+        """Soundness, section 4, with the output noise composed."""
+        return ObjectiveCurve(
+            mu=self.gradient_change / as_written(self.sigma),
+            log_ratio=self.log_determinants,
+            freedom=self._records,
+            output_mu=self.output_sensitivity / as_written(self.output_sigma),
+        )
+
+    @property
+    def output_noise(self) -> Gaussian:
+        """Normal."""
+        return Gaussian(
+            sigma=self.output_sigma, l2_sensitivity=self.output_sensitivity, arithmetic=self.arithmetic
+        )
+
+    def linear_term(self, dimension: int, source: Source) -> Floats:
+        """Strict: normal numbers rounded exactly to a grid so fine that they move by tolerance/2 at most."""
+        if self.arithmetic == "idealised":
+            return float(self.sigma) * normal(source, size=dimension)
+        grid, sigma = self.linear_grid(dimension)
+        return grid.values(rounded_gaussian(source, sigma=sigma, size=dimension))
+
+    def linear_grid(self, dimension: int) -> tuple[Grid, Fraction]:
+        """Each coordinate moves by half a step: sqrt(d) step / 2 <= tolerance / 2."""
+        grid = Grid.finer_than(as_written(self.tolerance) / root_above(dimension))
+        return grid, width("sigma", as_written(self.sigma) / grid.step)
+
+    def cdf(self, value: Value, at: Floats) -> Floats:
+        """(v - b) / penalty and the output noise are normal; the grid is far below either."""
+        from scipy.special import ndtr
+
+        centre = float(value.flat[0])
+        return np.asarray(ndtr((float(self.penalty) * at - centre) / self._spread))
+
+    @property
+    def independent_coordinates(self) -> bool:
+        """Of b they are."""
+        return True
+
+    def linear_log_ratio(self, first: Value, second: Value) -> float:
+        """(|b'|^2 - |b|^2) / (2 sigma^2)."""
+        return float(np.sum(second**2 - first**2)) / (2.0 * self._spread**2)
+
+    @property
+    def _spread(self) -> float:
+        """Of b, and of penalty times the output noise, together."""
+        return math.hypot(float(self.sigma), float(self.penalty) * float(self.output_sigma))
+
+    @classmethod
+    def examples(cls) -> tuple[Self, ...]:
+        """Both arithmetics; replace, and a record that comes or goes."""
+        constants: dict[str, Any] = {"lipschitz": 1.0, "smoothness": 0.02, "penalty": 2.0, "tolerance": 1e-6}
+        return (
+            cls(sigma=2.0, output_sigma=1e-4, **constants),
+            cls(
+                sigma=1.0,
+                output_sigma=1e-4,
+                adjacency=Adjacency.add_remove,
+                arithmetic="idealised",
+                **constants,
+            ),
+        )
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class PureObjectivePerturbation(_Perturbed):
+    """argmin of losses + (penalty/2)|w|^2 + <b, w>, b of density exp(-|b|/scale), then pure noise on the weights.
+
+    epsilon = G/scale + ln(1 + smoothness/penalty) + output_epsilon. The Gamma-norm law has no exact twin on a
+    grid, so strict arithmetic draws independent Laplace coordinates of scale sqrt(d) scale, whose density moves
+    by as little: |b - b'|_1 <= sqrt(d) G. Where gradients are known to be shorter in that norm, |g|_1 <= l1_factor L
+    for every record, coordinates of scale l1_factor scale will do, in both arithmetics.
+
+    >>> PureObjectivePerturbation(scale=4.0, lipschitz=1.0, smoothness=0.25, penalty=10.0, tolerance=1e-9,
+    ...                           output_epsilon=0.01, adjacency="replace").curve
+    PureDP(epsilon=0.534693)
+    """
+
+    scale: Number
+    output_epsilon: Number
+    l1_factor: Number | None = None
+
+    theorem: ClassVar[str] = (
+        "Objective perturbation (Chaudhuri, Monteleoni and Sarwate 2011, theorem 9), constants of soundness, section 4"
+    )
+    noise_fields: ClassVar[tuple[str, ...]] = ("scale", "output_epsilon")
+
+    def validate(self) -> None:
+        """No vector is shorter in the L1 norm than in the Euclidean one."""
+        super().validate()
+        factor = self.l1_factor
+        require(factor is None or 1 <= factor < math.inf, "l1_factor", factor, ">= 1 and finite, or None")
+
+    @property
+    def _laplace(self) -> bool:
+        """Whether coordinates are drawn one by one."""
+        return self.arithmetic == "strict" or self.l1_factor is not None
+
+    def _factor(self, dimension: int) -> Fraction:
+        """Of the L1 norm of a gradient over its bound."""
+        return root_above(dimension) if self.l1_factor is None else as_written(self.l1_factor)
+
+    @property
+    def curve(self) -> PrivacyCurve:
+        """Gradients, determinants, output noise."""
+        gradients = self.gradient_change / as_written(self.scale)
+        return PureDP(gradients + Fraction(self.log_determinants) + as_written(self.output_epsilon))
+
+    @property
+    def output_noise(self) -> VectorLaplace:
+        """Of a pure law too."""
+        return VectorLaplace(
+            epsilon=self.output_epsilon, l2_sensitivity=self.output_sensitivity, arithmetic=self.arithmetic
+        )
+
+    def linear_term(self, dimension: int, source: Source) -> Floats:
+        """A random direction with a Gamma length; strict: Laplace numbers cut to a grid finer than the tolerance."""
+        if self.arithmetic == "idealised":
+            if self.l1_factor is None:
+                return gamma_ball(source, dimension=dimension, scale=float(self.scale))
+            return float(self.l1_factor) * float(self.scale) * laplace(source, size=dimension)
+        # The proof needs a density of b that one record moves by e^(G/scale), and the Hessian's part apart from
+        # it: Laplace coordinates of scale sqrt(d) scale have one.
+        grid, spread = self.linear_grid(dimension)
+        return grid.values(truncated_laplace(source, scale=spread, size=dimension))
+
+    def linear_grid(self, dimension: int) -> tuple[Grid, Fraction]:
+        """Each coordinate moves by less than one step: sqrt(d) step <= tolerance / 2."""
+        root = root_above(dimension)
+        grid = Grid.finer_than(as_written(self.tolerance) / (2 * root))
+        return grid, width("scale", self._factor(dimension) * as_written(self.scale) / grid.step)
+
+    def cdf(self, value: Value, at: Floats) -> Floats:
+        """(v - b) / penalty; the output noise is too small to count."""
+        spread = float(self.scale) / float(self.penalty)
+        centre = float(value.flat[0]) / float(self.penalty)
+        if self._laplace:
+            return laplace_cdf((at - centre) / (spread * float(self._factor(value.size))))
+        return gamma_norm_cdf((at - centre) / spread, dimension=value.size)
+
+    @property
+    def independent_coordinates(self) -> bool:
+        """Of Laplace numbers they are."""
+        return self._laplace
+
+    def linear_log_ratio(self, first: Value, second: Value) -> float:
+        """(|b'| - |b|) / scale, in the norm of the law that was drawn."""
+        if not self._laplace:
+            return (float(np.linalg.norm(second)) - float(np.linalg.norm(first))) / float(self.scale)
+        spread = float(self.scale) * float(self._factor(first.size))
+        return float(np.sum(np.abs(second) - np.abs(first))) / spread
+
+    def distance(self, first: Value, second: Value, *, at: Value | None = None) -> float:
+        """In the L1 norm too, where that is what is bounded."""
+        apart = super().distance(first, second, at=at)
+        if self.l1_factor is None:
+            return apart
+        one, two = _objective(first), _objective(second)
+        place = np.zeros(one.dimension) if at is None else np.asarray(at, dtype=np.float64)
+        sizes = float(np.sum(np.abs(one.gradient(place) - two.gradient(place))))
+        return max(apart, sizes / (float(self.l1_factor) * float(self.gradient_change)))
+
+    @classmethod
+    def examples(cls) -> tuple[Self, ...]:
+        """Both arithmetics, for a record that comes or goes; and gradients of one number, which both norms measure."""
+        constants: dict[str, Any] = {"lipschitz": 1.0, "smoothness": 0.02, "penalty": 2.0, "tolerance": 1e-9}
+        return (
+            cls(scale=1.0, output_epsilon=0.01, adjacency=Adjacency.add_remove, **constants),
+            cls(
+                scale=1.0,
+                output_epsilon=0.01,
+                adjacency=Adjacency.add_remove,
+                arithmetic="idealised",
+                **constants,
+            ),
+            cls(scale=1.0, output_epsilon=0.01, l1_factor=1.0, adjacency=Adjacency.add_remove, **constants),
+        )

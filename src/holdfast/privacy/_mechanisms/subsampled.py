@@ -1,0 +1,286 @@
+"""One noisy step on a secret sample: a Poisson one (a step of DP-SGD, or any pure mechanism), or one of fixed size.
+
+A sample drawn without replacement is the replace twin of the Poisson sample, whose proof is for add_remove.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast._arguments import checked, stored_fields
+from holdfast.errors import ParameterError, require
+from holdfast.noise._source import Source
+from holdfast.privacy._adjacency import Adjacency
+from holdfast.privacy._amplification import poisson_pure
+from holdfast.privacy._curves.curve import PureDP
+from holdfast.privacy._curves.renyi import RenyiDP
+from holdfast.privacy._curves.subsampled import SubsampledGaussianCurve
+from holdfast.privacy._mechanisms.gaussian import Gaussian
+from holdfast.privacy._mechanisms.laplace import Laplace
+from holdfast.privacy._mechanisms.mechanism import Mechanism, Value
+from holdfast.privacy._rounding import Number, as_written, round_up
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class SampledGaussian(Mechanism):
+    """Normal noise on a sum over a sample; drawing the sample is the caller's, by secret and fresh coins."""
+
+    sigma: Number
+    l2_sensitivity: Number
+
+    secret_sample: ClassVar[bool] = True
+
+    def validate(self) -> None:
+        """Positive scales."""
+        require(0 < self.sigma < float("inf"), "sigma", self.sigma, "> 0 and finite")
+        require(
+            0 < self.l2_sensitivity < float("inf"), "l2_sensitivity", self.l2_sensitivity, "> 0 and finite"
+        )
+
+    @cached_property
+    def _noise(self) -> Gaussian:
+        return Gaussian(sigma=self.sigma, l2_sensitivity=self.l2_sensitivity, arithmetic=self.arithmetic)
+
+    def check(self, value: Any) -> NDArray[Any]:
+        """As the Gaussian."""
+        return self._noise.check(value)
+
+    def sample(self, value: Value, source: Source) -> NDArray[Any]:
+        """Noise on the sum of the sample."""
+        return self._noise.sample(value, source)
+
+    def worst_pair(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Without and with the unit, given that it was sampled."""
+        return self._noise.worst_pair()
+
+    def cdf(self, value: Value, at: NDArray[np.float64]) -> NDArray[np.float64]:
+        """As the Gaussian, on a value computed from the sample."""
+        return self._noise.cdf(value, at)
+
+    @property
+    def independent_coordinates(self) -> bool:
+        """As of the Gaussian."""
+        return True
+
+    def distance(self, first: Value, second: Value, *, at: Value | None = None) -> float:
+        """As the Gaussian, given that the unit was sampled."""
+        return self._noise.distance(first, second)
+
+    def log_ratio(self, first: Value, second: Value, output: Value) -> float:
+        """As the Gaussian, on values computed from one sample."""
+        return self._noise.log_ratio(first, second, output)
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class SubsampledGaussian(SampledGaussian):
+    """Sum over a Poisson sample of rate `rate`, secret and fresh, + N(0, sigma^2).
+
+    `l2_sensitivity` is the largest norm of one unit's contribution. Proved for add_remove and
+    zero_out only: under replace both neighbours become mixtures (soundness, section 6). Shuffled or
+    fixed-size batches are not Poisson samples and are not covered.
+    """
+
+    rate: float
+
+    theorem: ClassVar[str] = (
+        "Poisson-subsampled Gaussian (Abadi et al. 2016; Mironov, Talwar and Zhang 2019; Zhu et al. 2022)"
+    )
+    public: ClassVar[tuple[str, ...]] = (
+        "the sampling rate",
+        "the number of coordinates",
+        "the number of steps",
+    )
+    admissible: ClassVar[frozenset[Adjacency]] = frozenset({Adjacency.add_remove, Adjacency.zero_out})
+
+    def validate(self) -> None:
+        """A rate in (0, 1], positive scales."""
+        super().validate()
+        require(0 < self.rate <= 1, "rate", self.rate, "in (0, 1]")
+
+    @property
+    def curve(self) -> SubsampledGaussianCurve:
+        """The mixture pair, both directions."""
+        return SubsampledGaussianCurve(as_written(self.sigma) / as_written(self.l2_sensitivity), self.rate)
+
+    @classmethod
+    def examples(cls) -> tuple[Self, ...]:
+        """Both arithmetics."""
+        return (
+            cls(sigma=1.0, l2_sensitivity=1.0, rate=0.5),
+            cls(sigma=0.8, l2_sensitivity=1.0, rate=0.5, arithmetic="idealised"),
+        )
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class SubsampledPure(Mechanism):
+    """A pure mechanism run on a secret, fresh Poisson sample: epsilon' = ln(1 + rate (e^epsilon - 1))."""
+
+    base: Mechanism
+    rate: float
+
+    theorem: ClassVar[str] = "Poisson amplification (Balle, Barthe and Gaboardi 2018, theorem 8)"
+    public: ClassVar[tuple[str, ...]] = ("the sampling rate",)
+    secret_sample: ClassVar[bool] = True
+    admissible: ClassVar[frozenset[Adjacency]] = frozenset({Adjacency.add_remove, Adjacency.zero_out})
+
+    def validate(self) -> None:
+        """A pure base and a rate in (0, 1]."""
+        require(0 < self.rate <= 1, "rate", self.rate, "in (0, 1]")
+        if self.base.curve.as_pure() is None:
+            raise ParameterError(
+                f"base must be a pure mechanism, got {self.base.name}; use SubsampledGaussian for normal noise"
+            )
+        if self.base.curve.has_slack:
+            raise ParameterError(
+                f"base must follow its law exactly, got {self.base.name} with slack, which a sample does not "
+                "make smaller; use an exact mechanism"
+            )
+
+    def require_adjacency(self, adjacency: Adjacency) -> None:
+        """Refuse neighbours that are not those of the base: what is amplified is the base's own promise."""
+        super().require_adjacency(adjacency)
+        self.base.require_adjacency(adjacency)
+
+    @property
+    def curve(self) -> PureDP:
+        """The amplified pure parameter, rounded up."""
+        pure = self.base.curve.as_pure()
+        assert pure is not None
+        return poisson_pure(PureDP(pure), rate=self.rate)
+
+    def check(self, value: Any) -> Any:
+        """As the base."""
+        return self.base.check(value)
+
+    def sample(self, value: Value, source: Source) -> Any:
+        """As the base, on a value computed from the sample."""
+        return self.base.sample(value, source)
+
+    def worst_pair(self) -> tuple[Any, Any]:
+        """As the base, given that the unit was sampled."""
+        return self.base.worst_pair()
+
+    def to_json(self) -> dict[str, Any]:
+        """The base's parameters inside."""
+        return super().to_json() | {"base": self.base.to_json()}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """Reads the base by its own name."""
+        data = stored_fields(cls.__name__, data)
+        from holdfast.privacy._mechanisms import mechanism_from_json
+
+        return super().from_json({**data, "base": mechanism_from_json(data["base"])})
+
+    def cdf(self, value: Value, at: NDArray[np.float64]) -> NDArray[np.float64]:
+        """As the base, on a value computed from the sample."""
+        return self.base.cdf(value, at)
+
+    @property
+    def independent_coordinates(self) -> bool:
+        """As of the base."""
+        return self.base.independent_coordinates
+
+    def distance(self, first: Value, second: Value, *, at: Value | None = None) -> float:
+        """As the base, given that the unit was sampled."""
+        return self.base.distance(first, second, at=at)
+
+    def log_ratio(self, first: Value, second: Value, output: Value) -> float:
+        """As the base, on values computed from one sample."""
+        return self.base.log_ratio(first, second, output)
+
+    @classmethod
+    def examples(cls) -> tuple[Self, ...]:
+        """Laplace on a half."""
+        return (cls(base=Laplace(scale=1.0, l1_sensitivity=1.0), rate=0.5),)
+
+
+ORDERS: tuple[float, ...] = (*(float(a) for a in range(2, 65)), 72.0, 80.0, 96.0, 128.0, 192.0, 256.0, 512.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FixedSizeGaussian(SampledGaussian):
+    """Sum over a secret, fresh batch of `batch` out of `population` units, + N(0, sigma^2).
+
+    `l2_sensitivity` is how far replacing one unit of the batch moves the sum: twice the largest norm. Proved for
+    replace, and for zero_out with the same number: an unsampled unit is exchanged for another one, not removed.
+    """
+
+    batch: int
+    population: int
+
+    theorem: ClassVar[str] = (
+        "Gaussian on a fixed-size sample without replacement (Wang, Balle and Kasiviswanathan 2019, theorem 9)"
+    )
+    public: ClassVar[tuple[str, ...]] = ("the number of units", "the batch size", "the number of coordinates")
+    admissible: ClassVar[frozenset[Adjacency]] = frozenset({Adjacency.replace, Adjacency.zero_out})
+
+    def validate(self) -> None:
+        """Positive scales, a batch that the population holds."""
+        super().validate()
+        whole = isinstance(self.population, int) and self.population >= 1
+        require(whole, "population", self.population, "a whole number >= 1")
+        fits = isinstance(self.batch, int) and 1 <= self.batch <= self.population
+        require(fits, "batch", self.batch, "a whole number in [1, population]")
+
+    @property
+    def rate(self) -> float:
+        """The chance that one unit is in the batch."""
+        return self.batch / self.population
+
+    @property
+    def curve(self) -> RenyiDP:
+        """The theorem's bound at whole orders; never above the Gaussian without sampling."""
+        rho = (as_written(self.l2_sensitivity) / as_written(self.sigma)) ** 2 / 2
+        return _fixed_size_curve(round_up(rho), self.rate)
+
+    @classmethod
+    def examples(cls) -> tuple[Self, ...]:
+        """Nearly everything sampled, where a test has power; and everything."""
+        return (
+            cls(sigma=1.0, l2_sensitivity=1.0, batch=9, population=10),
+            cls(sigma=1.0, l2_sensitivity=1.0, batch=10, population=10, arithmetic="idealised"),
+        )
+
+
+@lru_cache(maxsize=256)  # a charge asks for it several times, and each fit with the same noise again
+def _fixed_size_curve(rho: float, rate: float) -> RenyiDP:
+    return RenyiDP.of(lambda order: sampled_divergence(int(order), rho=rho, rate=rate), ORDERS)
+
+
+def sampled_divergence(order: int, *, rho: float, rate: float) -> float:
+    """The Renyi bound of whole order a for a base of divergence rho j at order j, with gamma = rate.
+
+    log(1 + gamma^2 C(a,2) min(4 (e^e(2) - 1), 2 e^e(2)) + sum_{j>=3} 2 gamma^j C(a,j) e^((j-1) e(j))) / (a - 1)
+
+    >>> sampled_divergence(2, rho=0.5, rate=1.0), sampled_divergence(2, rho=0.5, rate=0.01) < 1e-3
+    (1.0, True)
+    """
+    plain = rho * order
+    if rate >= 1.0:
+        return plain
+    second = 2.0 * rho
+    # min(4 (e^x - 1), 2 e^x): the first is smaller below x = ln 2.
+    log_second = math.log(4.0 * math.expm1(second)) if second < math.log(2.0) else math.log(2.0) + second
+    j = np.arange(3, order + 1)
+    log_choose = _log_choose(order)
+    later = math.log(2.0) + j * math.log(rate) + log_choose[3:] + (j - 1.0) * j * rho
+    terms = np.concatenate([[0.0, 2.0 * math.log(rate) + log_choose[2] + log_second], later])
+    bound = float(np.logaddexp.reduce(terms)) / (order - 1)
+    return min(plain, bound * (1 + 1e-12) + 1e-15)
+
+
+@lru_cache(maxsize=128)
+def _log_choose(order: int) -> NDArray[np.float64]:
+    """log C(order, j) for j = 0 to order."""
+    return np.array([math.log(math.comb(order, j)) for j in range(order + 1)])

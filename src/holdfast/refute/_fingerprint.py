@@ -1,0 +1,130 @@
+"""Fingerprint: whether two returned objects are the same to the last bit, whatever they are made of.
+
+What a run returns must be a function of its outputs and of public inputs (soundness, section 22), so every number,
+array, text and attribute that can be reached from it counts. Times of day do not, nor do sources of random bits.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
+from datetime import date, time
+from enum import Enum
+from fractions import Fraction
+from functools import partial
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+from holdfast.noise._source import Source
+from holdfast.privacy._account import Account
+
+NOT_COUNTED = {"Provenance": ("created", "software"), "Synthesizer": ("_constraints",)}
+"""Fields that tell when and where, and nothing of the rows."""
+
+
+def fingerprint(thing: Any) -> str:
+    """A digest of everything that can be reached.
+
+    >>> fingerprint({"w": np.zeros(2)}) == fingerprint({"w": np.zeros(2)})
+    True
+    >>> fingerprint(0.0) == fingerprint(-0.0)
+    False
+    """
+    digest, seen = hashlib.sha256(), dict[int, Any]()
+    for part in _parts(thing, seen):
+        digest.update(len(part).to_bytes(8, "little") + part)
+    return digest.hexdigest()
+
+
+def differing(first: Any, second: Any, name: str = "the result") -> str:
+    """Where two objects first differ, for a message without their values; empty where they do not."""
+    if fingerprint(first) == fingerprint(second):
+        return ""
+    inner = (_children(first), _children(second))
+    if type(first) is type(second) and inner[0].keys() == inner[1].keys():
+        for key, child in inner[0].items():
+            found = differing(child, inner[1][key], f"{name}.{key}")
+            if found:
+                return found
+    return name
+
+
+def _children(thing: Any) -> dict[str, Any]:
+    if isinstance(thing, dict):
+        return {str(key): value for key, value in thing.items()}
+    if isinstance(thing, list | tuple):
+        return {str(place): value for place, value in enumerate(thing)}
+    return {} if isinstance(thing, np.ndarray) else dict(_attributes(thing))
+
+
+def _parts(thing: Any, seen: dict[int, Any]) -> Iterator[bytes]:
+    plain = _plain(thing)
+    if plain is not None:
+        yield plain
+        return
+    if id(thing) in seen:
+        yield b"again"
+        return
+    seen[id(thing)] = thing
+    yield type(thing).__qualname__.encode()
+    for child in _inside(thing):
+        yield from _parts(child, seen)
+
+
+def _plain(thing: Any) -> bytes | None:
+    """Numbers, texts and arrays, by their bits; None for what has parts."""
+    if isinstance(thing, float | np.floating):
+        return f"float {float(thing).hex()}".encode()
+    if thing is None or isinstance(
+        thing, bool | int | str | bytes | Fraction | complex | date | time | PurePath | Enum
+    ):
+        return f"{type(thing).__name__} {thing!r}".encode()
+    if isinstance(thing, np.generic):
+        return _plain(thing.item())
+    if isinstance(thing, np.ndarray) and not thing.dtype.hasobject:
+        return f"array {thing.dtype.str} {thing.shape} ".encode() + np.ascontiguousarray(thing).tobytes()
+    if isinstance(thing, type | types.ModuleType | types.BuiltinFunctionType | np.dtype):
+        return f"name {thing!r}".encode()
+    return b"source" if isinstance(thing, Source) else None
+
+
+def _inside(thing: Any) -> Iterator[Any]:
+    if isinstance(thing, dict):
+        for key, value in thing.items():
+            yield key
+            yield value
+    elif isinstance(thing, list | tuple):
+        yield from thing
+    elif isinstance(thing, set | frozenset):
+        yield from sorted(fingerprint(one) for one in thing)
+    elif isinstance(thing, np.ndarray):
+        yield from (thing.shape, *thing.ravel().tolist())
+    elif isinstance(thing, Account):
+        yield from (entry.charge for entry in thing.journal.entries)
+    elif isinstance(thing, types.FunctionType):
+        yield thing.__qualname__
+        yield from (cell.cell_contents for cell in thing.__closure__ or ())
+    elif isinstance(thing, types.MethodType):
+        yield thing.__func__
+        yield thing.__self__
+    elif isinstance(thing, partial):
+        yield from (thing.func, thing.args, thing.keywords)
+    else:
+        yield from (part for item in _attributes(thing) for part in item)
+
+
+def _attributes(thing: Any) -> Iterator[tuple[str, Any]]:
+    kind = type(thing)
+    to_pydict: Callable[[], Any] | None = getattr(thing, "to_pydict", None)  # an Arrow table
+    if to_pydict is not None:
+        yield "rows", to_pydict()
+        return
+    names = [f.name for f in fields(thing)] if is_dataclass(thing) else []
+    held = {**{name: getattr(thing, name) for name in names}, **getattr(thing, "__dict__", {})}
+    for name, value in held.items():
+        if name not in NOT_COUNTED.get(kind.__name__, ()):
+            yield name, value

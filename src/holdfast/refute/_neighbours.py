@@ -1,0 +1,238 @@
+"""Neighbouring tables of labelled rows, from the problem alone: the likely worst ones, and ones near given ones.
+
+Rows lie on the sphere of the declared norm, or far outside it, or are not numbers at all; labels are the extreme ones.
+All other records agree with each other, so that one that goes against them moves the most. A unit that owns several
+rows changes all of them at once.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.learn._problem import Problem
+from holdfast.privacy._adjacency import Adjacency
+from holdfast.refute._replay import World
+
+Floats = NDArray[np.float64]
+Pair = tuple[World, World]
+CHANGES = 11
+"""Kinds of changes of one unit."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Points:
+    """The rows of a learner's table: features, labels, and which of them belong to the unit that changes."""
+
+    features: Floats
+    labels: Floats
+
+
+@dataclass(frozen=True, kw_only=True)
+class PointNeighbours:
+    """Tables for one problem, of so many other records."""
+
+    problem: Problem
+    adjacency: Adjacency
+    others: int
+    rows_per_unit: int = 1
+    strange: bool = True
+    """Also rows that are not finite or far too long; arrays that scikit-learn's own checks meet first have none."""
+    exchanged: bool = False
+    """Whether a blanked record also changes places with another: for batches of a fixed size, whose proof compares
+    those that hold a record with those that hold another in its place (`_changed_places`)."""
+
+    # Tables.
+
+    def pairs(self, random: np.random.Generator) -> Iterator[Pair]:
+        """Crowds and changes side by side, then rows that are no rows and a table of one unit, then all the others."""
+        changes, crowds = list(self._changes()), list(self._crowds(random))
+        order = sorted(itertools.product(range(len(crowds)), range(len(changes))), key=self._turn)
+        for place, (crowd, change) in enumerate(order):
+            pair = self._pair(*crowds[crowd], changes[change], first=place % 3 == 2)
+            yield pair
+            if self.exchanged:
+                yield self._changed_places(pair)
+            if self.strange and place < len(self._strange):
+                strange = self._block(self._strange[place], self._labels[0])
+                yield self._pair(*crowds[0], (strange, changes[0][1]), first=False)
+            if place == 1 and not self.adjacency.count_is_public:
+                yield self._pair(np.empty((0, self.problem.dimension)), np.empty(0), changes[0], first=False)
+
+    @staticmethod
+    def _turn(places: tuple[int, int]) -> tuple[int, int]:
+        """Diagonals first: every crowd and every change is met soon."""
+        return (places[1] - places[0]) % CHANGES, places[0]
+
+    def _changed_places(self, pair: Pair) -> Pair:
+        """The neighbour with its blank record and one of the others in each other's place.
+
+        A batch of fixed size draws places, all sets of them with one chance, so a table may be told with two of its
+        places exchanged: coins are then coupled such that a batch with the record meets the batch that has another in
+        its stead, which is the comparison that the proof of amplification makes (Wang, Balle and Kasiviswanathan 2019).
+        """
+        whole, blank = pair
+        mine = int(np.flatnonzero(blank.identifiers >= self.others)[0])
+        order = np.arange(len(blank.identifiers))
+        order[[mine, mine - 1]] = order[[mine - 1, mine]]
+        moved = Points(features=blank.rows.features[order], labels=blank.rows.labels[order])
+        return whole, World(rows=moved, identifiers=blank.identifiers[order])
+
+    @property
+    def _strange(self) -> list[Floats]:
+        """What the schema's clipping would not let through, and methods must not rely on."""
+        return [np.full(self.problem.dimension, bad) for bad in (np.nan, 1e200, np.inf)]
+
+    def vary(self, random: np.random.Generator, pair: Pair) -> Pair:
+        """One row of the crowd, or the unit's rows on one side, turned a little or exchanged."""
+        first, second = (world.rows for world in pair)
+        ids = [world.identifiers for world in pair]
+        mine = [identifiers >= self.others for identifiers in ids]
+        x, y = first.features.copy(), first.labels.copy()
+        other_x, other_y = second.features.copy(), second.labels.copy()
+        choice = int(random.integers(4))
+        if choice == 0 and (~mine[0]).any():
+            place = int(random.choice(ids[0][~mine[0]]))
+            turned, label = self._turned(random, x[ids[0] == place][0]), float(random.choice(self._labels))
+            for features, labels, names in ((x, y, ids[0]), (other_x, other_y, ids[1])):
+                features[names == place], labels[names == place] = turned, label
+        elif choice == 1 and mine[1].any() and self.adjacency is Adjacency.replace:
+            other_x[mine[1]] = self._turned(random, other_x[mine[1]][0])
+            other_y[mine[1]] = random.choice(self._labels)
+        elif mine[0].any():
+            x[mine[0]] = self._turned(random, x[mine[0]][0])
+            if choice == 2:
+                y[mine[0]] = random.choice(self._labels)
+        return (
+            World(rows=Points(features=x, labels=y), identifiers=ids[0]),
+            World(rows=Points(features=other_x, labels=other_y), identifiers=ids[1]),
+        )
+
+    def plain(self, rows: int) -> World:
+        """Random rows with random labels."""
+        random = np.random.Generator(np.random.PCG64(rows))
+        x = np.stack([self._sphere(random) for _ in range(rows)]) * random.uniform(0.3, 1.0, size=(rows, 1))
+        y = random.choice(self._labels, size=rows)
+        return World(rows=Points(features=x, labels=y), identifiers=np.arange(rows))
+
+    def touched(self, world: World, place: int) -> list[World]:
+        """A null record in its place, and the record turned round: a loss may be flat on one side of a plane."""
+        made = []
+        for factor in (0.0, -1.0):
+            x = world.rows.features.copy()
+            x[place] *= factor
+            made.append(dataclasses.replace(world, rows=Points(features=x, labels=world.rows.labels)))
+        return made
+
+    # Their parts.
+
+    @property
+    def _labels(self) -> list[float]:
+        """The extreme ones."""
+        if self.problem.outputs == "several":
+            return [float(k) for k in range(self.problem.predictions)]
+        bound = float(getattr(self.problem.loss, "target_bound", 1.0))
+        return [bound, -bound]
+
+    def _crowds(self, random: np.random.Generator) -> Iterator[tuple[Floats, Floats]]:
+        """Tables of the others."""
+        d, n, norm = self.problem.dimension, self.others, self.problem.row_norm
+        axis = np.zeros((n, d))
+        axis[:, 0] = norm
+        corner = np.full((n, d), norm / math.sqrt(d))
+        yield axis, np.full(n, self._labels[1])
+        yield np.zeros((n, d)), np.full(n, self._labels[0])
+        yield corner, np.full(n, self._labels[1])
+        yield axis, np.resize(self._labels, n)
+        if d > 1:
+            last = np.zeros((n, d))
+            last[:, -1] = norm
+            yield last, np.full(n, self._labels[0])
+            # Nobody in one direction: what enters it is the least eigenvalue of all.
+            yield norm * np.eye(d)[np.arange(n) % (d - 1)], np.full(n, self._labels[0])
+        yield (
+            np.stack([self._sphere(random) for _ in range(n)]) if n else axis,
+            random.choice(self._labels, size=n),
+        )
+
+    def _changes(self) -> Iterator[tuple[tuple[Floats, Floats], tuple[Floats, Floats]]]:
+        """The unit's rows and what they become: turned round, at a right angle, along the diagonal, across."""
+        d, norm, labels = self.problem.dimension, self.problem.row_norm, self._labels
+        axis, last = np.zeros(d), np.zeros(d)
+        axis[0], last[-1] = norm, norm
+        corner = np.full(d, norm / math.sqrt(d))
+        other = np.where(np.arange(d) % 2, -1.0, 1.0) * corner
+        # Almost at right angles to the direction in which a constant past has pushed the weights, and far along it.
+        side = (axis - last) / math.sqrt(2.0)
+        slant, mirrored = (
+            (0.1 * corner + sign * math.sqrt(0.99) * side) if d > 1 else axis for sign in (1.0, -1.0)
+        )
+        across = 0.5 * axis + math.sqrt(0.75) * last if d > 1 else axis
+        # Two rows whose product is 1/8, one in the last direction: second moments move the most (`adassp`).
+        turn = 0.5 * (math.pi / 2.0 - math.acos(1.0 / 8.0))
+        leaning = math.sin(turn) * axis + math.cos(turn) * last if d > 1 else axis
+        for mine, label, theirs, told in (
+            (slant, labels[0], mirrored, labels[0]),
+            (axis, labels[0], -axis, labels[0]),
+            (slant, labels[-1], mirrored, labels[-1]),
+            (axis, labels[0], last if d > 1 else 0.0 * axis, labels[-1]),
+            (corner, labels[0], -corner, labels[0]),
+            (leaning, labels[0], leaning[::-1], labels[-1]),
+            (self._halves(0.096), labels[0], self._halves(0.934), labels[-1]),
+            (self._halves(0.34), labels[0], self._halves(0.34 + math.pi / 2.0), labels[-1]),
+            (corner, labels[0], corner, labels[-1]),
+            (corner, labels[-1], other, labels[0]),
+            (across, labels[0], across * np.where(np.arange(d) == d - 1, -1.0, 1.0), labels[0]),
+        ):
+            yield self._block(mine, label), self._block(theirs, told)
+
+    def _halves(self, angle: float) -> Floats:
+        """One number in the first half of the columns, another in the rest: products of columns move the most."""
+        d = self.problem.dimension
+        first = (d + 1) // 2
+        row = np.full(d, math.cos(angle) / math.sqrt(first))
+        row[first:] = math.sin(angle) / math.sqrt(max(1, d - first))
+        return self.problem.row_norm * row
+
+    def _block(self, row: Floats, label: float) -> tuple[Floats, Floats]:
+        return np.tile(row, (self.rows_per_unit, 1)), np.full(self.rows_per_unit, label)
+
+    def _pair(
+        self,
+        x: Floats,
+        y: Floats,
+        change: tuple[tuple[Floats, Floats], tuple[Floats, Floats]],
+        *,
+        first: bool,
+    ) -> Pair:
+        """Neighbours in the declared sense: replaced, blanked or absent."""
+        (mine, label), (theirs, told) = change
+        if self.adjacency is Adjacency.zero_out:
+            theirs, told = np.zeros_like(mine), np.zeros_like(label)
+        elif self.adjacency is Adjacency.add_remove:
+            theirs, told = mine[:0], label[:0]
+        names, own = np.arange(len(y)), np.arange(self.others, self.others + self.rows_per_unit)
+
+        def world(rows: Floats, labels: Floats) -> World:
+            parts = [(x, y, names), (rows, labels, own[: len(labels)])]
+            joined = [np.concatenate(one) for one in zip(*(parts[::-1] if first else parts), strict=True)]
+            return World(rows=Points(features=joined[0], labels=joined[1]), identifiers=joined[2])
+
+        return world(mine, label), world(theirs, told)
+
+    def _sphere(self, random: np.random.Generator) -> Floats:
+        row = random.normal(size=self.problem.dimension)
+        return np.asarray(self.problem.row_norm * row / np.linalg.norm(row))
+
+    def _turned(self, random: np.random.Generator, row: Floats) -> Floats:
+        """Near the row, or anywhere on the sphere."""
+        if not np.abs(row).max(initial=0.0) <= 10.0 * self.problem.row_norm or random.random() < 0.2:
+            return self._sphere(random)
+        moved = row / self.problem.row_norm + random.choice([0.03, 0.3]) * random.normal(size=row.size)
+        return np.asarray(self.problem.row_norm * moved / max(float(np.linalg.norm(moved)), 1e-12))

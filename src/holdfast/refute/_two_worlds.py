@@ -1,0 +1,158 @@
+"""TwoWorlds: whether draws with and without one privacy unit disprove a claimed curve.
+
+Half of the draws choose events (bins in the order of their likelihood ratio); the other half tests them
+with exact binomial limits, with the error shared over all events, both directions and both limits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.audit._bounds.multi_run import clopper_pearson_upper
+from holdfast.errors import require
+from holdfast.noise._source import Source
+from holdfast.privacy._curves.curve import PrivacyCurve
+from holdfast.privacy._tradeoff import TradeOff
+from holdfast.refute._trial import Draw, Outcome, Test
+
+Floats = NDArray[np.float64]
+Sample = Callable[[Any, Source], Any]
+BINS = 40
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """The event that most contradicts a claim, or comes nearest to it: limits that hold together."""
+
+    detection: float
+    """Where the unit is (or is not) it has at least this probability."""
+    false_alarm: float
+    """For the neighbour it has at most this one."""
+    allowed: float
+    """The detection that the claim allows at that rate of false alarms."""
+
+    @property
+    def contradicts(self) -> bool:
+        """Whether the claim is disproved (1e-9: rounding of the proved polygon)."""
+        return self.detection > self.allowed + 1e-9
+
+    @property
+    def epsilon_lower(self) -> float:
+        """The pure epsilon that the two limits refute; 0 if none."""
+        return max(0.0, math.log(self.detection / self.false_alarm)) if self.detection > 0 else 0.0
+
+
+def worst_event(claim: TradeOff, without: Floats, present: Floats, *, error: float) -> Event:
+    """The event with the largest excess over the claim; a true claim is contradicted with chance <= error.
+
+    >>> coin = TradeOff([0, 1], [1, 0], claim="proved")
+    >>> worst_event(coin, np.zeros(400), np.ones(400), error=1e-6).contradicts
+    True
+    """
+    require(without.size >= 4 and present.size >= 4, "draws", min(without.size, present.size), ">= 4")
+    half, other_half = without.size // 2, present.size // 2
+    pooled = np.concatenate([without[:half], present[:other_half]])
+    values = np.unique(pooled)
+    if values.size > BINS:
+        values = np.unique(np.quantile(pooled, np.linspace(0, 1, BINS + 1)[1:-1]))
+
+    def binned(draws: Floats) -> NDArray[np.int64]:
+        return np.bincount(np.searchsorted(values, draws, side="right"), minlength=values.size + 1)
+
+    pilot = binned(without[:half]), binned(present[:other_half])
+    test = binned(without[half:]), binned(present[other_half:])
+    share = error / (4 * (values.size + 1))
+    events = [
+        event
+        for first, second in ((0, 1), (1, 0))
+        for event in _events(claim, pilot[first], pilot[second], test[first], test[second], share)
+    ]
+    against = [event for event in events if event.contradicts]
+    if against:
+        return max(against, key=lambda event: event.detection - event.allowed)
+    return max(events, key=lambda event: event.detection - event.false_alarm)
+
+
+def _events(claim: TradeOff, *counts: Any) -> list[Event]:
+    """Unions of bins, the most telling first, tested in one direction."""
+    pilot_in, pilot_out, test_in, test_out, share = counts
+    order = np.argsort(-(pilot_in + 0.5) / (pilot_out + 0.5), kind="stable")
+    hits, alarms = np.cumsum(test_in[order])[:-1].tolist(), np.cumsum(test_out[order])[:-1].tolist()
+    draws_in, draws_out = int(np.sum(test_in)), int(np.sum(test_out))
+    found = []
+    for hit, alarm in zip(hits, alarms, strict=True):
+        detection = 1.0 - clopper_pearson_upper(draws_in - hit, draws_in, error=share)
+        false_alarm = clopper_pearson_upper(alarm, draws_out, error=share)
+        found.append(
+            Event(detection=detection, false_alarm=false_alarm, allowed=claim.detection_at(false_alarm))
+        )
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoWorlds:
+    """Many independent releases without and with the unit, against the claimed curve."""
+
+    what: str
+    without: Draw
+    present: Draw
+    claim: PrivacyCurve
+    draws: int = 4000
+    spends: bool = True
+    test: Test = "audit"
+
+    def run(self, source: Source, *, error: float) -> Outcome:
+        """Draw from both neighbours and look for an event that the claim forbids."""
+        without, present = self.without(source, self.draws), self.present(source, self.draws)
+        event = worst_event(self.claim.trade_off(), without, present, error=error)
+        return Outcome(
+            test="audit",
+            what=self.what,
+            statistic=event.detection,
+            bound=event.allowed + 1e-9,
+            error=error,
+            detail=f"found at {event.false_alarm:.3f} false alarms, 2 x {self.draws} releases; "
+            f"epsilon >= {event.epsilon_lower:.2f}",
+        )
+
+
+def calls(sample: Sample, value: Any, *, score: Callable[[Any], float] | None = None) -> Draw:
+    """Independent releases of one value, each by its own call; vectors give their first two numbers.
+
+    `sample` is a mechanism's, `value` checked by it; `score` makes one number of a release.
+    """
+
+    def draw(source: Source, size: int) -> Floats:
+        releases = [sample(value, source) for _ in range(size)]
+        if score is not None:
+            return np.array([score(release) for release in releases])
+        rows = np.array([np.ravel(release)[:2] for release in releases], dtype=np.float64)
+        return rows[:, 0] if rows.shape[1] == 1 else rows
+
+    return draw
+
+
+def along_both(first: Any, second: Any) -> Callable[[Any], float]:
+    """The score of additive noise between two vectors: how far the release lies from one towards the other."""
+    direction = np.subtract(second, first, dtype=float).ravel()
+    direction = direction / np.linalg.norm(direction)
+    return lambda release: float(np.ravel(release) @ direction)
+
+
+def sometimes(rate: float, sampled: Draw, otherwise: Draw) -> Draw:
+    """Draws where the unit is subsampled: it takes part with this probability, by fresh coins."""
+
+    def draw(source: Source, size: int) -> Floats:
+        coins = (source.words(size) + 0.5) * 2.0**-64 < rate
+        drawn = np.empty(size)
+        drawn[coins] = sampled(source, int(np.sum(coins)))
+        drawn[~coins] = otherwise(source, int(np.sum(~coins)))
+        return drawn
+
+    return sampled if rate >= 1.0 else draw

@@ -1,0 +1,381 @@
+"""The file of a release: JSON and arrays in a zip archive, nothing that runs code.
+
+A value becomes JSON and named members. Numbers, texts, lists, tuples and mappings become JSON; arrays become `.npy`,
+Arrow tables become Arrow IPC. A JSON object with one key that starts with `$` is a reference or a tag; a mapping that
+would look like one is stored as pairs.
+
+Members are stored, never compressed, so that nothing in the file can claim to be larger than the file itself.
+`SHA256SUMS` lists every other member in the form of the tool of that name, and `sha256sum -c` can check it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import math
+import os
+import re
+import secrets
+import sys
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.data._irreplaceable import require_replaceable
+from holdfast.errors import FormatError, ParameterError
+from holdfast.release._tables import is_table, table_bytes, table_of
+
+FAMILY = "holdfast-release"
+MAJOR = 1
+MOST_BYTES = 4 * 2**30
+MOST_MEMBERS = 10_000
+_NAME = re.compile(r"arrays/[0-9]{1,5}\.(npy|arrow)")
+_JSON, _SUMS = "release.json", "SHA256SUMS"
+_MOST_DEPTH, _MOST_DIGITS = 100, 300
+_KINDS = "biufcUSMm"
+_HEADER = re.compile(
+    rb"\x93NUMPY\x01\x00(?P<length>[\x00-\xff]{2})"
+    rb"\{'descr': '(?P<dtype>[<|][a-zA-Z][0-9]{0,9}(\[[0-9]{0,9}[a-zA-Z]{1,2}\])?)', 'fortran_order': False, "
+    rb"'shape': \((?P<shape>([0-9]{1,18}(, [0-9]{1,18}){0,63},?)?)\), \} *\n"
+)
+_MOST_JSON, _MOST_PARTS = (
+    64 * 2**20,
+    5_000_000,
+)  # the curve of a loss distribution may have four million numbers
+_TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*"')
+
+
+# The archive.
+
+
+def to_bytes(record: dict[str, Any], members: dict[str, bytes]) -> bytes:
+    """The archive; the same release always gives the same bytes."""
+    text = json.dumps({"format": f"{FAMILY}/{MAJOR}"} | record, indent=1, allow_nan=False).encode()
+    everything = {_JSON: text} | members
+    everything[_SUMS] = sums(everything)
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+        for name, data in everything.items():
+            info = zipfile.ZipInfo(name)  # dated 1980: the archive says nothing about when it was written
+            info.create_system, info.external_attr = 3, 0o644 << 16
+            archive.writestr(info, data)
+    return file.getvalue()
+
+
+def read(path: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """The record and the members of a release file; `FormatError` for anything else."""
+    try:
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > MOST_BYTES:
+                raise FormatError(f"a release file has at most {MOST_BYTES} bytes, {str(path)!r} has {size}")
+            data = file.read(size)
+    except OSError as error:
+        raise FormatError(f"cannot read the release file {str(path)!r}: {error.strerror}") from None
+    return from_bytes(data)
+
+
+def from_bytes(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Check names, sizes, format version and sums, in this order."""
+    members = _members(data)
+    text = members.pop(_JSON, None)
+    if text is None:
+        raise FormatError(f"not a release file: it holds no {_JSON}")
+    record = parse_json(text, f"{_JSON} of the release file")
+    if not isinstance(record, dict):
+        raise FormatError(f"{_JSON} of the release file must hold one object")
+    _require_version(record.get("format"))
+    if not all(_NAME.fullmatch(name) for name in members if name != _SUMS):
+        raise FormatError("the release file holds a member of an unknown name")
+    if members.pop(_SUMS, None) != sums({_JSON: text} | members):
+        raise FormatError(
+            f"the release file was changed or damaged: its members do not have the sums of {_SUMS}"
+        )
+    return record, members
+
+
+def sums(members: dict[str, bytes]) -> bytes:
+    """One line per member, as `sha256sum` prints it."""
+    lines = [f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in sorted(members.items())]
+    return "".join(lines).encode()
+
+
+def _members(data: bytes) -> dict[str, bytes]:
+    """Every member of the archive: plain, stored, named once, and together no larger than the file."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            infos = archive.infolist()
+            plain = all(
+                info.compress_type == zipfile.ZIP_STORED
+                and info.compress_size == info.file_size
+                and not info.flag_bits & 0x1
+                for info in infos
+            )
+            total = sum(info.file_size for info in infos)
+            if not plain or total > len(data) or not 0 < len(infos) <= MOST_MEMBERS:
+                raise FormatError(
+                    "a release file holds stored members only, together no larger than the file"
+                )
+            members = {info.filename: archive.read(info) for info in infos}
+    except FormatError:
+        raise
+    except Exception as error:  # zipfile answers a damaged archive with a dozen different errors
+        raise FormatError("not a release file: it is no readable zip archive") from error
+    if len(members) != len(infos):
+        raise FormatError("the release file names a member twice")
+    return members
+
+
+def parse_json(
+    data: bytes,
+    what: str,
+    *,
+    most_bytes: int = _MOST_JSON,
+    most_parts: int = _MOST_PARTS,
+    most_depth: int = 400,
+) -> Any:
+    """JSON from a stranger: bounded in bytes, values and depth before it hurts, and without numbers that are none."""
+    if len(data) > most_bytes:
+        raise FormatError(f"{what} has at most {most_bytes:,} bytes, this one has {len(data):,}")
+    if _parts(data) > most_parts and _parts(_TEXTS.sub(b'""', data)) > most_parts:
+        raise FormatError(f"{what} holds at most {most_parts:,} values, this one holds more")
+    try:
+        whole = lambda text: int(text) if len(text) < _MOST_DIGITS else _finite("inf")  # noqa: E731
+        value = json.loads(data, parse_float=_finite, parse_constant=_finite, parse_int=whole)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"{what} is not valid JSON, or holds a number that is not finite") from error
+    require_depth(value, what, most_depth)
+    return value
+
+
+def require_depth(value: Any, what: str, most: int) -> None:
+    """Refuse plain data that are nested deeper than this; looks without recursion."""
+    level, depth = [value] if isinstance(value, dict | list) else [], 0
+    while level:
+        depth += 1
+        if depth > most:
+            raise FormatError(f"{what} is nested at most {most} levels deep")
+        parts = [part for one in level for part in (one.values() if isinstance(one, dict) else one)]
+        level = [part for part in parts if isinstance(part, dict | list)]
+
+
+def _parts(data: bytes) -> int:
+    """How many values, by what they take in memory: a text as much as three numbers, a list or mapping as ten."""
+    return data.count(b",") + data.count(b'"') + 10 * (data.count(b"[") + data.count(b"{"))
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError("not finite")
+    return value
+
+
+def _require_version(written: Any) -> None:
+    family, _, major = written.partition("/") if isinstance(written, str) else ("", "", "")
+    if family != FAMILY:
+        raise FormatError(f"not a release file: its format is not {FAMILY}/{MAJOR}")
+    if major != str(MAJOR):
+        raise FormatError(
+            f"the file has the format {FAMILY}/{major[:20]}, this holdfast reads {FAMILY}/{MAJOR}; "
+            "use a version that reads it"
+        )
+
+
+# Values.
+
+
+@dataclass(frozen=True)
+class Contents:
+    """A value taken apart: one JSON tree, and the members it refers to."""
+
+    tree: Any
+    members: dict[str, bytes] = field(default_factory=dict)
+
+
+def pack(value: Any) -> Contents:
+    """Take a value apart; `ParameterError` for what cannot be stored.
+
+    >>> pack({"mean": 1.5, "counts": (1, 2)}).tree
+    {'mean': 1.5, 'counts': {'$tuple': [1, 2]}}
+    """
+    members: dict[str, bytes] = {}
+    return Contents(_packed(value, members, 0), members)
+
+
+def unpack(contents: Contents) -> Any:
+    """Put it together again; `FormatError` for a tree that `pack` cannot have written."""
+    unused = set(contents.members)
+    value = _unpacked(contents.tree, contents.members, unused, 0)
+    if unused:
+        raise FormatError(f"{len(unused)} members of the file belong to no part of the value")
+    return value
+
+
+def _packed(value: Any, members: dict[str, bytes], depth: int) -> Any:
+    if depth > _MOST_DEPTH:
+        raise ParameterError(f"value must be nested at most {_MOST_DEPTH} levels deep")
+    match value:
+        case int() if abs(value) >= 10 ** (_MOST_DIGITS - 2):
+            raise ParameterError(f"a whole number of a value has fewer than {_MOST_DIGITS - 2} digits")
+        case None | bool() | str() | int():
+            return value
+        case float():
+            return float(value) if math.isfinite(value) else {"$float": repr(float(value))}
+        case np.generic():
+            return _packed(value.item(), members, depth)
+        case np.ndarray():
+            return {"$array": _add(members, "npy", _npy(value))}
+        case list():
+            return [_packed(item, members, depth + 1) for item in value]
+        case tuple():
+            return {"$tuple": [_packed(item, members, depth + 1) for item in value]}
+        case Mapping() if all(isinstance(key, str) and not key.startswith("$") for key in value):
+            return {key: _packed(item, members, depth + 1) for key, item in value.items()}
+        case Mapping():
+            pairs = [
+                [_packed(k, members, depth + 1), _packed(v, members, depth + 1)] for k, v in value.items()
+            ]
+            return {"$pairs": pairs}
+    if is_table(value):
+        return {"$table": _add(members, "arrow", table_bytes(value))}
+    raise ParameterError(
+        f"a value of type {type(value).__name__} cannot be stored; a release holds numbers, texts, lists, "
+        "tuples, mappings, NumPy arrays and pyarrow tables (pyarrow.Table.from_pandas turns a frame into one)"
+    )
+
+
+def _unpacked(tree: Any, members: dict[str, bytes], unused: set[str], depth: int) -> Any:
+    if depth > _MOST_DEPTH + 1:
+        raise FormatError(f"a stored value is nested at most {_MOST_DEPTH} levels deep")
+
+    def inner(part: Any) -> Any:
+        return _unpacked(part, members, unused, depth + 1)
+
+    match tree:
+        case None | bool() | str() | int() | float():
+            return tree
+        case list():
+            return [inner(item) for item in tree]
+        case {"$float": "nan" | "inf" | "-inf" as text} if len(tree) == 1:
+            return float(text)
+        case {"$array": str() as name} if len(tree) == 1:
+            return _array(_take(members, unused, name))
+        case {"$table": str() as name} if len(tree) == 1:
+            return table_of(_take(members, unused, name))
+        case {"$tuple": list() as items} if len(tree) == 1:
+            return tuple(inner(item) for item in items)
+        case {"$pairs": list() as pairs} if len(tree) == 1 and all(
+            isinstance(pair, list) and len(pair) == 2 for pair in pairs
+        ):
+            return {inner(key): inner(item) for key, item in pairs}
+        case dict() if not any(key.startswith("$") for key in tree):
+            return {key: inner(item) for key, item in tree.items()}
+    raise FormatError("a stored value has a tag that this version does not know")
+
+
+def _add(members: dict[str, bytes], ending: str, data: bytes) -> str:
+    name = f"arrays/{len(members)}.{ending}"
+    members[name] = data
+    return name
+
+
+def _take(members: dict[str, bytes], unused: set[str], name: str) -> bytes:
+    if name not in unused:
+        raise FormatError("a stored value refers to a member that is missing, or to one twice")
+    unused.discard(name)
+    return members[name]
+
+
+def _npy(array: NDArray[Any]) -> bytes:
+    dtype = array.dtype.newbyteorder("<")
+    if not _storable(dtype):
+        raise ParameterError(
+            f"an array of dtype {array.dtype} cannot be stored; use numbers of at most 8 bytes, or texts"
+        )
+    file = io.BytesIO()
+    np.lib.format.write_array(
+        file, np.asarray(array, dtype=dtype, order="C"), version=(1, 0), allow_pickle=False
+    )
+    return file.getvalue()
+
+
+def _array(data: bytes) -> NDArray[Any]:
+    """Read `.npy` bytes as `_npy` writes them; the claimed size is checked before anything is allocated."""
+    header = _HEADER.match(data)
+    if header is None or len(header[0]) != 10 + int.from_bytes(header["length"], "little"):
+        raise FormatError("a stored array does not have the header that holdfast writes")
+    shape = tuple(int(side) for side in header["shape"].decode().split(",") if side.strip())
+    try:
+        dtype = np.dtype(header["dtype"].decode())
+    except (TypeError, ValueError) as error:
+        raise FormatError("a stored array has an unknown dtype") from error
+    body = data[header.end() :]
+    if not _storable(dtype) or math.prod(shape) * dtype.itemsize != len(body):
+        raise FormatError("a stored array does not have the size that its header claims")
+    if dtype.kind == "U" and body and int(np.frombuffer(body, "<u4").max()) > sys.maxunicode:
+        raise FormatError("a stored array of texts holds what is no text")
+    try:
+        # A copy: a loaded value may be written to like the one that was stored.
+        flat = np.frombuffer(body, dtype) if body else np.empty(math.prod(shape), dtype)
+        return flat.reshape(shape).copy()
+    except (ValueError, OverflowError, MemoryError) as error:
+        raise FormatError("a stored array has a shape that no array can have") from error
+
+
+def _storable(dtype: np.dtype[Any]) -> bool:
+    widest = {"f": 8, "c": 16}.get(dtype.kind, sys.maxsize)
+    return (
+        dtype.kind in _KINDS and dtype.itemsize <= widest and not dtype.hasobject and dtype.byteorder != ">"
+    )
+
+
+# Output files.
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """After this the path holds the data, also after a power cut; on any error it holds what it held."""
+    with whole(path) as temporary:
+        temporary.write_bytes(data)
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """A name beside the path, for a file that takes the path's place when all of it is on the disk.
+
+    Nothing takes the place of a ledger or a private key.
+    """
+    require_replaceable(path)
+    temporary = beside(path)
+    try:
+        yield temporary
+        with temporary.open("rb+") as file:
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    _flush_directory(path.parent)
+
+
+def beside(path: Path) -> Path:
+    """A new name in the same folder, with the same ending."""
+    ending = path.suffix if len(path.suffix) <= 10 else ""
+    return path.with_name(f".{secrets.token_hex(12)}.tmp{ending}")
+
+
+def _flush_directory(folder: Path) -> None:
+    if os.name != "posix":
+        return  # elsewhere a folder cannot be opened, and the rename is already durable
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

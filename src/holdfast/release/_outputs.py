@@ -1,0 +1,202 @@
+"""Outputs: what a run reads and what it writes; it never writes over what it reads, nor twice to one place.
+
+One object decides for every command, every step of a plan and every function that writes a file, before anything is
+spent. Files are compared by what they are, not by how they are spelled: links, relative paths, another case and files
+that are not there yet make no difference. No option overrides that.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import glob
+import os
+import unicodedata
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from holdfast.data._irreplaceable import LEDGER_PARTS, require_replaceable
+from holdfast.errors import ParameterError
+from holdfast.release._archive import beside
+
+PARTS = (*LEDGER_PARTS, ".wal")
+"""What a database, a ledger or one of DuckDB, keeps in files beside its own."""
+KEPT = ".kept"
+"""The ending of the folder beside a ledger that holds results until they are written (`holdfast.ledger._jobs`)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileRead:
+    """A file that a run reads, a folder, or a pattern of files; `name` is what the user calls it."""
+
+    name: str
+    path: Path
+    admits: Callable[[Path], bool] = lambda path: True
+    """Of a folder or a pattern: whether a file that lay there would be read as well."""
+
+    def meets(self, output: Path) -> bool:
+        """Whether writing there would change what is read."""
+        wanted = _identities(output)
+        if any(wanted & _identities(file) for file in (self.path, *self._parts(), *self._files())):
+            return True
+        if self._is_pattern:
+            wild = str(Path(*_wild_parts(self.path))).replace("**/", "*")
+            pattern = os.path.join(os.path.realpath(_root(self.path)), wild)
+            return fnmatch.fnmatch(_folded(os.path.realpath(output)), _folded(pattern)) and self.admits(
+                output
+            )
+        if self.path.is_dir():
+            return _lies_in(output, self.path) and self.admits(output)
+        return any(_lies_in(output, one.with_name(one.name + KEPT)) for one in self._spellings())
+
+    @property
+    def _is_pattern(self) -> bool:
+        """Whether it stands for files that match it."""
+        return not self.path.exists() and any(letter in str(self.path) for letter in "*?[")
+
+    def _spellings(self) -> tuple[Path, ...]:
+        """As it was given, and where it really is."""
+        real = Path(os.path.realpath(self.path))
+        return (self.path, real) if self.path.name and real.name else ()
+
+    def _parts(self) -> Iterator[Path]:
+        """What a database keeps beside its own file."""
+        return (one.with_name(one.name + ending) for one in self._spellings() for ending in PARTS)
+
+    def _files(self) -> Iterator[Path]:
+        """The files that it stands for; one of them may be a link to elsewhere."""
+        if self._is_pattern:
+            return map(Path, glob.iglob(str(self.path), recursive=True))
+        if self.path.is_dir():
+            return (file for file in self.path.rglob("*") if self.admits(file))
+        return iter(())
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileWritten:
+    """A file that a run writes; `replaces` says that one which is there already may be written over."""
+
+    name: str
+    path: Path
+    replaces: bool = False
+
+    def require_writable(self) -> None:
+        """Refuse a path that a result could not be written to.
+
+        A temporary file of a few pages is tried beside it, which also finds a full disk.
+        """
+        path, name, shown = self.path, self.name, repr(str(self.path))
+        if path.exists() and not path.is_file():
+            raise ParameterError(f"{name} must be a file, got {shown}, which is a folder or a device")
+        if path.exists() and not self.replaces:
+            raise ParameterError(f"{name} must be a new file, got {shown}; use --force to overwrite it")
+        if not path.parent.is_dir():
+            raise ParameterError(
+                f"{name} must lie in a folder that exists, got {shown}; make the folder first"
+            )
+        if path.exists() and not os.access(path, os.W_OK):
+            raise ParameterError(
+                f"{name} must be a file that may be written to, got {shown}; choose another one"
+            )
+        tried = beside(path)
+        try:
+            with tried.open("xb") as file:
+                file.write(bytes(16_384))
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise ParameterError(
+                f"{name} must lie where files can be written, got {shown}: {error.strerror}; choose another place"
+            ) from None
+        finally:
+            with suppress(OSError):
+                tried.unlink()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outputs:
+    """Everything that a run reads and writes.
+
+    >>> Outputs(
+    ...     reads=(FileRead(name="ledger", path=Path("budget.db")),),
+    ...     writes=(FileWritten(name="output", path=Path("./budget.db"), replaces=True),),
+    ... ).require_apart()
+    Traceback (most recent call last):
+    ...
+    holdfast.errors.ParameterError: output must be a file of its own, got 'budget.db', which is ledger, ...
+    """
+
+    reads: tuple[FileRead, ...] = ()
+    writes: tuple[FileWritten, ...] = ()
+
+    def require(self) -> None:
+        """Refuse what must not be written over, and every place where a file could not be written."""
+        self.require_apart()
+        for written in self.writes:
+            written.require_writable()
+
+    def require_apart(self) -> None:
+        """Refuse an output that is read, that is another output, or that is never to be written over."""
+        for place, written in enumerate(self.writes):
+            for read in self.reads:
+                if read.meets(written.path):
+                    raise _clash(written, read.name, "which is read")
+            for other in self.writes[:place]:
+                if _identities(written.path) & _identities(other.path):
+                    raise _clash(written, other.name, "which is written as well")
+            require_replaceable(written.path, name=written.name)
+
+
+def _clash(written: FileWritten, other: str, why: str) -> ParameterError:
+    return ParameterError(
+        f"{written.name} must be a file of its own, got {str(written.path)!r}, which is {other}, or a part of it, "
+        f"{why}; choose another name (nothing overrides this)"
+    )
+
+
+def lies_outside(path: Path, folder: Path) -> bool:
+    """Whether a path, links followed, lies outside of a folder."""
+    return not _lies_in(path, folder)
+
+
+def _identities(path: Path) -> frozenset[object]:
+    """By what a place is known: its real path in any case, its inode, and its name in its folder's inode.
+
+    Names that differ in case, or in how an accent is composed, are one file on some disks; they are taken for one
+    everywhere.
+    """
+    real = os.path.realpath(path)
+    found: set[object] = {_folded(real)}
+    with suppress(OSError, ValueError):
+        status = os.stat(real)
+        found.add((status.st_dev, status.st_ino))
+    with suppress(OSError, ValueError):
+        status = os.stat(os.path.dirname(real))
+        found.add((status.st_dev, status.st_ino, _folded(os.path.basename(real))))
+    return frozenset(found)
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+
+
+def _lies_in(path: Path, folder: Path) -> bool:
+    """Whether a path is a folder, or lies in it at any depth."""
+    wanted = _identities(folder)
+    real = Path(os.path.realpath(path))
+    return any(wanted & _identities(one) for one in (real, *real.parents))
+
+
+def _wild_parts(pattern: Path) -> Iterator[str]:
+    """The parts of a pattern from the first that is none of a folder; fnmatch's star crosses folders."""
+    return (part for part in pattern.parts[len(_root(pattern).parts) :])
+
+
+def _root(pattern: Path) -> Path:
+    parts: list[str] = []
+    for part in pattern.parts:
+        if any(letter in part for letter in "*?["):
+            break
+        parts.append(part)
+    return Path(*parts) if parts else Path()

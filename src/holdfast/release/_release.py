@@ -1,0 +1,415 @@
+"""Release: a value, what it promises, how it came about, and how accurate it is.
+
+How it came about is its provenance: method, noise, software, date and payment, in facts that are themselves public.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Generic, Literal, TypeVar, get_args
+
+from holdfast._arguments import checked
+from holdfast._caution import warn
+from holdfast._extensions import Author
+from holdfast.errors import FormatError, HoldfastError, NotPrivateWarning, ParameterError, require
+from holdfast.privacy._account import Account
+from holdfast.privacy._guarantee import Guarantee
+from holdfast.privacy._mechanisms import MECHANISMS
+from holdfast.release import _archive as archive
+from holdfast.release._archive import Contents, pack, require_depth, unpack, write_atomically
+from holdfast.release._certificate import Certificate
+from holdfast.release._usefulness import Prospect
+
+T = TypeVar("T")
+Noise = Literal["secure", "seeded"]
+Arithmetic = Literal["strict", "idealised"]
+_MOST_WORDS, _MOST_LEVELS = 2**20, 32
+STRANGE = "the proof of mechanism"
+"""Begins the assumption that stands where a mechanism is none of holdfast's; a page shows it as voiding the promise."""
+
+
+def software_versions() -> dict[str, str]:
+    """What computed the value: the packages whose version can change a result."""
+    return {"python": platform.python_version()} | {
+        name: _version(name) for name in ("holdfast", "numpy", "scipy")
+    }
+
+
+def today() -> str:
+    """The date in UTC, without the time of day."""
+    return datetime.now(UTC).date().isoformat()
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class Provenance:
+    """Method, parameters, schema, noise, arithmetic, software, date, and where it was paid for.
+
+    `noise` is the one field that says whether the value can be private: `seeded` never is.
+    `entries` and `head` point into the ledger that holds the charges; the head is what shows
+    later that a ledger was rolled back.
+
+    >>> Provenance(method="gaussian", noise="seeded", created="2025-01-31").private
+    False
+    """
+
+    method: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    schema_hash: str | None = None
+    noise: Noise = "secure"
+    arithmetic: Arithmetic = "strict"
+    software: Mapping[str, str] = field(default_factory=software_versions)
+    created: str = field(default_factory=today)
+    account: str = ""
+    entries: tuple[int, ...] = ()
+    head: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("method", "account", "head", "created"):
+            value = getattr(self, name)
+            require(isinstance(value, str), name, type(value).__name__, "a text")
+        require(
+            self.schema_hash is None or isinstance(self.schema_hash, str),
+            "schema_hash",
+            "...",
+            "a text or None",
+        )
+        require(self.noise in get_args(Noise), "noise", self.noise, "'secure' or 'seeded'")
+        require(
+            self.arithmetic in get_args(Arithmetic), "arithmetic", self.arithmetic, "'strict' or 'idealised'"
+        )
+        require(_is_date(self.created), "created", self.created, "a date such as 2025-01-31")
+        require(_are_numbers(self.entries), "entries", "...", "whole numbers >= 0")
+        object.__setattr__(self, "entries", tuple(self.entries))
+        object.__setattr__(self, "parameters", plain_json("parameters", self.parameters))
+        object.__setattr__(self, "software", plain_json("software", self.software))
+
+    @property
+    def private(self) -> bool:
+        """Whether the noise can protect anybody."""
+        return self.noise == "secure"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "method": self.method,
+            "parameters": self.parameters,
+            "schema_hash": self.schema_hash,
+            "noise": self.noise,
+            "arithmetic": self.arithmetic,
+            "software": self.software,
+            "created": self.created,
+            "account": self.account,
+            "entries": list(self.entries),
+            "head": self.head,
+        }
+
+    @classmethod
+    def from_json(cls, data: Any) -> Provenance:
+        """The provenance that `to_json` wrote; `FormatError` for anything else."""
+        try:
+            return cls(**{name: data[name] for name in cls.__dataclass_fields__})
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            raise FormatError("a stored provenance lacks a field or has one of the wrong kind") from error
+
+    def summary(self) -> str:
+        """A few lines: what was done, with which noise, when, and where it was paid for."""
+        lines = [
+            f"{self.method}, {self.created}, {self.noise} noise, {self.arithmetic} arithmetic, "
+            + ", ".join(f"{name} {version}" for name, version in self.software.items())
+        ]
+        if self.parameters:
+            lines.append("  " + ", ".join(f"{name}={value!r}" for name, value in self.parameters.items()))
+        if self.schema_hash:
+            lines.append(f"  schema {self.schema_hash}")
+        if self.head:
+            lines.append(f"  paid by {self.account}, {_ranges(self.entries)}; ledger head {self.head}")
+        return "\n".join(lines)
+
+
+@checked
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Release(Generic[T]):
+    """What leaves: nothing downstream of it sees the table again.
+
+    >>> from holdfast.privacy import ApproxDP, Gaussian
+    >>> account = Account(ApproxDP(1.0, 1e-6), seed=1)
+    >>> noisy = account.release(Gaussian(sigma=10.0, l2_sensitivity=1.0), [12.0, 30.0])
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", NotPrivateWarning)
+    ...     release = Release.of(account, noisy, method="two noisy counts")
+    >>> release.private
+    False
+    """
+
+    value: T
+    guarantee: Guarantee
+    provenance: Provenance
+    certificates: tuple[Certificate, ...] = ()
+    prospects: tuple[Prospect, ...] = ()
+    """What public numbers said beforehand against its being of use; empty where nothing did."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "certificates", tuple(self.certificates))
+        object.__setattr__(self, "prospects", tuple(self.prospects))
+        # Files of former versions have the mark of a seed in their provenance only; one mark is enough for both.
+        object.__setattr__(self, "guarantee", self.guarantee.drawn_from(self.provenance.noise))
+        if not self.guarantee.private:
+            object.__setattr__(self, "provenance", replace(self.provenance, noise="seeded"))
+
+    @classmethod
+    def of(
+        cls,
+        account: Account,
+        value: T,
+        *,
+        method: str,
+        parameters: Mapping[str, Any] | None = None,
+        schema_hash: str | None = None,
+        certificates: Sequence[Certificate] = (),
+        assumptions: Sequence[str] = (),
+        theorem: str | None = None,
+        prospects: Sequence[Prospect] = (),
+    ) -> Release[T]:
+        """What was released through an account, with the promise and the history that the account knows.
+
+        The guarantee is the account's limit, never the sum spent so far (soundness, section 19).
+        Noise is seeded if any of it was, arithmetic is idealised if any of it was.
+        """
+        head = account.journal.head  # read first: every charge up to it is among the entries
+        paid = [entry for entry in account.journal.entries if entry.charge.share.startswith(account.share)]
+        strange = strange_proofs([entry.charge.mechanism for entry in paid])
+        guarantee = account.guarantee(assumptions=(*assumptions, *strange))
+        strict = all(entry.charge.arithmetic == "strict" for entry in paid)
+        if not guarantee.private:
+            warn(
+                "this release was drawn from a seed and is not private; open the account without a seed",
+                NotPrivateWarning,
+            )
+        made = cls(
+            value=value,
+            guarantee=guarantee if theorem is None else replace(guarantee, theorem=theorem),
+            provenance=Provenance(
+                method=method,
+                parameters={**(parameters or {}), **account.told},
+                schema_hash=schema_hash,
+                noise=guarantee.noise,
+                arithmetic="strict" if strict else "idealised",
+                account=account.journal.name,
+                entries=tuple(entry.number for entry in paid) if head else (),
+                head=head,
+            ),
+            certificates=tuple(certificates),
+            prospects=tuple(prospects),
+        )
+        if head:
+            made.close_in(account)
+        return made
+
+    def close_in(self, account: Account) -> None:
+        """Let the journal that holds its charges know its hash: a release that it does not know is none of it."""
+        account.journal.close_release(self._closing(account.share))
+
+    @property
+    def private(self) -> bool:
+        """Whether the guarantee holds: it does not where the noise came from a seed."""
+        return self.guarantee.private
+
+    @property
+    def useless(self) -> tuple[str, ...]:
+        """Why the value cannot be of use, as far as released and public numbers tell; empty where nothing says so."""
+        vacuous = [claim.summary() for claim in self.certificates[:1] if claim.vacuous]
+        return (*(one.sentence() for one in self.prospects), *vacuous)
+
+    @property
+    def first_lines(self) -> tuple[str, ...]:
+        """What every summary begins with: that the value cannot be of use, where that is so."""
+        return tuple(f"OF NO USE: {reason}" for reason in self.useless)
+
+    def summary(self) -> str:
+        """Whether it can be of use, what is promised, how it came about, and how accurate it is."""
+        return "\n".join([*self.first_lines, self.description()])
+
+    def description(self) -> str:
+        """The summary without its first lines, for those that say more before it."""
+        lines = [self.guarantee.summary(), self.provenance.summary()]
+        return "\n".join(lines + [certificate.summary() for certificate in self.certificates])
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write one file, whole or not at all: JSON and arrays, no code."""
+        write_atomically(Path(path), self.archived())
+
+    def archived(self) -> bytes:
+        """The bytes of the file: the same release always gives the same ones."""
+        contents = pack(self.value)
+        return archive.to_bytes(self._record(contents), contents.members)
+
+    def sha256(self) -> str:
+        """The hash of the file, which stands for everything in it."""
+        return hashlib.sha256(self.archived()).hexdigest()
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Release[Any]:
+        """The release of a file; `FormatError` for a file that is damaged or of another format."""
+        record, members = archive.read(Path(path))
+        return _from_record(record, members)
+
+    def _closing(self, share: str) -> dict[str, Any]:
+        """What the ledger that paid writes down of the release."""
+        made = self.provenance
+        return {
+            "sha256": self.sha256(),
+            "share": share,
+            "method": made.method,
+            "noise": made.noise,
+            "arithmetic": made.arithmetic,
+            "schema_hash": made.schema_hash,
+            "charges": len(made.entries),
+            "last": max(made.entries, default=0),
+            "head": made.head,
+        }
+
+    def _record(self, contents: Contents) -> dict[str, Any]:
+        words = {
+            "guarantee": self.guarantee.to_json(),
+            "provenance": self.provenance.to_json(),
+            "certificates": [certificate.to_json() for certificate in self.certificates],
+        } | ({"prospects": [one.to_json() for one in self.prospects]} if self.prospects else {})
+        try:
+            _require_modest(words)
+        except FormatError as error:
+            raise ParameterError(f"{error}; put what is larger into the value") from None
+        return {"value": contents.tree} | words
+
+    def __eq__(self, other: object) -> bool:
+        """Equal where the files would be: arrays by dtype, shape and bits."""
+        if not isinstance(other, Release):
+            return NotImplemented
+        mine, theirs = pack(self.value), pack(other.value)
+        return mine.members == theirs.members and self._record(mine) == other._record(theirs)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _require_modest(record: Mapping[str, Any]) -> None:
+    """What a release says of itself is read by people, and drawn on a page: a megabyte is enough, and 32 levels."""
+    words = [record["provenance"], record["certificates"], record["guarantee"] | {"curve": None}]
+    words.append(record.get("prospects", []))
+    require_depth(words, "what a release says of itself", _MOST_LEVELS)
+    size = len(json.dumps(words, default=str))
+    if size > _MOST_WORDS:
+        raise FormatError(
+            f"what a release says of itself has at most {_MOST_WORDS:,} letters, this has {size:,}"
+        )
+
+
+def _from_record(record: dict[str, Any], members: dict[str, bytes]) -> Release[Any]:
+    try:
+        _require_modest(record)
+        return Release(
+            value=unpack(Contents(record["value"], members)),
+            guarantee=Guarantee.from_json(record["guarantee"]),
+            provenance=Provenance.from_json(record["provenance"]),
+            certificates=tuple(Certificate.from_json(entry) for entry in record["certificates"]),
+            prospects=tuple(Prospect.from_json(entry) for entry in record.get("prospects", ())),
+        )
+    except FormatError:
+        raise
+    except (HoldfastError, KeyError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
+        raise FormatError("a field of the release file is missing or of the wrong kind") from error
+
+
+def strange_mechanisms(charged: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """The mechanisms that are none of holdfast's, be it inside of another one, each with its package or nothing."""
+    known = {kind.__name__ for kind in MECHANISMS}
+    found: dict[str, str] = {}
+    for stored in charged:
+        name = str(stored.get("mechanism"))
+        if name not in known:
+            found[name] = str(stored.get("from", ""))
+        inner = [one for one in stored.values() if isinstance(one, dict) and "mechanism" in one]
+        found |= strange_mechanisms(inner)
+    return found
+
+
+def strange_proofs(charged: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What is assumed where charges rest on them."""
+    return [
+        Author(noun="mechanism", name=name, promise="is private", package=package).assumption
+        if package
+        else f"{STRANGE} {name!r}, which is none of holdfast's"
+        for name, package in strange_mechanisms(charged).items()
+    ]
+
+
+def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """As a provenance holds them: what is infinite or absent is left out."""
+    return {
+        name: value
+        for name, value in parameters.items()
+        if value is not None and not (isinstance(value, float) and not math.isfinite(value))
+    }
+
+
+def plain_json(name: str, value: Mapping[str, Any]) -> dict[str, Any]:
+    """The mapping as JSON holds it (tuples become lists), refused if JSON cannot hold it."""
+    require(isinstance(value, Mapping), name, type(value).__name__, "a mapping")
+    require(all(isinstance(key, str) for key in value), name, "...", "a mapping whose keys are texts")
+    try:
+        result: dict[str, Any] = json.loads(json.dumps(dict(value), allow_nan=False, default=_item))
+    except (AttributeError, TypeError, ValueError, RecursionError):
+        raise ParameterError(
+            f"{name} must be made of finite numbers, texts, lists and mappings; put arrays into the value"
+        ) from None
+    return result
+
+
+def _item(value: Any) -> Any:
+    """A NumPy number as a plain one."""
+    return value.item()
+
+
+@cache
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "from source"
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
+
+
+def _are_numbers(entries: object) -> bool:
+    return isinstance(entries, Sequence) and all(type(n) is int and n >= 0 for n in entries)
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Entry numbers, consecutive ones joined.
+
+    >>> _ranges((3, 4, 5, 9))
+    'entries 3-5, 9'
+    """
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    shown = [f"{a}" if a == b else f"{a}-{b}" for a, b in runs[:8]] + ["..."] * (len(runs) > 8)
+    return "entries " + ", ".join(shown)

@@ -1,0 +1,230 @@
+"""Answers: proportions on the released rows, each with an interval for the table's own proportion."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast._arguments import checked
+from holdfast.errors import ParameterError
+from holdfast.privacy._wording import bound_text, confidence_percent
+from holdfast.synth._models.model import Measurement, NoisyCount
+from holdfast.synth._rows.coded_rows import CodedRows
+from holdfast.synth._workload import Workload
+from holdfast.synth._workload.workload import Group, Marginal
+
+Floats = NDArray[np.float64]
+#: How an interval came about.
+SOURCES = ("certificate", "measurement", "none")
+#: How the variance of a sum of two noises may be divided between them: from nearly even to one alone.
+WEIGHTS = np.linspace(0.501, 1.0 - 1e-9, 500)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GroupAnswers:
+    """One group: estimates with `low` and `high`; `source` says what the interval rests on.
+
+    `certificate` intervals cover the error of the model, `measurement` intervals come from a noisy count of the
+    very cells; both hold for each query with the stated confidence. `none` is an estimate without a claim.
+    """
+
+    group: Group
+    estimates: Floats
+    low: Floats
+    high: Floats
+    source: str
+
+
+@checked
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Answers:
+    """What the released rows say about a workload. Public: it costs nothing to ask."""
+
+    groups: tuple[GroupAnswers, ...]
+    confidence: float
+    n_public: int | None = None
+    """The declared number of rows that proportions are shares of, where the true one is private."""
+    kept: str = ""
+    """Which of the table's rows proportions speak of, where users bring no more than so many; and what of the rest."""
+
+    def __len__(self) -> int:
+        return sum(answer.estimates.size for answer in self.groups)
+
+    def __getitem__(self, columns: Sequence[str]) -> GroupAnswers:
+        wanted = tuple(columns)
+        for answer in self.groups:
+            if tuple(answer.group.columns) == wanted:
+                return answer
+        known = [answer.group.name for answer in self.groups]
+        raise ParameterError(f"columns must be those of a group that was asked, got {wanted}; asked: {known}")
+
+    def summary(self, *, most: int = 20) -> str:
+        """A line per group: how wide its intervals are, and what they rest on."""
+        shares = "" if self.n_public is None else f", as shares of the declared n_public={self.n_public}"
+        lines = [
+            f"proportions with {confidence_percent(self.confidence)}% intervals for the table's own"
+            f"{self.kept}{shares}"
+        ]
+        for answer in self.groups[:most]:
+            width = float(np.mean(answer.high - answer.low) / 2)
+            told = "no interval" if answer.source == "none" else f"+- {bound_text(width)} by {answer.source}"
+            lines.append(f"  {answer.group.name}: {answer.estimates.size} queries, {told}")
+        left = len(self.groups) - most
+        return "\n".join([*lines, *([f"  and {left} groups more"] if left > 0 else [])])
+
+    def to_columns(self, shape: Callable[[Sequence[str]], tuple[int, ...]]) -> dict[str, list[Any]]:
+        """A long table: group, query, estimate, low, high and source."""
+        made: dict[str, list[Any]] = {
+            name: [] for name in ("group", "query", "estimate", "low", "high", "source")
+        }
+        for answer in self.groups:
+            size = answer.estimates.size
+            cells = shape(answer.group.columns)
+            made["group"] += [answer.group.name] * size
+            made["query"] += [answer.group.describe(index, cells) for index in range(size)]
+            made["source"] += [answer.source] * size
+            for name, values in (("estimate", answer.estimates), ("low", answer.low), ("high", answer.high)):
+                made[name] += values.tolist()
+        return made
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Intervals:
+    """What intervals can rest on: alphas of certified groups, noisy counts, and the public number of rows."""
+
+    alphas: Mapping[tuple[Any, ...], float]
+    """By `identity` of the group."""
+    measured: Mapping[frozenset[str], Measurement]
+    rows: int | None
+    counted: NoisyCount | None = None
+    """The noisy number of rows, where it is private and its noise has the measurements' law."""
+    quantile: float
+    """How many standard deviations hold the stated share of the measurements' noise."""
+    left_out: float = 0.0
+    """Bounds the share of the table's rows that were left out, where the intervals are to cover them."""
+
+    def of(self, group: Group, estimates: Floats) -> tuple[Floats, Floats, str]:
+        """Low, high, and why: a measured query by its noise, another by the certificate (soundness, sections 10, 23).
+
+        With a share s of the rows left out, what is in [l, h] among the others is in [(1 - s) l, (1 - s) h + s].
+        """
+        low, high, source = self._of_kept(group, estimates)
+        return (1.0 - self.left_out) * low, (1.0 - self.left_out) * high + self.left_out, source
+
+    def _of_kept(self, group: Group, estimates: Floats) -> tuple[Floats, Floats, str]:
+        measurement = self.measured.get(frozenset(group.columns)) if isinstance(group, Marginal) else None
+        if measurement is not None and (self.rows or self.counted is not None):
+            axes = [list(measurement.columns).index(name) for name in group.columns]
+            return *self._of_counts(
+                measurement, measurement.values.transpose(axes).reshape(-1)
+            ), "measurement"
+        alpha = self.alphas.get(identity(group))
+        if alpha is None:
+            return np.zeros_like(estimates), np.ones_like(estimates), "none"
+        return np.clip(estimates - alpha, 0, 1), np.clip(estimates + alpha, 0, 1), "certificate"
+
+    def _of_counts(self, measurement: Measurement, counts: Floats) -> tuple[Floats, Floats]:
+        # Noise on counts is rounded to whole numbers: half a record more.
+        if self.rows:
+            middle, half = counts / self.rows, (self.quantile * measurement.noise_std + 0.5) / self.rows
+            return np.clip(middle - half, 0, 1), np.clip(middle + half, 0, 1)
+        assert self.counted is not None  # asked for only where there is a number of rows
+        ends = [
+            fieller_set(
+                counts + more,
+                self.counted.value,
+                quantile=self.quantile,
+                count_std=measurement.noise_std,
+                rows_std=self.counted.noise_std,
+            )
+            for more in (-0.5, 0.5)
+        ]
+        return ends[0][0], ends[1][1]
+
+
+def fieller_set(
+    counts: Floats, rows: float, *, count_std: float, rows_std: float, quantile: float
+) -> tuple[Floats, Floats]:
+    """The proportions p in [0, 1] with (c - p n)^2 <= z^2 (s_c^2 + p^2 s_n^2): exact, for two independent noises.
+
+    Fieller (1954). All of [0, 1] where n may be nothing but noise: then the set has no end.
+
+    >>> low, high = fieller_set(np.array([100.0]), 1000.0, count_std=10.0, rows_std=10.0, quantile=1.96)
+    >>> round(float(low[0]), 4), round(float(high[0]), 4)
+    (0.0803, 0.1197)
+    """
+    apart = rows**2 - (quantile * rows_std) ** 2
+    if rows <= 0 or apart <= 0:
+        return np.zeros_like(counts), np.ones_like(counts)
+    root = quantile * np.sqrt((counts * rows_std) ** 2 + count_std**2 * apart)
+    return np.clip((counts * rows - root) / apart, 0, 1), np.clip((counts * rows + root) / apart, 0, 1)
+
+
+def identity(group: Group) -> tuple[Any, ...]:
+    """What makes two groups ask the same: all but the weight; for marginals, whatever the order of the columns.
+
+    >>> identity(Marginal(("a", "b"))) == identity(Marginal(("b", "a"), weight=2.0))
+    True
+    """
+    if type(group) is Marginal:
+        return ("Marginal", *sorted(group.columns))
+    own = [getattr(group, field.name) for field in fields(group) if field.name not in ("columns", "weight")]
+    told = [value.tobytes() if isinstance(value, np.ndarray) else value for value in own]
+    return (type(group).__name__, *group.columns, *told)
+
+
+def noise_quantile(confidence: float, *, pure: bool) -> float:
+    """How many standard deviations on either side hold that share of the noise: Laplace where it is pure.
+
+    >>> round(noise_quantile(0.95, pure=False), 3), round(noise_quantile(0.95, pure=True), 3)
+    (1.96, 2.118)
+    """
+    failure = 1.0 - confidence
+    return math.log(1 / failure) / math.sqrt(2) if pure else NormalDist().inv_cdf(1 - failure / 2)
+
+
+def ratio_quantile(confidence: float, *, pure: bool) -> float:
+    """The same for any weighted sum of two such noises, in standard deviations of the sum.
+
+    Normal noise stays normal. The sum of two Laplace noises whose variances are w and 1 - w has the tail
+    (a^2 exp(-t/a) - b^2 exp(-t/b)) / (a^2 - b^2), where 2 a^2 = w and 2 b^2 = 1 - w; the worst w is taken.
+
+    >>> ratio_quantile(0.95, pure=False) == noise_quantile(0.95, pure=False)
+    True
+    >>> ratio_quantile(0.95, pure=True) >= noise_quantile(0.95, pure=True)
+    True
+    """
+    if not pure:
+        return noise_quantile(confidence, pure=False)
+    a, b = (np.sqrt(share / 2) for share in (WEIGHTS, 1 - WEIGHTS))
+    low, high = 0.0, 50.0
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        tail = (a**2 * np.exp(-middle / a) - b**2 * np.exp(-middle / b)) / (a**2 - b**2)
+        low, high = (middle, high) if float(tail.max()) > 1.0 - confidence else (low, middle)
+    # Between two weights of the grid the quantile moves by less than this.
+    return max(high * (1 + 1e-4), noise_quantile(confidence, pure=True))
+
+
+def answer(
+    rows: CodedRows,
+    workload: Workload,
+    intervals: Intervals,
+    *,
+    confidence: float,
+    n_public: int | None = None,
+    kept: str = "",
+) -> Answers:
+    """Every query of the workload on these rows."""
+    made = []
+    for group in workload.groups:
+        estimates = rows.answers(group) / max(len(rows), 1)
+        low, high, source = intervals.of(group, estimates)
+        made.append(GroupAnswers(group=group, estimates=estimates, low=low, high=high, source=source))
+    return Answers(groups=tuple(made), confidence=confidence, n_public=n_public, kept=kept)

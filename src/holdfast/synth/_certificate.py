@@ -1,0 +1,332 @@
+"""How wrong the released rows can be: one noisy maximum over every query of the class (soundness, section 10).
+
+With Q the declared queries, S the table of n records and R the released rows,
+
+    f(S) = max over q in Q of |c_q(S) - n q(R)|
+
+is the largest error in records. One record moves it by at most 1, since it adds q(x) - q(R), which is in [-1, 1];
+a unit of c rows by at most c (section 18). So f plus noise, plus a quantile of the noise, is above f with exactly
+the stated confidence, whatever method made R and however wrong its model is: no union bound over queries.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast._arguments import checked
+from holdfast._progress import progress
+from holdfast.errors import require
+from holdfast.privacy._account import Account
+from holdfast.privacy._account.resume import ResumableAccount
+from holdfast.privacy._adjacency import Adjacency
+from holdfast.privacy._mechanisms.gaussian import Gaussian
+from holdfast.privacy._mechanisms.laplace import Laplace
+from holdfast.privacy._mechanisms.mechanism import Mechanism
+from holdfast.privacy._rounding import FINE_BITS
+from holdfast.privacy._wording import counted as so_many
+from holdfast.release._certificate import SHARE, Certificate
+from holdfast.synth._exact_counts import ExactCounts
+from holdfast.synth._models.model import NoisyCount
+from holdfast.synth._rows.coded_rows import CodedRows
+from holdfast.synth._workload import Workload
+
+Floats = NDArray[np.float64]
+#: The name of the claim over all queries together.
+OVERALL = "largest error"
+#: What its charges are called in a ledger.
+ERRORS, ROWS = "largest errors", "number of rows"
+#: Shares of the certificate's budget: group maxima, and the number of rows where that is private.
+GROUP_SHARE, COUNT_SHARE = 0.07, 0.03
+#: Of the failure probability, where the number of rows is private.
+COUNT_FAILURE = 0.1
+#: Exact maxima are computed in doubles: off by less than this many records, which the sensitivity includes.
+ARITHMETIC = 2.0**-16
+#: Joint counts held at a time.
+CELLS_AT_ONCE = 2**22
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class Certification:
+    """What is claimed of the released rows: over all queries, by group, the whole table, the population. Public."""
+
+    overall: Certificate
+    groups: tuple[Certificate, ...] = ()
+    whole: tuple[Certificate, ...] = ()
+    """Of the table with the rows that were left out (`holdfast.synth._whole_table`), where that was paid for."""
+    population: Certificate | None = None
+    noise_std: float
+    """Of the largest error, as a proportion."""
+    fingerprint: str
+    """Of the rows that were certified."""
+    rows_low: float
+    """A number that the table's rows, as far as they were kept, are not below: public, declared or paid for."""
+    counted: NoisyCount | None = None
+    """The noisy number of rows, where it was paid for."""
+
+    @property
+    def certificates(self) -> tuple[Certificate, ...]:
+        """All of them, the overall one first."""
+        last = () if self.population is None else (self.population,)
+        return (self.overall, *self.groups, *self.whole, *last)
+
+
+def largest_errors(data: ExactCounts, rows: CodedRows, workload: Workload) -> Floats:
+    """The exact f of each group, in records: private. Streams over the table, a few groups at a time."""
+    require(len(rows) > 0, "rows", len(rows), ">= 1 to be certified")
+    count = data.table.count()
+    largest = np.zeros(len(workload.groups))
+    with progress(desc="certifying", total=len(workload.groups)) as bar:
+        for part in _parts(data, workload):
+            joint = [place for place in part if not workload.groups[place].by_rows]
+            counted = dict(
+                zip(joint, data.counts([workload.groups[place].columns for place in joint]), strict=True)
+            )
+            for place in part:
+                group = workload.groups[place]
+                exact = group.answers(counted[place]) if place in counted else data.summed(group)
+                gap = exact - rows.answers(group) * (count / len(rows))
+                largest[place] = float(np.max(np.abs(gap)))
+                bar.update()
+    return largest
+
+
+def _parts(data: ExactCounts, workload: Workload) -> list[list[int]]:
+    parts: list[list[int]] = [[]]
+    held = 0
+    for place, group in enumerate(workload.groups):
+        cells = 0 if group.by_rows else math.prod(data.shape(group.columns))
+        if parts[-1] and held + cells > CELLS_AT_ONCE:
+            parts.append([])
+            held = 0
+        parts[-1].append(place)
+        held += cells
+    return parts
+
+
+def certificate_noise(
+    account: Account, *, max_rows: int, adjacency: Adjacency, maxima: int = 1
+) -> tuple[Mechanism, float]:
+    """Noise for so many maxima at once, from all that remains of the account; with its standard deviation.
+
+    A unit of c rows moves each maximum by at most c, all of them together by c sqrt(G) in L2 and c G in L1.
+    """
+    each = max_rows + ARITHMETIC
+    pure = account.remaining().as_pure()
+    if pure is None and account.currency.name == "basic":
+        pure = account.currency.amounts(account.remaining())[0]  # type: ignore[index]
+    if pure is None:
+        l2 = each * math.nextafter(math.sqrt(maxima), math.inf)
+        gaussian = Gaussian.within(account.remaining(), l2_sensitivity=l2, adjacency=adjacency)
+        return gaussian, float(gaussian.sigma)
+    l1 = each * maxima
+    laplace = Laplace(scale=Fraction(l1) / pure, l1_sensitivity=l1, adjacency=adjacency)
+    return laplace, math.sqrt(2.0) * float(laplace.scale)
+
+
+def offset(mechanism: Mechanism, noise_std: float, *, failure: float, size: int = 1) -> float:
+    """What to add to a noisy number so that it is not below the true one, but with probability `failure`.
+
+    The quantile of the noise as it is drawn, on its grid, plus half a step for the rounded centre.
+    For Laplace noise of scale b it is b ln(1 / (2 failure)).
+
+    >>> mechanism = Laplace(scale=1.0, l1_sensitivity=1.0)
+    >>> round(offset(mechanism, 2 ** 0.5, failure=0.05), 4)  # ln 10
+    2.3026
+    """
+    require(0 < failure < 0.5, "failure", failure, "in (0, 0.5)")
+    centre = np.zeros(size)
+    low, high = 0.0, noise_std
+    while float(mechanism.cdf(centre, np.array([high]))[0]) < 1 - failure:
+        low, high = high, 2 * high
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        if float(mechanism.cdf(centre, np.array([middle]))[0]) < 1 - failure:
+            low = middle
+        else:
+            high = middle
+    # A grid has at least 2^20 steps per power of two above the noise's scale, so half a step is below this.
+    return high + noise_std * 2.0**-FINE_BITS
+
+
+def certify(
+    data: ExactCounts,
+    rows: CodedRows,
+    workload: Workload,
+    *,
+    account: Account,
+    confidence: float = 0.95,
+    groups: bool = True,
+) -> Certification:
+    """Spend all that remains of the account on what can be said of these rows' errors.
+
+    Where the number of rows is public (or declared: then the claim rests on that), alpha = (f + noise + offset) / n
+    holds with the stated confidence, no more and no less. Where it is private, a lower bound on it is released
+    beside f, and alpha is 1 if that is not positive.
+    """
+    require(0.5 < confidence < 1, "confidence", confidence, "in (0.5, 1)")
+    failure = 1.0 - confidence
+    errors = largest_errors(data, rows, workload)
+    by_group = groups and len(errors) > 1
+    public = data.public_rows
+    shares = [1.0 - GROUP_SHARE * by_group - COUNT_SHARE * (public is None)]
+    shares += [GROUP_SHARE] * by_group + [COUNT_SHARE] * (public is None)
+    accounts = list(account.split(*shares)) if len(shares) > 1 else [account]
+    failing = failure if public is not None else (1 - COUNT_FAILURE) * failure
+    # Rows that were not there when a value was released under the same key never get its certificate.
+    mark = rows.fingerprint()
+    size, counted = (
+        (float(public), None)
+        if public is not None
+        else (_count_low(data, accounts[-1], failure=COUNT_FAILURE * failure, mark=mark))
+    )
+    told = data.unit.kept() + declared(data) + data.unit.left_out()
+    (above,), std = _upper(errors.max(keepdims=True), data, accounts[0], failure=failing, mark=mark)
+    overall = Certificate(
+        name=OVERALL,
+        statement=f"proportions of the workload on the {len(rows)} released rows {_compared(data)} the table{told}",
+        alpha=proportion(above, size),
+        confidence=confidence,
+        query_class=_class(data, workload),
+        details={"noise_std": proportion(std, size), "rows": len(rows), "rows_sha256": mark},
+        unit=SHARE,
+    )
+    made: tuple[Certificate, ...] = ()
+    if by_group:
+        made = _by_group(
+            errors,
+            data,
+            accounts[1],
+            workload,
+            size=size,
+            confidence=confidence,
+            failing=failing,
+            told=told,
+            rows=rows,
+            cap=overall.alpha,
+        )
+    return Certification(
+        overall=overall,
+        groups=made,
+        population=_population(overall, data, workload, size=size),
+        noise_std=proportion(std, size),
+        fingerprint=mark,
+        rows_low=size,
+        counted=counted,
+    )
+
+
+def _upper(
+    errors: Floats, data: ExactCounts, account: Account, *, failure: float, mark: str
+) -> tuple[Floats, float]:
+    """Noisy maxima that are not below the true ones, all of them, but with probability `failure`."""
+    mechanism, std = certificate_noise(
+        account, max_rows=data.unit.max_rows, adjacency=data.adjacency, maxima=errors.size
+    )
+    noisy = account.release(mechanism, errors, key=_key(account, mark), label=ERRORS)
+    return above(mechanism, np.asarray(noisy), failure=failure), std
+
+
+def above(mechanism: Mechanism, noisy: Floats, *, failure: float) -> Floats:
+    """Released maxima, raised so that all of them are above the true ones, but with probability `failure`."""
+    each = offset(mechanism, noise_std(mechanism), failure=failure / noisy.size, size=noisy.size)
+    return noisy + each + ARITHMETIC
+
+
+def noise_std(mechanism: Mechanism) -> float:
+    """The standard deviation of what `certificate_noise` made."""
+    scale = mechanism.to_json()
+    return math.sqrt(2.0) * float(mechanism.scale) if "scale" in scale else float(mechanism.sigma)  # type: ignore[attr-defined]
+
+
+def _count_low(data: ExactCounts, account: Account, *, failure: float, mark: str) -> tuple[float, NoisyCount]:
+    """A number of rows that is not above the true one, but with probability `failure`; and the noisy one."""
+    mechanism, std = certificate_noise(account, max_rows=data.unit.max_rows, adjacency=data.adjacency)
+    noisy = account.release(
+        mechanism, np.array([float(data.table.count())]), key=_key(account, mark), label=ROWS
+    )
+    counted = NoisyCount(value=float(noisy[0]), noise_std=std, laplace=isinstance(mechanism, Laplace))
+    return counted.value - offset(mechanism, std, failure=failure), counted
+
+
+def _by_group(
+    errors: Floats,
+    data: ExactCounts,
+    account: Account,
+    workload: Workload,
+    *,
+    size: float,
+    confidence: float,
+    failing: float,
+    told: str,
+    rows: CodedRows,
+    cap: float,
+) -> tuple[Certificate, ...]:
+    """Those groups whose own maximum is shown to be below the overall one; all of them hold together."""
+    above, std = _upper(errors, data, account, failure=failing, mark=rows.fingerprint())
+    return tuple(
+        Certificate(
+            name=f"largest error in {group.name}",
+            statement=f"on the {len(rows)} released rows {_compared(data)} the table{told}; all groups together",
+            alpha=proportion(each, size),
+            confidence=confidence,
+            query_class=group.name,
+            details={"noise_std": proportion(std, size), "columns": list(group.columns)},
+            unit=SHARE,
+        )
+        for group, each in zip(workload.groups, above.tolist(), strict=True)
+        if proportion(each, size) < cap
+    )
+
+
+def _population(
+    overall: Certificate, data: ExactCounts, workload: Workload, *, size: float
+) -> Certificate | None:
+    """For records drawn independently from a population: Hoeffding and a union bound over the queries."""
+    if data.unit.max_rows > 1 or size < 1:
+        return None
+    failure = 1.0 - overall.confidence
+    sampling = math.sqrt(math.log(2 * workload.size(data.table.schema) / failure) / (2 * size))
+    return Certificate(
+        name="largest error against the population",
+        statement="if the records are independent draws from it"
+        if not (kept := data.unit.kept())
+        else f"if the records left{kept}, are independent draws from it",
+        alpha=min(1.0, overall.alpha + sampling),
+        confidence=max(1.0 - 2 * failure, 2.0**-52),
+        query_class=overall.query_class,
+        details={"sampling": sampling},
+        unit=SHARE,
+    )
+
+
+def _class(data: ExactCounts, workload: Workload) -> str:
+    queries = workload.size(data.table.schema)
+    groups = so_many(len(workload.groups), "group")
+    return f"all {so_many(queries, 'query')} of the {groups} of the workload"
+
+
+def _compared(data: ExactCounts) -> str:
+    """Where rows were left out, nothing is claimed against the table itself."""
+    return "against" if data.unit.column is None else "compared with"
+
+
+def declared(data: ExactCounts) -> str:
+    """What a claim rests on where it divides by a number of rows that was declared."""
+    assumed = data.public_rows is not None and not data.adjacency.count_is_public
+    return ", if it has at least the declared n_public rows" if assumed else ""
+
+
+def proportion(records: float, size: float) -> float:
+    """Records as a share of the table; 1 where it may be empty."""
+    return 1.0 if size <= 0 else max(0.0, min(1.0, records / size))
+
+
+def _key(account: Account, mark: str) -> str | None:
+    """Named after the rows in a resumable account; an account without a key needs none."""
+    return f"certificate-{mark[:16]}" if isinstance(account, ResumableAccount) else None

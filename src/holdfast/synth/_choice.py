@@ -1,0 +1,88 @@
+"""Which method, from public quantities only: the domain, the workload, the promise, and who is protected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from holdfast.errors import ParameterError
+from holdfast.release._certificate import bound_share
+from holdfast.synth._catalogue import REGISTRY, SYNTHESISERS
+from holdfast.synth.methods.method import SynthesisMethod, SynthesisTask
+
+SACRIFICED = 2.0
+"""How many times the largest error of answers measured at once a certificate may claim before the choice says so."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SynthesizerChoice:
+    """A method with its options, and why."""
+
+    entry: SynthesisMethod
+    reason: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def method(self) -> str:
+        """The method's name."""
+        return self.entry.name
+
+    def summary(self) -> str:
+        """One line."""
+        return f"method='auto' chose {self.method!r}: {self.reason}"
+
+    def told(self, task: SynthesisTask, alpha: float | None) -> str:
+        """The same, and a word where the largest error may have been given up for the average.
+
+        `alpha` is what the certificate says of it, which is released.
+        """
+        aimed = task.one_shot_error() if task.objective == "average" else None
+        if alpha is None or aimed is None or alpha <= SACRIFICED * aimed:
+            return self.summary()
+        return (
+            f"{self.summary()}; the largest error may be {bound_share(alpha)}, where measuring the whole workload at "
+            f"once leaves about {100 * aimed:.2g} %: objective='largest' aims at that"
+        )
+
+
+def find_synthesis_method(method: Any) -> SynthesisMethod:
+    """The method of that name, holdfast's own or of an installed package; a method itself is taken as it is.
+
+    >>> find_synthesis_method("independent").pure
+    True
+    """
+    known = {entry.name: entry for entry in SYNTHESISERS}
+    if isinstance(method, SynthesisMethod):
+        return method if known.get(method.name) is method else REGISTRY.admit(method)
+    found = (known.get(method) or REGISTRY.named(method)) if isinstance(method, str) else None
+    if found is None:
+        raise ParameterError(
+            f"method must be 'auto' or one of {', '.join(REGISTRY.names())}, got method={method!r}; or give a "
+            "SynthesisMethod"
+        )
+    return found
+
+
+def title_and_claim(method: SynthesisMethod) -> tuple[str, tuple[str, ...]]:
+    """Its name in a release, and what is assumed there: whose word its privacy is, where it is none of SYNTHESISERS."""
+    author = None if any(method is one for one in SYNTHESISERS) else REGISTRY.author(method)
+    return (method.name, ()) if author is None else (method.name + author.mark, (author.assumption,))
+
+
+def choose_synthesis_method(
+    task: SynthesisTask, methods: Sequence[SynthesisMethod] = SYNTHESISERS
+) -> SynthesizerChoice:
+    """Of the methods that take such a task, the one of the smallest place; `docs/synth.md` says how they were found."""
+    found = [
+        (rank.place, SynthesizerChoice(entry=method, reason=rank.reason, options=rank.options))
+        for method in methods
+        if (rank := method.rank(task)) is not None
+    ]
+    if not found:
+        raise ParameterError(
+            f"method must be given, got method='auto': none takes adjacency={task.adjacency.value!r} and "
+            f"{task.unit.summary()} under {task.limit!r}"
+            + ("" if task.currency is None else f" from an account of currency {task.currency!r}")
+        )
+    return min(found, key=lambda one: one[0])[1]

@@ -1,0 +1,206 @@
+"""SyntheticContents: everything that leaves with a synthetic table, as files hold it and as a summary tells it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from holdfast.data._rows import arrow_column, encode_batch
+from holdfast.data._schema import Schema
+from holdfast.errors import FormatError
+from holdfast.privacy._wording import confidence_text, counted
+from holdfast.release import Release
+from holdfast.synth._models.model import Measurement, NoisyCount
+from holdfast.synth._rows.coded_rows import CodedRows
+from holdfast.synth._rows.impossible_rows import Zeros
+from holdfast.synth._workload import Workload
+from holdfast.synth._workload.one_layer import OneLayer
+from holdfast.synth._workload.query_classes import Conjunctions, Predicates, Ranges, Thresholds
+from holdfast.synth._workload.workload import Group, Marginal
+
+FORMAT = "holdfast-synthetic/1"
+#: Noisy tables, and groups, that a summary lists one by one.
+MOST_LINES = 12
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SyntheticContents:
+    """Rows, the noisy counts they were made from, and the queries that were asked for."""
+
+    schema: Schema
+    table: Any
+    """The rows as an Arrow table."""
+    measurements: tuple[Measurement, ...]
+    workload: Workload
+    certified: tuple[Group, ...]
+    """The queries that the certificate speaks of."""
+    public_rows: int | None
+    confidence: float
+    choice: str | None = None
+    counted: NoisyCount | None = None
+    """The noisy number of rows, where the true one is private and the certificate paid for it."""
+    constraints: tuple[Zeros, ...] = ()
+    """What no row breaks; a file keeps columns in order, and its rows are as possible as those it holds."""
+
+    def value(self) -> dict[str, Any]:
+        """What a release stores; queries with all that makes them what they are, so that a claim keeps its class."""
+        return {
+            "format": FORMAT,
+            "rows": self.table,
+            "measurements": [
+                {"columns": list(one.columns), "values": one.values, "noise_std": one.noise_std}
+                for one in self.measurements
+            ],
+            "workload": _stored(self.workload.groups),
+            "certified": _stored(self.certified),
+            "schema": self.schema.to_dict(),
+            "public_rows": self.public_rows,
+            "confidence": self.confidence,
+            "choice": self.choice,
+            "counted": None if self.counted is None else asdict(self.counted),
+        } | self._orders()
+
+    def _orders(self) -> dict[str, Any]:
+        """The columns in order, if any."""
+        found = [
+            {"columns": list(one.columns), "gap": list(one.gap)}
+            for one in self.constraints
+            if one.gap is not None
+        ]
+        return {"in_order": found} if found else {}
+
+    @classmethod
+    def of_value(cls, value: Any) -> SyntheticContents:
+        """What `value` made; `FormatError` for anything else."""
+        if not isinstance(value, Mapping) or value.get("format") != FORMAT:
+            raise FormatError("the release does not hold a synthetic table; load it with Release.load")
+        counted = value.get("counted")  # absent from files of former versions
+        try:
+            schema = Schema.from_dict(value["schema"])
+            return cls(
+                schema=schema,
+                table=value["rows"],
+                measurements=tuple(Measurement(**one) for one in value["measurements"]),
+                workload=_workload(value["workload"]),
+                certified=tuple(_groups(value["certified"])),
+                public_rows=value["public_rows"],
+                confidence=float(value["confidence"]),
+                choice=value["choice"],
+                counted=None if counted is None else NoisyCount(**counted),
+                constraints=tuple(
+                    Zeros.in_order(schema, *one["columns"], least=one["gap"][0], most=one["gap"][1])
+                    for one in value.get("in_order", ())
+                ),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise FormatError("a field of the synthetic table's release is missing or wrong") from error
+
+    def coded(self) -> CodedRows:
+        """The rows as cell codes, read by the schema as any table would be."""
+        names = tuple(self.table.column_names)
+        schema = self.schema.select(*names)
+        plain = Schema([schema[name] for name in names])
+        columns = {name: arrow_column(self.table[name]) for name in names}
+        batch = encode_batch(plain, columns, self.table.num_rows)
+        codes = [batch.codes(name) for name in names]
+        return CodedRows(domain={name: schema[name].cells for name in names}, codes=np.stack(codes, axis=1))
+
+    def measured(self) -> dict[frozenset[str], Measurement]:
+        """For each set of columns that was measured, the measurement with the least noise."""
+        best: dict[frozenset[str], Measurement] = {}
+        for one in sorted(self.measurements, key=lambda one: one.noise_std, reverse=True):
+            best[frozenset(one.columns)] = one
+        return best
+
+
+KINDS: dict[str, type[Group]] = {
+    kind.__name__: kind for kind in (Marginal, Conjunctions, Predicates, Thresholds, Ranges, OneLayer)
+}
+"""Query classes that a release holds whole: with all that makes two groups ask the same."""
+
+
+def _stored(groups: Sequence[Group]) -> list[dict[str, Any]]:
+    return [
+        {"kind": type(group).__name__, "columns": list(group.columns), "weight": group.weight}
+        | {
+            one.name: getattr(group, one.name)
+            for one in fields(group)
+            if one.name not in ("columns", "weight")
+        }
+        for group in groups
+    ]
+
+
+def _groups(stored: Sequence[Mapping[str, Any]]) -> list[Group]:
+    """The groups that can be asked again as they were; others, and those of old files without their values, are not."""
+    return [_group(one) for one in stored if _is_whole(one)]
+
+
+def _is_whole(stored: Mapping[str, Any]) -> bool:
+    kind = KINDS.get(stored["kind"])
+    return kind is not None and all(one.name in stored for one in fields(kind))
+
+
+def _group(stored: Mapping[str, Any]) -> Group:
+    given = {name: value for name, value in stored.items() if name != "kind"}
+    return KINDS[stored["kind"]](
+        **given | {"columns": tuple(given["columns"]), "weight": float(given["weight"])}
+    )
+
+
+def _workload(stored: Sequence[Mapping[str, Any]]) -> Workload:
+    # Where nothing can be asked again, the tables that the queries looked at: without a claim, see `certified`.
+    return Workload(
+        _groups(stored) or [Marginal(tuple(one["columns"]), float(one["weight"])) for one in stored]
+    )
+
+
+def describe(contents: SyntheticContents, release: Release[Any], *, method: str) -> str:
+    """What was made, from which noisy counts, how wrong it can be, and what is promised."""
+    table, workload = contents.table, contents.workload
+    lines = [
+        *release.first_lines,
+        f"{table.num_rows:,} synthetic rows of {table.num_columns} columns by method {method!r}, for "
+        f"{counted(len(workload.groups), 'group')} of {counted(workload.size(contents.schema), 'query')}",
+    ]
+    lines += [f"assumes: {assumption}" for assumption in contents.schema.assumptions]
+    lines += [f"not synthesised: {', '.join(contents.schema.identifiers)} (identifiers)"] * bool(
+        contents.schema.identifiers
+    )
+    lines += [] if contents.choice is None else [contents.choice]
+    lines += [*_measurements(contents), *_claims(release)]
+    return "\n".join([*lines, release.guarantee.summary(), release.provenance.summary()])
+
+
+def _measurements(contents: SyntheticContents) -> list[str]:
+    measured = contents.measurements
+    if not measured:
+        return ["no counts were measured: the method releases records or choices, not tables"]
+    lines = [f"made from {counted(len(measured), 'noisy table')} of counts (released with the rows):"]
+    shown = sorted(measured, key=lambda one: one.noise_std)[:MOST_LINES]
+    lines += [
+        f"  {' x '.join(one.columns) or 'total'}: {counted(one.values.size, 'cell')}, noise of standard deviation "
+        f"{one.noise_std:.4g} records in each"
+        for one in shown
+    ]
+    left = len(measured) - len(shown)
+    return [*lines, *([f"  and {left} more"] if left else [])]
+
+
+def _claims(release: Release[Any]) -> list[str]:
+    claims = release.certificates
+    if not claims:
+        return ["no certificate: nothing is claimed about errors (certificate_share=0)"]
+    shown = [claim.summary() for claim in claims if "columns" not in claim.details]
+    groups = sorted((claim for claim in claims if "columns" in claim.details), key=lambda claim: claim.alpha)
+    if groups:
+        shown.append(
+            f"for {len(groups)} groups less can be claimed, all of them with confidence "
+            f"{confidence_text(groups[0].confidence)}:"
+        )
+        shown += [f"  {claim.query_class}: at most {claim.amount()}" for claim in groups[:MOST_LINES]]
+        shown += [f"  and {len(groups) - MOST_LINES} more"] * (len(groups) > MOST_LINES)
+    return shown

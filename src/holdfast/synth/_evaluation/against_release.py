@@ -1,0 +1,364 @@
+"""What a release says of its own rows: held against its noisy tables and its certificate, and nothing else. Public.
+
+Nothing here sees the private table: all of it is computed from released values, so it costs nothing and may be shown.
+The rows were made from the very counts that they are held against: agreement shows that they follow what was released.
+What speaks about the table itself is the noise, whose size is known, and the certificate, whose noise is its own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.data._schema import Schema
+from holdfast.errors import ParameterError, require
+from holdfast.release import Release
+from holdfast.release._certificate import Certificate
+from holdfast.synth._certificate import OVERALL
+from holdfast.synth._contents import SyntheticContents
+from holdfast.synth._evaluation.associations import association, kind_of_pair
+from holdfast.synth._evaluation.compared_rows import ComparedRows
+from holdfast.synth._evaluation.marginals import (
+    category_steps,
+    cell_words,
+    earth_mover,
+    largest_cell,
+    numeric_places,
+)
+from holdfast.synth._evaluation.workload_errors import shares
+from holdfast.synth._models.model import Measurement, on_simplex
+from holdfast.synth._released import released_intervals
+from holdfast.synth._rows.coded_rows import CodedRows
+from holdfast.synth._workload.workload import Marginal
+
+Floats = NDArray[np.float64]
+DRAWS = 60
+"""Of fresh noise, to see what noise alone does to a correlation or a distance."""
+DROWNED = 4.0
+"""A group whose noisy count is below so many standard deviations of it is not spoken of."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredTable:
+    """The rows against one noisy table. `noise` is the total variation that its noise alone makes, on average."""
+
+    columns: tuple[str, ...]
+    total_variation: float
+    noise: float
+    at_most_about: float
+    """Rows and true table: by the triangle inequality no more, on average, than the two together."""
+    noise_std: float
+    """Of each cell, in rows."""
+    largest: float
+    where: str
+    inside: float
+    """The share of cells of which the rows' share lies in the interval for the table's own."""
+    half_width: float
+    """Of these intervals, on average."""
+
+    @property
+    def name(self) -> str:
+        """The columns in words."""
+        return " x ".join(self.columns)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredStrength:
+    """A correlation of the noisy table and of the rows, and the range in which noise puts that of the rows."""
+
+    first: str
+    second: str
+    kind: str
+    noisy: float
+    synthetic: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredMove:
+    """The earth mover's distance of an ordered column to its noisy counts, and what noise alone makes of it."""
+
+    column: str
+    distance: float
+    noise: float
+    steps: bool = False
+    """Whether the unit is a step from one ordered category to the next."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredGroup:
+    """One subgroup, from noisy tables of its column with others: its share, and errors inside it."""
+
+    by: str
+    group: str
+    share: float
+    synthetic_share: float
+    total_variation: float
+    noise: float
+    columns: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleasedEvidence:
+    """All that can be said of the rows without looking at anybody again."""
+
+    tables: tuple[MeasuredTable, ...]
+    strengths: tuple[MeasuredStrength, ...]
+    moves: tuple[MeasuredMove, ...]
+    groups: tuple[MeasuredGroup, ...]
+    drowned: tuple[str, ...]
+    """Subgroups that are lost in the noise, or that no table speaks of."""
+    confidence: float
+    claim: Certificate | None
+    """What is claimed of these very rows, with its scope and its own confidence; None where nothing is."""
+    rows: int
+    method: str
+    private: bool
+    unmeasured: tuple[str, ...]
+    """Pairs of columns without a noisy table."""
+    unknown: tuple[str, ...]
+    assumption: str = ""
+
+    def average(self, width: int) -> tuple[float, float]:
+        """The mean distance to the tables of so many columns, and the mean of what noise alone makes."""
+        found = [one for one in self.tables if len(one.columns) == width]
+        if not found:
+            return math.nan, math.nan
+        return float(np.mean([one.total_variation for one in found])), float(
+            np.mean([one.noise for one in found])
+        )
+
+
+UNKNOWN = (
+    "errors of tables that were not measured, beyond what the certificate covers",
+    "how well a model that learns from these rows predicts real ones (train on synthetic, test on real)",
+    "distances between synthetic and real rows, copies among them",
+    "whether real and synthetic rows can be told apart",
+)
+DECLARED = "whoever ran this declared that the rows may be shown; they are not those of the release"
+
+
+def released_evidence(
+    release: Release[Any],
+    *,
+    rows: ComparedRows | None = None,
+    by: Sequence[str] = (),
+    rows_are_public: bool = False,
+) -> ReleasedEvidence:
+    """The release's own rows against its noisy tables.
+
+    `rows`, where given, must be those of the release: other rows are nobody's word for public, unless declared so.
+    """
+    contents = SyntheticContents.of_value(release.value)
+    own = contents.coded()
+    assumption = ""
+    if rows is not None and not _same(rows, own):
+        if not rows_are_public:
+            raise ParameterError(
+                "synthetic must hold the rows of the release, and these are others: what is computed from them may be "
+                "shown only if they may be; say rows_are_public (--rows-are-public) if they are, or compare inside "
+                "with --against"
+            )
+        own, assumption = _sampled(rows, own), DECLARED
+    domain = own.domain
+    for name in by:
+        require(name in domain, "by", name, f"one of the columns {list(domain)}")
+    intervals, confidence, _ = released_intervals(release, contents, measured=contents.measured())
+    noise = Noise(laplace=release.guarantee.curve.as_pure() is not None)
+    measured = contents.measured()
+    tables, strengths = [], []
+    for one in sorted(measured.values(), key=lambda found: (len(found.columns), list(found.columns))):
+        total = _total(contents, one)
+        if total <= 0:
+            continue
+        found = intervals.of(Marginal(tuple(one.columns)), shares(own(one.columns)).reshape(-1))
+        tables.append(_table(one, own, contents.schema, total, found, noise))
+        if len(one.columns) == 2:
+            strengths.append(_strength(one, own, contents.schema, total, noise))
+    groups, drowned = _groups(measured, own, contents, by, noise)
+    pairs = {frozenset(one.columns) for one in measured.values() if len(one.columns) == 2}
+    names = list(domain)
+    claim = next((one for one in release.certificates if one.name == OVERALL), None)
+    return ReleasedEvidence(
+        tables=tuple(tables),
+        strengths=tuple(strengths),
+        groups=tuple(groups),
+        drowned=tuple(drowned),
+        moves=tuple(_moves(measured, own, contents, noise)),
+        confidence=confidence,
+        claim=None if assumption else claim,
+        rows=len(own),
+        method=release.provenance.method,
+        private=release.private,
+        unmeasured=tuple(
+            f"{a} x {b}"
+            for i, a in enumerate(names)
+            for b in names[i + 1 :]
+            if frozenset((a, b)) not in pairs
+        ),
+        unknown=UNKNOWN,
+        assumption=assumption,
+    )
+
+
+def _same(rows: ComparedRows, own: CodedRows) -> bool:
+    """Whether all one- and two-way tables are those of the release's rows: then nothing else of the file is used."""
+    if set(rows.names) != set(own.domain) or rows.rows != len(own):
+        return False
+    return all(np.array_equal(table, own(columns)) for columns, table in rows.counts.items())
+
+
+def _sampled(rows: ComparedRows, own: CodedRows) -> CodedRows:
+    absent = [name for name in own.domain if name not in rows.names]
+    require(not absent, "columns", absent, "all columns of the release, which its tables are about")
+    codes = np.stack([rows.code(name) for name in own.domain], axis=1)
+    return CodedRows(domain=own.domain, codes=codes.astype(np.int64))
+
+
+def _total(contents: SyntheticContents, one: Measurement) -> float:
+    """The number of rows that counts are shares of: public, or noisy."""
+    if contents.public_rows:
+        return float(contents.public_rows)
+    return float(contents.counted.value if contents.counted is not None else one.total)
+
+
+@dataclass(frozen=True)
+class Noise:
+    """The law of the noise of a cell, to within its standard deviation."""
+
+    laplace: bool
+
+    def mean(self, std: float) -> float:
+        """E|noise|: std sqrt(2 / pi) of normal noise, std / sqrt(2) of Laplace's; however cells are correlated."""
+        return std / math.sqrt(2.0) if self.laplace else std * math.sqrt(2.0 / math.pi)
+
+    def draw(self, shape: tuple[int, ...], std: float, coins: np.random.Generator) -> Floats:
+        """Independent noise, for a picture of what it does."""
+        return coins.laplace(0, std / math.sqrt(2), shape) if self.laplace else coins.normal(0, std, shape)
+
+
+def _table(
+    one: Measurement,
+    own: CodedRows,
+    schema: Schema,
+    total: float,
+    found: tuple[Floats, Floats, str],
+    noise: Noise,
+) -> MeasuredTable:
+    low, high, source = found
+    measured = source == "measurement"
+    made = shares(own(one.columns))
+    gap = np.abs(made - one.values / total)
+    flat = made.reshape(-1)
+    worst = largest_cell(gap)
+    distance, alone = 0.5 * float(gap.sum()), 0.5 * gap.size * noise.mean(one.noise_std) / total
+    return MeasuredTable(
+        columns=tuple(one.columns),
+        total_variation=distance,
+        noise=alone,
+        at_most_about=min(1.0, distance + alone),
+        noise_std=one.noise_std,
+        largest=float(gap.max()),
+        where=cell_words(one.columns, worst, schema),
+        inside=float(np.mean((low <= flat) & (flat <= high))) if measured else math.nan,
+        half_width=float(np.mean(high - low) / 2) if measured else math.nan,
+    )
+
+
+def _strength(
+    one: Measurement, own: CodedRows, schema: Schema, total: float, noise: Noise
+) -> MeasuredStrength:
+    first, second = one.columns
+    places = numeric_places(schema)
+    made = shares(own(one.columns)) * total
+    coins = np.random.default_rng(0)
+    blurred = [
+        _strength_of(made + noise.draw(made.shape, one.noise_std, coins), total, places, first, second)
+        for _ in range(DRAWS)
+    ]
+    low, high = (
+        np.nanquantile(blurred, [0.05, 0.95]) if not np.all(np.isnan(blurred)) else (math.nan, math.nan)
+    )
+    return MeasuredStrength(
+        first=first,
+        second=second,
+        kind=kind_of_pair(schema, first, second),
+        noisy=_strength_of(one.values, total, places, first, second),
+        synthetic=association(made, places.get(first), places.get(second)),
+        low=float(low),
+        high=float(high),
+    )
+
+
+def _strength_of(table: Floats, total: float, places: Mapping[str, Floats], first: str, second: str) -> float:
+    return association(on_simplex(table, total=total), places.get(first), places.get(second))
+
+
+def _moves(
+    measured: Mapping[frozenset[str], Measurement], own: CodedRows, contents: SyntheticContents, noise: Noise
+) -> list[MeasuredMove]:
+    found = []
+    steps = category_steps(contents.schema)
+    places = {**numeric_places(contents.schema), **steps}
+    for name in own.domain:
+        one = measured.get(frozenset([name]))
+        if one is None or name not in places or _total(contents, one) <= 0:
+            continue
+        total, held = _total(contents, one), ~np.isnan(places[name])
+        made = shares(own([name])) * total
+        coins = np.random.default_rng(0)
+        at, weight = places[name][held], made[held]
+        distances = [
+            earth_mover(at, on_simplex(table, total=total)[held], at, weight)
+            for table in (
+                one.values,
+                *(made + noise.draw(made.shape, one.noise_std, coins) for _ in range(DRAWS)),
+            )
+        ]
+        noise_alone = float(np.mean(distances[1:]))
+        found.append(MeasuredMove(column=name, distance=distances[0], noise=noise_alone, steps=name in steps))
+    return found
+
+
+def _groups(
+    measured: Mapping[frozenset[str], Measurement],
+    own: CodedRows,
+    contents: SyntheticContents,
+    by: Sequence[str],
+    noise: Noise,
+) -> tuple[list[MeasuredGroup], list[str]]:
+    made, drowned = [], []
+    for name in by:
+        tables = [one for columns, one in measured.items() if len(columns) == 2 and name in columns]
+        labels = contents.schema[name].labels
+        for cell, label in enumerate(labels):
+            errors, alone, counts = [], [], []
+            for one in tables:
+                other = next(column for column in one.columns if column != name)
+                noisy = np.moveaxis(one.values, list(one.columns).index(name), 0)[cell]
+                rows = own([name, other])[cell]
+                if noisy.sum() > DROWNED * one.noise_std * math.sqrt(noisy.size) and rows.sum() > 0:
+                    errors.append(0.5 * float(np.abs(shares(rows) - noisy / noisy.sum()).sum()))
+                    alone.append(0.5 * noisy.size * noise.mean(one.noise_std) / float(noisy.sum()))
+                    counts.append(float(noisy.sum()) / _total(contents, one))
+            if not errors:
+                drowned.append(f"{name}={label}")
+                continue
+            made.append(
+                MeasuredGroup(
+                    by=name,
+                    group=label,
+                    share=float(np.mean(counts)),
+                    synthetic_share=float(own([name])[cell]) / max(len(own), 1),
+                    total_variation=float(np.mean(errors)),
+                    noise=float(np.mean(alone)),
+                    columns=len(errors),
+                )
+            )
+    return made, drowned

@@ -1,0 +1,342 @@
+"""ComparedRows: rows as a schema reads them, counted over all and kept as a sample. Exact: as private as the rows.
+
+Joint counts of one and two columns are taken of every row, a batch at a time; what needs single rows (predictions,
+distances) uses at most `MOST_ROWS` of them, drawn without regard to their values, so memory does not grow with files.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import combinations
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.data._engines import open_table
+from holdfast.data._engines.file_rows import CSV, PLACE, number_names, rows_of_files
+from holdfast.data._engines.files import read_table
+from holdfast.data._mixed import MixedColumn
+from holdfast.data._moments import column_numbers
+from holdfast.data._order import Order
+from holdfast.data._rows import (
+    Batch,
+    Kind,
+    arrow_columns,
+    categorical_cells,
+    encode_batch,
+    kind_of,
+    texts,
+)
+from holdfast.data._schema import Categorical, CsvFormat, DateTime, Hierarchy, Identifier, Numeric, Schema
+from holdfast.data._schema.kinds import Column
+from holdfast.data._schema.spelling import BLANKS
+from holdfast.data._table import Table
+from holdfast.errors import AssumptionWarning, DataError, ParameterError, require
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int32]
+MOST_ROWS = 100_000
+"""Rows that are kept for what looks at single rows."""
+MOST_PAIR_CELLS = 2**16
+"""A joint count of two columns is left out beyond this many cells."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ComparedRows:
+    """Counts over all rows and a sample of the rows themselves, one column of `codes` and `values` per column."""
+
+    schema: Schema
+    rows: int
+    counts: Mapping[tuple[str, ...], Floats]
+    codes: Codes
+    values: Floats
+    """Clipped numbers of numeric columns (NaN where missing values have a cell of their own), codes of others."""
+    absent: NDArray[np.bool_]
+    """Which rows of the sample have no value of which column as a target (`Batch.without_value`)."""
+    undeclared: Mapping[str, int]
+    """How many values, not missing, no declared number or category stands for; they were read as the schema says."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns, in order."""
+        return self.schema.names
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Pairs of columns that were counted together."""
+        return [(one[0], one[1]) for one in self.counts if len(one) == 2]
+
+    def pair(self, first: str, second: str) -> Floats | None:
+        """The joint count with the first column along the first axis; None where it would have too many cells."""
+        if (first, second) in self.counts:
+            return self.counts[first, second]
+        found = self.counts.get((second, first))
+        return None if found is None else found.T
+
+    def code(self, name: str) -> Codes:
+        """The cells of a column in the sample."""
+        return self.codes[:, self.names.index(name)]
+
+    def with_target(self, name: str) -> ComparedRows:
+        """The rows of the sample that have a value of this column as a target."""
+        absent = self.absent[:, self.names.index(name)]
+        return self.take(np.flatnonzero(~absent)) if absent.any() else self
+
+    def take(self, index: NDArray[Any]) -> ComparedRows:
+        """Some rows of the sample, for what looks at single rows; the counts stay those of all rows."""
+        return ComparedRows(
+            schema=self.schema,
+            rows=self.rows,
+            counts=self.counts,
+            codes=self.codes[index],
+            values=self.values[index],
+            absent=self.absent[index],
+            undeclared=self.undeclared,
+        )
+
+
+def plain_schema(schema: Schema, columns: Sequence[str] | None = None) -> Schema:
+    """The columns that can be counted, without users or neighbours: nothing is released here."""
+    names = schema.confirmed().names if columns is None else tuple(columns)
+    absent = [name for name in names if name not in schema.names]
+    if absent:
+        raise ParameterError(
+            f"columns must be of the schema, got {absent}; it declares {', '.join(schema.names)}"
+        )
+    require(len(set(names)) == len(names), "columns", list(names), "different columns")
+    kept = [schema[name] for name in names if not isinstance(schema[name], Identifier)]
+    require(bool(kept), "columns", list(names), "at least one column that can be counted")
+    return Schema(kept, csv=schema.csv)
+
+
+def read_compared(source: Any, schema: Schema, *, name: str, most_rows: int = MOST_ROWS) -> ComparedRows:
+    """Rows of a file, frame, Arrow table or `Table`; `name` is what the caller calls them.
+
+    A column that the rows lack, a column of which no value is what the schema declares, and no rows at all are refused.
+    """
+    counting = _Counting(schema, most_rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AssumptionWarning)  # a draft is no matter where nothing is released
+        for batch, undeclared, present in _batches(source, schema, name):
+            counting.add(batch, undeclared, present)
+    require(counting.rows > 0, name, "a table without rows", "a table of one row or more")
+    for column, wrong in counting.undeclared.items():
+        if wrong and wrong == counting.present[column]:
+            declared = schema[column].describe()
+            raise ParameterError(
+                f"{name} must hold what the schema declares, and no value of column {column!r} is that "
+                f"({declared}); is it another column of the same name, or a schema of another table?"
+            )
+    return counting.done()
+
+
+class _Counting:
+    """Counts and a sample that grow batch by batch."""
+
+    def __init__(self, schema: Schema, most_rows: int) -> None:
+        self.schema, self.most_rows, self.rows = schema, most_rows, 0
+        self.undeclared = dict.fromkeys(schema.names, 0)
+        self.present = dict.fromkeys(schema.names, 0)
+        self._counts: dict[tuple[str, ...], Floats] = {
+            (one,): np.zeros(schema[one].cells) for one in schema.names
+        }
+        for pair in combinations(schema.names, 2):
+            if schema.cells(*pair) <= MOST_PAIR_CELLS:
+                self._counts[pair] = np.zeros(schema.shape(*pair))
+        self._kept: list[tuple[Floats, Codes, Floats, NDArray[np.bool_]]] = []
+        # Which rows are kept depends on their number alone.
+        self._coins = np.random.default_rng(0)
+
+    def add(self, batch: Batch, undeclared: Mapping[str, int], present: Mapping[str, int]) -> None:
+        codes = {one: batch.codes(one) for one in self.schema.names}
+        for columns, table in self._counts.items():
+            cells = np.ravel_multi_index(tuple(codes[one] for one in columns), table.shape)
+            table += np.bincount(cells, minlength=table.size).reshape(table.shape)
+        values = batch.matrix()
+        for place, one in enumerate(self.schema.names):
+            if one in batch.missing:
+                values[batch.missing[one], place] = np.nan
+        stacked = np.stack(list(codes.values()), axis=1).astype(np.int32)
+        absent = np.zeros(stacked.shape, dtype=np.bool_)
+        for place, one in enumerate(self.schema.names):
+            nowhere = batch.without_value(one)
+            if nowhere is not None:
+                absent[:, place] = nowhere
+        self._kept.append((self._coins.random(len(batch)), stacked, values, absent))
+        self.rows += len(batch)
+        if sum(len(part[0]) for part in self._kept) > 2 * self.most_rows:
+            self._kept = [self._thinned()]
+        for one in self.schema.names:
+            self.undeclared[one] += undeclared.get(one, 0)
+            self.present[one] += present.get(one, 0)
+
+    def _thinned(self) -> tuple[Floats, Codes, Floats, NDArray[np.bool_]]:
+        """The rows with the smallest coins: a uniform sample, in the order of the rows."""
+        coins, codes, values, absent = (np.concatenate(parts) for parts in zip(*self._kept, strict=True))
+        if len(coins) > self.most_rows:
+            chosen = np.sort(np.argpartition(coins, self.most_rows)[: self.most_rows])
+            coins, codes, values, absent = coins[chosen], codes[chosen], values[chosen], absent[chosen]
+        return coins, codes, values, absent
+
+    def done(self) -> ComparedRows:
+        _, codes, values, absent = self._thinned()
+        return ComparedRows(
+            schema=self.schema,
+            rows=self.rows,
+            counts=self._counts,
+            codes=codes,
+            values=values,
+            absent=absent,
+            undeclared={one: wrong for one, wrong in self.undeclared.items() if wrong},
+        )
+
+
+Read = tuple[Batch, dict[str, int], dict[str, int]]
+
+
+def _batches(source: Any, schema: Schema, name: str) -> Iterator[Read]:
+    """Batches, and for each column how many values are undeclared and how many are not missing."""
+    names = list(schema.names)
+    if isinstance(source, str | PathLike) and "://" in fspath(source):
+        source = open_table(source, schema)
+    if isinstance(source, Table):
+        _require_columns(names, source.schema.names, name)
+        for batch in source.batches(names, order=Order.irrelevant()):
+            yield replace(batch, schema=schema, present=None), {}, {}
+        return
+    for columns, rows in _as_stored(source, schema, name):
+        yield _encoded(schema, columns, rows)
+
+
+def as_synthetic(source: Any, schema: Schema) -> Schema:
+    """The schema as a CSV file of synthetic rows is written: plainly, by holdfast, whatever the table's own files are.
+
+    A file that has the columns in UTF-8 and between commas is read so, else as the schema declares; and an amount as a
+    plain number where more values of its column are plain numbers than are written as declared.
+    """
+    if not isinstance(source, str | PathLike) or not fspath(source).lower().endswith(CSV):
+        return schema
+    with suppress(DataError):
+        names = rows_of_files(fspath(source), csv=CsvFormat()).names
+        schema = replace(schema, csv=CsvFormat()) if set(schema.names) <= set(names) else schema
+    made: list[Column] = []
+    for column in schema.columns:
+        if isinstance(column, Numeric) and column.written_as is not None:
+            plain = replace(column, written_as=None)
+            first, _ = next(_as_stored(source, Schema([column], csv=schema.csv), "synthetic"))
+            as_declared, as_plain = (
+                np.isfinite(column_numbers(one, first[column.name])).sum() for one in (column, plain)
+            )
+            column = plain if as_plain > as_declared else column
+        made.append(column)
+    return replace(schema, columns=made)
+
+
+def read_synthetic(path: Path, schema: Schema) -> Any:
+    """A file of synthetic rows as an Arrow table, its numbers as numbers however it writes them."""
+    import pyarrow as pa
+
+    made = as_synthetic(path, schema)
+    table = read_table(path, csv=made.csv, numbers=number_names(made))
+    for place, name in enumerate(table.column_names):
+        column = made[name] if name in made.names else None
+        if isinstance(column, Numeric) and not isinstance(column, DateTime) and path.suffix == ".csv":
+            table = table.set_column(place, name, pa.array(column_numbers(column, table.column(place))))
+    return table
+
+
+def at_levels_of(source: Any, schema: Schema, *, name: str) -> Schema:
+    """Open hierarchies at the finest level whose names the rows use: that of synthetic rows may be a coarse one."""
+    opened = [one for one in schema.columns if isinstance(one, Hierarchy) and one.level is None]
+    if not opened or isinstance(source, Table) or "://" in str(source):
+        return schema
+    found: dict[str, set[str]] = {one.name: set() for one in opened}
+    for columns, _ in _as_stored(source, Schema(opened, csv=schema.csv), name):
+        for one, stored in columns.items():
+            found[one] |= {word for word in texts(stored).unique().to_pylist() if word is not None}
+    chosen: dict[str, Column] = {}
+    for column in opened:
+        levels = [column.at(level) for level in range(len(column.steps))]
+        unread = [
+            len(found[column.name] - set(each.spellings) - set(map(str, each.labels))) for each in levels
+        ]
+        chosen[column.name] = levels[unread.index(min(unread))]
+    return replace(schema, columns=[chosen.get(one.name, one) for one in schema.columns])
+
+
+def _as_stored(source: Any, schema: Schema, name: str) -> Iterator[tuple[dict[str, Any], int]]:
+    """Columns as they are stored, and how many rows they have."""
+    names = list(schema.names)
+    if isinstance(source, str | PathLike):
+        files = rows_of_files(fspath(source), csv=schema.csv, numbers=number_names(schema))
+        _require_columns(names, files.names, name)
+        places = [files.names.index(one) for one in names]
+        for read in files.reader(places):
+            assert read.schema.names[-1] == PLACE
+            yield {one: read.column(place) for place, one in enumerate(names)}, read.num_rows
+        return
+    try:
+        held = source.column_names if hasattr(source, "column_names") else list(source)
+        _require_columns(names, held, name)
+        columns = arrow_columns(source, names)
+    except (TypeError, AttributeError) as error:
+        raise ParameterError(
+            f"{name} must be a file, a data frame, an Arrow table, a mapping of arrays or a Table, got "
+            f"{type(source).__name__}"
+        ) from error
+    yield dict(columns), len(columns[names[0]])
+
+
+def _require_columns(names: Sequence[str], held: Sequence[str], name: str) -> None:
+    listed = list(held)
+    missing = [one for one in names if one not in listed]
+    if missing:
+        raise ParameterError(
+            f"{name} must hold the columns that are compared, {', '.join(map(repr, missing))} "
+            f"{'is' if len(missing) == 1 else 'are'} not there; name those to compare (columns, --columns)"
+        )
+    twice = [one for one in names if listed.count(one) > 1]
+    if twice:
+        raise DataError(f"{name} must hold each column once, {', '.join(map(repr, twice))} stand there twice")
+
+
+def _encoded(schema: Schema, columns: Mapping[str, Any], rows: int) -> Read:
+    undeclared, present = {}, {}
+    for one in schema.names:
+        column = schema[one]
+        if not isinstance(column, Identifier) and column.read is None:
+            undeclared[one], present[one] = _declared(column, columns[one], rows)
+    return encode_batch(schema, columns, rows), undeclared, present
+
+
+def _declared(column: Numeric | Categorical, stored: Any, rows: int) -> tuple[int, int]:
+    """How many values are not what is declared, and how many are not missing."""
+    missing = texts(stored).null_count if isinstance(stored, MixedColumn) else stored.null_count
+    if isinstance(column, Categorical):
+        return (0 if column.other is not None else _outside(column, stored)), rows - missing
+    read = column_numbers(column, stored)
+    unread = int(np.count_nonzero(np.isnan(read)))
+    if not isinstance(stored, MixedColumn) and kind_of(stored.type) is Kind.floating:
+        missing = unread  # NaN is how a file of numbers says missing
+    else:
+        marks = {mark for mark in column.nulls if isinstance(mark, str)}
+        named = (word is not None and word.strip(BLANKS) in marks for word in texts(stored).to_pylist())
+        missing += sum(named) if marks else 0
+    marked = int(np.count_nonzero(np.isin(read, [mark for mark in column.nulls if isinstance(mark, float)])))
+    return unread - missing, rows - missing - marked
+
+
+def _outside(column: Categorical, stored: Any) -> int:
+    """How many values are none of the categories: read with one cell more, they are alone in it."""
+    extra = "(undeclared)"
+    while extra in column.labels:
+        extra += "_"
+    null = extra + "null"
+    wider = replace(column, other=extra, null=null)
+    return int(np.count_nonzero(categorical_cells(wider, stored) == wider.labels.index(extra)))

@@ -1,0 +1,196 @@
+"""Distances between single rows, and whether a model can tell real rows from synthetic ones. No privacy measures.
+
+A synthetic row near a real one may be there by chance, and one that is far may still have been made from somebody's
+secret: what protects people is the proof, and what tries it is an attack (`holdfast attack`). These numbers find rows
+that were copied, which is a fault of a generator, and say how realistic rows are.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.data._schema import Numeric
+from holdfast.synth._evaluation.compared_rows import ComparedRows
+from holdfast.synth._evaluation.features import linear_features, quiet_fit, tree_features
+
+Floats = NDArray[np.float64]
+WARNING = (
+    "Distances are no privacy measure: rows far from everybody may still give somebody away, and near ones may be "
+    "near by chance. The promise is the proof's; attacks and audits try it."
+)
+MOST_ASKED, MOST_REFERENCE, CHUNK = 1_000, 10_000, 250
+MOST_TOLD_APART = 10_000
+LEAST_TOLD_APART = 40
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClosestRecords:
+    """How near rows come to real ones: medians of the distance to the closest, in [0, 1], and shares of equal rows.
+
+    `fresh` is the same for real rows that were not there: the held-out ones, or the other half.
+    """
+
+    median: float
+    fresh_median: float
+    copies: float
+    fresh_copies: float
+    asked: int
+    reference: int
+    holdout: bool
+    """Whether the fresh rows were held out from the release."""
+    nearer_to_members: float | None = None
+    """With a holdout: the share of synthetic rows nearer to a member than to one held out; 0.5 is nothing learnt."""
+    nearer_error: float | None = None
+
+
+def closest_records(
+    real: ComparedRows, synthetic: ComparedRows, holdout: ComparedRows | None = None
+) -> ClosestRecords:
+    """Distances of synthetic rows and of fresh real rows to the same reference."""
+    coins = np.random.default_rng(0)
+    shuffled = real.take(coins.permutation(len(real.codes)))
+    if holdout is None:
+        half = len(shuffled.codes) // 2
+        reference, fresh = shuffled.take(np.arange(half)), shuffled.take(np.arange(half, len(shuffled.codes)))
+    else:
+        size = min(len(shuffled.codes), len(holdout.codes))
+        reference = shuffled.take(np.arange(size))
+        fresh = holdout.take(coins.permutation(len(holdout.codes))[:size])
+    asked = synthetic.take(coins.permutation(len(synthetic.codes)))
+    most = np.arange(min(MOST_REFERENCE, len(reference.codes)))
+    near, some = reference.take(most), np.arange(min(MOST_ASKED, len(asked.codes)))
+    ours = closest(asked.take(some), near)
+    theirs = closest(fresh.take(np.arange(min(MOST_ASKED, len(fresh.codes)))), near)
+    nearer, error = None, None
+    if holdout is not None:
+        other = closest(asked.take(some), fresh.take(np.arange(min(len(most), len(fresh.codes)))))
+        wins = np.where(ours == other, 0.5, ours < other)
+        nearer, error = float(wins.mean()), float(wins.std(ddof=1) / math.sqrt(len(wins)))
+    return ClosestRecords(
+        median=float(np.median(ours)),
+        fresh_median=float(np.median(theirs)),
+        copies=copies(asked, reference),
+        fresh_copies=copies(fresh, reference),
+        asked=len(some),
+        reference=len(most),
+        holdout=holdout is not None,
+        nearer_to_members=nearer,
+        nearer_error=error,
+    )
+
+
+def closest(rows: ComparedRows, reference: ComparedRows) -> Floats:
+    """For each row the smallest distance to the reference (Gower 1971).
+
+    The mean over columns of 0 or 1 for categories, and of the difference over the declared range for numbers.
+    """
+    numeric = [place for place, name in enumerate(rows.names) if isinstance(rows.schema[name], Numeric)]
+    others = [place for place in range(len(rows.names)) if place not in numeric]
+    ours, theirs = (_scaled(one, numeric) for one in (rows, reference))
+    found = np.empty(len(rows.codes))
+    for start in range(0, len(found), CHUNK):
+        part = slice(start, start + CHUNK)
+        total = np.zeros((len(found[part]), len(reference.codes)), dtype=np.float32)
+        for place in range(len(numeric)):
+            total += np.abs(ours[part, place, None] - theirs[None, :, place])
+        for place in others:
+            total += rows.codes[part, place, None] != reference.codes[None, :, place]
+        found[part] = total.min(axis=1) / len(rows.names)
+    return found
+
+
+def _scaled(rows: ComparedRows, numeric: list[int]) -> NDArray[np.float32]:
+    made = np.zeros((len(rows.codes), len(numeric)), dtype=np.float32)
+    for at, place in enumerate(numeric):
+        column = rows.schema[rows.names[place]]
+        assert isinstance(column, Numeric)
+        scaled = (rows.values[:, place] - column.low) / (column.high - column.low)
+        made[:, at] = np.where(np.isnan(scaled), 2.0, scaled)  # missing: 1 or more from every number
+    return made
+
+
+def copies(rows: ComparedRows, reference: ComparedRows) -> float:
+    """The share of rows that equal some row of the reference in every declared cell."""
+    held = {row.tobytes() for row in np.ascontiguousarray(reference.codes)}
+    return float(np.mean([row.tobytes() in held for row in np.ascontiguousarray(rows.codes)]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToldApart:
+    """How well a model tells real rows from synthetic ones (propensity; Snoke et al. 2018).
+
+    `auc` of boosted trees on rows that they did not learn from: 0.5 is a coin. `pmse` of a logistic regression on the
+    columns themselves, and its ratio to what equal distributions would give on average: 1 is as good as real rows.
+    """
+
+    auc: float
+    auc_error: float
+    pmse: float
+    pmse_ratio: float
+    rows: int
+
+
+def told_apart_by_models(real: ComparedRows, synthetic: ComparedRows) -> ToldApart | None:
+    """As many of each; None where there are too few."""
+    size = min(len(real.codes), len(synthetic.codes), MOST_TOLD_APART)
+    if size < LEAST_TOLD_APART:
+        return None
+    coins = np.random.default_rng(0)
+    ours, theirs = (rows.take(coins.permutation(len(rows.codes))[:size]) for rows in (real, synthetic))
+    pmse, ratio = _pmse(ours, theirs)
+    auc, error = _auc(ours, theirs)
+    return ToldApart(auc=auc, auc_error=error, pmse=pmse, pmse_ratio=ratio, rows=size)
+
+
+def _pmse(real: ComparedRows, synthetic: ComparedRows) -> tuple[float, float]:
+    """The mean of (p - 1/2)^2, and over (k - 1) (1 - c)^2 c / N, its mean where nothing differs (c = 1/2)."""
+    from sklearn.linear_model import LogisticRegression
+
+    features = np.concatenate([linear_features(one, one.names) for one in (real, synthetic)])
+    labels = np.repeat([0, 1], len(real.codes))
+    with quiet_fit():
+        model = LogisticRegression(C=100.0, max_iter=100, tol=1e-3).fit(features, labels)
+    found = float(np.mean((model.predict_proba(features)[:, 1] - 0.5) ** 2))
+    parameters = np.linalg.matrix_rank(_moments(features)) - 1
+    expected = float(max(parameters, 1)) / (8.0 * len(labels))
+    return found, found / expected
+
+
+def _moments(features: NDArray[np.float32]) -> Floats:
+    whole = np.concatenate([features, np.ones((len(features), 1), np.float32)], axis=1).astype(np.float64)
+    return np.asarray(whole.T @ whole)
+
+
+def _auc(real: ComparedRows, synthetic: ComparedRows) -> tuple[float, float]:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    (ours, marks), (theirs, _) = tree_features(real, real.names), tree_features(synthetic, synthetic.names)
+    half = len(ours) // 2
+    features, labels = np.concatenate([ours[:half], theirs[:half]]), np.repeat([0, 1], half)
+    with quiet_fit():
+        model = HistGradientBoostingClassifier(
+            max_iter=30, max_leaf_nodes=15, early_stopping=False, categorical_features=marks, random_state=0
+        ).fit(features, labels)
+        scores = [model.predict_proba(one[half:])[:, 1] for one in (ours, theirs)]
+    return auc_with_error(scores[0], scores[1])
+
+
+def auc_with_error(negatives: Floats, positives: Floats) -> tuple[float, float]:
+    """P(positive above negative), ties halved, with its standard error (DeLong et al. 1988).
+
+    >>> auc_with_error(np.array([0.0, 1.0]), np.array([1.0, 2.0]))[0]
+    0.875
+    """
+    low, high = np.sort(negatives), np.sort(positives)
+    above = (np.searchsorted(low, positives, "left") + np.searchsorted(low, positives, "right")) / (
+        2 * len(low)
+    )
+    below = 1 - (np.searchsorted(high, negatives, "left") + np.searchsorted(high, negatives, "right")) / (
+        2 * len(high)
+    )
+    error = math.sqrt(above.var(ddof=1) / len(above) + below.var(ddof=1) / len(below))
+    return float(above.mean()), error

@@ -1,0 +1,159 @@
+"""The two ways to evaluate synthetic rows: against real ones (internal), or against what was released (public)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from holdfast._progress import progress
+from holdfast.data._schema import Numeric, Schema
+from holdfast.errors import ParameterError, require
+from holdfast.release import Release
+from holdfast.synth._contents import SyntheticContents
+from holdfast.synth._evaluation.against_release import released_evidence
+from holdfast.synth._evaluation.associations import Associations, associations
+from holdfast.synth._evaluation.compared_rows import (
+    ComparedRows,
+    as_synthetic,
+    at_levels_of,
+    plain_schema,
+    read_compared,
+)
+from holdfast.synth._evaluation.distances import closest_records, told_apart_by_models
+from holdfast.synth._evaluation.marginals import marginal_errors, moved_columns
+from holdfast.synth._evaluation.prediction import predictions
+from holdfast.synth._evaluation.real_comparison import RealComparison
+from holdfast.synth._evaluation.report import EvaluationReport
+from holdfast.synth._evaluation.subgroups import subgroups
+
+LEAST_ROWS = 4
+FOLLOWS, LOST, MOST_ORDERS = 0.9, 0.2, 3
+"""A correlation that is told when it is lost, by how much, and of how many pairs."""
+TITLE = "Synthetic rows evaluated"
+
+
+def evaluate_against_real(
+    synthetic: Any,
+    real: Any,
+    schema: Schema,
+    *,
+    target: str | None = None,
+    by: Sequence[str] = (),
+    holdout: Any = None,
+    columns: Sequence[str] | None = None,
+    release: Release[Any] | None = None,
+    title: str = TITLE,
+) -> EvaluationReport:
+    """Every measure there is. NOT PRIVATE: exact functions of the real rows, for whoever holds them.
+
+    `holdout` are real rows that the release did not see, for what it learnt of single ones. `release` adds what it says
+    itself; the report stays internal.
+
+    >>> from holdfast.data import Categorical, Numeric
+    >>> schema = Schema([Numeric("age", 0, 80, bins=4), Categorical("ill", ["no", "yes"])])
+    >>> real = {"age": [10, 30, 50, 70] * 25, "ill": ["no", "no", "yes", "yes"] * 25}
+    >>> found = evaluate_against_real(real, real, schema, by=["ill"])
+    >>> found.audience, found.against_real.two_way.average
+    ('internal', 0.0)
+    """
+    declared = plain_schema(schema, columns)
+    _require_asked(declared, target, by)
+    made = at_levels_of(synthetic, as_synthetic(synthetic, declared), name="synthetic")
+    declared = declared.at_levels({one: made[one].level or 0 for one in declared.open_levels})  # type: ignore[union-attr]
+    ours = read_compared(real, declared, name="real")
+    theirs = read_compared(synthetic, made, name="synthetic")
+    fresh = None if holdout is None else read_compared(holdout, declared, name="holdout")
+    for name, rows in (("real", ours), ("synthetic", theirs), ("holdout", fresh)):
+        if rows is not None:
+            require(rows.rows >= LEAST_ROWS, f"{name} rows", rows.rows, f">= {LEAST_ROWS}")
+    with progress(desc="evaluating", total=4) as bar:
+        predicted = None if target is None else predictions(ours, theirs, target)
+        bar.update()
+        strengths = associations(ours.pair, theirs.pair, declared, declared.names)
+        bar.update()
+        near, apart = closest_records(ours, theirs, fresh), told_apart_by_models(ours, theirs)
+        bar.update()
+        found = RealComparison(
+            rows=ours.rows,
+            synthetic_rows=theirs.rows,
+            sampled=len(ours.codes),
+            one_way=marginal_errors(ours, theirs, width=1),
+            two_way=marginal_errors(ours, theirs, width=2),
+            moved=moved_columns(ours, theirs),
+            associations=strengths,
+            closest=near,
+            told_apart=apart,
+            predictions=predicted,
+            subgroups=tuple(subgroups(ours, theirs, one, predicted) for one in by),
+            notes=(*_notes(ours, "real"), *_notes(theirs, "synthetic"), *_lost_orders(strengths, declared)),
+        )
+        bar.update()
+    # What a release says of itself is about its own rows: other rows are compared with the real ones only.
+    own = None
+    if release is not None:
+        held = SyntheticContents.of_value(release.value).table.column_names
+        own = released_evidence(release, by=[one for one in by if one in held])
+    return EvaluationReport(title=title, against_real=found, against_release=own)
+
+
+def evaluate_against_release(
+    release: Release[Any],
+    *,
+    synthetic: Any = None,
+    by: Sequence[str] = (),
+    rows_are_public: bool = False,
+    title: str = TITLE,
+) -> EvaluationReport:
+    """What the release's noisy tables and certificate say of its rows. Public: nothing private is read.
+
+    `synthetic`, where given, must hold the rows of the release, unless `rows_are_public` declares that others may be
+    shown.
+    """
+    contents = SyntheticContents.of_value(release.value)
+    names = tuple(contents.table.column_names)
+    rows = (
+        None
+        if synthetic is None
+        else read_compared(
+            synthetic, as_synthetic(synthetic, plain_schema(contents.schema, names)), name="synthetic"
+        )
+    )
+    own = released_evidence(release, rows=rows, by=by, rows_are_public=rows_are_public)
+    return EvaluationReport(title=title, against_release=own)
+
+
+def _require_asked(schema: Schema, target: str | None, by: Sequence[str]) -> None:
+    """Before any row is read."""
+    if isinstance(by, str):
+        raise ParameterError(f"by must be a list of columns, got by={by!r}; write by=[{by!r}]")
+    for parameter, name in [("target", target)] * (target is not None) + [("by", one) for one in by]:
+        require(name in schema.names, parameter, name, f"one of the columns {list(schema.names)}")
+
+
+def _lost_orders(found: Associations, schema: Schema) -> list[str]:
+    """Dates or whole numbers that follow each other in the real rows and not here, and what can be done about it."""
+    ordered = [
+        (a, b, ours, theirs)
+        for a, b, ours, theirs in found.largest(len(found.names))
+        if ours >= FOLLOWS
+        and theirs <= FOLLOWS - LOST
+        and all(isinstance(schema[name], Numeric) and schema[name].integer for name in (a, b))  # type: ignore[union-attr]
+    ]
+    return [
+        f"{a} and {b} follow each other (correlation {ours:.2f}) and hardly do here ({theirs:.2f}): their pairs of "
+        "cells are too many for the noise. If one is never below the other, declare it (Zeros.in_order, or in_order "
+        "in the file of --impossible), which costs nothing; if the difference matters, let it be a column instead"
+        for a, b, ours, theirs in ordered[:MOST_ORDERS]
+    ]
+
+
+def _notes(rows: ComparedRows, name: str) -> list[str]:
+    told = []
+    for column, wrong in rows.undeclared.items():
+        told.append(
+            f"{wrong:,} of {rows.rows:,} {name} values of {column} are not what the schema declares; they were read as "
+            "it says of such values"
+        )
+    if len(rows.codes) < rows.rows:
+        told.append(f"predictions and distances rest on {len(rows.codes):,} of the {rows.rows:,} {name} rows")
+    return told

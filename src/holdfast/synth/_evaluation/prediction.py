@@ -1,0 +1,217 @@
+"""Train on synthetic rows, test on real ones, beside training on real ones: how good the table is for prediction.
+
+The real rows are halved. Models learn from one half, and from as many synthetic rows; both are tested on the other
+half. The synthetic rows were made from both halves, so they have seen the test rows through noise; the real half
+has not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.data._schema import Numeric
+from holdfast.errors import require
+from holdfast.synth._evaluation.compared_rows import ComparedRows
+from holdfast.synth._evaluation.features import linear_features, quiet_fit, tree_features
+
+Floats = NDArray[np.float64]
+MOST_TRAINED, MOST_TESTED = 20_000, 20_000
+LEAST_ROWS = 40
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanScore:
+    """A mean over test rows and its standard error: accuracy of a class, R2 of a number."""
+
+    value: float
+    error: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelScores:
+    """One kind of model, trained twice and tested on the same rows."""
+
+    model: str
+    on_real: MeanScore
+    on_synthetic: MeanScore
+    gap: MeanScore
+    """What is lost by synthetic rows; its error is that of the difference, row by row."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Predictions:
+    """Every kind of model, and what needs no model: the commonest class, or the mean."""
+
+    target: str
+    measure: str
+    models: tuple[ModelScores, ...]
+    baseline: MeanScore
+    trained: int
+    tested: int
+    without_target: tuple[int, int]
+    """Of the real and of the synthetic sample, how many rows have no target: nothing learns from them, or is tested."""
+    test_rows: ComparedRows = field(repr=False)
+    gains: Mapping[str, tuple[Floats, Floats]] = field(repr=False)
+    """For each model and test row what it scored, trained on real and on synthetic rows. About single people."""
+
+    def inside(self, chosen: NDArray[np.bool_]) -> tuple[float, float]:
+        """The best model's scores on some test rows: trained on real and on synthetic rows."""
+        if not chosen.any():
+            return math.nan, math.nan
+        best = max(self.models, key=lambda one: one.on_real.value).model
+        real, synthetic = self.gains[best]
+        return float(real[chosen].mean()), float(synthetic[chosen].mean())
+
+
+def predictions(real: ComparedRows, synthetic: ComparedRows, target: str) -> Predictions:
+    """Accuracy where the target is a category, R2 where it is a number; of the rows that have one."""
+    require(target in real.names, "target", target, f"one of the columns {list(real.names)}")
+    require(len(real.names) > 1, "target", target, "a column beside others that predict it")
+    all_rows = len(real.codes), len(synthetic.codes)
+    real, synthetic = real.with_target(target), synthetic.with_target(target)
+    for name, rows in (("real", len(real.codes)), ("synthetic", len(synthetic.codes))):
+        require(
+            rows >= LEAST_ROWS,
+            f"{name} rows with a value of {target!r}",
+            rows,
+            f">= {LEAST_ROWS}",
+            "leave target out",
+        )
+    coins = np.random.default_rng(0)
+    order = coins.permutation(len(real.codes))
+    half = len(order) // 2
+    size = min(half, len(synthetic.codes), MOST_TRAINED)
+    train, test = real.take(order[:size]), real.take(order[half:][:MOST_TESTED])
+    made = synthetic.take(coins.permutation(len(synthetic.codes))[:size])
+    task = _Numbers(target) if isinstance(real.schema[target], Numeric) else _Classes(target)
+    truth = task.truth(test)
+    gains, models = {}, []
+    for name, fit in task.models().items():
+        with quiet_fit():
+            ours, theirs = (task.gains(truth, train, fit(rows, test)) for rows in (train, made))
+        gains[name] = (ours, theirs)
+        models.append(
+            ModelScores(
+                model=name, on_real=_score(ours), on_synthetic=_score(theirs), gap=_score(ours - theirs)
+            )
+        )
+    return Predictions(
+        target=target,
+        measure=task.measure,
+        models=tuple(models),
+        trained=size,
+        tested=len(truth),
+        test_rows=test,
+        without_target=(all_rows[0] - len(real.codes), all_rows[1] - len(synthetic.codes)),
+        baseline=_score(task.gains(truth, train, task.constant(train, len(truth)))),
+        gains=gains,
+    )
+
+
+def _score(gains: Floats) -> MeanScore:
+    return MeanScore(value=float(gains.mean()), error=float(gains.std(ddof=1) / math.sqrt(len(gains))))
+
+
+Fit = Callable[[ComparedRows, ComparedRows], NDArray[Any]]
+"""(train, test) -> predictions."""
+
+
+@dataclass(frozen=True)
+class _Classes:
+    target: str
+    measure = "accuracy"
+
+    def truth(self, rows: ComparedRows) -> NDArray[Any]:
+        return rows.code(self.target)
+
+    def constant(self, train: ComparedRows, rows: int) -> NDArray[Any]:
+        return np.full(rows, np.bincount(self.truth(train)).argmax())
+
+    def gains(self, truth: NDArray[Any], train: ComparedRows, made: NDArray[Any]) -> Floats:
+        return np.asarray(made == truth, dtype=np.float64)
+
+    def models(self) -> dict[str, Fit]:
+        return {
+            "logistic regression": self._logistic,
+            "naive Bayes": self._bayes,
+            "boosted trees": self._trees,
+        }
+
+    def _others(self, rows: ComparedRows) -> list[str]:
+        return [name for name in rows.names if name != self.target]
+
+    def _fitted(self, model: Any, features: Any, labels: NDArray[Any], asked: Any) -> NDArray[Any]:
+        if len(np.unique(labels)) == 1:  # nothing to tell apart
+            return np.full(len(asked), labels[0])
+        return np.asarray(model.fit(features, labels).predict(asked))
+
+    def _logistic(self, train: ComparedRows, test: ComparedRows) -> NDArray[Any]:
+        from sklearn.linear_model import LogisticRegression
+
+        columns = self._others(train)
+        made, asked = linear_features(train, columns), linear_features(test, columns)
+        return self._fitted(LogisticRegression(max_iter=60, tol=1e-3), made, self.truth(train), asked)
+
+    def _bayes(self, train: ComparedRows, test: ComparedRows) -> NDArray[Any]:
+        """On the declared cells: (n_yc + 1) / (n_y + cells) for each column."""
+        columns, labels = self._others(train), self.truth(train)
+        classes, label = np.unique(labels, return_inverse=True)
+        score = np.log(np.bincount(label) / len(label))[None, :].repeat(len(test.codes), axis=0)
+        for name in columns:
+            cells = train.schema[name].cells
+            counts = np.ones((cells, len(classes)))
+            np.add.at(counts, (train.code(name), label), 1.0)
+            score += np.log(counts / counts.sum(axis=0))[test.code(name)]
+        return np.asarray(classes[score.argmax(axis=1)])
+
+    def _trees(self, train: ComparedRows, test: ComparedRows) -> NDArray[Any]:
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
+        columns = self._others(train)
+        made, marks = tree_features(train, columns)
+        model = HistGradientBoostingClassifier(
+            max_iter=40, max_leaf_nodes=15, early_stopping=False, categorical_features=marks, random_state=0
+        )
+        return self._fitted(model, made, self.truth(train), tree_features(test, columns)[0])
+
+
+@dataclass(frozen=True)
+class _Numbers(_Classes):
+    measure = "R2"
+
+    def truth(self, rows: ComparedRows) -> NDArray[Any]:
+        return rows.values[:, rows.names.index(self.target)]
+
+    def constant(self, train: ComparedRows, rows: int) -> NDArray[Any]:
+        return np.full(rows, self.truth(train).mean())
+
+    def gains(self, truth: NDArray[Any], train: ComparedRows, made: NDArray[Any]) -> Floats:
+        """1 - squared error over the variance of the test rows: the mean over all rows is R2."""
+        spread = float(truth.var())
+        return 1.0 - (truth - made) ** 2 / spread if spread > 0 else np.zeros(len(truth))
+
+    def models(self) -> dict[str, Fit]:
+        return {"ridge regression": self._ridge, "boosted trees": self._boosted}
+
+    def _ridge(self, train: ComparedRows, test: ComparedRows) -> NDArray[Any]:
+        from sklearn.linear_model import Ridge
+
+        columns = self._others(train)
+        made, asked = linear_features(train, columns), linear_features(test, columns)
+        return np.asarray(Ridge(alpha=1.0).fit(made, self.truth(train)).predict(asked))
+
+    def _boosted(self, train: ComparedRows, test: ComparedRows) -> NDArray[Any]:
+        from sklearn.ensemble import HistGradientBoostingRegressor
+
+        columns = self._others(train)
+        made, marks = tree_features(train, columns)
+        model = HistGradientBoostingRegressor(
+            max_iter=40, max_leaf_nodes=15, early_stopping=False, categorical_features=marks, random_state=0
+        )
+        return np.asarray(model.fit(made, self.truth(train)).predict(tree_features(test, columns)[0]))

@@ -1,0 +1,220 @@
+"""EvaluationReport: what can be said of synthetic rows, as a summary, a picture, a page and plain data.
+
+Who may see it follows from what it holds: with anything that was computed from real rows it is internal, for these
+numbers have no noise. Only what rests on a release alone is public. Nobody can say otherwise of a report.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from holdfast.errors import ParameterError
+from holdfast.release._certificate import Certificate
+from holdfast.synth._evaluation.against_release import ReleasedEvidence
+from holdfast.synth._evaluation.distances import WARNING
+from holdfast.synth._evaluation.figure import evaluation_figure
+from holdfast.synth._evaluation.prediction import Predictions
+from holdfast.synth._evaluation.real_comparison import RealComparison
+from holdfast.synth._evaluation.subgroups import Subgroups
+
+INTERNAL = "internal: computed from real rows without noise, do not publish"
+PUBLIC = "public: from released values only, nothing was spent"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EvaluationReport:
+    """Either part may be absent; `audience` follows from which."""
+
+    title: str
+    against_real: RealComparison | None = None
+    against_release: ReleasedEvidence | None = None
+
+    @property
+    def audience(self) -> Literal["public", "internal"]:
+        """Internal as soon as real rows were looked at."""
+        return "public" if self.against_real is None else "internal"
+
+    def require_audience(self, audience: str | None) -> str:
+        """The audience that is asked for; refused where it is not the report's."""
+        if audience not in (None, "public", "internal"):
+            raise ParameterError(f"audience must be 'public' or 'internal', got audience={audience!r}")
+        if audience == "public" and self.audience == "internal":
+            raise ParameterError(
+                "audience must be 'internal': this evaluation was computed from real rows without noise; what may be "
+                "published rests on a release alone (Synthesizer.evaluate() without rows, holdfast evaluate --release)"
+            )
+        return audience or self.audience
+
+    def summary(self) -> str:
+        """A few lines, with their audience first."""
+        lines = [f"{self.title} ({INTERNAL if self.audience == 'internal' else PUBLIC})"]
+        if self.against_real is not None:
+            lines += _of_real(self.against_real)
+        if self.against_release is not None:
+            lines += _of_release(self.against_release, alone=self.against_real is None)
+        return "\n".join(lines)
+
+    def to_json(self, *, audience: str | None = None) -> dict[str, Any]:
+        """Plain data; NaN is null. Nothing about single rows."""
+        shown = self.require_audience(audience)
+        made: dict[str, Any] = {
+            "format": "holdfast-evaluation/1",
+            "title": self.title,
+            "audience": shown,
+            "notice": INTERNAL if shown == "internal" else PUBLIC,
+        }
+        if self.against_real is not None:
+            real = self.against_real
+            made["against_real"] = plain(real) | {
+                "average_total_variation": plain(
+                    {"one_way": real.one_way.average, "two_way": real.two_way.average}
+                ),
+                "by_chance": plain({"one_way": real.one_way.by_chance, "two_way": real.two_way.by_chance}),
+                "distance_warning": WARNING,
+            }
+        if self.against_release is not None:
+            made["against_release"] = plain(self.against_release)
+        return made
+
+    def to_html(self, *, audience: str | None = None) -> str:
+        """One self-contained page, with its edition on every sheet."""
+        from holdfast.dossier._comparison.evaluation_page import evaluation_page
+
+        return evaluation_page(self, audience=self.require_audience(audience))
+
+    def plot(self) -> Any:
+        """Errors, correlations and predictions in one picture (a matplotlib figure)."""
+        return evaluation_figure(self.against_real, self.against_release)
+
+    def __repr__(self) -> str:
+        return self.summary()
+
+
+def plain(value: Any) -> Any:
+    """Data as JSON holds them: numbers of six digits, null for what is undefined.
+
+    Fields that a dataclass keeps out of its `repr` are about single rows: they never leave.
+    """
+    if isinstance(value, Certificate):
+        return value.to_json()  # all digits: a bound is rounded once, where it is shown
+    if is_dataclass(value) and not isinstance(value, type):
+        return {one.name: plain(getattr(value, one.name)) for one in fields(value) if one.repr}
+    if isinstance(value, Mapping):
+        return {
+            " x ".join(key) if isinstance(key, tuple) else str(key): plain(one) for key, one in value.items()
+        }
+    if isinstance(value, np.ndarray | list | tuple):
+        return [plain(one) for one in value]
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, float | np.floating):
+        return float(f"{value:.6g}") if math.isfinite(value) else None
+    return int(value) if isinstance(value, np.integer) else value
+
+
+def _shown(value: float, form: str = ".4f") -> str:
+    """A number, or a dash for what is undefined."""
+    return f"{value:{form}}" if math.isfinite(value) else "-"
+
+
+def _of_real(real: RealComparison) -> list[str]:
+    worst = real.two_way.worst or real.one_way.worst
+    lines = [
+        f"  {real.synthetic_rows:,} synthetic rows against {real.rows:,} real ones",
+        f"  one-way tables: average total variation {_shown(real.one_way.average)} (two samples: "
+        f"{_shown(real.one_way.by_chance)}); two-way: {_shown(real.two_way.average)} "
+        f"({_shown(real.two_way.by_chance)})",
+    ]
+    if worst is not None:
+        lines.append(f"  largest error of a share: {worst.largest:.4f}, {worst.name} = {worst.where}")
+    for a, b, ours, theirs in real.associations.largest(1):
+        lines.append(
+            f"  correlations differ by {_shown(real.associations.average, '.3f')} on average, most for {a} and {b}: "
+            f"{ours:.2f} really, {theirs:.2f} here"
+        )
+    if real.predictions is not None:
+        made = real.predictions
+        lines.append(
+            f"  {made.measure} for {made.target} on {made.tested:,} held-out real rows, trained on {made.trained:,} "
+            f"real | synthetic rows (without a model {made.baseline.value:.3f}):"
+        )
+        if any(made.without_target):
+            lines.append(
+                f"    {made.without_target[0]:,} real and {made.without_target[1]:,} synthetic rows have no value of "
+                f"{made.target}, and are left out"
+            )
+        for one in made.models:
+            lines.append(
+                f"    {one.model}: {one.on_real.value:.3f} | {one.on_synthetic.value:.3f}, lost {one.gap.value:+.3f} "
+                f"+- {1.96 * one.gap.error:.3f}"
+            )
+    for found in real.subgroups:
+        lines += _of_groups(found, real.predictions)
+    near = real.closest
+    lines.append(
+        f"  closest real row: median distance {near.median:.3f}, of fresh real rows {near.fresh_median:.3f}; equal to "
+        f"a real row {100 * near.copies:.1f} %, fresh real rows {100 * near.fresh_copies:.1f} % (no privacy measure)"
+    )
+    if near.nearer_to_members is not None:
+        lines.append(
+            f"  nearer to a member than to one held out: {100 * near.nearer_to_members:.1f} % "
+            f"+- {196 * (near.nearer_error or 0):.1f} (50 % where nothing was learnt of single rows)"
+        )
+    if real.told_apart is not None:
+        lines.append(
+            f"  told from real rows: AUC {real.told_apart.auc:.3f} +- {1.96 * real.told_apart.auc_error:.3f} (0.5 is a "
+            f"coin), pMSE ratio {real.told_apart.pmse_ratio:.1f} (1 is as good as real)"
+        )
+    return [*lines, *(f"  note: {note}" for note in real.notes)]
+
+
+def _of_groups(found: Subgroups, predicted: Predictions | None) -> list[str]:
+    lines = []
+    for one in found.groups:
+        scores = (
+            f", {predicted.measure} {_shown(one.on_real, '.3f')} | {_shown(one.on_synthetic, '.3f')}"
+            if predicted
+            else ""
+        )
+        few = " SMALL: mostly chance" if one.rows else " NO REAL ROWS"
+        small = few if one.small else ""
+        lines.append(
+            f"  {found.by}={one.group} ({one.rows:,} rows, {100 * one.share:.1f} %, here "
+            f"{100 * one.synthetic_share:.1f} %): total variation {_shown(one.total_variation)} "
+            f"({_shown(one.by_chance)} by chance), of pairs {_shown(one.two_way)} ({_shown(one.two_way_by_chance)})"
+            f"{scores}{small}"
+        )
+    return [*lines, *([f"  and {found.left_out} groups more"] if found.left_out else [])]
+
+
+def _of_release(made: ReleasedEvidence, *, alone: bool) -> list[str]:
+    lines = [f"  {made.rows:,} rows against {len(made.tables)} noisy tables of {made.method}"]
+    for width in sorted({len(one.columns) for one in made.tables}):
+        distance, noise = made.average(width)
+        lines.append(
+            f"  {width}-way: average total variation {_shown(distance)} to the noisy tables, whose noise alone makes "
+            f"about {_shown(noise)}: rows and true tables differ by about {_shown(min(1.0, distance + noise))} or less"
+        )
+    if made.claim is not None:
+        lines.append(f"  certificate: {made.claim.summary()}")
+    else:
+        lines.append("  no certificate speaks of these rows")
+    for one in made.groups:
+        lines.append(
+            f"  {one.by}={one.group} ({100 * one.share:.1f} %, here {100 * one.synthetic_share:.1f} %): total "
+            f"variation {one.total_variation:.4f} in {one.columns} table{'s' * (one.columns > 1)}, noise alone "
+            f"{one.noise:.4f}"
+        )
+    if made.drowned:
+        lines.append(f"  lost in the noise: {', '.join(made.drowned)}")
+    if not made.private:
+        lines.append("  NOT PRIVATE: the release was drawn from a seed")
+    if made.assumption:
+        lines.append(f"  assumption: {made.assumption}")
+    lines.append(f"  {len(made.unmeasured)} pairs of columns were not measured")
+    return [*lines, *(f"  cannot be known from a release: {one}" for one in made.unknown if alone)]

@@ -1,0 +1,179 @@
+"""The exact counts of a private table, and the exact answers of a workload on it: private until noise is added."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast._arguments import checked
+from holdfast.data._table import Table
+from holdfast.errors import ParameterError, require
+from holdfast.privacy._account.request import refuse_users
+from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
+from holdfast.synth._workload import Workload
+from holdfast.synth._workload.workload import AnswerVector, Group
+
+Floats = NDArray[np.float64]
+#: Exact counts kept between rounds, in cells; the least recently used go first.
+CACHED_CELLS = 2**25
+#: Joint counts of one pass over the table: engines hold all of them at a time.
+SETS_AT_ONCE = 256
+
+
+@checked
+class ExactCounts:
+    """A table seen through joint counts of a few declared columns.
+
+    `public_count` is what methods may divide by; `assumptions` says what that rests on.
+    """
+
+    def __init__(self, table: Table, columns: Sequence[str] | None = None) -> None:
+        self.table = table
+        names = table.schema.names if columns is None else tuple(columns)
+        self.domain: dict[str, int] = {name: table.schema[name].cells for name in names}
+        require(bool(self.domain), "columns", names, "at least one column that can be counted")
+        self._public: tuple[int, tuple[str, ...]] | None = None
+        self._kept: OrderedDict[tuple[str, ...], Floats] = OrderedDict()
+        self._cells = 0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns, in order."""
+        return tuple(self.domain)
+
+    @property
+    def public_count(self) -> int:
+        """The number of privacy units, for methods that divide by it: never the true one where that is private."""
+        if self._public is None:
+            if not self.adjacency.count_is_public and self.table.n_public is None:
+                raise ParameterError(
+                    "n_public must be declared under add_remove for this method, which divides by the number of rows, "
+                    "got n_public=None; declare it, or use a method that counts rows privately (adaptive, tree, "
+                    "gaussian, independent)"
+                )
+            self._public = self.table.public_count()
+        return self._public[0]
+
+    @property
+    def public_units(self) -> int | None:
+        """The number of privacy units where that is public: declared, or the same in all neighbours; else None."""
+        declared = self.adjacency.count_is_public or self.table.n_public is not None
+        return self.public_count if declared else None
+
+    @property
+    def public_rows(self) -> int | None:
+        """The number of rows where that is public: of units that own one each."""
+        return self.public_units if self.unit.max_rows == 1 else None
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What a promise about this table rests on, as far as it was asked."""
+        assumed = () if self._public is None else self._public[1]
+        if self._public is not None and not self.adjacency.count_is_public:
+            declared = (
+                f"n_public={self._public[0]} was declared: proportions and their intervals are shares of it"
+            )
+            assumed = (*assumed, declared)
+        return (*self.table.assumptions, *assumed)
+
+    @property
+    def adjacency(self) -> Adjacency:
+        """When two tables are neighbours."""
+        return self.table.adjacency
+
+    @property
+    def unit(self) -> PrivacyUnit:
+        """Who is protected."""
+        return self.table.unit
+
+    def shape(self, columns: Sequence[str]) -> tuple[int, ...]:
+        """The shape of a joint count."""
+        for name in columns:
+            require(name in self.domain, "columns", name, f"among {list(self.domain)}")
+        return tuple(self.domain[name] for name in columns)
+
+    def counts(self, column_sets: Sequence[Sequence[str]]) -> list[Floats]:
+        """Exact joint counts, asked of the engine in a few passes where they are not at hand."""
+        wanted = [tuple(columns) for columns in column_sets]
+        absent = list(dict.fromkeys(columns for columns in wanted if columns not in self._kept))
+        found: dict[tuple[str, ...], Floats] = {}
+        for start in range(0, len(absent), SETS_AT_ONCE):
+            part = absent[start : start + SETS_AT_ONCE]
+            made = self.table.counts(part)
+            found |= {
+                columns: counted.astype(np.float64) for columns, counted in zip(part, made, strict=True)
+            }
+        answers = []
+        for columns in wanted:
+            if columns in self._kept:
+                self._kept.move_to_end(columns)
+            answers.append(found[columns] if columns in found else self._kept[columns])
+        for columns, counted in found.items():
+            self._keep(columns, counted)
+        return answers
+
+    def summed(self, group: Group) -> Floats:
+        """The exact answers of a group that is asked row by row: one pass over the table, by whatever engine."""
+        asked: Any = group
+        return self.table.sums(asked)
+
+    def __call__(self, *columns: str) -> Floats:
+        """The exact joint count of these columns."""
+        return self.counts([columns])[0]
+
+    def _keep(self, columns: tuple[str, ...], made: Floats) -> None:
+        self._kept[columns] = made
+        self._cells += made.size
+        while self._cells > CACHED_CELLS and len(self._kept) > 1:
+            _, gone = self._kept.popitem(last=False)
+            self._cells -= gone.size
+
+
+#: One unit changes the summed answer of a query with values in [0, 1] by at most 1, under every adjacency: adding,
+#: removing or blanking a record by its value, replacing one by a difference of two values. The rest is for rounding in
+#: the sums, which are floating point.
+SCORE_SENSITIVITY = 1.0 + 2.0**-20
+SINGLE_ROWS = "keep one row of each user, or use method='adaptive', which multiplies its sensitivity"
+"""What to do where a unit owns several rows."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ExactAnswers:
+    """Summed answers c_q(S) in counts, and the public number of units n that proportions are taken of.
+
+    Under `add_remove` n is the declared count, whatever the table holds: scores are c_q(S) - n q(p), uncentred
+    (soundness, section 9), and move by at most one.
+    """
+
+    layout: AnswerVector
+    counts: Floats = field(repr=False)
+    size: float
+
+    @classmethod
+    def of(cls, data: ExactCounts, workload: Workload) -> ExactAnswers:
+        """Count, once; refused for units of several rows, which the sensitivity of the scores does not cover."""
+        refuse_users(data, what="a selection of single queries", instead=SINGLE_ROWS)
+        layout = AnswerVector(workload, data.domain)
+        return cls(layout=layout, counts=layout.answers(data.counts), size=float(max(1, data.public_count)))
+
+    def excess(self, answers: Floats) -> Floats:
+        """c_q(S) - n q(p) for every query, from the answers of a distribution that sums to one."""
+        return np.asarray(self.counts - self.size * answers)
+
+    def signed(self, answers: Floats) -> Floats:
+        """The same for every query and its negation, in this order."""
+        gap = self.excess(answers)
+        return np.concatenate([gap, -gap])
+
+    def chosen(self, index: int) -> tuple[int, float]:
+        """A signed query's number and sign."""
+        return (index, 1.0) if index < self.layout.size else (index - self.layout.size, -1.0)
+
+
+Counted = ExactCounts
+"""A former name, which the room still exports."""

@@ -1,0 +1,322 @@
+"""What a synthesis will cost and be worth, from public quantities only: for one promise, and along a list of epsilons.
+
+Nothing is spent.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from statistics import NormalDist
+from typing import Any
+
+from holdfast._arguments import checked
+from holdfast.data._schema import Schema
+from holdfast.data._sensitivity import count_noise
+from holdfast.data._table import Table
+from holdfast.errors import require
+from holdfast.privacy._account import Account
+from holdfast.privacy._account.request import limit_of
+from holdfast.privacy._adjacency import Adjacency, resolve_adjacency
+from holdfast.privacy._curves.curve import PrivacyCurve
+from holdfast.release._usefulness import Prospect, influence
+from holdfast.synth._certificate import GROUP_SHARE, certificate_noise, offset
+from holdfast.synth._choice import choose_synthesis_method
+from holdfast.synth._exact_counts import ExactCounts
+from holdfast.synth._workload import Workload
+from holdfast.synth.methods.method import SynthesisMethod, SynthesisTask
+
+#: Seconds per million rows and group of queries, for exact counts.
+COUNTING = 0.02
+#: Of the budget, in a forecast.
+CERTIFICATE_SHARE = 0.1
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class SynthesisEstimate:
+    """Sizes are exact, noise is what the noise will be, time and memory are rules of thumb."""
+
+    method: str
+    groups: int
+    queries: int
+    largest_group: int
+    universe: float
+    """The number of possible records."""
+    rows: int | None
+    one_way_noise: float
+    """Standard deviation in a cell of a 1-way marginal if all were measured with the whole budget, in records."""
+    workload_noise: float
+    """Of a cell if the whole workload is measured at once: what adaptive methods try to beat."""
+    certificate_noise: float | None
+    """Standard deviation of the certificate, in records; None without one."""
+    seconds: float
+    megabytes: float
+    prospects: tuple[Prospect, ...] = ()
+    """What public numbers say against the synthesis being of use; a fit would be warned of it, a command refused."""
+
+    @property
+    def smallest_claim(self) -> float | None:
+        """What the certificate would say of rows without any error, as a proportion."""
+        if self.certificate_noise is None or not self.rows:
+            return None
+        return min(1.0, 1.645 * self.certificate_noise / self.rows)
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields, and the smallest claim."""
+        return asdict(self) | {
+            "smallest_claim": self.smallest_claim,
+            "prospects": [one.to_json() for one in self.prospects],
+        }
+
+    def summary(self) -> str:
+        """A few lines, for whoever decides whether to run it."""
+        size = f"{self.rows:,} rows" if self.rows else "a private number of rows"
+        lines = [f"OF NO USE: {one.sentence()}" for one in self.prospects]
+        lines += [
+            f"estimate for method {self.method!r} on {size}: {_time(self.seconds)}, {self.megabytes:,.0f} MB; time is "
+            "rough, guessed from sizes alone",
+            f"  {self.groups:,} groups of {self.queries:,} queries, the largest {self.largest_group:,} cells; "
+            f"{self.universe:.2g} possible records",
+            f"  noise per cell, in records: {self.one_way_noise:.3g} if only 1-way marginals are measured, "
+            f"{self.workload_noise:.3g} if the whole workload is",
+        ]
+        if self.certificate_noise is not None:
+            told = (
+                ""
+                if self.smallest_claim is None
+                else f"; it cannot claim less than {self.smallest_claim:.2g}"
+            )
+            lines.append(f"  certificate: noise of {self.certificate_noise:.3g} records{told}")
+        return "\n".join([*lines, "nothing was spent"])
+
+
+def estimate_synthesis(
+    task: SynthesisTask,
+    *,
+    method: SynthesisMethod,
+    rows: int | None,
+    certificate_share: float,
+    units: int | None = None,
+    confidence: float = 0.95,
+) -> SynthesisEstimate:
+    """Sizes, noise and a rule of thumb for time."""
+    domain, workload, adjacency, unit = task.domain, task.workload, task.adjacency, task.unit
+    sizes = [group.size(tuple(domain[name] for name in group.columns)) for group in workload.groups]
+    cells = sum(math.prod(domain[name] for name in group.columns) for group in workload.groups)
+    account = Account(task.limit, adjacency=adjacency, unit=unit, seed=0)
+    work, check = (
+        (account, None) if certificate_share == 0 else account.split(1 - certificate_share, certificate_share)
+    )
+    claim = None
+    if check is not None:
+        (part,) = check.split(1 - GROUP_SHARE) if len(sizes) > 1 else (check,)
+        claim = certificate_noise(part, max_rows=unit.max_rows, adjacency=adjacency)[1]
+    fixed, per_million = method.seconds
+    one_way = count_noise(work.remaining(), adjacency, unit, tables=len(domain))
+    modelled = _above_noise(task, one_way, rows) if method.selects else cells
+    counting = COUNTING * (rows or 0) / 1e6 * len(sizes)
+    return SynthesisEstimate(
+        method=method.name,
+        groups=len(sizes),
+        queries=sum(sizes),
+        largest_group=max(sizes),
+        universe=math.prod(float(size) for size in domain.values()),
+        rows=rows,
+        one_way_noise=one_way,
+        workload_noise=count_noise(work.remaining(), adjacency, unit, tables=len(sizes)),
+        certificate_noise=claim,
+        seconds=fixed + per_million * modelled / 1e6 + counting,
+        # Exact counts are cached up to 256 MB; rows are 8 bytes a cell.
+        prospects=tuple(
+            one
+            for one in synthesis_prospects(task, method, work, check, units=units, confidence=confidence)
+            if one.useless
+        ),
+        megabytes=150 + 8e-6 * min(cells, 2**25) + 3 * 8e-6 * (rows or 0) * len(domain),
+    )
+
+
+def synthesis_prospects(
+    task: SynthesisTask,
+    method: SynthesisMethod,
+    work: Account,
+    check: Account | None,
+    *,
+    units: int | None,
+    confidence: float,
+) -> tuple[Prospect, ...]:
+    """What public numbers say beforehand: of any release, of counts of columns, and of what the certificate can claim.
+
+    `work` and `check` are what the rows and the certificate may spend. Where the number of units is private, only
+    what is left tells anything.
+    """
+    noun = task.unit.noun
+    first = influence(work.remaining(), units, noun=noun)
+    if units is None:
+        return (first,)
+    made = [
+        first,
+        replace(first, quantity="counts", hidden=_count_noise(task, method, work) / task.unit.max_rows),
+    ]
+    if check is not None:
+        # An account of its own: a share that is only asked about would take the name of the one that pays.
+        twin = Account(
+            check.remaining(), adjacency=check.adjacency, unit=check.unit, currency=check.currency.name
+        )
+        (part,) = twin.split(1 - GROUP_SHARE) if len(task.workload.groups) > 1 else (twin,)
+        mechanism, std = certificate_noise(part, max_rows=task.unit.max_rows, adjacency=task.adjacency)
+        reach = offset(mechanism, std, failure=1.0 - confidence)
+        made.append(replace(first, quantity="certificate", hidden=reach / task.unit.max_rows))
+    return tuple(made)
+
+
+def _count_noise(task: SynthesisTask, method: SynthesisMethod, work: Account) -> float:
+    return count_noise(work.remaining(), task.adjacency, task.unit, tables=method.tables(task))
+
+
+def _above_noise(task: SynthesisTask, noise_std: float, rows: int | None) -> float:
+    """Cells of the tables that a method which selects may measure: the summed noise of the others exceeds any error.
+
+    No table of proportions is off by more than 2 in L1 norm; noise makes one off by sqrt(2/pi) sigma per cell.
+    """
+    sizes = [math.prod(task.domain[name] for name in group.columns) for group in task.workload.groups]
+    if rows is None:
+        return float(sum(sizes))
+    return float(sum(size for size in sizes if math.sqrt(2 / math.pi) * noise_std * size <= 2 * rows))
+
+
+def chosen_levels(
+    schema: Schema,
+    rows: int | None,
+    limit: PrivacyCurve,
+    adjacency: Adjacency,
+    *,
+    columns: Sequence[str] | None,
+) -> Schema:
+    """Each open hierarchy at the finest level whose cells stand above the noise of a count.
+
+    The noise is that of measuring every column once with the whole budget. Budget, number of rows and declarations are
+    public, so the choice says nothing about the data; without a public number of rows it is the finest level.
+    """
+    names = schema.names if columns is None else columns
+    noise = count_noise(limit, adjacency, schema.confirmed_unit, tables=max(1, len(names)))
+    return schema.at_levels(schema.visible_levels(rows=rows, noise=noise))
+
+
+def at_visible_levels(table: Table, limit: PrivacyCurve, columns: Sequence[str] | None) -> Table:
+    """The table with hierarchies at the level that noise leaves visible."""
+    if table.reopen is None:
+        return table
+    data = ExactCounts(table, columns)
+    # Where the number of rows is private, that of users may be public: each of them has a row.
+    rows = data.public_units if data.public_rows is None else data.public_rows
+    return table.reopen(chosen_levels(table.schema, rows, limit, table.adjacency, columns=columns))
+
+
+def _time(seconds: float) -> str:
+    """Seconds, or minutes from one on.
+
+    >>> _time(95.0), _time(7.3)
+    ('1.6 minutes', '7 s')
+    """
+    return f"{seconds:.0f} s" if seconds < 60 else f"{seconds / 60:.1f} minutes"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SynthesisForecast:
+    """One epsilon: proportions that noise alone may hide, and what a certificate can say at best."""
+
+    epsilon: float
+    method: str
+    column_error: float
+    """Largest error of a cell of a 1-way marginal, if only these are measured."""
+    workload_error: float
+    """Largest error of Gaussian answers to the whole workload: what a synthesiser is compared with."""
+    smallest_claim: float
+    """What a certificate would say of rows without error."""
+    seconds: float
+
+    @property
+    def verdict(self) -> str:
+        """What noise of this size leaves of the table."""
+        if self.column_error > 0.05:
+            return "single columns are lost in noise"
+        if self.workload_error > 0.05:
+            return "columns are kept, combinations only where they are strong"
+        return "the workload is kept"
+
+
+def forecast_synthesis(
+    schema: Schema,
+    *,
+    rows: int,
+    epsilons: Sequence[float],
+    delta: float,
+    workload: Workload | None = None,
+    adjacency: str | None = None,
+) -> tuple[SynthesisForecast, ...]:
+    """Noise against epsilon for a table of this schema.
+
+    >>> from holdfast.data import Categorical
+    >>> schema = Schema([Categorical(name, ["x", "y"]) for name in "abc"])
+    >>> [round(one.workload_error, 3) for one in forecast_synthesis(schema, rows=1000, epsilons=[0.1, 1], delta=1e-6)]
+    [0.101, 0.012]
+    """
+    require(rows >= 1, "rows", rows, ">= 1")
+    unit = schema.confirmed_unit
+    asked = Workload.marginals(schema, 3) if workload is None else workload
+    asked.check(schema)
+    made = []
+    for epsilon in epsilons:
+        task = SynthesisTask(
+            domain=schema.domain,
+            workload=asked,
+            limit=limit_of(epsilon, delta),
+            unit=unit,
+            adjacency=resolve_adjacency(adjacency, schema.adjacency),
+            rows=rows,
+        )
+        method = choose_synthesis_method(task).entry
+        told = estimate_synthesis(task, method=method, rows=rows, certificate_share=CERTIFICATE_SHARE)
+        made.append(
+            SynthesisForecast(
+                epsilon=epsilon,
+                method=method.name,
+                column_error=_largest(told.one_way_noise, sum(schema.domain.values()), rows),
+                workload_error=_largest(told.workload_noise, told.queries, rows),
+                smallest_claim=_claim(told),
+                seconds=told.seconds,
+            )
+        )
+    return tuple(made)
+
+
+def _largest(noise_std: float, cells: int, rows: int) -> float:
+    """The median of the largest of so many normal numbers, in size, as a proportion of the table."""
+    quantile = NormalDist().inv_cdf(1 - math.log(2) / (2 * cells))
+    return min(1.0, quantile * noise_std / rows)
+
+
+def _claim(told: SynthesisEstimate) -> float:
+    return 1.0 if told.smallest_claim is None else told.smallest_claim
+
+
+def forecast_lines(found: Sequence[SynthesisForecast]) -> list[str]:
+    """A table for a terminal."""
+    made = [
+        "Synthetic rows from public quantities only: sizes of noise, not of a model's error.",
+        f"{'epsilon':>8}  {'method':<12} {'columns':>9} {'workload':>9} {'claim':>9} {'time':>7}",
+    ]
+    for one in found:
+        time = f"{one.seconds:.0f} s" if one.seconds < 100 else f"{math.ceil(one.seconds / 60)} min"
+        made.append(
+            f"{one.epsilon:>8g}  {one.method:<12} {one.column_error:>9.3g} {one.workload_error:>9.3g} "
+            f"{one.smallest_claim:>9.3g} {time:>7}  {one.verdict}"
+        )
+    return made
+
+
+Estimate = SynthesisEstimate
+"""A former name, which the room still exports."""

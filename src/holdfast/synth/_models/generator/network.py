@@ -1,0 +1,156 @@
+"""NetworkMixture: a small network from fixed Gaussian noise to the heads, trained in JAX on CPU or GPU alike.
+
+The noise of every component is drawn once and stays, so the network stands for a mixture of K products, whose answers
+to marginals are exact. What the free logits of `LogitMixture` learn one by one, components that are near in noise
+learn together (Liu, Vietri and Wu 2021). Needs the extra `gan`; everything here sees released values only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from holdfast._extras import optional
+from holdfast.errors import require
+from holdfast.noise._idealised import normal
+from holdfast.noise._source import Source
+from holdfast.synth._models.generator.heads import Heads, Singles
+from holdfast.synth._models.generator.stacks import block_stacks, stack_distance
+from holdfast.synth._models.generator.targets import Objective, Targets
+from holdfast.synth._models.model import Floats
+
+NOISE = 64
+HIDDEN = (256, 256)
+NETWORK_RATE = 0.001
+FIRST_LOGITS = 0.3
+"""Deviation of the first logits, as in the direct form."""
+
+
+class NetworkMixture:
+    """Noise, two hidden layers and a softmax for each column (`generator.training.Generator`)."""
+
+    def __init__(
+        self,
+        heads: Heads,
+        *,
+        components: int = 500,
+        rate: float = NETWORK_RATE,
+        source: Source,
+        columns: Mapping[str, Floats] | None = None,
+        noise: int = NOISE,
+        hidden: tuple[int, ...] = HIDDEN,
+    ) -> None:
+        """`columns` are distributions to begin with: the biases of the last layer."""
+        require(components >= 1, "components", components, ">= 1")
+        require(0 < rate < math.inf, "rate", rate, "> 0 and finite")
+        _, jnp, optax = _libraries()
+        self.heads = heads
+        self._held: tuple[Targets | None, Any] = (None, None)
+        self._noise = jnp.asarray(_drawn(source, components, noise))
+        layers = []
+        widths = (noise, *hidden, heads.width)
+        for place, (before, after) in enumerate(pairwise(widths)):
+            # Rectified units halve the variance (He et al. 2015); the last layer starts small.
+            spread = FIRST_LOGITS / math.sqrt(before) if place == len(hidden) else math.sqrt(2.0 / before)
+            layers.append((spread * _drawn(source, before, after), np.zeros(after, dtype=np.float32)))
+        if columns is not None:
+            for name, at in heads.slices().items():
+                layers[-1][1][at] = np.log(columns[name])
+        self._layers = [(jnp.asarray(weights), jnp.asarray(bias)) for weights, bias in layers]
+        self._state = optax.adam(rate).init(self._layers)
+        self._made, self._stepped, self._pulled = _compiled(heads, float(rate))
+
+    def probabilities(self) -> Singles:
+        """What the network makes of its noise now."""
+        return np.asarray(self._made(self._layers, self._noise))
+
+    def step(self, targets: Objective) -> None:
+        """Adam on all layers; what is no `Targets` tells its derivative in the probabilities."""
+        if not isinstance(targets, Targets):
+            slope = targets.gradient(self.probabilities())[1]
+            self._layers, self._state = self._pulled(self._layers, self._state, self._noise, slope)
+            return
+        if self._held[0] is not targets:
+            self._held = (targets, device_targets(targets))
+        self._layers, self._state = self._stepped(self._layers, self._state, self._noise, self._held[1])
+
+
+def device_targets(targets: Targets) -> Any:
+    """What a compiled step is given of the targets, on the device."""
+    _, jnp, _ = _libraries()
+    maps = {size: jnp.asarray(one) for size, one in targets.maps.items()}
+    alone = (jnp.asarray(targets.wanted), jnp.asarray(targets.precision))
+    return maps, alone, [tuple(map(jnp.asarray, one.arrays)) for one in block_stacks(targets)]
+
+
+def distance(heads: Heads, probabilities: Any, target: Any) -> Any:
+    """`Targets.distance`, in JAX: differentiable, and compiled with whatever calls it."""
+    _, jnp, _ = _libraries()
+    maps, (wanted, precision), stacks = target
+    features = heads.by_size(
+        probabilities,
+        lambda block: jnp.einsum("fd,kdm->kfm", maps[block.shape[1]], block),
+        join=jnp.concatenate,
+    ).T
+    gap = features.mean(axis=1) - wanted
+    loss = jnp.sum(precision * gap * gap)
+    behind = jnp.concatenate([features, jnp.zeros((1, features.shape[1]), features.dtype)])
+    return loss + sum(stack_distance(jnp, behind, one) for one in stacks)
+
+
+def softmax_heads(heads: Heads, logits: Any) -> Any:
+    """Every column's distribution, in JAX."""
+    jax, jnp, _ = _libraries()
+    return heads.by_size(logits, lambda block: jax.nn.softmax(block, axis=1), join=jnp.concatenate)
+
+
+@lru_cache(maxsize=8)
+def _compiled(heads: Heads, rate: float) -> tuple[Any, Any, Any]:
+    """The forward pass, one step of Adam towards targets, and one along a slope in the probabilities."""
+    jax, _, optax = _libraries()
+    optimiser = optax.adam(rate)
+
+    def forward(layers: Any, noise: Any) -> Any:
+        value = noise
+        for weights, bias in layers[:-1]:
+            value = jax.nn.relu(value @ weights + bias)
+        weights, bias = layers[-1]
+        return softmax_heads(heads, value @ weights + bias)
+
+    def moved(layers: Any, state: Any, slope: Any) -> Any:
+        change, state = optimiser.update(slope, state, layers)
+        return optax.apply_updates(layers, change), state
+
+    def stepped(layers: Any, state: Any, noise: Any, target: Any) -> Any:
+        slope = jax.grad(lambda now: distance(heads, forward(now, noise), target))(layers)
+        return moved(layers, state, slope)
+
+    def pulled(layers: Any, state: Any, noise: Any, slope: Any) -> Any:
+        back = jax.grad(lambda now: (forward(now, noise) * slope).sum())(layers)
+        return moved(layers, state, back)
+
+    return jax.jit(forward), jax.jit(stepped), jax.jit(pulled)
+
+
+def require_network() -> None:
+    """Refuse where the extra is not installed."""
+    _libraries()
+
+
+def _libraries() -> tuple[Any, Any, Any]:
+    """jax, jax.numpy and optax."""
+    instead = "the generator's other form, a mixture of products, needs NumPy only"
+    return (
+        optional("jax", instead=instead),
+        optional("jax.numpy", instead=instead),
+        optional("optax", instead=instead),
+    )
+
+
+def _drawn(source: Source, rows: int, columns: int) -> Singles:
+    return normal(source, size=rows * columns).reshape(rows, columns).astype(np.float32)

@@ -1,0 +1,97 @@
+"""Stacks: the blocks of many targets as a few arrays of one shape each, and the distance from them in JAX.
+
+An accelerator wants few large products where a processor likes many that fit its cache. Blocks of about one size are
+filled up with zeros to the largest of them and lie behind each other; what is filled up has precision 0. The same code
+runs on both. JAX is handed in, so that this file can be read without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.synth._models.generator.heads import Singles
+from holdfast.synth._models.generator.targets import Block, Targets
+
+Places = NDArray[np.int32]
+MOST_VALUES = 2**17
+"""Of a stack, per component: 500 components of a full one are a quarter of a gigabyte."""
+GROWTH = 1.5
+"""Blocks whose sides differ by less than this factor share a stack."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Stack:
+    """B blocks of D leading cells, L features of the column before the last and R of the last.
+
+    Places that are filled up point behind the last feature, where a zero lies.
+    """
+
+    prefix: Places
+    """(B, D, columns of the prefix): the features whose product leads a cell."""
+    left: Places
+    right: Places
+    wanted: Singles
+    precision: Singles
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """What a compiled step is given."""
+        return self.prefix, self.left, self.right, self.wanted, self.precision
+
+
+def block_stacks(targets: Targets) -> list[Stack]:
+    """All joint values of the targets, blocks of like size together."""
+    kinds: dict[tuple[int, ...], list[Block]] = {}
+    for block in sorted(targets.blocks, key=lambda one: -one.wanted.size):
+        sides = [_rung(length) for length in block.wanted.shape[1:]]
+        kinds.setdefault((len(block.prefix), block.wanted.shape[0], *sides), []).append(block)
+    made = []
+    for blocks in kinds.values():
+        depth, left, _ = np.max([block.wanted.shape for block in blocks], axis=0)
+        most = max(1, MOST_VALUES // int(depth * left))
+        made += [_stack(blocks[first : first + most], targets.width) for first in range(0, len(blocks), most)]
+    return made
+
+
+def _rung(length: int) -> int:
+    """On a ladder of lengths, each GROWTH times the one before."""
+    return int(np.floor(np.log(length) / np.log(GROWTH) + 1e-9))
+
+
+def _stack(blocks: Sequence[Block], width: int) -> Stack:
+    shape = (len(blocks), *(int(side) for side in np.max([block.wanted.shape for block in blocks], axis=0)))
+    count, depth, left, right = shape
+    columns = len(blocks[0].prefix)
+    made = Stack(
+        prefix=np.full((count, depth, columns), width, dtype=np.int32),
+        left=np.full((count, left), width, dtype=np.int32),
+        right=np.full((count, right), width, dtype=np.int32),
+        wanted=np.zeros(shape, dtype=np.float32),
+        precision=np.zeros(shape, dtype=np.float32),
+    )
+    for place, block in enumerate(blocks):
+        cells, ahead, last = block.wanted.shape
+        ranges = [np.arange(width)[one] for one in block.prefix]
+        if ranges:
+            grid = np.meshgrid(*ranges, indexing="ij")
+            made.prefix[place, :cells] = np.stack([axis.reshape(-1) for axis in grid], axis=1)
+        made.left[place, :ahead], made.right[place, :last] = block.left, block.right
+        made.wanted[place, :cells, :ahead, :last] = block.wanted
+        made.precision[place, :cells, :ahead, :last] = block.precision
+    return made
+
+
+def stack_distance(jnp: Any, features: Any, arrays: Sequence[Any]) -> Any:
+    """Squared distances over sigma^2, summed; `features` is (features and a last row of zeros, components)."""
+    prefix, left, right, wanted, precision = arrays
+    # Without a prefix this is the empty product, 1.
+    lead = jnp.prod(features[prefix], axis=2)
+    weighted = lead[:, :, None, :] * features[left][:, None, :, :]
+    made = jnp.einsum("bdlk,brk->bdlr", weighted, features[right]) / features.shape[1]
+    gap = made - wanted
+    return jnp.sum(precision * gap * gap)

@@ -1,0 +1,219 @@
+"""Targets: noisy values that are products of the columns' distributions, averaged over the components of a mixture.
+
+In a mixture of K equally likely products with distributions p_ki of the columns i, the joint distribution of columns A
+is the mean over k of the outer product of p_ki over i in A: exact, no sampling. A linear map F of each p_ki passes
+through the product, so the same code answers tables (F the identity) and residuals (F the rows of `helmert`), whose
+noise is independent from one coordinate to the next: there the squared distance over sigma^2 is the likelihood.
+
+Sets of columns that share all but their last two are one block and one matrix product: all pairs of any number of
+columns are one, all triples one for each first column.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.errors import require
+from holdfast.synth._models.generator.heads import Heads, Singles
+from holdfast.synth._models.model import Floats, Measurement
+
+Places = NDArray[np.int64]
+#: Below this share of wanted pairs in a block, its columns are gone through one by one. All pairs have half.
+DENSE = 0.3
+
+
+class Objective(Protocol):
+    """What a generator descends on."""
+
+    def gradient(self, probabilities: Singles) -> tuple[float, Singles]:
+        """The value, and its derivative in each component's probabilities."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Block:
+    """Values of sets that share a prefix: (features of the prefix, of the next column, of the last column)."""
+
+    prefix: tuple[slice, ...]
+    left: Places
+    right: Places
+    wanted: Singles
+    precision: Singles
+    """1 / sigma^2 in units of proportions; 0 where nothing was measured."""
+
+
+class Targets:
+    """What a generator is to agree with, in proportions, and how much each value counts.
+
+    `features` gives the linear map F of a column with so many cells: `np.eye` for tables, `helmert` for residuals.
+
+    >>> pair = Measurement(columns=("a", "b"), values=[[4.0, 2.0], [2.0, 2.0]], noise_std=1.0)
+    >>> targets = Targets(Heads.of({"a": 2, "b": 2}), [pair], np.eye, total=10.0)
+    >>> even = np.full((1, 4), 0.5, dtype=np.float32)
+    >>> round(targets.distance(even), 4)  # (4 - 2.5)^2 + 3 (2 - 2.5)^2
+    3.0
+    """
+
+    def __init__(
+        self,
+        heads: Heads,
+        measured: Sequence[Measurement],
+        features: Callable[[int], Floats],
+        *,
+        total: float,
+    ) -> None:
+        require(total > 0, "total", total, "> 0")
+        self.heads, self.total = heads, float(total)
+        self.maps = {size: np.asarray(features(size), dtype=np.float32) for size in set(heads.sizes)}
+        # Identity: d features of d cells; residuals: one fewer.
+        self._less = heads.sizes[0] - len(self.maps[heads.sizes[0]])
+        self._places = heads.slices(self._less)
+        self.width = heads.width - self._less * len(heads.names)
+        held = [_in_order(one, self._places) for one in measured]
+        self.count = sum(one.values.size for one in held if one.columns)
+        self.wanted, self.precision = (np.zeros(self.width, dtype=np.float32) for _ in range(2))
+        joint: dict[tuple[str, ...], list[Measurement]] = {}
+        for one in held:
+            if len(one.columns) == 1:
+                self._mean(self.wanted, self.precision, self._places[one.columns[0]], one)
+            elif one.columns:
+                joint.setdefault(tuple(one.columns[:-2]), []).append(one)
+        self.blocks = [block for prefix, ones in joint.items() for block in self._divided(prefix, ones)]
+
+    def distance(self, probabilities: Singles) -> float:
+        """Sum of squared distances over sigma^2."""
+        made = self._features(probabilities)
+        gap = made.mean(axis=0) - self.wanted
+        loss = float(np.dot(gap * self.precision, gap))
+        return loss + sum(_distance(block, made) for block in self.blocks)
+
+    def gradient(self, probabilities: Singles) -> tuple[float, Singles]:
+        """The same, and its derivative in each component's probabilities."""
+        made = self._features(probabilities)
+        share = np.float32(1.0 / len(made))
+        gap = made.mean(axis=0) - self.wanted
+        loss = float(np.dot(gap * self.precision, gap))
+        slope = np.tile(2.0 * share * self.precision * gap, (len(made), 1)).astype(np.float32)
+        for block in self.blocks:
+            loss += _descend(block, made, slope)
+        back = self.heads.by_size(slope, self._transposed, less=self._less)
+        return loss, back
+
+    def _features(self, probabilities: Singles) -> Singles:
+        return np.asarray(self.heads.by_size(probabilities, lambda block: self.maps[block.shape[1]] @ block))
+
+    def _transposed(self, block: Singles) -> Singles:
+        return np.asarray(self.maps[block.shape[1] + self._less].T @ block)
+
+    def _mean(self, wanted: Singles, held: Singles, at: Any, one: Measurement) -> None:
+        """Two measurements of one set are their precision-weighted mean."""
+        precision = (self.total / one.noise_std) ** 2
+        values = one.values.reshape(wanted[at].shape) / self.total
+        both = held[at] + precision
+        wanted[at] = (held[at] * wanted[at] + precision * values) / both
+        held[at] = both
+
+    def _divided(self, prefix: tuple[str, ...], ones: list[Measurement]) -> list[Block]:
+        """One block where most pairs of last columns are wanted, else one for each column before the last."""
+        lefts = {one.columns[-2] for one in ones}
+        rights = {one.columns[-1] for one in ones}
+        pairs = {(one.columns[-2], one.columns[-1]) for one in ones}
+        # All pairs of m columns are nearly half of (m - 1)^2: that is as dense as ordered columns can be.
+        if len(pairs) >= DENSE * len(lefts) * len(rights):
+            return [self._block(prefix, ones)]
+        return [
+            self._block(prefix, [one for one in ones if one.columns[-2] == left]) for left in sorted(lefts)
+        ]
+
+    def _block(self, prefix: tuple[str, ...], ones: list[Measurement]) -> Block:
+        lefts = list(dict.fromkeys(one.columns[-2] for one in ones))
+        rights = list(dict.fromkeys(one.columns[-1] for one in ones))
+        rows, across = self._lengths(lefts), self._lengths(rights)
+        depth = math.prod(self._length(name) for name in prefix)
+        shape = (depth, sum(map(self._length, lefts)), sum(map(self._length, rights)))
+        wanted, held = np.zeros(shape, dtype=np.float32), np.zeros(shape, dtype=np.float32)
+        for one in ones:
+            self._mean(wanted, held, (slice(None), rows[one.columns[-2]], across[one.columns[-1]]), one)
+        return Block(
+            prefix=tuple(self._places[name] for name in prefix),
+            left=np.concatenate([np.arange(self.width)[self._places[name]] for name in lefts]),
+            right=np.concatenate([np.arange(self.width)[self._places[name]] for name in rights]),
+            wanted=wanted,
+            precision=held,
+        )
+
+    def _length(self, name: str) -> int:
+        return len(range(self.width)[self._places[name]])
+
+    def _lengths(self, names: Sequence[str]) -> dict[str, slice]:
+        ends = list(accumulate(map(self._length, names), initial=0))
+        return {name: slice(ends[place], ends[place + 1]) for place, name in enumerate(names)}
+
+
+def _distance(block: Block, made: Singles) -> float:
+    left, right, lead = made[:, block.left], made[:, block.right], _leading(made, block.prefix)
+    loss = 0.0
+    for cell in range(lead.shape[1]):
+        gap = (lead[:, cell : cell + 1] / np.float32(len(made)) * left).T @ right - block.wanted[cell]
+        loss += float(np.vdot(block.precision[cell] * gap, gap))
+    return loss
+
+
+def _descend(block: Block, made: Singles, slope: Singles) -> float:
+    """Add the block's part of the derivative to `slope`; its part of the loss."""
+    left, right = made[:, block.left], made[:, block.right]
+    share = np.float32(1.0 / len(made))
+    loss = 0.0
+    back_left, back_right = np.zeros_like(left), np.zeros_like(right)
+    lead = _leading(made, block.prefix)
+    back_lead = np.zeros_like(lead)
+    for cell in range(lead.shape[1]):
+        weight = share * lead[:, cell : cell + 1]
+        weighted = weight * left
+        gap = weighted.T @ right - block.wanted[cell]
+        force = block.precision[cell] * gap
+        loss += float(np.vdot(force, gap))
+        force *= np.float32(2.0)
+        through = right @ force.T  # d loss / d (weighted left)
+        back_left += weight * through
+        back_right += weighted @ force
+        if block.prefix:
+            back_lead[:, cell] = share * np.einsum("kl,kl->k", left, through)
+    slope[:, block.left] += back_left
+    slope[:, block.right] += back_right
+    _back_leading(made, block.prefix, back_lead, slope)
+    return loss
+
+
+def _leading(made: Singles, prefix: Sequence[slice]) -> Singles:
+    """Products of the prefix's features, in the order of its cells; ones where there is no prefix."""
+    lead = np.ones((len(made), 1), dtype=np.float32)
+    for place in prefix:
+        lead = (lead[:, :, None] * made[:, None, place]).reshape(len(made), -1)
+    return lead
+
+
+def _back_leading(made: Singles, prefix: Sequence[slice], back: Singles, slope: Singles) -> None:
+    """The derivative of a product in each factor: the others stay."""
+    for at, place in enumerate(prefix):
+        before, after = _leading(made, prefix[:at]), _leading(made, prefix[at + 1 :])
+        cube = back.reshape(len(made), before.shape[1], -1, after.shape[1])
+        slope[:, place] += np.einsum("kb,kbca,ka->kc", before, cube, after, optimize=True)
+
+
+def _in_order(one: Measurement, places: Mapping[str, slice]) -> Measurement:
+    """The axes in the order of the heads; a column of one cell has no head and falls away."""
+    kept = [axis for axis, name in enumerate(one.columns) if name in places]
+    kept.sort(key=lambda axis: places[one.columns[axis]].start)
+    gone = [axis for axis in range(len(one.columns)) if axis not in kept]
+    return Measurement(
+        columns=[one.columns[axis] for axis in kept],
+        values=one.values.transpose([*kept, *gone]).reshape([one.values.shape[axis] for axis in kept]),
+        noise_std=one.noise_std,
+    )

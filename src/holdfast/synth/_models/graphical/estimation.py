@@ -1,0 +1,306 @@
+"""From noisy tables to a graphical model: maximum entropy, held back where the noise is large.
+
+The potentials theta, one table per measured set of columns c, solve
+
+    maximise  sum_c <theta_c, y_c> - n log Z(theta) - sum_c sigma_c^2 / (2 kappa_c) |theta_c - theta0_c|^2,
+
+whose dual says: of all distributions p, take the one with the least
+
+    sum_c |mu_c(p) - y_c|^2 / (2 sigma_c^2)  +  (n / kappa) KL(p | p0)
+
+(relaxed maximum entropy: Dudik, Phillips and Schapire 2007; p0 has the potentials theta0). With kappa = 1 this is the
+most likely table behind the noisy ones if its records were drawn from p0; a larger kappa believes more in what was
+measured and less in p0. Noisy cells that are negative, or many and nearly empty, need no threshold: where
+the noise exceeds what p0 lets vary they hardly move. Post-processing of released values: no privacy cost.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.errors import require
+from holdfast.synth._models.graphical.junction_tree import (
+    Beliefs,
+    Columns,
+    JunctionTree,
+    propagate,
+    shape_of,
+    spread,
+    sum_onto,
+)
+from holdfast.synth._models.graphical.model import GraphicalModel
+from holdfast.synth._models.model import Measurement, on_simplex
+
+Floats = NDArray[np.float64]
+Tables = Mapping[Columns, Floats]
+#: kappa is at most this many times the noise. Noisy tables contradict each other: believed without restraint they have
+#: no model, and the search runs away.
+MOST_TRUST = 3.0
+#: Impossible cells stay outside a model whose junction tree they would make larger than this, in cells.
+MOST_CELLS = 2**22
+#: Value and gradient at a point.
+Function = Callable[[Floats], tuple[float, Floats]]
+MEMORY = 8
+#: Armijo's share of the slope that a step has to deliver.
+SUFFICIENT = 1e-4
+SHORTEST = 2.0**-30
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GraphicalEstimate:
+    """A fitted model, and its potentials for the next estimate to start from."""
+
+    model: GraphicalModel
+    theta: Tables
+
+
+def merge(measurements: Sequence[Measurement], total: float) -> dict[Columns, Measurement]:
+    """One measurement per column set: the average weighted by precision, its sum set to the total.
+
+    >>> twice = [Measurement(columns=("a",), values=[v, 0.0], noise_std=1.0) for v in (4.0, 6.0)]
+    >>> merged = merge(twice, 5.0)[("a",)]
+    >>> merged.values.tolist(), round(merged.noise_std**2, 9)
+    ([5.0, 0.0], 0.5)
+    """
+    precision: dict[Columns, float] = {}
+    weighted: dict[Columns, Floats] = {}
+    for entry in measurements:
+        columns, weight = tuple(entry.columns), entry.noise_std**-2
+        precision[columns] = precision.get(columns, 0.0) + weight
+        weighted[columns] = weighted.get(columns, np.zeros(entry.values.shape)) + weight * entry.values
+    made = {}
+    for columns, summed in weighted.items():
+        values = summed / precision[columns]
+        values = values + (total - values.sum()) / values.size
+        made[columns] = Measurement(columns=columns, values=values, noise_std=precision[columns] ** -0.5)
+    return made
+
+
+def estimate_model(
+    domain: Mapping[str, int],
+    measurements: Sequence[Measurement],
+    *,
+    total: float,
+    centre: Tables | None = None,
+    start: Tables | None = None,
+    iterations: int = 60,
+    gain: float = 1.0,
+    zeros: Sequence[tuple[Columns, Floats]] = (),
+) -> GraphicalEstimate:
+    """The model of these measurements, for a known or estimated number of records.
+
+    `centre` holds theta0 (absent: uniform), `start` the potentials to begin with; kappa is `believed`. Stops when a
+    step promises less than `gain` in log-likelihood. `zeros` are log potentials (0 or -inf) of declared impossible
+    cells: they get no mass at all, but for those that would join too many columns (`held`).
+    """
+    require(total > 0, "total", total, "> 0")
+    merged = merge(measurements, total)
+    sets = tuple(merged)
+    zeros = held(domain, sets, zeros)
+    tree = JunctionTree.of(domain, [*sets, *(columns for columns, _ in zeros)])
+    layout = CliqueLayout(tree, sets)
+    wanted = layout.joined({columns: entry.values for columns, entry in merged.items()})
+    ridge = layout.joined(
+        {
+            columns: np.full(
+                entry.values.shape,
+                entry.noise_std**2 / believed(entry.noise_std, entry.values.size, total=total),
+            )
+            for columns, entry in merged.items()
+        }
+    )
+    middle = layout.joined(centre or {})
+    fixed = _placed(tree, zeros)
+
+    def negative(vector: Floats) -> tuple[float, Floats]:
+        beliefs = propagate(tree, layout.potentials(vector, fixed))
+        if not np.isfinite(beliefs.log_normaliser):  # beyond what floats can hold: the search steps back
+            return np.inf, vector
+        away = vector - middle
+        value = total * beliefs.log_normaliser - wanted @ vector + 0.5 * (ridge * away) @ away
+        return float(value), total * layout.marginals(beliefs) - wanted + ridge * away
+
+    theta = layout.joined({**(centre or {}), **(start or {})})
+    first = propagate(tree, layout.potentials(theta, fixed))
+    # The diagonal of the Hessian is at most the expected counts plus the ridge.
+    curvature = total * layout.marginals(first) + ridge + 1.0
+    theta = lbfgs(negative, theta, curvature=curvature, iterations=iterations, tolerance=gain)
+    beliefs = propagate(tree, layout.potentials(theta, fixed))
+    return GraphicalEstimate(
+        model=GraphicalModel(tree=tree, beliefs=beliefs, total=total),
+        theta={columns: layout.part(theta, place).copy() for place, columns in enumerate(sets)},
+    )
+
+
+def held(
+    domain: Mapping[str, int], sets: Sequence[Columns], zeros: Sequence[tuple[Columns, Floats]]
+) -> list[tuple[Columns, Floats]]:
+    """The impossible cells that the measured sets' tree has room for; rows keep to the others when they are drawn."""
+    joined = {tuple(columns) for columns, _ in zeros}
+    if JunctionTree.of(domain, [*sets, *joined]).cells <= MOST_CELLS:
+        return list(zeros)
+    kept: list[Columns] = []
+    for columns in sorted(joined):
+        if JunctionTree.of(domain, [*sets, *kept, columns]).cells <= MOST_CELLS:
+            kept.append(columns)
+    return [one for one in zeros if tuple(one[0]) in kept]
+
+
+def believed(noise_std: float, cells: int, *, total: float) -> float:
+    """kappa of a table: how far its counts may be from the model, in variances of a Poisson count.
+
+    In a table worth measuring, cells differ from the model by about what they hold, n / N of N cells: a variance of
+    (n / N)^2, which is n / N times that of a Poisson count.
+
+    >>> believed(100.0, 50, total=1000.0)
+    20.0
+    """
+    return max(1.0, min(total / cells, MOST_TRUST * noise_std))
+
+
+def column_centres(single: Sequence[Measurement], total: float) -> dict[Columns, Floats]:
+    """theta0 of independent columns: what their noisy tables say, no cell below 0."""
+    return {tuple(one.columns): log_shares(on_simplex(one.values, total=total), total) for one in single}
+
+
+def log_shares(values: Floats, total: float) -> Floats:
+    """Potentials of one column's cells from its (non-negative) counts; no cell is given up for lost."""
+    return np.asarray(np.log(np.maximum(values, min(0.3, 0.1 * total / values.size))))
+
+
+def _placed(tree: JunctionTree, zeros: Sequence[tuple[Columns, Floats]]) -> dict[int, Floats]:
+    placed: dict[int, Floats] = {}
+    for columns, values in zeros:
+        home = tree.home(columns)
+        assert home is not None  # the tree was built from these sets
+        placed[home] = placed.get(home, np.zeros(())) + spread(values, columns, tree.cliques[home])
+    return placed
+
+
+class CliqueLayout:
+    """Where the measured tables sit in a junction tree, so that one pass serves all of them: as one long vector.
+
+    A set of columns inside another is handled through the larger one: only sets that no other contains touch the
+    cliques, which are large; everything else is a sum of those.
+    """
+
+    def __init__(self, tree: JunctionTree, sets: Sequence[Columns]) -> None:
+        self.tree = tree
+        self.sets = tuple(sets)
+        self.shapes = [shape_of(columns, tree.domain) for columns in sets]
+        sizes = [math.prod(shape) for shape in self.shapes]
+        self._ends = np.cumsum([0, *sizes]).tolist()
+        # From the largest number of columns down: hosts come before what they hold.
+        self._order = sorted(range(len(sets)), key=lambda i: (-len(sets[i]), i))
+        self._host: list[int | None] = []
+        self._home: list[int] = []
+        for i, columns in enumerate(sets):
+            above = [j for j, other in enumerate(sets) if set(columns) < set(other) and sizes[j] >= sizes[i]]
+            self._host.append(min(above, key=lambda j: (sizes[j], j), default=None))
+            home = tree.home(columns)
+            assert home is not None  # the tree was built from these sets
+            self._home.append(home)
+
+    @property
+    def size(self) -> int:
+        """Cells of all sets together."""
+        return int(self._ends[-1])
+
+    def joined(self, tables: Mapping[Columns, Floats]) -> Floats:
+        """One long vector of the sets' tables; zero where a set has none."""
+        made = np.zeros(self.size)
+        for place, columns in enumerate(self.sets):
+            if columns in tables:
+                self.part(made, place)[...] = tables[columns]
+        return made
+
+    def part(self, vector: Floats, place: int) -> Floats:
+        """One set's table, a view."""
+        return vector[self._ends[place] : self._ends[place + 1]].reshape(self.shapes[place])
+
+    def potentials(self, vector: Floats, fixed: Mapping[int, Floats] | None = None) -> list[Floats]:
+        """Clique potentials: every set's table added where it belongs, on top of what is fixed."""
+        tables = [self.part(vector, place).copy() for place in range(len(self.sets))]
+        cliques = [np.zeros(shape_of(clique, self.tree.domain)) for clique in self.tree.cliques]
+        for place, values in (fixed or {}).items():
+            cliques[place] += values
+        for place in reversed(self._order):
+            host = self._host[place]
+            if host is None:
+                home = self._home[place]
+                cliques[home] += spread(tables[place], self.sets[place], self.tree.cliques[home])
+            else:
+                tables[host] += spread(tables[place], self.sets[place], self.sets[host])
+        return cliques
+
+    def marginals(self, beliefs: Beliefs) -> Floats:
+        """Every set's marginal, as one long vector."""
+        made = np.empty(self.size)
+        for place in self._order:
+            host = self._host[place]
+            if host is None:
+                home = self._home[place]
+                source, names = beliefs.tables[home], self.tree.cliques[home]
+            else:
+                source, names = self.part(made, host), self.sets[host]
+            self.part(made, place)[...] = sum_onto(source, names, self.sets[place])
+        return made
+
+
+def lbfgs(
+    function: Function, start: Floats, *, curvature: Floats, iterations: int, tolerance: float
+) -> Floats:
+    """L-BFGS with a diagonal start (Liu and Nocedal 1989): a point of no larger value, at most `iterations` steps away.
+
+    `curvature` is a positive guess at the diagonal of the Hessian. Stops when a step promises to gain less
+    than `tolerance`.
+
+    >>> bowl = lambda x: (float(((x - 3.0) ** 2).sum()), 2.0 * (x - 3.0))
+    >>> lbfgs(bowl, np.zeros(2), curvature=np.ones(2), iterations=20, tolerance=1e-12).round(6).tolist()
+    [3.0, 3.0]
+    """
+    point = start
+    value, gradient = function(point)
+    pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=MEMORY)
+    for _ in range(iterations):
+        direction = -_descent(gradient, pairs, curvature)
+        slope = float(gradient @ direction)
+        if -slope <= tolerance:
+            break
+        step = 1.0
+        while True:
+            tried = point + step * direction
+            found, slant = function(tried)
+            if found <= value + SUFFICIENT * step * slope or step < SHORTEST:
+                break
+            step /= 2.0
+        if found > value:
+            break
+        moved, bent = tried - point, slant - gradient
+        if (curved := float(moved @ bent)) > 0:
+            pairs.append((moved, bent, 1.0 / curved))
+        point, value, gradient = tried, found, slant
+    return point
+
+
+def _descent(gradient: Floats, pairs: deque[tuple[Floats, Floats, float]], curvature: Floats) -> Floats:
+    """The two loops of L-BFGS: an approximate inverse Hessian times the gradient."""
+    made = gradient.copy()
+    shares = []
+    for moved, bent, inverse in reversed(pairs):
+        share = inverse * float(moved @ made)
+        made -= share * bent
+        shares.append(share)
+    made /= curvature
+    if pairs:  # the diagonal, scaled to the curvature last seen
+        moved, bent, inverse = pairs[-1]
+        made *= 1.0 / (inverse * float(bent @ (bent / curvature)))
+    for (moved, bent, inverse), share in zip(pairs, reversed(shares), strict=True):
+        made += (share - inverse * float(bent @ made)) * moved
+    return made

@@ -1,0 +1,291 @@
+"""GraphicalModel: a calibrated junction tree as a released distribution: its tables, and rows drawn from it.
+
+Independent draws would add the bootstrap error; `draw_rows` adds as little as whole records allow. A clique's new
+columns are dealt out by systematic sampling among the rows that agree on the columns already drawn: in every such group
+each cell gets its expected number, rounded up or down, and its expectation is exact (Madow 1949). Rows of a group are
+ordered by the columns they already have and take the points of a van der Corput sequence, so that pairs with columns
+outside the clique are spread evenly too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.noise._source import Source
+from holdfast.synth._models.graphical.junction_tree import Beliefs, Columns, JunctionTree, shape_of, sum_onto
+
+Codes = NDArray[np.int64]
+Floats = NDArray[np.float64]
+#: Rows that stand for the model where an exact table would be too large.
+DRAWN_ROWS = 2**17
+#: The largest table that elimination may make, in cells (128 MB); beyond, rows of the model are counted.
+MOST_CELLS = 2**24
+#: The most products that a table may be the sum of, in multiples of that.
+MOST_WORK = 8
+#: Messages kept, in cells all together; they start anew when there are more.
+KEPT_CELLS = 2**22
+#: Products over fewer cells than this are taken as they come.
+SMALL_CELLS = 2**15
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GraphicalModel:
+    """A distribution that factors over the cliques of a junction tree (`holdfast.synth._models.model.Model`)."""
+
+    tree: JunctionTree
+    beliefs: Beliefs
+    total: float
+
+    @property
+    def domain(self) -> Mapping[str, int]:
+        """Columns in order, with their numbers of cells."""
+        return self.tree.domain
+
+    def project(self, columns: Sequence[str]) -> Floats:
+        """The expected joint count: a sum inside a clique, else variable elimination along the tree.
+
+        Where elimination would need a table of more than 16 million cells, rows drawn from the model are counted.
+        """
+        wanted = tuple(columns)
+        home = self.tree.home(wanted)
+        if home is not None:
+            return self.total * sum_onto(self.beliefs.tables[home], self.tree.cliques[home], wanted)
+        exact = self._elimination.joint(wanted)
+        return self.total * (self._counted(wanted) if exact is None else exact)
+
+    def sample(self, rows: int, source: Source) -> Codes:
+        """Rows by controlled rounding along the tree: cliques' counts are within rounding of their expectation."""
+        return draw_rows(self.tree, self.beliefs, rows, source)
+
+    @cached_property
+    def _elimination(self) -> Elimination:
+        return Elimination(self.tree, self.beliefs)
+
+    @cached_property
+    def _drawn(self) -> Codes:
+        """Rows for tables that are too large to compute: public coins, for the model is public."""
+        return self.sample(DRAWN_ROWS, Source(0))
+
+    def _counted(self, wanted: Columns) -> Floats:
+        """The table of rows drawn from the model."""
+        shape, names = shape_of(wanted, self.domain), list(self.domain)
+        codes = self._drawn[:, [names.index(name) for name in wanted]]
+        found = np.bincount(np.ravel_multi_index(tuple(codes.T), shape), minlength=math.prod(shape))
+        return found.reshape(shape) / len(codes)
+
+
+# Tables that no clique holds.
+
+
+class Elimination:
+    """Variable elimination on a calibrated tree, with messages that are kept between questions.
+
+    A clique tells its parent the conditional distribution of some columns below it, given what the two share.
+    Questions about many sets of columns have most of these messages in common.
+    """
+
+    def __init__(self, tree: JunctionTree, beliefs: Beliefs) -> None:
+        self._tree, self._beliefs = tree, beliefs
+        self._shared = [tree.separator(place) for place in range(len(tree.cliques))]
+        self._cliques = [frozenset(clique) for clique in tree.cliques]
+        self._children: list[list[int]] = [[] for _ in tree.cliques]
+        own: list[set[str]] = [set(clique) for clique in tree.cliques]
+        for place in range(len(tree.cliques) - 1, 0, -1):
+            self._children[tree.parents[place]].append(place)
+            own[tree.parents[place]] |= own[place]
+        #: The columns at or below a clique that its parent does not have.
+        self._below = [
+            frozenset(names) - set(shared) for names, shared in zip(own, self._shared, strict=True)
+        ]
+        self._messages: dict[tuple[int, Columns], tuple[Columns, Floats] | None] = {}
+        self._cells = 0
+
+    def joint(self, wanted: Columns, *, most_cells: int = MOST_CELLS) -> Floats | None:
+        """The probability of every cell of these columns; None where a table on the way would be too large."""
+        top = 0
+        while lower := [
+            child
+            for child in self._children[top]
+            if self._below[child] | set(self._shared[child]) >= set(wanted)
+        ]:
+            top = lower[0]
+        return self._combined(top, wanted, wanted, most_cells)
+
+    def _combined(self, place: int, wanted: Sequence[str], keep: Columns, most_cells: int) -> Floats | None:
+        """This clique's marginal times what its children say of the wanted columns, summed onto `keep`."""
+        told = []
+        for child in self._children[place]:
+            asked = tuple(name for name in wanted if name in self._below[child])
+            if asked:
+                message = self._message(child, asked, most_cells)
+                if message is None:
+                    return None
+                told.append(message)
+        clique, needed = self._tree.cliques[place], {*keep, *(name for names, _ in told for name in names)}
+        used = tuple(name for name in clique if name in needed)
+        # With one message the product is summed as it is taken; with more, a table on the way has at most all cells.
+        largest, work = (_cells(self._tree.domain, names) for names in (set(keep), needed))
+        if (largest if len(told) < 2 else work) > most_cells or work > MOST_WORK * most_cells:
+            return None
+        return product([(used, sum_onto(self._beliefs.tables[place], clique, used)), *told], keep)
+
+    def _message(self, place: int, asked: Columns, most_cells: int) -> tuple[Columns, Floats] | None:
+        """The distribution of these columns given what the clique shares with its parent, as a joint table."""
+        key = (place, tuple(sorted(asked)))
+        if key not in self._messages:
+            keep = (*self._shared[place], *key[1])
+            joint = self._combined(place, asked, keep, most_cells)
+            made = None
+            if joint is not None:
+                shared = self._shared[place]
+                known = sum_onto(self._beliefs.tables[place], self._tree.cliques[place], shared)
+                bottom = known.reshape(known.shape + (1,) * (joint.ndim - known.ndim))
+                made = (keep, np.divide(joint, bottom, out=np.zeros_like(joint), where=bottom > 0))
+                self._make_room(joint.size)
+            self._messages[key] = made
+            return made
+        return self._messages[key]
+
+    def _make_room(self, cells: int) -> None:
+        if self._cells + cells > KEPT_CELLS:
+            self._messages.clear()
+            self._cells = 0
+        self._cells += cells
+
+
+def _cells(domain: Mapping[str, int], names: set[str]) -> int:
+    return math.prod(domain[name] for name in names)
+
+
+def product(tables: Sequence[tuple[Columns, Floats]], keep: Sequence[str]) -> Floats:
+    """The product of tables, summed over every column that is not kept: one step of variable elimination.
+
+    >>> a, b = np.array([[1.0, 2.0]]), np.array([3.0, 4.0])
+    >>> product([(("x", "y"), a), (("y",), b)], ("x",)).tolist()
+    [11.0]
+    """
+    number = {
+        name: place for place, name in enumerate(dict.fromkeys(n for names, _ in tables for n in names))
+    }
+    operands: list[Any] = []
+    for names, values in tables:
+        operands += [values, [number[name] for name in names]]
+    if len(tables) == 1 and set(keep) == set(tables[0][0]):
+        return sum_onto(tables[0][1], tables[0][0], keep)
+    # A search for the best order costs more than a small product itself.
+    sizes = {name: size for names, values in tables for name, size in zip(names, values.shape, strict=True)}
+    order: Any = "greedy" if math.prod(sizes.values()) > SMALL_CELLS else False
+    return np.asarray(np.einsum(*operands, [number[name] for name in keep], optimize=order))
+
+
+# Rows.
+
+
+def draw_rows(tree: JunctionTree, beliefs: Beliefs, rows: int, source: Source) -> Codes:
+    """That many records as cell codes, one column per column of the domain, in random order."""
+    names = list(tree.domain)
+    made = np.zeros((rows, len(names)), dtype=np.int64)
+    drawn: list[str] = []
+    for place, clique in enumerate(tree.cliques):
+        shared = tree.separator(place)
+        fresh = tuple(name for name in clique if name not in shared)
+        if not fresh:
+            continue
+        table = sum_onto(beliefs.tables[place], clique, (*shared, *fresh))
+        shares = table.reshape(math.prod(shape_of(shared, tree.domain)), -1)
+        group = _codes(made[:, [names.index(name) for name in shared]], shape_of(shared, tree.domain))
+        others = [name for name in reversed(drawn) if name not in shared]
+        picked = deal(shares, group, _order(made[:, [names.index(n) for n in others]], group, source), source)
+        for name, code in zip(fresh, np.unravel_index(picked, shape_of(fresh, tree.domain)), strict=True):
+            made[:, names.index(name)] = code
+        drawn += fresh
+    return made[_shuffle(rows, source)]
+
+
+def deal(shares: Floats, group: Codes, order: Codes, source: Source) -> Codes:
+    """A cell for each row: within each group, every cell its expected number, rounded up or down.
+
+    `order` lists the rows group by group; `shares[g]` are the (not normalised) shares of group g.
+    """
+    rows = len(group)
+    sorted_groups = group[order]
+    starts = (
+        np.flatnonzero(np.r_[True, sorted_groups[1:] != sorted_groups[:-1]]) if rows else np.zeros(0, int)
+    )
+    sizes = np.diff(np.r_[starts, rows])
+    within = np.arange(rows) - np.repeat(starts, sizes)
+    present = sorted_groups[starts]
+    cumulated = np.cumsum(shares[present], axis=1)
+    weight = cumulated[:, -1:]
+    # A group the model gives no mass (numerically): spread evenly rather than failing.
+    even = np.arange(1, shares.shape[1] + 1) / shares.shape[1]
+    cumulated = np.where(weight > 0, cumulated / np.where(weight > 0, weight, 1.0), even)
+    offset = row_uniforms(len(starts), source)
+    # Systematic sampling: one point in each of m equal intervals, dealt out in the order of the bit-reversed rank.
+    # Turned round by a random amount, each row's point is uniform whatever its place.
+    turned = np.floor(row_uniforms(len(starts), source) * sizes).astype(np.int64)
+    many = np.repeat(sizes, sizes)
+    slot = (bit_reversed_rank(within, many) + np.repeat(turned, sizes)) % np.maximum(many, 1)
+    point = (slot + np.repeat(offset, sizes)) / many
+    ladder = (cumulated + np.arange(len(starts))[:, None]).ravel()
+    which = np.searchsorted(ladder, point + np.repeat(np.arange(len(starts)), sizes), side="right")
+    cell = which - np.repeat(np.arange(len(starts)), sizes) * shares.shape[1]
+    # Rounding at the far end must not pass the last cell that has any mass.
+    full = shares[present] > 0
+    last = np.where(
+        weight[:, 0] > 0, shares.shape[1] - 1 - np.argmax(full[:, ::-1], axis=1), shares.shape[1] - 1
+    )
+    picked = np.empty(rows, dtype=np.int64)
+    picked[order] = np.minimum(np.maximum(cell, 0), np.repeat(last, sizes))
+    return picked
+
+
+def bit_reversed_rank(within: Codes, sizes: Codes) -> Codes:
+    """A permutation of 0..m-1 in which every run of neighbours is spread over the whole range.
+
+    >>> bit_reversed_rank(np.arange(6), np.full(6, 6)).tolist()
+    [0, 3, 2, 5, 1, 4]
+    """
+    bits = max(1, int(sizes.max()).bit_length()) if len(sizes) else 1
+    value, key = within.copy(), np.zeros_like(within)
+    for _ in range(bits):
+        key = (key << 1) | (value & 1)
+        value >>= 1
+    begin = np.arange(len(within)) - within
+    order = np.lexsort((key, begin))
+    rank = np.empty_like(within)
+    rank[order] = np.arange(len(within))
+    return np.asarray(rank - begin)
+
+
+def row_uniforms(count: int, source: Source) -> Floats:
+    """Uniform numbers in [0, 1) from the source's coins."""
+    return np.asarray((source.words(count) >> np.uint64(11)) * 2.0**-53)
+
+
+def _codes(columns: Codes, shape: tuple[int, ...]) -> Codes:
+    """Each row's cell as one number; 0 where there are no columns."""
+    if not shape:
+        return np.zeros(len(columns), dtype=np.int64)
+    return np.asarray(np.ravel_multi_index(tuple(columns.T), shape), dtype=np.int64)
+
+
+def _order(columns: Codes, group: Codes, source: Source) -> Codes:
+    """Rows by group, then by the columns given (the first one first), then at random."""
+    keys = [
+        source.words(len(group)),
+        *(columns[:, place] for place in range(columns.shape[1] - 1, -1, -1)),
+        group,
+    ]
+    return np.lexsort(keys)
+
+
+def _shuffle(rows: int, source: Source) -> Codes:
+    return np.argsort(source.words(rows), kind="stable")

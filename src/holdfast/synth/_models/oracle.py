@@ -1,0 +1,267 @@
+"""The optimisation oracle of the dual methods: the record at which a sum of queries is largest.
+
+Three solvers behind one function: exact enumeration for small universes, HiGHS (through SciPy) for an integer
+programme over one-hot encoded records with a proved gap, and coordinate ascent from many starts for speed. The oracle
+sees released queries only, so privacy does not depend on how well it does; accuracy does, and the gap is reported.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.errors import require
+from holdfast.noise._source import Source
+from holdfast.noise._uniform import integers
+from holdfast.synth._models.coordinate_scores import CoordinateScores
+from holdfast.synth._models.dense import universe_size
+from holdfast.synth._models.universe import AllCells
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+Columns = tuple[str, ...]
+Oracle = Literal["auto", "enumerate", "milp", "ascent"]
+#: Universes up to this size are searched completely.
+ENUMERATED = 2**16
+PROGRAMMED = 500
+"""Weighted cells up to which one record is found by the integer programme: tenths of a second."""
+STARTS = 24
+"""Coordinate ascents for each record asked for."""
+TIME_LIMIT = 10.0
+"""Seconds that the integer programme may take for one record."""
+SMALLEST = 1e-9
+"""Weights below this share of the largest are left out of the integer programme; the bound allows for them."""
+
+
+@dataclass(kw_only=True, eq=False)
+class RecordObjective:
+    """f(x) = the sum over column sets of a table's value at x. Queries are added with their weights, as they come.
+
+    >>> gain = RecordObjective(domain={"a": 2, "b": 3})
+    >>> gain.add(("a", "b"), np.eye(2, 3), 2.0)
+    >>> gain.values(np.array([[0, 0], [1, 0]])).tolist()
+    [2.0, 0.0]
+    """
+
+    domain: Mapping[str, int]
+    tables: dict[Columns, Floats] = field(default_factory=dict)
+
+    def add(self, columns: Columns, table: Floats, weight: float = 1.0) -> None:
+        """A weighted function of some columns."""
+        if columns not in self.tables:
+            self.tables[columns] = np.zeros(table.shape)
+        self.tables[columns] += weight * table
+
+    def values(self, codes: Codes) -> Floats:
+        """f at each record."""
+        coordinates = CoordinateScores(self.domain, list(self.tables))
+        return coordinates.totals(codes, [table.reshape(-1) for table in self.tables.values()])
+
+    def everywhere(self) -> Floats:
+        """f at every possible record, where these are few."""
+        universe = AllCells(self.domain)
+        made = np.zeros(universe.size)
+        for columns, table in self.tables.items():
+            made += universe.values(columns, table)
+        return made
+
+    def bound(self) -> float:
+        """An upper bound on f that needs no search: the largest value of each table."""
+        return math.fsum(float(table.max()) for table in self.tables.values())
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Optima:
+    """Records found for each of several perturbed objectives, how good they are and how good any could be."""
+
+    codes: Codes
+    values: Floats
+    bounds: Floats
+
+    @property
+    def gap(self) -> float:
+        """The largest distance from a bound, 0 where all are proved optimal."""
+        return float(np.max(np.maximum(self.bounds - self.values, 0.0)))
+
+
+def one_hot_starts(domain: Mapping[str, int]) -> list[int]:
+    """Where each column's cells begin in a one-hot encoded record; one more, for the end.
+
+    >>> one_hot_starts({"a": 2, "b": 3})
+    [0, 2, 5]
+    """
+    return [0, *accumulate(domain.values())]
+
+
+def linear(codes: Codes, noise: Floats, domain: Mapping[str, int]) -> Floats:
+    """<one-hot record, noise>, row by row: each record has its own noise vector."""
+    starts = one_hot_starts(domain)
+    at = np.arange(len(codes))
+    made = np.zeros(len(codes))
+    for column in range(len(domain)):
+        made += noise[at, starts[column] + codes[:, column]]
+    return made
+
+
+def best_records(
+    objective: RecordObjective, source: Source, *, noise: Floats | None = None, oracle: Oracle = "auto"
+) -> Optima:
+    """For each row of `noise` (one-hot coefficients, one record without), the best record of f(x) + <x, noise>.
+
+    `oracle` is "enumerate", "milp", "ascent" or "auto": all records where there are at most 65,536; else the integer
+    programme for one record and at most 500 weighted cells; else ascents. That depends on released queries only.
+
+    >>> gain = RecordObjective(domain={"a": 2, "b": 3})
+    >>> gain.add(("a", "b"), np.array([[0.0, 1.0, 0.0], [2.0, 0.0, 0.0]]))
+    >>> best_records(gain, Source(seed=1)).codes.tolist()
+    [[1, 0]]
+    """
+    require(oracle in (*SOLVERS, "auto"), "oracle", oracle, "one of auto, " + ", ".join(SOLVERS))
+    width = sum(objective.domain.values())
+    given = np.zeros((1, width)) if noise is None else np.asarray(noise, dtype=np.float64)
+    require(given.ndim == 2 and given.shape[1] == width, "noise.shape", given.shape, f"(records, {width})")
+    name = _choice(objective, len(given)) if oracle == "auto" else oracle
+    return SOLVERS[name](objective, given, source)
+
+
+def _choice(objective: RecordObjective, records: int) -> str:
+    """The solver that fits: exact where that is quick."""
+    if universe_size(objective.domain) <= ENUMERATED:
+        return "enumerate"
+    cells = sum(int(np.count_nonzero(table)) for table in objective.tables.values())
+    return "milp" if records == 1 and cells <= PROGRAMMED else "ascent"
+
+
+def enumerate_all(objective: RecordObjective, noise: Floats, source: Source) -> Optima:
+    """The best of all records: exact."""
+    universe = AllCells(objective.domain, most_cells=2**24)
+    common = objective.everywhere()
+    starts = one_hot_starts(objective.domain)
+    found, values = [], []
+    for row in noise:
+        score = common
+        if row.any():
+            score = common.copy()
+            for place, name in enumerate(objective.domain):
+                score += universe.values((name,), row[starts[place] : starts[place + 1]])
+        found.append(int(np.argmax(score)))
+        values.append(float(score[found[-1]]))
+    codes = np.column_stack(np.unravel_index(np.array(found), tuple(objective.domain.values())))
+    best = np.array(values)
+    return Optima(codes=codes.astype(np.int64), values=best, bounds=best)
+
+
+def ascend(objective: RecordObjective, noise: Floats, source: Source) -> Optima:
+    """Coordinate ascent from random records, 24 for each record asked for; no bound but the trivial one."""
+    domain = objective.domain
+    coordinates = CoordinateScores(domain, list(objective.tables))
+    tables = [table.reshape(-1) for table in objective.tables.values()]
+    starts = one_hot_starts(domain)
+    repeated = np.repeat(noise, STARTS, axis=0)
+    codes = np.column_stack([integers(source, bound=cells, size=len(repeated)) for cells in domain.values()])
+    seeded = _records_of_large_cells(objective, codes, source)
+    active = np.arange(len(codes))
+    for _ in range(50):
+        before = seeded[active].copy()
+        for column in range(len(domain)):
+            scores = coordinates.scores(seeded[active], column, tables)
+            scores += repeated[active, starts[column] : starts[column + 1]]
+            seeded[active, column] = np.argmax(scores, axis=1)
+        active = active[np.any(seeded[active] != before, axis=1)]
+        if active.size == 0:
+            break
+    values = coordinates.totals(seeded, tables) + linear(seeded, repeated, domain)
+    best = np.argmax(values.reshape(-1, STARTS), axis=1) + STARTS * np.arange(len(noise))
+    ceiling = objective.bound() + sum(
+        noise[:, starts[place] : starts[place + 1]].max(axis=1) for place in range(len(domain))
+    )
+    return Optima(codes=seeded[best], values=values[best], bounds=np.asarray(ceiling))
+
+
+def _records_of_large_cells(objective: RecordObjective, codes: Codes, source: Source) -> Codes:
+    """Half of the starts lie in a cell that some table likes: from elsewhere an ascent may never reach one."""
+    names = list(objective.domain)
+    made = codes.copy()
+    liked = [(columns, table) for columns, table in objective.tables.items() if table.max() > 0]
+    for place in range(0, len(made), 2) if liked else ():
+        columns, table = liked[int(integers(source, bound=len(liked), size=1)[0])]
+        good = np.flatnonzero(table.reshape(-1) > 0)
+        cell = int(good[int(integers(source, bound=len(good), size=1)[0])])
+        for name, code in zip(columns, np.unravel_index(cell, table.shape), strict=True):
+            made[place, names.index(name)] = int(code)
+    return made
+
+
+def solve(objective: RecordObjective, noise: Floats, source: Source) -> Optima:
+    """One integer programme for each record, by HiGHS: one-hot columns, and a variable for each weighted cell."""
+    parts = [_programme(objective, row) for row in noise]
+    codes = np.array([record for record, _ in parts], dtype=np.int64)
+    values = objective.values(codes) + linear(codes, noise, objective.domain)
+    return Optima(codes=codes, values=values, bounds=np.maximum(values, [bound for _, bound in parts]))
+
+
+def _programme(objective: RecordObjective, row: Floats) -> tuple[list[int], float]:
+    """maximise <x, row> + sum of weights z: z <= x_i for the cells of a gain, z >= sum x_i - (k - 1) of a loss."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import coo_array
+
+    names, starts = list(objective.domain), one_hot_starts(objective.domain)
+    one_hot = starts[-1]
+    weights: list[float] = []
+    entries: list[tuple[int, int, float]] = []  # (constraint, variable, coefficient)
+    upper: list[float] = []
+    left_out = 0.0
+    for columns, table in objective.tables.items():
+        flat = table.reshape(-1)
+        keep = np.abs(flat) > SMALLEST * max(1e-300, float(np.abs(flat).max()))
+        left_out += float(np.abs(flat[~keep]).max(initial=0.0))
+        for cell in np.flatnonzero(keep).tolist():
+            ones = [
+                starts[names.index(name)] + int(code)
+                for name, code in zip(columns, np.unravel_index(cell, table.shape), strict=True)
+            ]
+            variable = one_hot + len(weights)
+            weights.append(float(flat[cell]))
+            if flat[cell] > 0:
+                for one in ones:
+                    entries += [(len(upper), variable, 1.0), (len(upper), one, -1.0)]
+                    upper.append(0.0)
+            else:
+                entries += [(len(upper), one, 1.0) for one in ones] + [(len(upper), variable, -1.0)]
+                upper.append(len(ones) - 1.0)
+    total = one_hot + len(weights)
+    per_column = [
+        (place, cell, 1.0) for place in range(len(names)) for cell in range(starts[place], starts[place + 1])
+    ]
+    constraints = [LinearConstraint(_sparse(per_column, (len(names), total), coo_array), 1.0, 1.0)]
+    if upper:
+        constraints.append(LinearConstraint(_sparse(entries, (len(upper), total), coo_array), -np.inf, upper))
+    found = milp(
+        -np.concatenate([row, weights]),
+        constraints=constraints,
+        bounds=Bounds(0.0, 1.0),
+        integrality=np.concatenate([np.ones(one_hot), np.zeros(len(weights))]),
+        options={"time_limit": TIME_LIMIT},
+    )
+    if found.x is None:  # no record in time: any will do, privacy does not depend on it
+        ceiling = objective.bound() + sum(float(row[a:b].max()) for a, b in pairwise(starts))
+        return [0] * len(names), ceiling
+    record = [int(np.argmax(found.x[starts[place] : starts[place + 1]])) for place in range(len(names))]
+    dual = found.mip_dual_bound if found.mip_dual_bound is not None else found.fun
+    return record, float(-dual) + left_out
+
+
+def _sparse(entries: list[tuple[int, int, float]], shape: tuple[int, int], make: Callable[..., Any]) -> Any:
+    rows, columns, values = zip(*entries, strict=True)
+    return make((values, (rows, columns)), shape=shape)
+
+
+#: For each row of noise the best record.
+Solver = Callable[[RecordObjective, Floats, Source], Optima]
+SOLVERS: dict[str, Solver] = {"enumerate": enumerate_all, "milp": solve, "ascent": ascend}

@@ -1,0 +1,111 @@
+"""Shared sums: many small tables of one large distribution, each summed out of a middle-sized one that several share.
+
+A sum over a million records for each of a thousand pairs of columns goes through every record a thousand times. All
+pairs of twelve columns lie in one table of those twelve; so the records are gone through once for each such table, and
+the pairs are summed out of it. Which tables are shared depends on declared sizes only, and is planned once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.synth._models.dense import summed
+
+Floats = NDArray[np.float64]
+Columns = tuple[str, ...]
+MOST_CELLS = 2**12
+"""Of a shared table: small beside the records, large enough to hold many tables."""
+FEW = 8
+"""So few tables are summed one by one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharedTable:
+    """A table, and those that are summed out of it, one by one or again by way of shared ones."""
+
+    columns: Columns
+    members: tuple[Columns, ...]
+    within: tuple[SharedTable, ...]
+
+
+def shared_tables(
+    domain: Mapping[str, int], wanted: Sequence[Columns], *, most_cells: int = MOST_CELLS
+) -> tuple[SharedTable, ...]:
+    """Tables of at most so many cells in which all wanted ones lie; a wanted one that is larger is none's part.
+
+    Greedy: the first wanted table that lies in none, and to it, one by one, the columns that bring most others in.
+
+    >>> pairs = [("a", "b"), ("b", "c"), ("a", "c"), ("c", "d")]
+    >>> [(one.columns, len(one.members)) for one in shared_tables(dict.fromkeys("abcd", 2), pairs, most_cells=8)]
+    [(('a', 'b', 'c'), 3), (('c', 'd'), 1)]
+    """
+    names = list(domain)
+    left = list(dict.fromkeys(wanted))
+    asked = np.array([[name in columns for name in names] for columns in left], dtype=np.int64)
+    made = []
+    while left:
+        held, missing = asked[0].copy(), asked @ (1 - asked[0])
+        while (best := _next(domain, names, held, asked, missing, most_cells)) is not None:
+            held[best] = 1
+            missing -= asked[:, best]
+        columns = tuple(name for name, one in zip(names, held, strict=True) if one)
+        inside = missing == 0
+        members = tuple(one for one, at in zip(left, inside, strict=True) if at)
+        made.append(SharedTable(columns=columns, members=members, within=_within(domain, columns, members)))
+        left = [one for one, at in zip(left, inside, strict=True) if not at]
+        asked = asked[~inside]
+    return tuple(made)
+
+
+def _next(
+    domain: Mapping[str, int],
+    names: Sequence[str],
+    held: NDArray[np.int64],
+    asked: NDArray[np.int64],
+    missing: NDArray[np.int64],
+    most_cells: int,
+) -> int | None:
+    """The column for which there is room and which brings most tables in; else most of those nearest to being in."""
+    cells = math.prod(domain[name] for name, one in zip(names, held, strict=True) if one)
+    room = np.array(
+        [not one and cells * domain[name] <= most_cells for name, one in zip(names, held, strict=True)]
+    )
+    outside = missing[missing > 0]
+    if not room.any() or len(outside) == 0:
+        return None
+    votes = np.where(room, asked[missing == outside.min()].sum(axis=0), 0)
+    return int(np.argmax(votes)) if votes.any() else None
+
+
+def _within(
+    domain: Mapping[str, int], columns: Columns, members: Sequence[Columns]
+) -> tuple[SharedTable, ...]:
+    inner = {name: domain[name] for name in columns}
+    most = math.isqrt(math.prod(inner.values()))
+    if len(members) <= FEW or any(math.prod(domain[name] for name in one) >= most for one in members):
+        return ()
+    return shared_tables(inner, members, most_cells=most)
+
+
+def summed_together(
+    project: Callable[[Columns], Floats], domain: Mapping[str, int], plan: Sequence[SharedTable]
+) -> dict[Columns, Floats]:
+    """All members of the shared tables, which `project` makes."""
+    made: dict[Columns, Floats] = {}
+    for shared in plan:
+        whole = project(shared.columns)
+        inner = {name: domain[name] for name in shared.columns}
+
+        def part(columns: Columns, whole: Floats = whole, inner: Mapping[str, int] = inner) -> Floats:
+            return summed(whole, inner, columns)
+
+        if shared.within:
+            made |= summed_together(part, inner, shared.within)
+        else:
+            made |= {columns: part(columns) for columns in shared.members}
+    return made

@@ -1,0 +1,184 @@
+"""What can be done with a synthetic table once it is released: rows, answers, a summary, a file. All of it is free.
+
+Answers have intervals that rest on what was released with the rows and on nothing else, so they are the same before a
+release is saved and after it is loaded.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from holdfast._arguments import checked
+from holdfast._caution import warn
+from holdfast.errors import AssumptionWarning, ParameterError, require
+from holdfast.noise._source import Source
+from holdfast.release import Release
+from holdfast.release._certificate import Certificate
+from holdfast.synth._answers import Answers, Intervals, answer, identity, noise_quantile, ratio_quantile
+from holdfast.synth._certificate import COUNT_FAILURE, OVERALL
+from holdfast.synth._contents import SyntheticContents, describe
+from holdfast.synth._models.dense import RowsModel
+from holdfast.synth._models.model import Measurement, Model
+from holdfast.synth._rows.coded_rows import FRAMES, CodedRows, as_frame, decode_rows, row_coins
+from holdfast.synth._rows.impossible_rows import Zeros, possible_rows
+from holdfast.synth._whole_table import WHOLE
+from holdfast.synth._workload import Workload
+
+
+@checked
+class ReleasedTable:
+    """A released synthetic table: what `Synthesizer` is after `fit`, and what a file holds."""
+
+    release_: Release[dict[str, Any]]
+    """The contents with their promise: rows, noisy counts, certificates and provenance."""
+    method_: str
+    """The name of the method, also of a release that was loaded."""
+    model_: Model | None
+    """What rows are drawn from; None of a release that was loaded, which draws from its rows."""
+    key: str | None = None
+    _contents: SyntheticContents
+    _rows: CodedRows
+    """The rows of the contents as cell codes."""
+    _constraints: tuple[Zeros, ...]
+    _kind: str
+    """Of the frames that are handed out."""
+    _draws: dict[int, int]
+    """How often so many new rows were drawn."""
+
+    @property
+    def certificate_(self) -> Certificate | None:
+        """How wrong the rows can be over all certified queries; None where nothing is claimed."""
+        return _claim(self.release_, OVERALL)
+
+    def sample(self, rows: int | None = None, *, frame: str | None = None) -> Any:
+        """The released rows, in the kind of frame that was fitted, or in `frame`: "pandas", "polars", "arrow", "dict".
+
+        With another number of rows: a new draw from the released model (of a loaded release, from its rows), which
+        costs nothing and which no certificate speaks of. Each call draws other rows.
+        """
+        self._require_fitted()
+        known = f"one of {', '.join(map(repr, FRAMES))}, or None for the kind that was fitted"
+        require(frame is None or frame in FRAMES, "frame", frame, known)
+        if rows is None or rows == len(self._rows):
+            return self._as_frame(self._contents.table, frame)
+        whole = isinstance(rows, int | np.integer) and not isinstance(rows, bool)
+        require(whole and rows >= 0, "rows", rows, "a whole number >= 0")
+        warn(
+            f"{rows} rows are a new draw: the certificate is about the {len(self._rows)} released rows only",
+            AssumptionWarning,
+        )
+        count = int(rows)
+        drawn = self._draws[count] = self._draws.get(count, 0) + 1
+        again = f"/{drawn}" if drawn > 1 else ""
+        coins = row_coins(self._contents.measurements, key=f"{self.key or ''}/rows={count}{again}")
+        model = self.model_ or RowsModel(
+            domain=self._rows.domain, codes=self._rows.codes, total=len(self._rows)
+        )
+        made = draw_coded_rows(model, count, coins, self._constraints)
+        table = decode_rows(made, self._contents.schema, coins, self._constraints)
+        return self._as_frame(table, frame)
+
+    def answer(self, workload: Workload | None = None) -> Answers:
+        """Proportions on the released rows with intervals for the table's own: free, whatever is asked.
+
+        A marginal that was measured has the interval of its noise, another query of the declared workload that
+        of the certificate, which covers the model's error; any other query has no interval.
+        """
+        self._require_fitted()
+        asked = self._contents.workload if workload is None else workload
+        asked.check(self._contents.schema)
+        return _answers(self.release_, self._contents, self._rows, asked)
+
+    def summary(self) -> str:
+        """What was done, what it rests on, how wrong it can be, and what is promised."""
+        self._require_fitted()
+        return describe(self._contents, self.release_, method=self.method_)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the release: rows, noisy counts, guarantee and certificates in one file."""
+        self._require_fitted()
+        self.release_.save(path)
+
+    def _hold(
+        self,
+        release: Release[Any],
+        contents: SyntheticContents,
+        rows: CodedRows,
+        *,
+        model: Model | None,
+        constraints: Sequence[Zeros] = (),
+        kind: str = "arrow",
+        types: Any = None,
+    ) -> None:
+        """Everything that the methods above need."""
+        self.release_, self._contents, self._rows, self.model_ = release, contents, rows, model
+        self._constraints, self._kind, self._draws = tuple(constraints), kind, {}
+        self._types = types
+
+    def _as_frame(self, table: Any, frame: str | None) -> Any:
+        """Rows in that kind of frame; what is a frame library's own is kept where it is the fitted one."""
+        types = self._types
+        if types is not None and frame not in (None, self._kind):
+            types = replace(types, native={})
+        return as_frame(table, frame or self._kind, self._contents.schema, types)
+
+    def _require_fitted(self) -> None:
+        if not hasattr(self, "_contents"):
+            raise ParameterError("this Synthesizer is not fitted yet; call fit first")
+
+
+def draw_coded_rows(model: Model, rows: int, coins: Source, zeros: Sequence[Zeros]) -> CodedRows:
+    """So many rows of the model, none of them impossible."""
+    codes = possible_rows(model, rows, coins, zeros) if zeros else model.sample(rows, coins)
+    return CodedRows(domain=dict(model.domain), codes=codes)
+
+
+def _claim(release: Release[Any], name: str) -> Certificate | None:
+    """The claim of that name; None where none was made."""
+    return next((one for one in release.certificates if one.name == name), None)
+
+
+def released_intervals(
+    release: Release[Any], contents: SyntheticContents, *, measured: Mapping[frozenset[str], Measurement]
+) -> tuple[Intervals, float, str]:
+    """What intervals rest on, their confidence, and which rows they speak of: all, where that was paid for."""
+    promise, whole, overall = release.guarantee, _claim(release, WHOLE), _claim(release, OVERALL)
+    failure, confidence = 1.0 - contents.confidence, contents.confidence
+    kept = promise.unit.kept() + promise.unit.left_out()
+    if whole is not None:
+        kept, confidence = f" ({whole.statement})", whole.confidence
+        # The bound on the rows that were kept may fail, too: measured counts are left the rest.
+        failure *= 1.0 - COUNT_FAILURE
+    pure = promise.curve.as_pure() is not None
+    counted = contents.counted if contents.counted is not None and contents.counted.laplace is pure else None
+    quantile = noise_quantile if counted is None else ratio_quantile
+    intervals = Intervals(
+        # The overall claim only: choosing the smaller of two claims afterwards would not keep the confidence.
+        alphas={} if overall is None else {identity(group): overall.alpha for group in contents.certified},
+        measured=measured,
+        rows=contents.public_rows,
+        counted=counted,
+        quantile=quantile(1.0 - failure, pure=pure),
+        left_out=0.0 if whole is None else float(whole.details["left_out"]),
+    )
+    return intervals, confidence, kept
+
+
+def _answers(
+    release: Release[Any], contents: SyntheticContents, rows: CodedRows, workload: Workload
+) -> Answers:
+    """Every query of the workload on the released rows; about the whole table, where that was paid for."""
+    intervals, confidence, kept = released_intervals(release, contents, measured=contents.measured())
+    return answer(
+        rows,
+        workload,
+        intervals,
+        confidence=confidence,
+        kept=kept,
+        n_public=None if release.guarantee.adjacency.count_is_public else contents.public_rows,
+    )

@@ -1,0 +1,335 @@
+"""CodedRows: synthetic records as cell codes, countable like a table; and back to values, in the user's kind of frame.
+
+Labels, numbers inside their bins and nulls come from the schema alone, never from the data. A decoded record, read
+again with the same schema, falls into the cells it came from: what was certified of the cells holds for the values.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast._extras import optional
+from holdfast.data._schema import Categorical, DateTime, Numeric, Schema
+from holdfast.data._schema.columns import typed_labels
+from holdfast.errors import ParameterError, require
+from holdfast.noise._source import Source
+from holdfast.synth._models.model import Measurement
+from holdfast.synth._rows.impossible_rows import Zeros
+from holdfast.synth._workload.workload import Group
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+FRAMES = ("pandas", "polars", "arrow", "dict")
+_OTHER_FRAMES = "sample(frame='arrow') and sample(frame='dict') give the same rows"
+#: Types that decoded values have anyway.
+_USUAL = ("int64", "float64", "bool", "str", "")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CodedRows:
+    """One row per record and one column per column of the domain.
+
+    >>> rows = CodedRows(domain={"a": 2, "b": 3}, codes=np.array([[0, 2], [1, 2], [1, 0]]))
+    >>> rows(["a"]).tolist(), rows(["b", "a"]).tolist()
+    ([1.0, 2.0], [[0.0, 1.0], [0.0, 0.0], [1.0, 1.0]])
+    """
+
+    domain: Mapping[str, int]
+    codes: Codes
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "codes", np.ascontiguousarray(self.codes, dtype=np.int64))
+        sizes = np.array(list(self.domain.values()))
+        flat = self.codes.ndim == 2 and self.codes.shape[1] == len(sizes)
+        require(flat, "codes", self.codes.shape, f"rows of {len(sizes)} codes")
+        inside = bool(np.all((self.codes >= 0) & (self.codes < sizes)))
+        require(inside, "codes", "...", "codes inside the domain")
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __call__(self, columns: Sequence[str]) -> Floats:
+        """The joint count of some columns."""
+        shape = tuple(self.domain[name] for name in columns)
+        if not shape:
+            return np.array(float(len(self)))
+        place = {name: column for column, name in enumerate(self.domain)}
+        cells = np.ravel_multi_index(tuple(self.codes[:, place[name]] for name in columns), shape)
+        counts = np.bincount(cells, minlength=int(np.prod(shape, dtype=np.int64)))
+        return counts.reshape(shape).astype(np.float64)
+
+    def answers(self, group: Group) -> Floats:
+        """The summed answers of a group: from the joint count of its columns, or row by row."""
+        if not group.by_rows:
+            return group.answers(self(group.columns))
+        place = {name: column for column, name in enumerate(self.domain)}
+        summed: Any = group
+        return np.asarray(summed.summed(self.codes[:, [place[name] for name in group.columns]]))
+
+    def fingerprint(self) -> str:
+        """A hash of the records: what was certified is told from what was not."""
+        head = repr([list(self.domain.items()), self.codes.shape]).encode()
+        return hashlib.sha256(head + self.codes.astype("<i8").tobytes()).hexdigest()
+
+
+def row_coins(measurements: Sequence[Measurement], *, key: str) -> Source:
+    """The coins that turn a released model into rows: a function of what was released.
+
+    Drawing rows is post-processing, so its coins protect nobody. Made from released values, they are the same in
+    a job that was killed and runs again: the rows that are certified are the rows that come out.
+    """
+    digest = hashlib.sha256(key.encode())
+    for measurement in measurements:
+        digest.update(repr((measurement.columns, measurement.noise_std)).encode())
+        digest.update(np.ascontiguousarray(measurement.values, dtype="<f8").tobytes())
+    return Source(seed=int.from_bytes(digest.digest()[:16], "little"))
+
+
+# To values.
+
+
+def decode_rows(rows: CodedRows, schema: Schema, source: Source, constraints: Sequence[Zeros] = ()) -> Any:
+    """An Arrow table: whole numbers as int64, other numbers as float64, dates as dates, categories as texts.
+
+    A `dtype` of the schema is kept; an ordered column is an ordered dictionary of its labels.
+    Categories that are all whole numbers, all dates (2026-05-01), or `true` and `false`, come back as such: types
+    follow from the declared labels, never from how a frame stored them. A number is uniform within its bin, or its
+    logarithm is where bins are logarithmic, and whole numbers are such numbers, rounded; columns that `constraints`
+    declare to be in order keep to it there.
+    """
+    import pyarrow
+
+    codes = {name: rows.codes[:, place] for place, name in enumerate(rows.domain)}
+    left = _ordered(codes, schema, [one for one in constraints if one.gap is not None])
+    return pyarrow.table({name: _decoded(schema[name], codes[name], source, left) for name in rows.domain})
+
+
+def _ordered(codes: Mapping[str, Codes], schema: Schema, orders: Sequence[Zeros]) -> Any:
+    """What is left to the rows of each column in order (`OrderedCells`); nothing where none is."""
+    if not orders:
+        return None
+    from holdfast.synth._rows.column_order import OrderedCells
+
+    return OrderedCells(codes, schema, orders)
+
+
+def empty_cells(schema: Schema, names: tuple[str, ...]) -> tuple[Zeros, ...]:
+    """Bins of whole-number columns that hold no whole number: no record can be there, so none is drawn there."""
+    made = []
+    for name in names:
+        column = schema[name]
+        if isinstance(column, Numeric) and column.integer:
+            low, high = whole_bounds(column)
+            empty = np.flatnonzero(low > high)
+            if empty.size:
+                made.append(Zeros((name,), [(int(cell),) for cell in empty]))
+    return tuple(made)
+
+
+def null_cell(column: Numeric | Categorical) -> int | None:
+    """The cell that stands for a missing value and for nothing else."""
+    if isinstance(column, Numeric):
+        return column.cells - 1 if column.has_null_cell else None
+    new = column.null is not None and column.null not in column.listed and column.null != column.other
+    return column.null_code if new else None
+
+
+def _decoded(column: Numeric | Categorical, codes: Codes, source: Source, left: Any) -> Any:
+    missing = None if null_cell(column) is None else codes == null_cell(column)
+    number = isinstance(column, Numeric)
+    made = _numbers(column, codes, missing, source, left) if number else _labels(column, codes, missing)  # type: ignore[arg-type]
+    if column.dtype is None and not (isinstance(column, Categorical) and column.ordered):
+        return made
+    from holdfast.synth._rows.frames import as_type, declared_type
+
+    return as_type(column, made, declared_type(column))
+
+
+def _numbers(
+    column: Numeric, codes: Codes, missing: NDArray[np.bool_] | None, source: Source, left_over: Any
+) -> Any:
+    import pyarrow
+
+    bins = len(column.edges) - 1
+    cell = np.minimum(codes, bins - 1)
+    uniform = (source.words(len(codes)) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    if column.integer:
+        low, high = whole_bounds(column)
+        if np.any(low[cell] > high[cell]):
+            raise ParameterError(f"a bin of column {column.name!r} holds no whole number; declare wider bins")
+        low, high = low[cell], high[cell]
+        ordered = left_over is not None and column.name in left_over
+        if ordered:
+            low, high = left_over.bounds(column.name)
+        values: NDArray[Any] = _whole(low, high, uniform, logarithmic=column.spacing == "log")
+        if ordered:
+            left_over.decide(column.name, values)
+        if isinstance(column, DateTime):
+            from holdfast.data._moments import as_dates
+
+            return as_dates(column, values, missing)
+    else:
+        edges = np.array(column.edges)
+        left, right = edges[:-1][cell], edges[1:][cell]
+        # Bins are half-open: the right edge belongs to the next one.
+        values = left + uniform * (right - left)
+        if column.spacing == "log":
+            one_sign = left * right > 0
+            ratio = np.where(one_sign, right, 1.0) / np.where(one_sign, left, 1.0)
+            values = np.where(one_sign, left * ratio**uniform, values)
+        if column.decimals is not None:
+            values = _rounded(values, left, right, column.decimals)
+        values = np.maximum(np.minimum(values, np.nextafter(right, left)), left)
+    return pyarrow.array(values, mask=missing)
+
+
+def _whole(low: Codes, high: Codes, uniform: Floats, *, logarithmic: bool) -> Codes:
+    """Whole numbers from `low` to `high`, each as likely as the numbers that are rounded to it (`Numeric`).
+
+    Those lie between `low - 1/2` and `high + 1/2`, evenly, or evenly in their logarithm where all have one sign.
+    """
+    span = high - low + 1
+    even: Codes = low + np.minimum((uniform * span).astype(np.int64), span - 1)
+    if not logarithmic:
+        return even
+    one_sign = (low > 0) | (high < 0)
+    smallest, largest = np.minimum(np.abs(low), np.abs(high)), np.maximum(np.abs(low), np.abs(high))
+    start = np.where(one_sign, smallest, 1) - 0.5
+    ratio = np.where(one_sign, largest + 0.5, start) / start
+    # Below zero the same coin counts from the other end, so that a larger coin is a larger number everywhere.
+    size = np.floor(start * ratio ** np.where(high < 0, 1.0 - uniform, uniform) + 0.5).astype(np.int64)
+    size = np.clip(size, smallest, largest)
+    return np.where(one_sign, np.where(high < 0, -size, size), even)
+
+
+def _rounded(values: Floats, left: Floats, right: Floats, decimals: int) -> Floats:
+    """So many digits behind the point, where the cell holds such a number."""
+    near, step = np.round(values, decimals), 10.0**-decimals
+    made, found = values, np.zeros(len(values), dtype=np.bool_)
+    for moved in (near, np.round(near - step, decimals), np.round(near + step, decimals)):
+        inside = ~found & (moved >= left) & (moved < right)
+        made, found = np.where(inside, moved, made), found | inside
+    return made
+
+
+def whole_bounds(column: Numeric) -> tuple[Codes, Codes]:
+    """The first and the last whole number of each bin; the last bin is closed on the right."""
+    edges = column.edges
+    low = np.array([math.ceil(edge) for edge in edges[:-1]])
+    high = np.array([math.ceil(edge) - 1 for edge in edges[1:]])
+    high[-1] = math.floor(min(edges[-1], column.high))
+    return low, high
+
+
+def _labels(column: Categorical, codes: Codes, missing: NDArray[np.bool_] | None) -> Any:
+    import pyarrow
+
+    gone = null_cell(column)
+    labels = [label for cell, label in enumerate(column.labels) if cell != gone]
+    typed = typed_labels(labels)
+    if all(_is_date(label) for label in labels):
+        values: Any = np.array(labels, dtype="datetime64[D]")
+    else:
+        values = np.array(typed, dtype=object if isinstance(typed[0], str) else None)
+    place = np.minimum(codes, len(labels) - 1)
+    if gone is not None and gone < len(labels):
+        place = np.where(codes > gone, codes - 1, place)
+    return pyarrow.array(values[place], mask=missing)
+
+
+def _is_date(label: str) -> bool:
+    """Whether a label is a day of the calendar, in the one form that every engine reads back."""
+    try:
+        return _DATE.fullmatch(label) is not None and bool(date.fromisoformat(label))
+    except ValueError:
+        return False
+
+
+# To frames.
+
+
+def frame_kind(source: Any) -> str:
+    """What the user works with: `pandas`, `polars`, `arrow` or `dict`; Arrow for files and tables.
+
+    >>> frame_kind({"a": [1, 2]}), frame_kind("data.parquet")
+    ('dict', 'arrow')
+    """
+    if isinstance(source, Mapping):
+        return "dict"
+    package = type(source).__module__.partition(".")[0]
+    return package if package in FRAMES else "arrow"
+
+
+def frame_types(source: Any, names: tuple[str, ...]) -> Any:
+    """The types of a frame's columns; None for files and tables, whose schema says what they are."""
+    framed = isinstance(source, Mapping) or type(source).__module__.partition(".")[0] in (*FRAMES, "pyarrow")
+    if not framed:
+        return None
+    listed = isinstance(source, Mapping) or hasattr(source, "dtypes")
+    found = [str(getattr(source[name], "dtype", "")) for name in names]
+    usual = listed and all(name in _USUAL or name.startswith("<U") for name in found)
+    if usual:
+        return None
+    from holdfast.synth._rows.frames import FrameTypes
+
+    return FrameTypes.of(source, names)
+
+
+def as_frame(table: Any, kind: str, schema: Schema | None = None, types: Any = None) -> Any:
+    """An Arrow table as that kind of frame, in the types of the frame that was fitted (`FrameTypes`) where they fit.
+
+    A whole-number column with nulls is pandas' `Int64`, never float.
+    """
+    if types is not None and schema is not None:
+        from holdfast.synth._rows.frames import in_pandas, in_polars, restored
+
+        table = restored(table, schema, types)
+        if kind == "pandas":
+            return in_pandas(_pandas(table), types, table)
+        if kind == "polars":
+            return in_polars(as_frame(table, kind), types, schema)
+    if kind == "pandas":
+        return _pandas(table)
+    if kind == "polars":
+        return optional("polars", instead=_OTHER_FRAMES).from_arrow(table)
+    if kind == "dict":
+        return {
+            name: table[name].to_numpy(zero_copy_only=False)
+            if table[name].null_count == 0
+            else _with_nulls(table[name])
+            for name in table.column_names
+        }
+    return table
+
+
+def _pandas(table: Any) -> Any:
+    import pyarrow
+
+    pandas = optional("pandas", instead=_OTHER_FRAMES)
+
+    nullable = {pyarrow.int64(): pandas.Int64Dtype(), pyarrow.bool_(): pandas.BooleanDtype()}
+    frame = table.to_pandas()
+    for name in table.column_names:
+        column = table[name]
+        if column.null_count and column.type in nullable:
+            frame[name] = pandas.array(column.to_pylist(), dtype=nullable[column.type])
+    return frame
+
+
+def _with_nulls(column: Any) -> Any:
+    """NaN in numbers; None in a column of texts."""
+    import pyarrow
+
+    if pyarrow.types.is_integer(column.type) or pyarrow.types.is_floating(column.type):
+        return column.to_numpy(zero_copy_only=False).astype(np.float64)
+    return np.array(column.to_pylist(), dtype=object)

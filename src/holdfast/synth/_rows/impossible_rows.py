@@ -1,0 +1,245 @@
+"""Impossible combinations, declared: no released row has one, whatever model it is drawn from.
+
+A constraint is public knowledge (nobody of age 5 is married), never an observation of the table: that a cell is empty
+in the data is private. Keeping to it is post-processing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast._arguments import checked
+from holdfast.data._schema import Schema
+from holdfast.errors import FormatError, require
+from holdfast.noise._source import Source
+from holdfast.noise._uniform import integers
+from holdfast.synth._models.model import Model
+from holdfast.synth._rows.possible_record import PossibleRecords
+from holdfast.synth._workload.workload import declared_text, parsed_json
+
+Mask = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+#: Rounds of drawing again what was impossible, before rows are changed.
+REDRAWS = 20
+#: Steps of the walk that changes them, for each column that the constraints name.
+CHANGES = 200
+#: The largest joint table of a constraint's columns that is held as a whole.
+HELD_CELLS = 2**20
+
+
+@checked
+@dataclass(frozen=True)
+class Zeros:
+    """Cells of a few columns in which no record can be, as tuples of cell codes in the columns' order.
+
+    >>> Zeros(("age", "marital"), [(0, 1), (0, 2)]).allowed((2, 3)).tolist()
+    [[True, False, False], [True, True, True]]
+    """
+
+    columns: Sequence[str]
+    cells: Sequence[Sequence[int]]
+
+    def __post_init__(self) -> None:
+        require(not isinstance(self.columns, str), "columns", self.columns, "a list of names")
+        object.__setattr__(self, "columns", tuple(self.columns))
+        require(bool(self.columns), "columns", self.columns, "at least one name")
+        require(len(set(self.columns)) == len(self.columns), "columns", self.columns, "names given once each")
+        object.__setattr__(self, "cells", tuple(tuple(int(place) for place in cell) for cell in self.cells))
+        width = len(self.columns)
+        fits = all(len(cell) == width and min(cell) >= 0 for cell in self.cells)
+        require(fits, "cells", f"{len(self.cells)} cells", f"tuples of {width} codes >= 0, one per column")
+
+    @classmethod
+    def of_labels(cls, schema: Schema, combinations: Sequence[Mapping[str, str | Sequence[str]]]) -> Zeros:
+        """The same from the schema's labels; a list of labels stands for each of them.
+
+        >>> from holdfast.data import Categorical
+        >>> schema = Schema([Categorical("age", ["child", "adult"]), Categorical("work", ["none", "part", "full"])])
+        >>> Zeros.of_labels(schema, [{"age": "child", "work": ["part", "full"]}]).cells
+        ((0, 1), (0, 2))
+        """
+        require(len(combinations) > 0, "combinations", [], "at least one combination")
+        columns = tuple(combinations[0])
+        cells: list[tuple[int, ...]] = []
+        for combination in combinations:
+            require(
+                set(combination) == set(columns),
+                "combinations",
+                sorted(combination),
+                f"combinations of the same columns, {list(columns)}",
+            )
+            codes = [_codes(schema, name, combination[name]) for name in columns]
+            mesh = np.meshgrid(*codes, indexing="ij")
+            cells += [tuple(cell) for cell in np.stack([axis.reshape(-1) for axis in mesh], axis=1).tolist()]
+        return cls(columns, cells)
+
+    @classmethod
+    def in_order(
+        cls, schema: Schema, first: str, second: str, *, least: int = 0, most: int | None = None
+    ) -> Zeros:
+        """That a date or whole number is never below another, and at most `most` above it, in the columns' unit.
+
+        No row breaks it, in its cells or in its values. Declare it of every pair that it holds for, and give missing
+        values a cell of their own: where they stand for some date, that date is in no order.
+
+        >>> from holdfast.data import DateTime
+        >>> names = ("admitted", "discharged")
+        >>> schema = Schema([DateTime(name, "2024-01-01", "2024-06-30", bins="month") for name in names])
+        >>> Zeros.in_order(schema, *names, most=31).allowed((6, 6))[1].tolist()
+        [False, True, True, False, False, False]
+        """
+        from holdfast.synth._rows.column_order import ColumnsInOrder
+
+        return ColumnsInOrder.of_columns(schema, first, second, least, most)
+
+    @property
+    def gap(self) -> tuple[int, int] | None:
+        """Of columns in order: how far the second is above the first, at least and at most."""
+        return None
+
+    def allowed(self, shape: tuple[int, ...]) -> Mask:
+        """Which cells of a joint count of the columns may hold a record."""
+        require(len(shape) == len(self.columns), "shape", shape, "one number per column")
+        mask = np.ones(shape, dtype=np.bool_)
+        for cell in self.cells:
+            self._require_inside(cell, shape)
+            mask[tuple(cell)] = False
+        return mask
+
+    def potential(self, domain: Mapping[str, int]) -> tuple[tuple[str, ...], Floats]:
+        """The same for a graphical model: the columns, and 0 or -inf in each of their cells."""
+        columns = tuple(self.columns)
+        allowed = self.allowed(self._shape(domain))
+        return columns, np.where(allowed, 0.0, -np.inf)
+
+    def check(self, domain: Mapping[str, int]) -> None:
+        """Refuse columns or cells that the domain does not have."""
+        shape = self._shape(domain)
+        for cell in self.cells:
+            self._require_inside(cell, shape)
+
+    def _shape(self, domain: Mapping[str, int]) -> tuple[int, ...]:
+        for name in self.columns:
+            require(name in domain, "columns", name, f"among {list(domain)}")
+        return tuple(domain[name] for name in self.columns)
+
+    def is_held(self, domain: Mapping[str, int]) -> bool:
+        """Whether its joint table is small enough for a model; rows keep to it in any case."""
+        return math.prod(self._shape(domain)) <= HELD_CELLS
+
+    def broken(self, codes: Codes, domain: Mapping[str, int]) -> Mask:
+        """Which rows, given as codes of these columns, are in an impossible cell."""
+        if self.is_held(domain):
+            allowed = self.allowed(self._shape(domain))
+            return ~np.asarray(allowed[tuple(codes.T)])
+        listed = np.array(self.cells, dtype=np.int64).reshape(-1, len(self.columns))
+        number = np.unique(np.concatenate([listed, codes]), axis=0, return_inverse=True)[1].reshape(-1)
+        return np.isin(number[len(listed) :], number[: len(listed)])
+
+    @staticmethod
+    def _require_inside(cell: Sequence[int], shape: tuple[int, ...]) -> None:
+        inside = all(place < cells for place, cells in zip(cell, shape, strict=True))
+        require(inside, "cells", cell, f"codes below the numbers of cells, {shape}")
+
+
+def _codes(schema: Schema, name: str, labels: str | Sequence[str]) -> list[int]:
+    known = schema[name].labels
+    wanted = [labels] if isinstance(labels, str) else list(labels)
+    for label in wanted:
+        require(label in known, "combinations", label, f"labels of column {name!r}")
+    return [known.index(label) for label in wanted]
+
+
+def require_possible(constraints: Sequence[Zeros], domain: Mapping[str, int]) -> None:
+    """Refuse constraints on columns that are not there, and those that leave no record, each or all together."""
+    for constraint in constraints:
+        constraint.check(domain)
+    if constraints:
+        PossibleRecords(domain, constraints)
+
+
+def possible(
+    codes: Codes, names: Sequence[str], domain: Mapping[str, int], constraints: Sequence[Zeros]
+) -> Mask:
+    """Which rows of cell codes break no constraint."""
+    good = np.ones(len(codes), dtype=np.bool_)
+    place = {name: column for column, name in enumerate(names)}
+    for constraint in constraints:
+        good &= ~constraint.broken(codes[:, [place[name] for name in constraint.columns]], domain)
+    return good
+
+
+def possible_rows(model: Model, rows: int, source: Source, constraints: Sequence[Zeros]) -> Codes:
+    """So many rows of the model that break no constraint, whatever the model, where `require_possible` passed.
+
+    Impossible rows are drawn again: what remains has the model's distribution given the constraints. Rows that
+    stay impossible after that are changed in one column at a time, to a random cell; those that no such walk leads
+    out become a possible record that keeps what it can of them.
+    """
+    domain = dict(model.domain)
+    codes = np.asarray(model.sample(rows, source), dtype=np.int64)
+    names = tuple(domain)
+    if not constraints:
+        return codes
+    for _ in range(REDRAWS):
+        bad = np.flatnonzero(~possible(codes, names, domain, constraints))
+        if not bad.size:
+            return codes
+        codes[bad] = model.sample(bad.size, source)
+    return _changed(codes, names, domain, constraints, source)
+
+
+def _changed(
+    codes: Codes,
+    names: Sequence[str],
+    domain: Mapping[str, int],
+    constraints: Sequence[Zeros],
+    source: Source,
+) -> Codes:
+    """A random walk of the impossible rows over the columns that the constraints name."""
+    touched = sorted({name for constraint in constraints for name in constraint.columns}, key=names.index)
+    for step in range(CHANGES * len(touched)):
+        bad = np.flatnonzero(~possible(codes, names, domain, constraints))
+        if not bad.size:
+            return codes
+        name = touched[step % len(touched)]
+        codes[bad, names.index(name)] = integers(source, bound=domain[name], size=bad.size)
+    records = PossibleRecords(domain, constraints)
+    for row in np.flatnonzero(~possible(codes, names, domain, constraints)).tolist():
+        kept = records.near(dict(zip(names, codes[row].tolist(), strict=True)))
+        codes[row, [names.index(name) for name in kept]] = list(kept.values())
+    return codes
+
+
+def read_impossible(path: Path, schema: Schema) -> tuple[Zeros, ...]:
+    """Constraints from a JSON file: a list of objects, column to label or to a list of labels.
+
+    Or `in_order` to two columns, with `least` and `most` as `Zeros.in_order` takes them.
+    """
+    listed = parsed_json(declared_text(path, name="impossible"), name="impossible")
+    if not isinstance(listed, list) or not all(isinstance(one, dict) and one for one in listed):
+        raise FormatError("impossible combinations are a list of objects: column to label or list of labels")
+    return tuple(
+        _read_order(one, schema)
+        if "in_order" in one and "in_order" not in schema.names
+        else Zeros.of_labels(schema, [one])
+        for one in listed
+    )
+
+
+def _read_order(stored: Mapping[str, Any], schema: Schema) -> Zeros:
+    named, told = stored["in_order"], {name: one for name, one in stored.items() if name != "in_order"}
+    two = isinstance(named, list) and len(named) == 2 and all(isinstance(name, str) for name in named)
+    if not two or not set(told) <= {"least", "most"}:
+        raise FormatError(
+            "columns in order are an object: in_order, two columns; least and most, whole numbers"
+        )
+    return Zeros.in_order(schema, *named, **told)

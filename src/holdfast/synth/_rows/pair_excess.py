@@ -1,0 +1,127 @@
+"""PairExcess: by how much the counts of rows exceed noisy tables of one and two columns, as one matrix.
+
+With X the 0/1 matrix of a batch of records (a column for each cell of each column) and S the matrix of precision times
+excess, what every value of a column scores for every record is X S: one matrix product however many tables there are,
+where looking tables up one by one takes a step for each. The same moves come out (`fit_rows`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.synth._models.model import Measurement
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+#: The most cells of all columns together: the matrix has their square.
+WIDEST = 4_000
+#: Fewer tables than this are looked up as fast.
+LEAST_TABLES = 8
+#: Rows that are counted at once.
+AT_ONCE = 8192
+
+
+class CellColumns:
+    """Records of these codes as rows of a 0/1 matrix, with a column for each cell of each column of the domain."""
+
+    def __init__(self, domain: Mapping[str, int], codes: Codes) -> None:
+        self.codes = np.array(codes, dtype=np.int64)
+        ends = np.cumsum([0, *domain.values()])
+        self._first, self._width = ends[:-1], int(ends[-1])
+        self._blocks = [slice(int(a), int(b)) for a, b in pairwise(ends)]
+
+    def _cells(self, codes: Codes) -> Floats:
+        made = np.zeros((len(codes), self._width))
+        made[np.arange(len(codes))[:, None], codes + self._first] = 1.0
+        return made
+
+
+class PairExcess(CellColumns):
+    """The state of `fit_rows` where no table has more than two columns and none is there twice."""
+
+    def __init__(
+        self, measurements: Sequence[Measurement], domain: Mapping[str, int], codes: Codes, *, scale: float
+    ) -> None:
+        super().__init__(domain, codes)
+        # Symmetric: both halves of the matrix hold a table of two columns. The diagonal blocks hold those of one.
+        self._excess, self._precision = (np.zeros((self._width, self._width)) for _ in range(2))
+        self._touching: list[list[tuple[int, ...]]] = [[] for _ in domain]
+        place = {name: at for at, name in enumerate(domain)}
+        together = self._joint()
+        for one in measurements:
+            columns = tuple(place[name] for name in one.columns)
+            rows, across = self._blocks[columns[0]], self._blocks[columns[-1]]
+            wanted = np.diag(one.values) if len(columns) == 1 else one.values
+            weight = np.eye(len(one.values)) if len(columns) == 1 else np.ones(one.values.shape)
+            weight = weight * (scale * one.noise_std) ** -2
+            gap = together[rows, across] - scale * wanted
+            self._excess[rows, across], self._excess[across, rows] = gap, gap.T
+            self._precision[rows, across], self._precision[across, rows] = weight, weight.T
+            for column in columns:
+                self._touching[column].append(columns)
+        self._step = [
+            sum(float(self._precision[self._first[c[0]], self._first[c[-1]]]) for c in touching)
+            for touching in self._touching
+        ]
+
+    @staticmethod
+    def takes(measurements: Sequence[Measurement], domain: Mapping[str, int]) -> bool:
+        """Whether these tables can be held so, and it pays."""
+        sets = {frozenset(one.columns) for one in measurements}
+        return (
+            len(sets) == len(measurements) >= LEAST_TABLES
+            and all(1 <= len(columns) <= 2 for columns in sets)
+            and sum(domain.values()) <= WIDEST
+        )
+
+    def lookups(self) -> int:
+        """Tables of each column, for all columns: what looking them up would take, and these products take no more."""
+        return sum(len(touching) for touching in self._touching)
+
+    def touches(self, column: int) -> bool:
+        """Whether some table has the column."""
+        return bool(self._touching[column])
+
+    def misfit(self) -> float:
+        """Squared distances from the tables, in units of their noise."""
+        squares = self._precision * self._excess**2
+        alone = sum(float(np.trace(squares[block, block])) for block in self._blocks)
+        return 0.5 * (float(squares.sum()) - alone) + alone
+
+    def scores(self, codes: Codes, column: int) -> tuple[Floats, float]:
+        """Precision times excess in the cells of each record, for every value of the column; and of leaving one."""
+        block = self._blocks[column]
+        held = self._precision[:, block] * self._excess[:, block]
+        alone = np.diag(held[block]).copy()
+        held[block] = 0.0
+        return self._cells(codes) @ held + alone, self._step[column]
+
+    def grouped(self, codes: Codes, column: int) -> Codes:
+        """The cell of each record in the column's first table: those that move together share it."""
+        columns = self._touching[column][0]
+        first, last = codes[:, columns[0]], codes[:, columns[-1]]
+        return np.asarray(first * (self._blocks[columns[-1]].stop - self._first[columns[-1]]) + last)
+
+    def move(self, before: Codes, after: Codes, column: int) -> None:
+        """Records go from one value of the column to another."""
+        block = self._blocks[column]
+        others = self._cells(before)
+        left, reached = others[:, block].copy(), self._cells(after)[:, block]
+        others[:, block] = 0.0
+        changed = (reached - left).T @ others
+        self._excess[block] += changed
+        self._excess[:, block] += changed.T
+        at = np.arange(block.start, block.stop)
+        self._excess[at, at] += (reached - left).sum(axis=0)
+
+    def _joint(self) -> Floats:
+        """All pair counts of the rows at once."""
+        made = np.zeros((self._width, self._width))
+        for first in range(0, len(self.codes), AT_ONCE):
+            cells = self._cells(self.codes[first : first + AT_ONCE])
+            made += cells.T @ cells
+        return made

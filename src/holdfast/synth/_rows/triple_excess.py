@@ -1,0 +1,128 @@
+"""TripleExcess: by how much the counts of rows exceed noisy tables of three columns, as one cube.
+
+With X the 0/1 matrix of a batch of records (a column for each cell of each column) and S_v the slice of the cube of
+precision times excess that belongs to a value v, what v scores for a record x is x S_v x / 2: one matrix product
+however many tables there are, where looking tables up one by one takes a step for each. The same moves come out
+(`fit_rows`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import permutations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.synth._models.model import Measurement
+from holdfast.synth._rows.pair_excess import AT_ONCE, CellColumns
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+#: The most cells of all columns together: the cube has their third power, at most 134 MB.
+WIDEST = 256
+#: The third power of that number over the number of tables, up to which products are faster than so many steps.
+PAYS = 600
+#: Fewer tables than this are looked up as fast.
+LEAST_TABLES = 64
+#: Products of numbers in the time of looking one cell up, about.
+PRODUCTS = 500
+
+
+class TripleExcess(CellColumns):
+    """The state of `fit_rows` where every table has three columns and none is there twice."""
+
+    def __init__(
+        self, measurements: Sequence[Measurement], domain: Mapping[str, int], codes: Codes, *, scale: float
+    ) -> None:
+        super().__init__(domain, codes)
+        self._precision = np.zeros((len(domain), self._width, self._width))
+        self._steps = [0.0] * len(domain)
+        self._first_table: dict[int, list[int]] = {}
+        self._scores = self._counts()
+        names = list(domain)
+        for one in measurements:
+            columns = sorted(names.index(name) for name in one.columns)
+            turned = one.values.transpose([one.columns.index(names[column]) for column in columns])
+            excess = self._scores[self._at(columns)] - scale * turned
+            precision = (scale * one.noise_std) ** -2
+            # Symmetric: every order of the three is there.
+            for axes in permutations(range(3)):
+                order = [columns[axis] for axis in axes]
+                self._scores[self._at(order)] = excess.transpose(axes)
+                self._precision[order[0]][self._at(order[1:])] = precision
+            for column in columns:
+                self._steps[column] += precision
+                self._first_table.setdefault(column, columns)
+        for block, precision_of in zip(self._blocks, self._precision, strict=True):
+            self._scores[block] *= precision_of  # nothing where no table is
+
+    @staticmethod
+    def takes(measurements: Sequence[Measurement], domain: Mapping[str, int]) -> bool:
+        """Whether these tables can be held so, and it pays."""
+        sets = {frozenset(one.columns) for one in measurements}
+        width = sum(domain.values())
+        return (
+            len(sets) == len(measurements) >= LEAST_TABLES
+            and all(len(columns) == 3 for columns in sets)
+            and width <= WIDEST
+            and width**3 <= PAYS * len(sets)
+        )
+
+    def lookups(self) -> int:
+        """What the products for one record in one pass over all columns take, in looked up cells."""
+        return len(self._blocks) * self._width**2 // PRODUCTS
+
+    def touches(self, column: int) -> bool:
+        """Whether some table has the column."""
+        return column in self._first_table
+
+    def misfit(self) -> float:
+        """Squared distances from the tables, in units of their noise."""
+        total = 0.0
+        for block, precision in zip(self._blocks, self._precision, strict=True):
+            held = precision > 0
+            total += float(((self._scores[block] ** 2).sum(axis=0)[held] / precision[held]).sum())
+        return total / 6.0  # every cell of a table is there in six orders
+
+    def scores(self, codes: Codes, column: int) -> tuple[Floats, float]:
+        """Precision times excess in the cells of each record, for every value beyond the first; and of leaving one."""
+        block, cells = self._blocks[column], self._cells(codes)
+        made = np.zeros((len(codes), block.stop - block.start))
+        for value in range(1, made.shape[1]):
+            slope = cells @ (self._scores[block.start + value] - self._scores[block.start])
+            made[:, value] = 0.5 * np.einsum("rc,rc->r", slope, cells)
+        return made, self._steps[column]
+
+    def grouped(self, codes: Codes, column: int) -> Codes:
+        """The cell of each record in the column's first table: those that move together share it."""
+        made = np.zeros(len(codes), dtype=np.int64)
+        for other in self._first_table[column]:
+            made = made * self._width + codes[:, other]
+        return made
+
+    def move(self, before: Codes, after: Codes, column: int) -> None:
+        """Records go from one value of the column to another."""
+        block, cells = self._blocks[column], self._cells(before)
+        change = self._cells(after)[:, block] - cells[:, block]
+        for value, by in enumerate(change.T, start=block.start):
+            # Where the column itself, or one column twice, would be counted, the precision is 0.
+            changed = self._precision[column] * ((cells * by[:, None]).T @ cells)
+            self._scores[value] += changed
+            self._scores[:, value] += changed
+            self._scores[:, :, value] += changed
+
+    def _at(self, columns: Sequence[int]) -> tuple[slice, ...]:
+        return tuple(self._blocks[column] for column in columns)
+
+    def _counts(self) -> Floats:
+        """Of all cells of three columns in the order of the domain, in the rows."""
+        made = np.zeros((self._width,) * 3)
+        for first in range(0, len(self.codes), AT_ONCE):
+            cells = self._cells(self.codes[first : first + AT_ONCE]).astype(np.float32)
+            for block in self._blocks:
+                later = slice(block.stop, self._width)
+                for value in range(block.start, block.stop):
+                    held = cells[cells[:, value] > 0, later]
+                    made[value, later, later] += held.T @ held
+        return made

@@ -1,0 +1,460 @@
+"""Synthesizer: a private table in; rows, noisy counts and a certificate out.
+
+`fit` reads from top to bottom: parameters, schema and workload are checked, a method is chosen from public
+quantities, an account is opened, the method spends its share, rows are drawn, and the rest of the budget is spent
+on what can be said about the errors of these very rows. What is released is a `SyntheticContents`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from holdfast._arguments import Seed, checked
+from holdfast._caution import warn
+from holdfast.data._engines import open_table
+from holdfast.data._schema import Schema
+from holdfast.data._table import Table
+from holdfast.errors import AssumptionWarning, ParameterError, require
+from holdfast.noise._source import Source
+from holdfast.privacy._account import Account
+from holdfast.privacy._account.remaining import fractions_of_rest
+from holdfast.privacy._account.request import (
+    limit_of,
+    open_account,
+    require_small_delta,
+    require_something_left,
+    seed_of,
+)
+from holdfast.privacy._account.resume import ResumableAccount
+from holdfast.privacy._adjacency import Adjacency, resolve_adjacency
+from holdfast.release import Release
+from holdfast.release._usefulness import Prospect, announce
+from holdfast.synth._answers import identity
+from holdfast.synth._certificate import Certification, certify
+from holdfast.synth._choice import (
+    SynthesizerChoice,
+    choose_synthesis_method,
+    find_synthesis_method,
+    title_and_claim,
+)
+from holdfast.synth._contents import SyntheticContents
+from holdfast.synth._exact_counts import ExactCounts
+from holdfast.synth._forecast import (
+    SynthesisEstimate,
+    at_visible_levels,
+    chosen_levels,
+    estimate_synthesis,
+    synthesis_prospects,
+)
+from holdfast.synth._released import ReleasedTable, draw_coded_rows
+from holdfast.synth._rows.coded_rows import (
+    CodedRows,
+    decode_rows,
+    empty_cells,
+    frame_kind,
+    frame_types,
+    row_coins,
+)
+from holdfast.synth._rows.impossible_rows import Zeros, require_possible
+from holdfast.synth._whole_table import cap_assumption, certify_whole, check_users
+from holdfast.synth._workload import Workload
+from holdfast.synth.methods.method import OBJECTIVES, Synthesis, SynthesisMethod, SynthesisTask
+
+if TYPE_CHECKING:
+    from holdfast.synth._evaluation.report import EvaluationReport
+
+#: No use is made of an account that has less left than this advantage: roundings leave about as much.
+LEAST = 1e-5
+MOST_ROWS = 10**9  # that are drawn: a slip of the pen is refused before anything is spent
+
+
+@checked
+class Synthesizer(ReleasedTable):
+    """Synthetic rows with a privacy guarantee and an accuracy certificate.
+
+    `fit(table)` spends the budget; sampling and answering cost nothing more.
+
+    * `workload`: the queries that rows are meant to answer; by default all 3-way marginals that are not too large.
+    * `target`: the column that others are to predict; it weighs as much in the workload as all others together.
+    * `objective`, of `auto`: "average" total variation of the workload's tables, or the "largest" error of an answer.
+    * `method`: "auto", a name of SYNTHESISERS, or a method of your own; `options` are the method's.
+    * `certified`: what the certificate speaks of, if not the workload; `certificate_share` of the budget pays for it.
+    * `user_cap`: no user owns more rows; pays for a claim about the whole table, where only some of them are used.
+    * `user_weights`: pays for a claim in which each user counts 1.
+    * `random_state`: None draws secure noise; a seed makes a run that can be repeated and is not private.
+    * `key`, with a ledger's account: a job that was killed and runs again does not pay twice.
+
+    >>> from holdfast.data import Categorical, Schema
+    >>> schema = Schema([Categorical("sex", ["F", "M"]), Categorical("ill", ["no", "yes"])])
+    >>> frame = {"sex": ["F", "M"] * 200, "ill": ["no", "no", "yes", "no"] * 100}
+    >>> made = Synthesizer(epsilon=2.0, delta=1e-6).fit(frame, schema)
+    >>> sorted(made.sample()), len(made.sample()["ill"])
+    (['ill', 'sex'], 400)
+    >>> made.certificate_.confidence
+    0.95
+    """
+
+    certification_: Certification | None
+    """All that is claimed of the rows; None without a certificate, and of a release that was loaded."""
+    choice_: SynthesizerChoice | None
+    """Why this method, where `auto` chose it."""
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float | None = None,
+        *,
+        method: str | SynthesisMethod = "auto",
+        workload: Workload | None = None,
+        target: str | None = None,
+        objective: str = "average",
+        certified: Workload | None = None,
+        rows: int | None = None,
+        columns: Sequence[str] | None = None,
+        constraints: Sequence[Zeros] = (),
+        adjacency: Adjacency | str | None = None,
+        n_public: int | None = None,
+        confidence: float = 0.95,
+        certificate_share: float = 0.1,
+        user_cap: int | None = None,
+        user_weights: bool = False,
+        options: Mapping[str, Any] | None = None,
+        random_state: Seed | None = None,
+        key: str | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.method = method
+        self.workload = workload
+        self.target = target
+        self.objective = objective
+        self.certified = certified
+        self.rows = rows
+        self.columns = columns
+        self.constraints = tuple(constraints)
+        self.adjacency = adjacency
+        self.n_public = n_public
+        self.confidence = confidence
+        self.certificate_share = certificate_share
+        self.user_cap = int(user_cap) if isinstance(user_cap, np.integer) else user_cap
+        self.user_weights = user_weights
+        self.options = dict(options or {})
+        self.random_state = random_state
+        self.key = key
+
+    # Fitting.
+
+    def fit(self, source: Any, schema: Schema | None = None, account: Account | None = None) -> Self:
+        """Synthesise a holdfast `Table`, or a frame or file with its schema.
+
+        With `account` the fit spends all that remains in it, and `epsilon` and `delta` are not used.
+        """
+        self._check_parameters(account)
+        table = self._open(source, schema)
+        if table.schema.open_levels:
+            limit = limit_of(self.epsilon, self.delta, count=table.n_public)
+            left = limit if account is None else account.remaining()
+            table = at_visible_levels(table, left, self.columns)
+        data = ExactCounts(table, self.columns)
+        workload = self._declared(self._asked(table.schema, data.names), data)
+        joint = not any(group.by_rows for group in workload.groups)
+        way_out = "give it as certified=Workload([...])"
+        require(joint, "workload", "OneLayer", "queries on joint counts", way_out)
+        certified = workload if self.certified is None else self._declared(self.certified, data)
+        zeros = self._zeros(data)
+        if self._covers_whole:
+            check_users(data.unit, self.user_cap, self.user_weights)
+        count = data.public_units
+        limit = limit_of(self.epsilon, self.delta, count=count) if account is None else account.limit
+        task = SynthesisTask(
+            domain=data.domain,
+            workload=workload,
+            limit=limit,
+            adjacency=data.adjacency,
+            unit=data.unit,
+            rows_are_public=data.public_rows is not None,
+            rows=data.public_rows,
+            objective=self.objective,
+            currency=None if account is None else account.currency.name,
+        )
+        method, choice = self._decide(task)
+        require_small_delta(limit, count)
+        if account is None:
+            seed = seed_of(self.random_state)
+            account = open_account(limit, method, adjacency=data.adjacency, unit=data.unit, seed=seed)
+        job = account
+        if self.key is not None:
+            about = self._digest(data, method, workload, certified)
+            job = ResumableAccount.of(account, self.key, about=about)
+        require_something_left(job, least=LEAST)
+        work, check = self._shares(job)
+        said = synthesis_prospects(
+            task, method, work, check, units=data.public_units, confidence=self.confidence
+        )
+        useless = announce(said)
+        held = tuple(one for one in zeros if one.is_held(data.domain))
+        synthesis = method.fit(data, workload, account=work, **self._options(method, choice, held))
+        # From here on only the certificate looks at the table.
+        coins = row_coins(synthesis.measurements, key=self.key or "")
+        expected = round(synthesis.model.total) if data.public_rows is None else data.public_rows
+        rows = draw_coded_rows(synthesis.model, int(self.rows or max(1, expected)), coins, zeros)
+        certification = None if check is None else self._certify(data, rows, certified, check)
+        alpha = None if certification is None else certification.overall.alpha
+        contents = SyntheticContents(
+            schema=table.schema.select(*data.names),
+            table=decode_rows(rows, table.schema, coins, zeros),
+            measurements=synthesis.measurements,
+            workload=workload,
+            certified=tuple(certified.groups),
+            public_rows=data.public_rows,
+            constraints=zeros,
+            confidence=self.confidence,
+            choice=None if choice is None else choice.told(task, alpha),
+            counted=None if certification is None else certification.counted,
+        )
+        self.method_, self.choice_, self.certification_ = method.name, choice, certification
+        release = self._as_release(contents, account, synthesis, method, data, certification, useless)
+        self._hold(
+            release,
+            contents,
+            rows,
+            model=synthesis.model,
+            constraints=zeros,
+            kind=frame_kind(source),
+            types=frame_types(source, data.names),
+        )
+        return self
+
+    def estimate(
+        self, source: Any, schema: Schema | None = None, *, rows: int | None = None
+    ) -> SynthesisEstimate:
+        """Size, noise, time and memory before anything is spent, from public quantities only.
+
+        `source` is a table, a frame or file with its schema, or a schema alone (with the public number of rows).
+        """
+        self._check_parameters(None)
+        if isinstance(source, Schema):
+            declared, count = source, rows or source.n_public or self.n_public
+            units = count
+        else:
+            data = ExactCounts(self._open(source, schema), self.columns)
+            declared, count, units = data.table.schema, rows or data.public_rows, rows or data.public_units
+        unit = declared.confirmed_unit
+        names = declared.names if self.columns is None else tuple(self.columns)
+        adjacency = resolve_adjacency(self.adjacency, declared.adjacency)
+        limit = limit_of(self.epsilon, self.delta, count=units)
+        declared = chosen_levels(declared, count or units, limit, adjacency, columns=names)
+        workload = self._asked(declared, names)
+        workload.check(declared)
+        task = SynthesisTask(
+            domain={name: declared[name].cells for name in names},
+            workload=workload,
+            limit=limit,
+            unit=unit,
+            adjacency=adjacency,
+            rows_are_public=unit.max_rows == 1 and count is not None,
+            rows=count,
+            objective=self.objective,
+        )
+        return estimate_synthesis(
+            task,
+            method=self._decide(task)[0],
+            rows=count,
+            certificate_share=self.certificate_share,
+            units=units,
+            confidence=self.confidence,
+        )
+
+    def evaluate(self, real: Any = None, **options: Any) -> EvaluationReport:
+        """How good the released rows are: what the release says itself (public), or against `real` rows (internal).
+
+        `target`, `by`, `columns` and `holdout` are those of `evaluate_against_real`; without rows `by` alone has a use.
+        """
+        from holdfast.synth._evaluation.evaluator import evaluate_against_real, evaluate_against_release
+
+        self._require_fitted()
+        if real is None:
+            unused = [name for name in options if name != "by"]
+            require(not unused, "real", None, f"given with {', '.join(unused)}, which need real rows")
+            return evaluate_against_release(self.release_, **options)
+        contents = self._contents
+        return evaluate_against_real(contents.table, real, contents.schema, release=self.release_, **options)
+
+    @classmethod
+    def from_release(cls, release: Release[Any]) -> Self:
+        """A fitted synthesizer from a release: its rows, answers and claims; other rows are drawn from its own."""
+        contents = SyntheticContents.of_value(release.value)
+        made, method = cls(confidence=contents.confidence), release.provenance.method.partition(", ")[2]
+        made.method_, made.choice_, made.certification_ = method.partition(" [")[0], None, None
+        made._hold(release, contents, contents.coded(), model=None, constraints=contents.constraints)
+        return made
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """The same from a file that `save` wrote."""
+        return cls.from_release(Release.load(path))
+
+    # Steps.
+
+    @property
+    def _covers_whole(self) -> bool:
+        """Whether something is to be claimed of rows that were left out, too."""
+        return self.user_cap is not None or self.user_weights
+
+    def _check_parameters(self, account: Account | None) -> None:
+        limit_of(self.epsilon, self.delta)
+        share = self.certificate_share
+        require(0 <= share < 1, "certificate_share", share, "in [0, 1)", "use 0 for no certificate")
+        paid = share > 0 or not self._covers_whole
+        require(paid, "certificate_share", share, "> 0, which pays for user_cap and user_weights")
+        known = self.objective in OBJECTIVES
+        require(known, "objective", self.objective, f"one of {', '.join(map(repr, OBJECTIVES))}")
+        require(0.5 < self.confidence < 1, "confidence", self.confidence, "in (0.5, 1)")
+        whole = self.rows is None or (isinstance(self.rows, int | np.integer) and 1 <= self.rows <= MOST_ROWS)
+        require(whole, "rows", self.rows, f"None or a whole number from 1 to {MOST_ROWS:,}")
+        if self.method != "auto":
+            find_synthesis_method(self.method)
+        if account is not None and self.random_state is not None:
+            raise ParameterError(
+                "random_state must be None with an account, which draws the noise; open the account with a seed"
+            )
+
+    def _open(self, source: Any, schema: Schema | None) -> Table:
+        if isinstance(source, Table):
+            require(schema is None, "schema", "...", "left out where a Table is fitted, which has one")
+            resolve_adjacency(self.adjacency, source.adjacency)
+            same = self.n_public is None or self.n_public == source.n_public
+            require(same, "n_public", self.n_public, "left out where a Table is fitted, which has its own")
+            return source
+        if schema is None:
+            raise ParameterError(
+                "schema must be given with a frame: what is public is declared, never read from the data; "
+                "'holdfast schema draft' writes a first version"
+            )
+        return open_table(
+            source,
+            schema,
+            adjacency=self.adjacency,
+            n_public=self.n_public,
+            entropy=Source(seed_of(self.random_state)),
+        )
+
+    def _asked(self, schema: Schema, names: Sequence[str]) -> Workload:
+        """The workload, or the one that is asked where none is given."""
+        known = self.target is None or self.target in names
+        require(known, "target", self.target, f"one of the columns {list(names)}")
+        if self.workload is None:
+            return Workload.marginals(schema, 3, columns=names, target=self.target)
+        if self.target is not None and (alone := self.workload.apart_from(self.target, names)):
+            warn(
+                f"the workload never asks for target {self.target!r} together with {', '.join(map(repr, alone))}: the "
+                "rows need not show how these are related; leave workload out, or add such marginals",
+                AssumptionWarning,
+            )
+        return self.workload
+
+    @staticmethod
+    def _declared(workload: Workload, data: ExactCounts) -> Workload:
+        workload.check(data.table.schema)
+        absent = [name for name in workload.columns if name not in data.domain]
+        require(not absent, "workload", absent, f"about the columns {list(data.names)}")
+        return workload
+
+    def _decide(self, task: SynthesisTask) -> tuple[SynthesisMethod, SynthesizerChoice | None]:
+        """The method, and why where it was chosen."""
+        if self.method != "auto":
+            return find_synthesis_method(self.method), None
+        choice = choose_synthesis_method(task)
+        return choice.entry, choice
+
+    def _zeros(self, data: ExactCounts) -> tuple[Zeros, ...]:
+        zeros = (*self.constraints, *empty_cells(data.table.schema, data.names))
+        if zeros:
+            require_possible(zeros, data.domain)
+        return zeros
+
+    def _shares(self, account: Account) -> tuple[Account, Account | None]:
+        if self.certificate_share == 0:
+            return account, None
+        shares = fractions_of_rest(account, 1 - self.certificate_share, self.certificate_share)
+        work, check = account.split(*shares)
+        return work, check
+
+    def _options(
+        self, method: SynthesisMethod, choice: SynthesizerChoice | None, zeros: tuple[Zeros, ...]
+    ) -> dict[str, Any]:
+        own = {"constraints": zeros} if method.zeros and zeros else {}
+        return {**({} if choice is None else choice.options), **self.options, **own}
+
+    def _certify(
+        self, data: ExactCounts, rows: CodedRows, certified: Workload, account: Account
+    ) -> Certification:
+        if not self._covers_whole:
+            return certify(data, rows, certified, account=account, confidence=self.confidence)
+        return certify_whole(
+            data,
+            rows,
+            certified,
+            account=account,
+            confidence=self.confidence,
+            user_cap=self.user_cap,
+            user_weights=self.user_weights,
+        )
+
+    def _as_release(
+        self,
+        contents: SyntheticContents,
+        account: Account,
+        synthesis: Synthesis,
+        method: SynthesisMethod,
+        data: ExactCounts,
+        certification: Certification | None,
+        useless: Sequence[Prospect],
+    ) -> Release[dict[str, Any]]:
+        title, claim = title_and_claim(method)
+        assumed = [*data.assumptions, *synthesis.assumptions, *claim]
+        asked: dict[str, Any] = {}
+        if self.user_cap is not None:
+            assumed.append(cap_assumption(data.unit, self.user_cap))
+            asked["user_cap"] = self.user_cap
+        return Release.of(
+            account,
+            contents.value(),
+            method=f"Synthesizer, {title}",
+            parameters={
+                "rows": contents.table.num_rows,
+                "certificate_share": self.certificate_share,
+                "constraints": len(self.constraints),
+                **asked,
+                **synthesis.parameters,
+            },
+            schema_hash=contents.schema.hash(),
+            certificates=() if certification is None else certification.certificates,
+            assumptions=assumed,
+            theorem=synthesis.theorem,
+            prospects=useless,
+        )
+
+    def _digest(
+        self, data: ExactCounts, method: SynthesisMethod, workload: Workload, certified: Workload
+    ) -> str:
+        """All that a job asks, as far as it decides what its charges are about; nothing of the table's rows."""
+        asked: tuple[Any, ...] = (
+            data.table.schema.select(*data.names).hash(),
+            method.name,
+            sorted(self.options.items(), key=str),
+            [(identity(group), group.weight) for group in workload.groups],
+            [(identity(group), group.weight) for group in certified.groups],
+            self.constraints,
+            None if self.rows is None else int(self.rows),
+            self.confidence,
+            self.certificate_share,
+        )
+        if self._covers_whole:  # left out where it is not asked: such jobs keep the digests that they had
+            asked = (*asked, self.user_cap, self.user_weights)
+        return hashlib.sha256(repr(asked).encode()).hexdigest()[:16]

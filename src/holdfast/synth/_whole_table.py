@@ -1,0 +1,160 @@
+"""What the rows that were left out can change: claims about the owner's whole table (soundness, section 23).
+
+Where users bring at most c rows, everything is computed on the table B of the rows that were kept, n_B of them. With
+s the share of rows left out, q(T) = (1 - s) q(B) + s q(rest) for the whole table T, so no proportion moves by more
+than s. No private upper bound on s is below 1 unless somebody declares that no user owns more than C rows: then
+
+    n_d = sum over users of (min(r_u, C) - c)+
+
+has sensitivity C - c, and s <= n_d / (n_B + n_d) is bounded from a noisy n_d and the certificate's own lower n_B.
+Where each user counts 1, whatever number of rows they own, no declaration is needed: of U users K own more than c
+rows, and no proportion moves by more than K / U. All of it is charged to the certificate's share.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from holdfast.errors import require
+from holdfast.privacy._account import Account
+from holdfast.privacy._adjacency import PrivacyUnit
+from holdfast.release._certificate import SHARE, Certificate
+from holdfast.synth._certificate import Certification, certificate_noise, certify, declared, offset
+from holdfast.synth._exact_counts import ExactCounts
+from holdfast.synth._rows.coded_rows import CodedRows
+from holdfast.synth._workload import Workload
+
+#: The names of the claims about all rows, and about all users.
+WHOLE, USERS = "largest error in the whole table", "largest error in the whole table, each user counting 1"
+#: Of the certificate's budget, for each of the two.
+BEYOND_SHARE = 0.3
+#: What each of their bounds may fail with beside the certificate itself, as a share of its failure probability.
+BEYOND_FAILURE = 0.1
+
+
+def check_users(unit: PrivacyUnit, user_cap: int | None, user_weights: bool) -> None:
+    """Refuse a cap that says nothing, and weights that the kept rows do not have."""
+    if user_cap is not None:
+        require(unit.column is not None, "user_cap", user_cap, "left out where the privacy unit is one row")
+        whole = isinstance(user_cap, int | np.integer) and not isinstance(user_cap, bool)
+        require(
+            whole and user_cap >= unit.max_rows,
+            "user_cap",
+            user_cap,
+            f"a whole number >= max_rows = {unit.max_rows}",
+            "no user owns more rows than this",
+        )
+    if user_weights:
+        single = unit.column is not None and unit.max_rows == 1
+        require(
+            single,
+            "user_weights",
+            user_weights,
+            f"False for {unit.summary()}",
+            "declare max_rows=1, so that each kept row is one user's",
+        )
+
+
+def cap_assumption(unit: PrivacyUnit, user_cap: int) -> str:
+    """What a claim about the whole table rests on."""
+    return (
+        f"no {unit.column} has more than {user_cap} rows: claims about the whole table rest on it (else they are true "
+        f"of the table with at most {user_cap} rows per {unit.column})"
+    )
+
+
+def share_left_out(beyond: float, kept: float) -> float:
+    """s = n_d / (n_B + n_d), from an upper n_d and a lower n_B; 1 where nothing may have been kept.
+
+    >>> round(share_left_out(2339.2, 44940.1), 4), share_left_out(5.0, -1.0)
+    (0.0495, 1.0)
+    """
+    if kept <= 0:
+        return 1.0
+    return max(0.0, beyond) / (kept + max(0.0, beyond))
+
+
+def user_shift(cut: float, users: float, *, queries: int, failure: float) -> float:
+    """How far a proportion moves in which each user counts 1, if `cut` of the users own more rows than are kept.
+
+    At most K / U; and with probability 1 - `failure`, for all queries at once, at most
+    sqrt(K ln(2 |Q| / failure) / 2) / U, because a user's kept rows are a uniform sample of theirs (Hoeffding).
+    """
+    if users <= 0:
+        return 1.0
+    cut = max(0.0, cut)
+    return min(1.0, cut / users, math.sqrt(cut * math.log(2 * queries / failure) / 2) / users)
+
+
+def certify_whole(
+    data: ExactCounts,
+    rows: CodedRows,
+    workload: Workload,
+    *,
+    account: Account,
+    confidence: float,
+    user_cap: int | None,
+    user_weights: bool,
+) -> Certification:
+    """The certificate of the kept rows, and what follows from it for the whole table.
+
+    With confidence 1 - u for the first, what follows has 1 - u - u1: it needs the bound on the rows (or users) beyond
+    as well. The lower bound on n_B, where it was paid for, is among u.
+    """
+    check_users(data.unit, user_cap, user_weights)
+    bought = [user_cap is not None and user_cap > data.unit.max_rows, user_weights]
+    first, *others = account.split(1.0 - BEYOND_SHARE * sum(bought), *[BEYOND_SHARE] * sum(bought))
+    made = certify(data, rows, workload, account=first, confidence=confidence)
+    failure = BEYOND_FAILURE * (1.0 - confidence)
+    claims = []
+    if user_cap is not None:
+        beyond = _beyond_high(data, others[0], most=user_cap, failure=failure) if bought[0] else 0.0
+        claims.append(_whole_claim(made, data, user_cap, share_left_out(beyond, made.rows_low), failure))
+    if user_weights:
+        cut = _beyond_high(data, others[-1], most=data.unit.max_rows + 1, failure=failure / 2)
+        shift = user_shift(cut, made.rows_low, queries=workload.size(data.table.schema), failure=failure / 2)
+        claims.append(_users_claim(made, data, shift, failure))
+    return replace(made, whole=tuple(claims))
+
+
+def _beyond_high(data: ExactCounts, account: Account, *, most: int, failure: float) -> float:
+    """Rows beyond the bound, each user's up to `most`: not below the true number, but with probability `failure`.
+
+    A user's term is between 0 and most - c, so one user moves the sum by at most that under every adjacency.
+    """
+    reach = most - data.unit.max_rows
+    mechanism, std = certificate_noise(account, max_rows=reach, adjacency=data.adjacency)
+    label = "users beyond the bound" if reach == 1 else "rows beyond the bound"
+    noisy = account.release(mechanism, np.array([float(data.table.beyond(most))]), label=label)
+    return float(noisy[0]) + offset(mechanism, std, failure=failure)
+
+
+def _whole_claim(
+    made: Certification, data: ExactCounts, user_cap: int, share: float, failure: float
+) -> Certificate:
+    provided = f", provided no {data.unit.column} has more than {user_cap} rows"
+    return Certificate(
+        name=WHOLE,
+        statement=f"compared with the whole table{provided}{declared(data)}",
+        alpha=min(1.0, made.overall.alpha + share),
+        confidence=made.overall.confidence - failure,
+        query_class=made.overall.query_class,
+        details={"left_out": share, "user_cap": user_cap},
+        unit=SHARE,
+    )
+
+
+def _users_claim(made: Certification, data: ExactCounts, shift: float, failure: float) -> Certificate:
+    counting = f", each {data.unit.column} counting 1 with the mean of all their rows"
+    return Certificate(
+        name=USERS,
+        statement=f"compared with the whole table{counting}{declared(data)}",
+        alpha=min(1.0, made.overall.alpha + shift),
+        confidence=made.overall.confidence - failure,
+        query_class=made.overall.query_class,
+        details={"shift": shift},
+        unit=SHARE,
+    )

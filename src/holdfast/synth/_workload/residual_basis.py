@@ -1,0 +1,216 @@
+"""The residual basis of marginals: what a set of columns says beyond all of its subsets.
+
+With Q_d the (d-1) x d matrix of orthonormal rows that sum to zero, the residual of a set A is the joint count of A
+times Q along every axis. Residuals of different sets are orthogonal, and the marginal of C is a sum over the subsets
+of C, so noise on residuals gives marginals that agree with each other. Independent noise of variance sigma_A^2 on each
+residual is optimal for marginal workloads once the sigma_A are (ResidualPlanner: Xiao, He, Zhang and Kifer 2023; in
+the Fourier basis arXiv 2512.21499). The strategy is made of domain and workload only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.data._sensitivity import row_steps
+from holdfast.errors import require
+from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
+
+Floats = NDArray[np.float64]
+Columns = tuple[str, ...]
+#: Agreement patterns of two records are enumerated up to this many columns; beyond, a bound set by set is used.
+ENUMERATED_COLUMNS = 14
+UPDATES = 500
+"""Multiplicative updates towards equal variances."""
+
+
+@lru_cache(maxsize=256)
+def helmert(cells: int) -> Floats:
+    """Orthonormal rows that sum to zero; kept, and not to be written to.
+
+    >>> np.round(helmert(3), 4).tolist()
+    [[0.7071, -0.7071, 0.0], [0.4082, 0.4082, -0.8165]]
+    """
+    made = np.tril(np.ones((cells - 1, cells)))
+    for row in range(cells - 1):
+        made[row, row + 1] = -(row + 1.0)
+        made[row] /= math.sqrt((row + 1.0) * (row + 2.0))
+    made.flags.writeable = False
+    return made
+
+
+def residual_table(table: Floats) -> Floats:
+    """Q along every axis of a joint count."""
+    made = np.asarray(table, dtype=np.float64)
+    for axis, cells in enumerate(table.shape):
+        made = np.moveaxis(np.tensordot(helmert(cells), made, axes=(1, axis)), 0, axis)
+    return made
+
+
+def restored_table(values: Floats) -> Floats:
+    """The part of a joint count that a residual stands for: Q transposed along every axis."""
+    made = np.asarray(values, dtype=np.float64)
+    for axis, cells in enumerate(values.shape):
+        made = np.moveaxis(np.tensordot(helmert(cells + 1), made, axes=(0, axis)), 0, axis)
+    return made
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Strategy:
+    """Which residuals are measured, and with how much noise each, up to one common factor."""
+
+    domain: Mapping[str, int]
+    marginals: tuple[Columns, ...]
+    sets: tuple[Columns, ...]
+    """Every set of columns whose residual is measured; the empty one is the total."""
+    deviations: Floats
+    """The noise of each residual's coordinates."""
+
+    @classmethod
+    def of(
+        cls,
+        domain: Mapping[str, int],
+        marginals: Sequence[Columns],
+        *,
+        weights: Sequence[float] | None = None,
+        objective: str = "max",
+        total: bool = True,
+    ) -> Strategy:
+        """The noise that makes the largest cell variance ("max"), or the sum over all cells ("sum"), least.
+
+        `total=False` leaves the total out, where it is public. A weight multiplies a marginal's errors.
+        """
+        require(objective in ("max", "sum"), "objective", objective, "'max' or 'sum'")
+        order = {name: place for place, name in enumerate(domain)}
+        wanted = tuple(dict.fromkeys(tuple(sorted(columns, key=order.__getitem__)) for columns in marginals))
+        given = dict.fromkeys(wanted, 0.0)
+        for columns, weight in zip(marginals, weights or [1.0] * len(marginals), strict=True):
+            key = tuple(sorted(columns, key=order.__getitem__))
+            given[key] = max(given[key], float(weight))
+        sets = _closure(wanted, domain, total)
+        if not sets:  # one cell in every table, and a public total: nothing is left to measure
+            return cls(domain=dict(domain), marginals=wanted, sets=(), deviations=np.zeros(0))
+        place = {columns: number for number, columns in enumerate(sets)}
+        rows, entries, amounts = _shares(wanted, domain, place)
+        squares = np.array([given[columns] ** 2 for columns in wanted])
+        price = np.array([_column_share(columns, domain) for columns in sets])
+        sizes = np.array(
+            [math.prod(domain[name] for name in columns) for columns in wanted], dtype=np.float64
+        )
+        care = squares * sizes if objective == "sum" else squares / squares.sum()
+        for _ in range(UPDATES if objective == "max" else 1):
+            # Minimise sum v_A sigma_A^2 subject to sum p_A / sigma_A^2 <= 1: sigma_A^2 ~ sqrt(p_A / v_A).
+            value = np.bincount(entries, weights=care[rows] * amounts, minlength=len(sets))
+            variances = np.sqrt(price / np.maximum(value, 1e-300))
+            variances *= float(np.sum(price / variances))
+            if objective == "max":
+                # Mirror ascent in the dual: marginals with more than their share of variance are cared for more.
+                cell = squares * np.bincount(
+                    rows, weights=amounts * variances[entries], minlength=len(wanted)
+                )
+                care = care * np.sqrt(cell / cell.max())
+                care = np.maximum(care / care.sum(), 1e-12)
+        return cls(domain=dict(domain), marginals=wanted, sets=sets, deviations=np.sqrt(variances))
+
+    def variance(self, columns: Sequence[str]) -> float:
+        """Of the noise in each cell of a marginal that the strategy answers."""
+        return math.fsum(
+            _share(subset, tuple(columns), self.domain) * self._deviation.get(subset, 0.0) ** 2
+            for subset in _subsets(self._ordered(columns))
+        )
+
+    def size(self, columns: Columns) -> int:
+        """How many coordinates the residual of these columns has."""
+        return math.prod(self.domain[name] - 1 for name in columns)
+
+    @cached_property
+    def places(self) -> dict[Columns, int]:
+        """Where each set stands among all."""
+        return {columns: place for place, columns in enumerate(self.sets)}
+
+    @cached_property
+    def _deviation(self) -> dict[Columns, float]:
+        return dict(zip(self.sets, self.deviations.tolist(), strict=True))
+
+    def sensitivity(self, adjacency: Adjacency | str, unit: PrivacyUnit) -> float:
+        """How far one unit moves the residuals, each in units of its deviation: in the L2 norm, rounded up.
+
+        A record adds a column of squared norm sum_A p_A / sigma_A^2. Two records that agree on the columns S are
+        2 sum_A [p_A - prod_{i in A}(1[i in S] - 1/d_i)] / sigma_A^2 apart, squared: the worst S is taken.
+        """
+        kind = Adjacency.of(adjacency)
+        precision = self.deviations**-2.0
+        price = np.array([_column_share(columns, self.domain) for columns in self.sets])
+        alone = math.sqrt(float(np.dot(price, precision)))
+        if kind is not Adjacency.replace or unit.max_rows > 1:
+            return row_steps(kind, unit, row_adjacency=_row_adjacency(kind)) * alone * (1 + 1e-12)
+        return math.sqrt(2.0 * self._apart(precision)) * (1 + 1e-12)
+
+    def _apart(self, precision: Floats) -> float:
+        names = list(dict.fromkeys(name for columns in self.sets for name in columns))
+        if len(names) > ENUMERATED_COLUMNS:
+            worst = [
+                _column_share(columns, self.domain) * (1.0 + 1.0 / (min(self.domain[n] for n in columns) - 1))
+                for columns in self.sets
+                if columns
+            ]
+            return float(
+                np.dot(worst, [p for p, columns in zip(precision, self.sets, strict=True) if columns])
+            )
+        agree = (np.arange(2 ** len(names))[:, None] >> np.arange(len(names))) & 1
+        factors = {name: agree[:, i] - 1.0 / self.domain[name] for i, name in enumerate(names)}
+        apart = np.zeros(len(agree))
+        for columns, each in zip(self.sets, precision.tolist(), strict=True):
+            together = np.ones(len(agree))
+            for name in columns:
+                together = together * factors[name]
+            apart += each * (_column_share(columns, self.domain) - together)
+        return float(apart.max())
+
+    def _ordered(self, columns: Sequence[str]) -> Columns:
+        return tuple(name for name in self.domain if name in columns)
+
+
+def _row_adjacency(kind: Adjacency) -> Adjacency:
+    return Adjacency.add_remove if kind is Adjacency.replace else kind
+
+
+def _subsets(columns: Columns) -> list[Columns]:
+    return [chosen for size in range(len(columns) + 1) for chosen in combinations(columns, size)]
+
+
+def _closure(marginals: Sequence[Columns], domain: Mapping[str, int], total: bool) -> tuple[Columns, ...]:
+    """All subsets of all marginals that say something: a column of one cell has no residual."""
+    found = dict.fromkeys(subset for columns in marginals for subset in _subsets(columns))
+    return tuple(subset for subset in found if (subset or total) and all(domain[name] > 1 for name in subset))
+
+
+def _column_share(columns: Columns, domain: Mapping[str, int]) -> float:
+    """p_A: the squared norm of a record's column in the residual of A."""
+    return math.prod(1.0 - 1.0 / domain[name] for name in columns)
+
+
+def _share(subset: Columns, columns: Columns, domain: Mapping[str, int]) -> float:
+    """What a unit of variance in the residual of A adds to each cell of the marginal of C."""
+    spread = math.prod(domain[name] for name in columns if name not in subset)
+    return _column_share(subset, domain) / float(spread) ** 2
+
+
+def _shares(
+    marginals: Sequence[Columns], domain: Mapping[str, int], place: Mapping[Columns, int]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+    """The matrix of shares, marginals by residuals, as triples."""
+    triples = [
+        (row, place[subset], _share(subset, columns, domain))
+        for row, columns in enumerate(marginals)
+        for subset in _subsets(columns)
+        if subset in place
+    ]
+    rows, entries, amounts = zip(*triples, strict=True)
+    return np.array(rows), np.array(entries), np.array(amounts)

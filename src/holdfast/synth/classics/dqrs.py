@@ -1,0 +1,223 @@
+"""DQRS: DualQuery that keeps most of its queries from round to round, by rejection sampling (Vietri et al. 2020).
+
+The weights of two rounds differ little, so a query drawn in one is, kept with the right probability, a draw of the
+next: only the rejected are drawn afresh, and only a fresh draw pays for a whole history.
+
+**What is proved here** (written for this file, since the keep or redraw decision itself depends on the table).
+Write a_i(q) = c_q/n - q(x_i) in [-1, 1], Q_t for the weights exp(eta sum_{i<=t} a_i), r = Q_t/Q_{t-1} =
+exp(eta a_t)/Z_t. Keeping q with probability p(q) = c r(q) and else drawing from Q_t makes a draw of Q_t exactly:
+c Q_t + (1 - c) Q_t. As log r has oscillation at most 2 eta, c = (1 - gamma) exp(-2 eta) keeps p at most 1 - gamma.
+One unit moves every a_i by at most 1/n, in the same way, so log Z_t = L(t) - L(t-1), a difference of two
+log-sum-exps, moves by at most (eta/n) [1 + 2 (t-1) TV(Q_t, Q_{t-1})], and TV <= tanh(eta/2); log p moves by at most
+Delta = (eta/n) [2 + 2 (t-1) tanh(eta/2)], and the log-odds of keeping by Delta/gamma. Choosing between "keep" and
+"redraw" by these odds is an exponential mechanism of two candidates of which one score moves: range Delta/gamma,
+charged for every slot. A redraw is charged 2 eta t/n like a draw of DualQuery; how many there are is known from the
+released decisions, so the charges are a legal adaptive sequence (soundness, section 19).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast._progress import progress
+from holdfast.noise._uniform import integers
+from holdfast.privacy._account import Account
+from holdfast.privacy._account.remaining import SAFE, amount
+from holdfast.privacy._mechanisms.selection import Exponential
+from holdfast.privacy._rounding import as_written
+from holdfast.synth._exact_counts import SINGLE_ROWS, ExactAnswers, ExactCounts
+from holdfast.synth._models.dense import RowsModel, universe_size
+from holdfast.synth._models.oracle import Oracle, best_records
+from holdfast.synth._workload import Workload
+from holdfast.synth.classics.dual_query import (
+    MOST_DRAWS,
+    MOST_STEP,
+    DualQueryPlan,
+    draw,
+    largest_step,
+    liked,
+    payoff,
+    planned,
+)
+from holdfast.synth.methods.method import Synthesis, SynthesisMethod
+
+Floats = NDArray[np.float64]
+THEOREM = (
+    "DualQuery with rejection sampling: every decision to keep and every fresh draw is an exponential mechanism "
+    "(proved in the module's docstring)"
+)
+ROUNDING = 1.0 + 1e-6
+"""Log-odds are computed in floating point: their sensitivity is declared this much larger."""
+
+
+def dqrs(
+    data: ExactCounts,
+    workload: Workload,
+    *,
+    account: Account,
+    rounds: int | None = None,
+    samples: int | None = None,
+    step: float | None = None,
+    oracle: Oracle = "auto",
+    most_draws: int = MOST_DRAWS,
+) -> Synthesis:
+    """DualQuery whose queries are kept or redrawn, so that they follow the weights at less cost.
+
+    Private under every adjacency, by the account's filter: a round is begun only if it fits even when every query is
+    redrawn. Where keeping would cost more than it saves (large steps), all are redrawn and this is DualQuery.
+    """
+    truth = ExactAnswers.of(data, workload)
+    # a_i must lie in [-1, 1]: under add_remove a count may exceed the public n; capping it moves no further.
+    truth = ExactAnswers(layout=truth.layout, counts=np.clip(truth.counts, 0.0, truth.size), size=truth.size)
+    plan = planned(
+        truth,
+        account,
+        log_universe=math.log(max(2, universe_size(data.domain))),
+        rounds=rounds,
+        samples=samples,
+        step=step,
+        most_draws=most_draws,
+        largest=largest_expected_step,
+    )
+    scores, gain = np.zeros(2 * truth.layout.size), np.zeros(0)
+    kept = [int(index) for index in integers(account.source, bound=scores.size, size=plan.samples)]
+    records, gaps, redrawn = [], [], plan.samples
+    with progress(desc="dqrs", total=plan.rounds) as bar:
+        for past in range(plan.rounds):
+            if past:
+                if not fits(account, truth, plan, past):
+                    break
+                kept, fresh = resampled(truth, plan, scores, kept, past, gain, account)
+                redrawn += fresh
+            found = best_records(liked(truth, data, kept), account.source, oracle=oracle)
+            records.append(found.codes[0])
+            gaps.append(found.gap / plan.samples)
+            gain = payoff(truth, data, records[-1])
+            scores += gain
+            bar.update()
+    return Synthesis(
+        model=RowsModel(domain=data.domain, codes=np.array(records), total=truth.size),
+        theorem=THEOREM,
+        parameters={
+            "rounds": len(records),
+            "samples": plan.samples,
+            "step": plan.step,
+            "queries_drawn": redrawn,
+            "oracle": oracle,
+            "largest_oracle_gap": max(gaps),
+        },
+    )
+
+
+def resampled(
+    truth: ExactAnswers,
+    plan: DualQueryPlan,
+    scores: Floats,
+    kept: list[int],
+    past: int,
+    gain: Floats,
+    account: Account,
+) -> tuple[list[int], int]:
+    """The queries of the next round, and how many of them are fresh. `scores` include `gain`, the last round's."""
+    share = rejection(plan, past)
+    if share >= 1.0:
+        return draw(truth, plan, scores, past, len(kept), account), len(kept)
+    odds = log_odds(plan, scores, gain, past, truth.size)[kept]
+    permit = account.permit(
+        keeping(plan, past, truth.size, account), times=len(kept), label=f"keep, round {past + 1}"
+    )
+    stay = [permit.release(np.array([each, -each]) / 2) == 0 for each in odds.tolist()]
+    absent = stay.count(False)
+    fresh = iter(draw(truth, plan, scores, past, absent, account) if absent else [])
+    return [query if same else next(fresh) for query, same in zip(kept, stay, strict=True)], absent
+
+
+def log_odds(plan: DualQueryPlan, scores: Floats, gain: Floats, past: int, count: float) -> Floats:
+    """ln p / (1 - p) of keeping each signed query, p = c r; `scores` are those after `past` rounds. Private."""
+    rate = plan.step / count
+    log_ratio = rate * gain - (log_sum_exp(rate * scores) - log_sum_exp(rate * (scores - gain)))
+    # c = (1 - gamma) exp(-2 eta), and r <= exp(2 eta): the minimum is for rounding only.
+    log_keep = np.minimum(log_ratio - 2.0 * plan.step, 0.0) + math.log1p(-rejection(plan, past))
+    return np.asarray(log_keep - np.log(-np.expm1(log_keep)))
+
+
+def keeping(plan: DualQueryPlan, past: int, count: float, account: Account) -> Exponential:
+    """Keep or redraw by scores of plus and minus half their log-odds, each of which moves by half of Delta / gamma."""
+    reach = odds_sensitivity(plan, past, count)
+    return Exponential(epsilon=reach, sensitivity=as_written(reach) / 2, adjacency=account.adjacency)
+
+
+def odds_sensitivity(plan: DualQueryPlan, past: int, count: float) -> float:
+    """(eta/n) [2 + 2 (t-1) tanh(eta/2)] / gamma: how far one unit moves the log-odds of keeping after t rounds.
+
+    >>> round(odds_sensitivity(DualQueryPlan(rounds=20, samples=5, step=0.1), 10, 1000.0), 6)
+    0.000834
+    """
+    moved = 2.0 + 2.0 * (past - 1) * math.tanh(plan.step / 2.0)
+    return ROUNDING * plan.step / count * moved / rejection(plan, past)
+
+
+def rejection(plan: DualQueryPlan, past: int) -> float:
+    """gamma, the least probability of a redraw: the minimiser of a slot's cost; 1 where keeping does not pay."""
+    # Costs in units of a fresh draw's: (kappa / gamma)^2 for the decision, gamma + 2 eta for the expected draws.
+    kappa = (1.0 + (past - 1) * math.tanh(plan.step / 2.0)) / past
+    gamma = math.pow(2.0 * kappa * kappa, 1.0 / 3.0)
+    if gamma >= 1.0 or (kappa / gamma) ** 2 + 1.0 - (1.0 - gamma) * math.exp(-2.0 * plan.step) >= 1.0:
+        return 1.0
+    return gamma
+
+
+def round_cost(plan: DualQueryPlan, past: int, count: float, *, redraw: float | None = None) -> float:
+    """A round's cost in zCDP, with this share of the queries redrawn; without, with the expected share."""
+    share = rejection(plan, past)
+    fresh = plan.draw_epsilon(past, count) ** 2 / 8.0
+    if share >= 1.0:
+        return plan.samples * fresh
+    expected = 1.0 - (1.0 - share) * math.exp(-2.0 * plan.step) if redraw is None else redraw
+    return plan.samples * (odds_sensitivity(plan, past, count) ** 2 / 8.0 + expected * fresh)
+
+
+def fits(account: Account, truth: ExactAnswers, plan: DualQueryPlan, past: int) -> bool:
+    """Whether the next round can be paid even if every query is redrawn."""
+    kind, left = amount(account)
+    if kind == "zcdp":
+        return round_cost(plan, past, truth.size, redraw=1.0) <= left * SAFE
+    share = rejection(plan, past)
+    decision = 0.0 if share >= 1.0 else odds_sensitivity(plan, past, truth.size)
+    return plan.samples * (decision + plan.draw_epsilon(past, truth.size)) <= left * SAFE
+
+
+def largest_expected_step(rounds: int, samples: int, count: float, kind: str, left: float) -> float:
+    """The step whose expected cost is what is left: what keeping saves buys a longer one than DualQuery's."""
+    low = largest_step(rounds, samples, count, kind, left)
+    if kind == "pure" or low >= MOST_STEP:
+        return low
+
+    def excess(step: float) -> float:
+        plan = DualQueryPlan(rounds=rounds, samples=samples, step=step)
+        return math.fsum(round_cost(plan, past, count) for past in range(1, rounds)) - left
+
+    high = min(MOST_STEP, 4.0 * low)
+    for _ in range(12):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if excess(middle) <= 0 else (low, middle)
+    return low
+
+
+def log_sum_exp(values: Floats) -> float:
+    """ln sum exp, without overflow."""
+    top = float(values.max())
+    return float(top + math.log(float(np.exp(values - top).sum())))
+
+
+METHOD = SynthesisMethod(
+    name="dqrs",
+    run=dqrs,
+    paper="Vietri et al. 2020",
+    pure=True,
+    single_rows=SINGLE_ROWS,
+    divides_within=math.inf,
+)

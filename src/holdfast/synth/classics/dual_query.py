@@ -1,0 +1,200 @@
+"""DualQuery: weights on queries, records from an optimisation oracle (Gaboardi et al. 2014)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast._progress import progress
+from holdfast.errors import require
+from holdfast.noise._uniform import integers
+from holdfast.privacy._account import Account
+from holdfast.privacy._account.remaining import SAFE, amount
+from holdfast.privacy._mechanisms.selection import Exponential
+from holdfast.synth._exact_counts import SCORE_SENSITIVITY, SINGLE_ROWS, ExactAnswers, ExactCounts
+from holdfast.synth._models.dense import RowsModel, universe_size
+from holdfast.synth._models.oracle import Oracle, RecordObjective, best_records
+from holdfast.synth._workload import Workload
+from holdfast.synth.methods.method import Synthesis, SynthesisMethod
+
+Floats = NDArray[np.float64]
+MOST_DRAWS = 1_000
+"""Queries drawn in all, unless rounds and samples are given: each costs a pass over the weights of all queries."""
+MOST_STEP = 2.0
+ROUNDS = (2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200, 300, 500, 800)
+SAMPLES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+#: The largest step for (rounds, samples, count, currency, what is left).
+LargestStep = Callable[[int, int, float, str, float], float]
+THEOREM = "DualQuery: draws from multiplicative weights are exponential mechanisms (soundness, section 10 B)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DualQueryPlan:
+    """T rounds of s draws with step eta: the weights of round t are exp(eta sum over i < t of [q(S) - q(x_i)])."""
+
+    rounds: int
+    samples: int
+    step: float
+
+    def __post_init__(self) -> None:
+        require(self.rounds >= 1, "rounds", self.rounds, "a whole number >= 1")
+        require(self.samples >= 1, "samples", self.samples, "a whole number >= 1")
+        require(0 < self.step < math.inf, "step", self.step, "> 0 and finite")
+
+    def draw_epsilon(self, past: int, count: float) -> float:
+        """Of one draw after so many rounds: 2 eta t / n, twice the step times the sensitivity t / n."""
+        return 2.0 * self.step * past / count
+
+    def pure(self, count: float) -> float:
+        """The pure cost, eta s T (T - 1) / n.
+
+        >>> round(DualQueryPlan(rounds=20, samples=5, step=0.1).pure(1000), 9)
+        0.19
+        """
+        return self.step * self.samples * self.rounds * (self.rounds - 1) / count
+
+    def rho(self, count: float) -> float:
+        """The cost in zCDP, s eta^2 T (T - 1)(2T - 1) / (12 n^2).
+
+        >>> round(DualQueryPlan(rounds=20, samples=5, step=0.1).rho(1000), 9)
+        6.175e-05
+        """
+        t = self.rounds
+        return self.samples * self.step**2 * t * (t - 1) * (2 * t - 1) / (12.0 * count**2)
+
+
+def dual_query(
+    data: ExactCounts,
+    workload: Workload,
+    *,
+    account: Account,
+    rounds: int | None = None,
+    samples: int | None = None,
+    step: float | None = None,
+    oracle: Oracle = "auto",
+    most_draws: int = MOST_DRAWS,
+) -> Synthesis:
+    """Draw s signed queries from their weights, add the record that they like best, weigh queries up that still err.
+
+    Private under every adjacency: a draw after t rounds is an exponential mechanism whose score, the sum over rounds
+    of a count minus a public number, moves by at most t. The first round is uniform and free. The oracle sees drawn
+    queries only: privacy does not depend on it. Regret at most ln(2|Q|)/(eta T) + eta/2 in expectation.
+    """
+    truth = ExactAnswers.of(data, workload)
+    plan = planned(
+        truth,
+        account,
+        log_universe=math.log(max(2, universe_size(data.domain))),
+        rounds=rounds,
+        samples=samples,
+        step=step,
+        most_draws=most_draws,
+    )
+    scores, records, gaps = np.zeros(2 * truth.layout.size), [], []
+    with progress(desc="dual_query", total=plan.rounds) as bar:
+        for past in range(plan.rounds):
+            drawn = draw(truth, plan, scores, past, plan.samples, account)
+            found = best_records(liked(truth, data, drawn), account.source, oracle=oracle)
+            records.append(found.codes[0])
+            gaps.append(found.gap / plan.samples)
+            scores += payoff(truth, data, records[-1])
+            bar.update()
+    return Synthesis(
+        model=RowsModel(domain=data.domain, codes=np.array(records), total=truth.size),
+        theorem=THEOREM,
+        parameters={
+            "rounds": plan.rounds,
+            "samples": plan.samples,
+            "step": plan.step,
+            "oracle": oracle,
+            "largest_oracle_gap": max(gaps),
+        },
+    )
+
+
+def draw(
+    truth: ExactAnswers, plan: DualQueryPlan, scores: Floats, past: int, size: int, account: Account
+) -> list[int]:
+    """That many signed queries from the weights after so many rounds, charged at once."""
+    if past == 0:
+        return [int(index) for index in integers(account.source, bound=scores.size, size=size)]
+    mechanism = Exponential(
+        epsilon=plan.draw_epsilon(past, truth.size),
+        sensitivity=past * SCORE_SENSITIVITY,
+        adjacency=account.adjacency,
+    )
+    permit = account.permit(mechanism, times=size, label=f"queries of round {past + 1}")
+    return [permit.release(scores) for _ in range(size)]
+
+
+def liked(truth: ExactAnswers, data: ExactCounts, drawn: list[int]) -> RecordObjective:
+    """The sum of the drawn signed queries, as a function of a record."""
+    objective = RecordObjective(domain=data.domain)
+    for index in drawn:
+        query, sign = truth.chosen(index)
+        objective.add(*truth.layout.query(query), sign)
+    return objective
+
+
+def payoff(truth: ExactAnswers, data: ExactCounts, record: NDArray[np.int64]) -> Floats:
+    """c_q(S) - n q(x) for every signed query and one record."""
+    one = RowsModel(domain=data.domain, codes=record.reshape(1, -1), total=1.0)
+    return truth.signed(truth.layout.answers_of(one.project))
+
+
+def planned(
+    truth: ExactAnswers,
+    account: Account,
+    *,
+    log_universe: float,
+    rounds: int | None,
+    samples: int | None,
+    step: float | None,
+    most_draws: int,
+    largest: LargestStep | None = None,
+) -> DualQueryPlan:
+    """What is given, and for the rest the plan of the least bound that spends what is left; public values only."""
+    kind, left = amount(account)
+    affordable = largest_step if largest is None else largest
+    free = rounds is None or samples is None
+    plans = [
+        DualQueryPlan(
+            rounds=t, samples=s, step=step if step is not None else affordable(t, s, truth.size, kind, left)
+        )
+        for t in ([rounds] if rounds is not None else ROUNDS)
+        for s in ([samples] if samples is not None else SAMPLES)
+        if not free or t * s <= most_draws
+    ]
+    log_queries = math.log(2.0 * truth.layout.size)
+    # Regret of the query player, and the error of the record player, which sees s queries of its mixture.
+    return min(
+        plans,
+        key=lambda plan: (
+            log_queries / (plan.step * plan.rounds)
+            + plan.step / 2.0
+            + math.sqrt(log_universe / (2.0 * plan.samples))
+        ),
+    )
+
+
+def largest_step(rounds: int, samples: int, count: float, kind: str, left: float) -> float:
+    """The step whose cost is what is left, at most MOST_STEP; both costs are a power of the step."""
+    unit = DualQueryPlan(rounds=rounds, samples=samples, step=1.0)
+    cost, given = (
+        (unit.pure(count), left) if kind == "pure" else (math.sqrt(unit.rho(count)), math.sqrt(left))
+    )
+    return MOST_STEP if cost == 0 else min(MOST_STEP, SAFE * given / cost)
+
+
+METHOD = SynthesisMethod(
+    name="dual_query",
+    run=dual_query,
+    paper="Gaboardi et al. 2014",
+    pure=True,
+    single_rows=SINGLE_ROWS,
+    divides_within=math.inf,
+)

@@ -1,0 +1,215 @@
+"""FEM: follow the perturbed leader over records, exponential mechanism over queries (Vietri et al. 2020).
+
+sepFEM is the same game with the leader perturbed on a small separator set of queries.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast._progress import progress
+from holdfast.errors import require
+from holdfast.noise._source import Source
+from holdfast.privacy._account import Account
+from holdfast.privacy._account.remaining import selection_epsilon
+from holdfast.privacy._mechanisms.selection import Exponential
+from holdfast.synth._exact_counts import SCORE_SENSITIVITY, SINGLE_ROWS, ExactAnswers, ExactCounts
+from holdfast.synth._models.dense import RowsModel, universe_size
+from holdfast.synth._models.oracle import Oracle, RecordObjective, best_records, one_hot_starts
+from holdfast.synth._workload import Workload
+from holdfast.synth.methods.measure import best_rounds
+from holdfast.synth.methods.method import Synthesis, SynthesisMethod
+
+Floats = NDArray[np.float64]
+#: One-hot coefficients for so many records: domain, records, scale, source.
+Perturbation = Callable[[Any, int, float, Source], Floats]
+MOST_ROUNDS = 200
+SAMPLES = 20
+PERTURBATION = 1.0
+THEOREM = "exponential mechanism, T adaptive selections of sensitivity 1; the oracle post-processes (FEM)"
+SEP_FEM_THEOREM = (
+    "exponential mechanism, T adaptive selections of sensitivity 1; the oracle post-processes (sepFEM)"
+)
+
+
+def fem(
+    data: ExactCounts,
+    workload: Workload,
+    *,
+    account: Account,
+    rounds: int | None = None,
+    samples: int = SAMPLES,
+    perturbation: float = PERTURBATION,
+    oracle: Oracle = "auto",
+    most_rounds: int = MOST_ROUNDS,
+) -> Synthesis:
+    """T times: s records that follow the perturbed leader of the queries so far, then the query they err on most.
+
+    Private under every adjacency: the only reads of the table are T selections of sensitivity 1. The number of rounds
+    is fixed first and each round's epsilon follows from it, so the last round fits (published code stops one round
+    after the budget is passed). Noise in the oracle, exponential with mean `perturbation` on one-hot records, is for
+    stability only: no privacy rests on it.
+    """
+    return play(
+        data,
+        workload,
+        account=account,
+        method="fem",
+        noise=exponential_noise,
+        rounds=rounds,
+        samples=samples,
+        perturbation=perturbation,
+        oracle=oracle,
+        most_rounds=most_rounds,
+        theorem=THEOREM,
+    )
+
+
+def sep_fem(
+    data: ExactCounts,
+    workload: Workload,
+    *,
+    account: Account,
+    rounds: int | None = None,
+    samples: int = SAMPLES,
+    perturbation: float = PERTURBATION,
+    oracle: Oracle = "auto",
+    most_rounds: int = MOST_ROUNDS,
+) -> Synthesis:
+    """FEM with Laplace noise on separators: queries of which any two records answer at least one differently.
+
+    The separators are the binary digits of each column's cell code, ceil(log2 d) for a column of d cells, the least
+    that separate; on binary columns they are the columns. Privacy as in `fem`: no privacy rests on the noise.
+    """
+    return play(
+        data,
+        workload,
+        account=account,
+        method="sep_fem",
+        noise=separator_noise,
+        rounds=rounds,
+        samples=samples,
+        perturbation=perturbation,
+        oracle=oracle,
+        most_rounds=most_rounds,
+        theorem=SEP_FEM_THEOREM,
+    )
+
+
+def play(
+    data: ExactCounts,
+    workload: Workload,
+    *,
+    account: Account,
+    method: str,
+    noise: Perturbation,
+    rounds: int | None,
+    samples: int,
+    perturbation: float,
+    oracle: Oracle,
+    most_rounds: int,
+    theorem: str,
+) -> Synthesis:
+    """The game of FEM and sepFEM, which differ in the leader's noise."""
+    truth = ExactAnswers.of(data, workload)
+    require(samples >= 1, "samples", samples, "a whole number >= 1")
+    log_universe = math.log(max(2, universe_size(data.domain)))
+    times = rounds
+    if times is None:
+        times = best_rounds(
+            account, count=truth.size, log_universe=log_universe, queries=truth.layout.size, most=most_rounds
+        )
+    require(times >= 1, "rounds", times, "a whole number >= 1")
+    require(perturbation > 0, "perturbation", perturbation, "> 0")
+    epsilon = selection_epsilon(account, times)
+    permit = account.permit(
+        Exponential(epsilon=epsilon, sensitivity=SCORE_SENSITIVITY, adjacency=account.adjacency),
+        times=times,
+        label="worst queries",
+    )
+    leader, records, gaps = RecordObjective(domain=data.domain), [], []
+    with progress(desc=method, total=times) as bar:
+        for _ in range(times):
+            found = best_records(
+                leader,
+                account.source,
+                noise=noise(data.domain, samples, perturbation, account.source),
+                oracle=oracle,
+            )
+            records.append(found.codes)
+            gaps.append(found.gap)
+            rows = RowsModel(domain=data.domain, codes=found.codes, total=1.0)
+            index, sign = truth.chosen(permit.release(truth.signed(truth.layout.answers_of(rows.project))))
+            leader.add(*truth.layout.query(index), sign)
+            bar.update()
+    return Synthesis(
+        model=RowsModel(domain=data.domain, codes=np.concatenate(records), total=truth.size),
+        theorem=theorem,
+        parameters={
+            "rounds": times,
+            "samples": samples,
+            "perturbation": perturbation,
+            "epsilon_per_selection": epsilon,
+            "oracle": oracle,
+            "largest_oracle_gap": max(gaps),
+        },
+    )
+
+
+def leader_uniforms(source: Source, rows: int, width: int) -> Floats:
+    """In (0, 1): for perturbations, on which no privacy rests."""
+    words = (source.words(rows * width) >> np.uint64(11)).astype(np.float64)
+    return np.asarray((words + 0.5) * 2.0**-53).reshape(rows, width)
+
+
+def exponential_noise(domain: Any, rows: int, scale: float, source: Source) -> Floats:
+    """Independent exponential variables of this mean, one for each one-hot coordinate."""
+    return -scale * np.log(leader_uniforms(source, rows, sum(domain.values())))
+
+
+def separators(domain: Mapping[str, int]) -> Floats:
+    """Every separator as a 0/1 row of one-hot coefficients.
+
+    >>> separators({"a": 2, "b": 3}).astype(int).tolist()
+    [[0, 1, 0, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 0, 1]]
+    """
+    starts = one_hot_starts(domain)
+    made = []
+    for start, cells in zip(starts[:-1], domain.values(), strict=True):
+        for bit in range((cells - 1).bit_length()):
+            row = np.zeros(starts[-1])
+            row[start : start + cells] = (np.arange(cells) >> bit) & 1
+            made.append(row)
+    return np.array(made).reshape(-1, starts[-1])
+
+
+def separator_noise(domain: Any, rows: int, scale: float, source: Source) -> Floats:
+    """Independent Laplace variables of this scale, one for each separator, as one-hot coefficients."""
+    basis = separators(domain)
+    uniform = leader_uniforms(source, rows, len(basis))
+    laplace = -scale * np.sign(uniform - 0.5) * np.log1p(-2.0 * np.abs(uniform - 0.5))
+    return np.asarray(laplace @ basis)
+
+
+METHOD = SynthesisMethod(
+    name="fem",
+    run=fem,
+    paper="Vietri et al. 2020",
+    pure=True,
+    single_rows=SINGLE_ROWS,
+    divides_within=math.inf,
+    seconds=(5.0, 30.0),
+)
+SEP_FEM = SynthesisMethod(
+    name="sep_fem",
+    run=sep_fem,
+    paper="Vietri et al. 2020",
+    pure=True,
+    single_rows=SINGLE_ROWS,
+    divides_within=math.inf,
+)

@@ -1,5 +1,0 @@
-"""Workloads: the queries whose answers are to be good."""
-
-from __future__ import annotations
-
-from holdfast.synth.workload.workload import Workload as Workload

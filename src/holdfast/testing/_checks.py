@@ -1,0 +1,166 @@
+"""check_mechanism(), check_method(), check_synthesizer(), check_attack() and its like, check_engine(), check_column().
+
+Whether your own keeps the contract of all of ours: as scikit-learn's `check_estimator` does, by one call, without a
+test runner. The same checks, one by one and by name, are what `mechanism_checks` and its like give; our own tests run
+them over every registry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+
+from holdfast._arguments import Seed, checked
+from holdfast.attack._attributes.case import AttributeAttack
+from holdfast.attack._models.attack import Attack
+from holdfast.attack._rows.disclosure import DisclosureAttack
+from holdfast.attack._rows.released_rows import RowsAttack
+from holdfast.data._schema.columns import Categorical, Numeric
+from holdfast.errors import ParameterError
+from holdfast.learn.methods.method import Learner
+from holdfast.privacy._mechanisms.mechanism import Mechanism
+from holdfast.synth.methods.method import SynthesisMethod
+from holdfast.testing._attacks import attack_checks
+from holdfast.testing._attributes import attribute_checks
+from holdfast.testing._columns import column_checks
+from holdfast.testing._contract import Check, run_all
+from holdfast.testing._disclosures import disclosure_checks
+from holdfast.testing._engines import EngineStore, engine_checks
+from holdfast.testing._learners import learner_checks
+from holdfast.testing._mechanisms import example_checks, kind_checks
+from holdfast.testing._synthesisers import synthesiser_checks
+from holdfast.testing._transcripts import transcript_checks
+
+
+@checked
+def check_mechanism(mechanism: Mechanism | type[Mechanism]) -> None:
+    """Raise `AssertionError`, with every statement that does not hold, unless the mechanism keeps its contract.
+
+    An instance is checked by itself, a class on all of its `examples()`. It takes some seconds: draws are held
+    against the declared law, and releases of the worst pair against the claimed curve.
+
+    >>> from holdfast.privacy import Gaussian
+    >>> check_mechanism(Gaussian(sigma=2.0, l2_sensitivity=1.0, arithmetic="idealised"))
+    """
+    name = mechanism.__name__ if isinstance(mechanism, type) else mechanism.name
+    run_all(name, mechanism_checks(mechanism))
+
+
+@checked
+def check_method(method: Learner | SynthesisMethod) -> None:
+    """Raise `AssertionError`, with every statement that does not hold, unless the method keeps its contract.
+
+    The method runs many times on made-up tables, under every adjacency that it names; on small neighbouring ones it is
+    replayed with the same outputs, which finds a sensitivity that is too small and anything that is let through.
+    """
+    checks = method_checks(method)
+    run_all(method.name, checks)
+
+
+@checked
+def check_synthesizer(method: SynthesisMethod) -> None:
+    """Raise `AssertionError`, with every statement that does not hold, unless the synthesiser keeps its contract.
+
+    As `check_method`; rows and models that depend on counts which were not released fail the replay.
+    """
+    if not isinstance(method, SynthesisMethod):
+        raise ParameterError(f"method must be a SynthesisMethod, got {type(method).__name__}")
+    run_all(method.name, method_checks(method))
+
+
+@checked
+def check_attack(attack: Attack | RowsAttack) -> None:
+    """Raise `AssertionError`, with every statement that does not hold, unless the attack keeps its contract.
+
+    It is played against models that know their people by heart and against models of other people: it must find the
+    ones, and no difference in the others.
+    """
+    if not isinstance(attack, Attack | RowsAttack):
+        raise ParameterError(f"attack must be an Attack or a RowsAttack, got {type(attack).__name__}")
+    run_all(attack.name, attack_checks(attack))
+
+
+@checked
+def check_attribute_attack(attack: AttributeAttack) -> None:
+    """Raise `AssertionError`, with every statement that does not hold, unless the attack keeps its contract.
+
+    It guesses a secret that a release gives away, and one with which the release has nothing to do; people change their
+    places, and it must not matter.
+
+    >>> from holdfast.attack._attributes.fredrikson import FREDRIKSON
+    >>> check_attribute_attack(FREDRIKSON)
+    """
+    if not isinstance(attack, AttributeAttack):
+        raise ParameterError(f"attack must be an AttributeAttack, got {type(attack).__name__}")
+    run_all(attack.name, attribute_checks(attack))
+
+
+@checked
+def check_disclosure(attack: DisclosureAttack) -> None:
+    """Raise `AssertionError`, with every statement that does not hold, unless the attack keeps its contract.
+
+    It is made on rows that are copies of the members and on rows of other people, and with both groups exchanged.
+
+    >>> from holdfast.attack._rows.disclosure import LINKABILITY
+    >>> check_disclosure(LINKABILITY)
+    """
+    if not isinstance(attack, DisclosureAttack):
+        raise ParameterError(f"attack must be a DisclosureAttack, got {type(attack).__name__}")
+    run_all(attack.name, disclosure_checks(attack))
+
+
+@checked
+def check_column(column: Numeric | Categorical) -> None:
+    """Raise `AssertionError`, with every statement that does not hold, unless a column of a kind keeps its contract.
+
+    >>> from holdfast.data import Numeric
+    >>> check_column(Numeric("age", 0, 100, integer=True, null="category"))
+    """
+    if not isinstance(column, Numeric | Categorical):
+        raise ParameterError(
+            f"column must be of a kind below Numeric or Categorical, got {type(column).__name__}"
+        )
+    run_all(f"{type(column).kind} column {column.name!r}", column_checks(column))
+
+
+@checked
+def check_engine(store: EngineStore, *, cases: int = 50, seed: Seed = 0) -> None:
+    """Raise `AssertionError`, with every statement that does not hold, unless the store keeps the neighbour contract.
+
+    Random tables and neighbours of them are stored, opened and held against the memory engine and each other.
+
+    >>> check_engine(EngineStore(put=lambda rows: {"source": rows}), cases=2)
+    """
+    run_all("the engine", engine_checks(store, cases=cases, seed=seed))
+
+
+@checked
+def mechanism_checks(mechanism: Mechanism | type[Mechanism]) -> Iterator[Check]:
+    """The checks of a mechanism, one by one.
+
+    >>> from holdfast.privacy import Laplace
+    >>> next(mechanism_checks(Laplace)).name
+    'declares_what_it_rests_on'
+    """
+    if isinstance(mechanism, type):
+        yield from kind_checks(mechanism)
+        for example in mechanism.examples():
+            yield from example_checks(example)
+    else:
+        yield from kind_checks(type(mechanism))
+        yield from example_checks(mechanism)
+
+
+@checked
+def method_checks(method: Learner | SynthesisMethod) -> Iterator[Check]:
+    """The checks of a learner or of a synthesiser, one by one.
+
+    >>> from holdfast.learn import LEARNERS
+    >>> next(method_checks(LEARNERS[0])).name
+    'says_what_it_rests_on'
+    """
+    if isinstance(method, Learner):
+        return chain(learner_checks(method), transcript_checks(method))
+    if isinstance(method, SynthesisMethod):
+        return chain(synthesiser_checks(method), transcript_checks(method))
+    raise ParameterError(f"method must be a Learner or a SynthesisMethod, got {type(method).__name__}")

@@ -1,0 +1,143 @@
+"""The contract of a disclosure attack: it finds copies, treats both groups alike, and finds nothing in other people.
+
+Unlike other attacks it is handed members and control group by name, so it could favour one. The checks exchange them:
+whoever is called a member, the counts must follow the people and not the word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from holdfast._arguments import Seed, checked
+from holdfast.attack._rows.disclosure import DisclosureAttack, DisclosureCase, Successes
+from holdfast.attack._rows.disclosure_result import DisclosureResult
+from holdfast.attack._rows.released_rows import by_spread
+from holdfast.testing._contract import Check, ensure
+
+PEOPLE, COLUMNS, ATTACKS = 300, 5, 200
+GAMES = 8
+
+
+def disclosure_case(*, leak: bool, seed: Seed, attacks: int = ATTACKS) -> DisclosureCase:
+    """Rows that are the members', or drawn by themselves, and as many people who were not in the data."""
+    random = np.random.default_rng(seed)
+    members, control, others = (random.normal(size=(PEOPLE, COLUMNS)) for _ in range(3))
+    rows = members if leak else others
+    read = by_spread(rows)
+    return DisclosureCase(
+        rows=read(rows),
+        members=read(members),
+        control=read(control),
+        attacks=attacks,
+        seed=seed,
+        names=tuple(f"c{place}" for place in range(COLUMNS)),
+    )
+
+
+def _says_what_it_is(attack: DisclosureAttack) -> None:
+    """A name and a paper."""
+    ensure(bool(attack.name) and bool(attack.paper), "name and paper must be given")
+    ensure(callable(attack.make), "make must be a function of the case")
+
+
+def _counts_attacks(attack: DisclosureAttack) -> None:
+    """Results have names, and are successes of attacks that were made: no more of them than were asked for."""
+    made = attack.make(disclosure_case(leak=False, seed=1, attacks=50))
+    ensure(bool(made), "no result on five columns")
+    for name, (members, control, blind) in made.items():
+        DisclosureResult(attack=name, members=members, control=control, blind=blind)
+        most = max(members[1], control[1])
+        ensure(most <= 50, f"{name}: {most} attacks were made, and 50 were asked for")
+        ensure(
+            members[1] == control[1],
+            f"{name}: {members[1]} attacks on members and {control[1]} on the control group",
+        )
+
+
+def _finds_copies(attack: DisclosureAttack) -> None:
+    """Rows that are the members': some result has a risk whose limits, at 99.9 %, exclude nothing."""
+    lows = [
+        _result(name, counts).limits[0]
+        for name, counts in attack.make(disclosure_case(leak=True, seed=2)).items()
+    ]
+    ensure(
+        max(lows) > 0.0,
+        "rows that are the members' own are not found to tell more about them than about others",
+    )
+
+
+def _finds_nothing_in_other_people(attack: DisclosureAttack) -> None:
+    """Rows that are neither group's: what is called members comes out as the control group does."""
+    apart: dict[str, list[float]] = {}
+    for seed in range(10, 10 + GAMES):
+        for name, (members, control, _) in attack.make(disclosure_case(leak=False, seed=seed)).items():
+            apart.setdefault(name, []).append(_z(members, control))
+    for name, found in apart.items():
+        shift = float(np.sum(found)) / np.sqrt(len(found))
+        ensure(
+            abs(shift) <= 5.0,
+            f"{name}: two groups of strangers come out {shift:+.1f} standard errors apart: they are not treated alike",
+        )
+
+
+def _follows_the_people_and_not_the_word(attack: DisclosureAttack) -> None:
+    """With members and control group exchanged, the copies are found in the control group."""
+    case = disclosure_case(leak=True, seed=3)
+    straight = attack.make(case)
+    turned = attack.make(replace(case, members=case.control, control=case.members))
+    for name, (members, control, _) in straight.items():
+        if _z(members, control) > 5.0:
+            ensure(name in turned, f"{name} is gone when the groups are exchanged")
+            ahead = _z(turned[name][1], turned[name][0])
+            ensure(
+                ahead > 1.0,
+                f"{name}: copies are found among those who are called members only ({ahead:+.1f})",
+            )
+
+
+def _repeats_itself(attack: DisclosureAttack) -> None:
+    """The same case gives the same counts; coins come from case.seed."""
+    made = [attack.make(disclosure_case(leak=False, seed=4)) for _ in range(2)]
+    ensure(made[0] == made[1], "two runs on one case differ: draw from np.random.default_rng(case.seed)")
+
+
+def _result(name: str, counts: Successes) -> DisclosureResult:
+    return DisclosureResult(
+        attack=name, members=counts[0], control=counts[1], blind=counts[2], confidence=0.999
+    )
+
+
+def _z(first: tuple[int, int], second: tuple[int, int]) -> float:
+    """The difference of two rates in standard errors."""
+    rates = first[0] / first[1], second[0] / second[1]
+    share = (first[0] + second[0]) / (first[1] + second[1])
+    spread = np.sqrt(max(share * (1.0 - share), 1e-12) * (1.0 / first[1] + 1.0 / second[1]))
+    return float((rates[0] - rates[1]) / spread)
+
+
+CHECKS: tuple[Callable[[DisclosureAttack], None], ...] = (
+    _says_what_it_is,
+    _counts_attacks,
+    _finds_copies,
+    _finds_nothing_in_other_people,
+    _follows_the_people_and_not_the_word,
+    _repeats_itself,
+)
+
+
+@checked
+def disclosure_checks(attack: DisclosureAttack) -> Iterator[Check]:
+    """What must hold of a disclosure attack.
+
+    >>> from holdfast.attack import DISCLOSURES
+    >>> [check.name for check in disclosure_checks(DISCLOSURES[0])][:2]
+    ['says_what_it_is', 'counts_attacks']
+    """
+    made: Any = attack
+    for check in CHECKS:
+        yield Check(name=check.__name__[1:], run=partial(check, made))

@@ -1,0 +1,147 @@
+"""What must hold of an engine, or of a way to store rows: the answers of the memory engine, row by row.
+
+The neighbour contract: tables of everything that storage has to offer (missing numbers, infinities, exact decimals,
+identifiers of every type) and neighbours of them. What the change of one unit admits is all that may change: the rows
+of others are kept and read as before, whatever stands in the changed ones, and counts and sums move no further than
+the sensitivity that mechanisms are calibrated to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from random import Random
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast._arguments import Seed, checked
+from holdfast.data import Encoder, Order, RowSum, Schema, Table, counts_l1, open_table, sum_l2
+from holdfast.data._engines import Engine
+from holdfast.noise._source import Source
+from holdfast.testing._contract import Check, ensure
+from holdfast.testing._drawn_tables import VALUES, DrawnTable, drawn_table
+
+Floats = NDArray[np.float64]
+COINS = 11
+"""The seed of the coins that choose among a user's rows: one for all engines."""
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class EngineStore:
+    """Where an engine finds rows: `put` stores an Arrow table and returns the arguments of `open_table`.
+
+    `reads` is what the store makes of the rows: texts, for CSV files. `types` and `leave_out` are the storage types
+    that it has, and the values that it cannot hold.
+    """
+
+    put: Callable[[Any], Mapping[str, Any]]
+    reads: Callable[[Any], Any] = lambda rows: rows
+    types: tuple[str, ...] = tuple(VALUES)
+    leave_out: tuple[Any, ...] = ()
+
+    def open(self, rows: Any, schema: Schema) -> Table:
+        """The stored rows, with coins that are the same everywhere."""
+        return open_table(schema=schema, entropy=Source(seed=COINS), **self.put(rows))
+
+    def reference(self, rows: Any, schema: Schema) -> Table:
+        """The same rows in memory."""
+        return open_table(self.reads(rows), schema, engine="memory", entropy=Source(seed=COINS))
+
+
+def read_rows(table: Table, order: Order | None = None) -> Floats:
+    """Every row that takes part: its values, and which numbers were missing."""
+    parts = []
+    for batch in table.batches(order=Order.irrelevant() if order is None else order, rows=5):
+        flags = [batch.missing[name] for name in sorted(batch.missing)]
+        read = np.column_stack([batch.matrix(), *flags])
+        parts.append(read if batch.present is None else read[batch.present])
+    return np.concatenate(parts) if parts else np.empty((0, 0))
+
+
+def _sorted(rows: Floats) -> list[tuple[float, ...]]:
+    return sorted(map(tuple, rows.tolist()))
+
+
+def _by_tag(rows: Floats, schema: Schema) -> dict[int, tuple[float, ...]]:
+    place = schema.names.index("tag")
+    return {int(row[place]): tuple(row) for row in rows.tolist()}
+
+
+def answers_as_memory_does(store: EngineStore, case: DrawnTable) -> None:
+    """The same rows are kept and read alike, and counted and summed as they are read."""
+    schema = case.schema
+    with store.open(case.rows, schema) as mine, store.reference(case.rows, schema) as theirs:
+        expected = _sorted(read_rows(theirs))
+        ensure(_sorted(read_rows(mine)) == expected, "other rows are kept, or read otherwise")
+        ensure((mine.count(), mine.units()) == (theirs.count(), theirs.units()), "count or units differ")
+        sets = [[name] for name in schema.names] + [list(schema.names[:2])]
+        pairs = zip(mine.counts(sets), theirs.counts(sets), strict=True)
+        ensure(all(np.array_equal(one, other) for one, other in pairs), "counts differ")
+        statistic = RowSum(Encoder(schema))
+        gap = np.abs(mine.sums(statistic) - theirs.sums(statistic)).max()
+        ensure(bool(gap <= 1e-12), "sums differ")
+        order = (
+            Order.shuffled(Source(seed=COINS))
+            if mine.adjacency.count_is_public
+            else Order.per_record_batches(batches=3, cap=100, source=Source(seed=COINS))
+        )
+        ensure(_sorted(read_rows(mine, order)) == expected, "an ordered pass reads other rows")
+
+
+def a_neighbour_changes_no_other_row(store: EngineStore, case: DrawnTable) -> None:
+    """Rows of others are kept and read alike; counts and sums move no further than they may."""
+    schema = case.schema
+    encoder = Encoder(schema)
+    statistic = RowSum(encoder)
+    sets = [[name] for name in schema.names]
+    read, counts, sums, adjacency = [], [], [], None
+    for rows in (case.rows, case.neighbour):
+        with store.open(rows, schema) as table:
+            found = _by_tag(read_rows(table), schema)
+            read.append({tag: row for tag, row in found.items() if tag in case.untouched})
+            counts.append(table.counts(sets))
+            sums.append(table.sums(statistic))
+            adjacency = table.adjacency
+    assert adjacency is not None
+    ensure(read[0] == read[1], "the change of one unit changes how others' rows are kept or read")
+    for names, one, other in zip(sets, counts[0], counts[1], strict=True):
+        moved = int(np.abs(one - other).sum())
+        ensure(moved <= counts_l1(adjacency, schema.confirmed_unit), f"the counts of {names} move by {moved}")
+    bound = sum_l2(encoder.row_norm_bound, adjacency, schema.confirmed_unit)
+    moved_sum = float(np.linalg.norm(sums[0] - sums[1]))
+    ensure(moved_sum <= bound + 1e-12, f"the sum moves by {moved_sum}, more than {bound}")
+
+
+def its_engine_takes_its_sources_only(store: EngineStore, case: DrawnTable) -> None:
+    """An engine that is given by `engine=` accepts what is stored for it, and nothing else."""
+    given = store.put(case.rows)
+    engine = given.get("engine")
+    if isinstance(engine, Engine):
+        ensure(
+            bool(engine.accepts(given["source"])), f"the engine {engine.name!r} refuses what is stored for it"
+        )
+        for strange in (object(), None, 0, b""):
+            ensure(
+                not engine.accepts(strange), f"the engine {engine.name!r} accepts {type(strange).__name__}"
+            )
+    with store.open(case.rows, case.schema) as table:
+        ensure(isinstance(table, Table), f"it opens a {type(table).__name__}, which is no Table")
+
+
+NEIGHBOUR_CONTRACT = (answers_as_memory_does, a_neighbour_changes_no_other_row)
+
+
+@checked
+def engine_checks(store: EngineStore, *, cases: int, seed: Seed) -> Iterator[Check]:
+    """Each statement on each of so many random tables."""
+    first = drawn_table(Random(seed), leave_out=store.leave_out, types=store.types)
+    takes = its_engine_takes_its_sources_only
+    yield Check(name=takes.__name__, run=partial(takes, store, first))
+    for number in range(cases):
+        case = drawn_table(Random(seed + number), leave_out=store.leave_out, types=store.types)
+        for statement in NEIGHBOUR_CONTRACT:
+            yield Check(name=f"{statement.__name__}-{seed + number}", run=partial(statement, store, case))

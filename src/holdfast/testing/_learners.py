@@ -1,0 +1,292 @@
+"""The contract of a private learner: it spends what it says, refuses before it spends, and repeats with a seed.
+
+One function for each statement, about a method or about a method under one of its adjacencies. Every run goes through
+`run_learner`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+
+from holdfast.errors import AdjacencyError, HoldfastError, ParameterError
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Hinge, Logistic, Softmax, Squared
+from holdfast.learn._rows.examples import ArrayExamples
+from holdfast.learn.methods.method import Fit, Learner
+from holdfast.privacy._account import Account
+from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
+from holdfast.privacy._curves.curve import ApproxDP, PureDP
+from holdfast.testing._contract import Check, ensure, refusal
+
+LIMIT = ApproxDP(2.0, 1e-5)
+ROWS, COLUMNS = 300, 3
+NEEDS = {"convex", "lipschitz", "smooth", "strongly_convex", "delta"}
+TELLTALE = 0.1234567
+"""A number of the first row: no error may show it."""
+PROBLEMS = (
+    Problem(loss=Logistic(), dimension=COLUMNS, penalty=0.05),
+    Problem(
+        loss=Squared(target_bound=1.0, prediction_bound=2.0), dimension=COLUMNS, penalty=0.05, radius=2.0
+    ),
+    Problem(loss=cast(Any, Softmax(classes=2)), dimension=COLUMNS, penalty=0.05),
+)
+"""Each method takes one of these by its defaults."""
+BREAKING: dict[str, dict[str, Any]] = {
+    "lipschitz": {"loss": Squared(target_bound=1.0), "radius": math.inf},
+    "smooth": {"loss": Hinge()},
+    "strongly_convex": {"penalty": 0.0},
+}
+"""Changes that take away from a problem what a method may need."""
+
+
+def run_learner(
+    method: Learner, examples: ArrayExamples, problem: Problem, account: Account, **options: Any
+) -> Fit:
+    """One training, as an estimator makes it."""
+    return method.fit(examples, problem, account=account, **options)
+
+
+# Rows, accounts and problems.
+def learner_rows(
+    adjacency: str, *, rows: int = ROWS, seed: int = 0, public_count: int | None = None
+) -> ArrayExamples:
+    """Rows of norm at most 1 with labels that a linear model finds."""
+    random = np.random.Generator(np.random.PCG64(seed))
+    x = random.normal(size=(rows, COLUMNS))
+    x /= np.maximum(1.0, np.linalg.norm(x, axis=1))[:, None]
+    y = np.where(x @ np.array([2.0, -1.0, 0.5]) > 0, 1.0, -1.0)
+    if rows:
+        x[0] = TELLTALE
+    return ArrayExamples(
+        features=x, labels=y, adjacency=Adjacency.of(adjacency), public_count=public_count or max(1, rows)
+    )
+
+
+def learner_account(method: Learner, adjacency: str, *, seed: int | None = 1) -> Account:
+    """An account of the method's own currency."""
+    return Account(LIMIT, adjacency=adjacency, currency=method.currency, seed=seed)
+
+
+def problem_of(method: Learner) -> Problem:
+    """The first problem that the method's proof covers."""
+    for problem in PROBLEMS:
+        adjacency = method.adjacencies[0]
+        try:
+            run_learner(method, learner_rows(adjacency), problem, learner_account(method, adjacency))
+        except ParameterError:
+            continue
+        return problem
+    raise AssertionError(
+        f"{method.name} takes none of the contract's problems in currency {method.currency!r}"
+    )
+
+
+def fitted(method: Learner, examples: ArrayExamples, account: Account) -> Fit:
+    """A training on that problem."""
+    return run_learner(method, examples, problem_of(method), account)
+
+
+def refused(
+    method: Learner, examples: ArrayExamples, problem: Problem, account: Account, what: str, **options: Any
+) -> str:
+    """The refusal's words; nothing was spent, and no value of the data is in them."""
+    words = refusal(
+        partial(run_learner, method, examples, problem, account, **options),
+        what,
+        kinds=(HoldfastError, TypeError),
+    )
+    ensure(account.journal.entries == (), f"{what} is refused after spending")
+    ensure(str(TELLTALE) not in words, f"{what} is refused with a value of the data in the message")
+    return words
+
+
+# What must hold of a method.
+def says_what_it_rests_on(method: Learner) -> None:
+    """A paper, needs and adjacencies that exist, and delta needed exactly where it does not work without."""
+    ensure(bool(method.paper), "paper must name where the method comes from")
+    ensure(set(method.needs) <= NEEDS, f"needs must be among {sorted(NEEDS)}, got {method.needs}")
+    known = {adjacency.value for adjacency in Adjacency}
+    ensure(set(method.adjacencies) <= known, f"adjacencies must be among {sorted(known)}")
+    ensure(bool(method.adjacencies), "adjacencies must name one or more")
+    ensure(method.pure != ("delta" in method.needs), "pure must be the opposite of needing delta")
+    ensure(bool(method.outputs), "outputs must name one or more")
+    ensure(set(method.outputs) <= {"one", "several"}, "outputs must be among one, several")
+
+
+def refuses_a_loss_of_a_kind_that_it_does_not_take(method: Learner) -> None:
+    """A loss of several predictions where one is meant, or the other way round."""
+    adjacency = method.adjacencies[0]
+    for problem in PROBLEMS:
+        if not method.takes(problem):
+            account = learner_account(method, adjacency)
+            refused(method, learner_rows(adjacency), problem, account, f"a {problem.loss.name} loss")
+
+
+def works_without_delta_exactly_if_it_says_so(method: Learner) -> None:
+    """An account without delta is kept within its limit, or refused."""
+    adjacency = method.adjacencies[0]
+    account = Account(PureDP(2.0), adjacency=adjacency, seed=1)
+    if not method.pure:
+        refused(method, learner_rows(adjacency), problem_of(method), account, "an account without delta")
+        return
+    fitted(method, learner_rows(adjacency), account)
+    spent = account.journal.spent("")
+    ensure(spent is not None, "nothing was charged")
+    ensure(
+        spent is not None and spent.fits(account.currency.limit(PureDP(2.0))), "more than the limit was spent"
+    )
+
+
+def refuses_adjacencies_that_it_is_not_proved_for(method: Learner) -> None:
+    """Rows and account of an adjacency that the method does not name."""
+    problem = problem_of(method)
+    for adjacency in {a.value for a in Adjacency} - set(method.adjacencies):
+        refusal(
+            partial(
+                run_learner, method, learner_rows(adjacency), problem, learner_account(method, adjacency)
+            ),
+            f"adjacency {adjacency}",
+            kinds=(AdjacencyError,),
+        )
+
+
+def refuses_rows_of_other_neighbours_than_the_accounts(method: Learner) -> None:
+    """Rows of one adjacency or unit and an account of another."""
+    problem = problem_of(method)
+    for rows in Adjacency:
+        for asked in method.adjacencies:
+            if rows.value != asked:
+                refusal(
+                    partial(
+                        run_learner, method, learner_rows(rows.value), problem, learner_account(method, asked)
+                    ),
+                    f"rows of {rows.value} with an account of {asked}",
+                    kinds=(AdjacencyError,),
+                )
+    adjacency = method.adjacencies[0]
+    other = dataclasses.replace(learner_rows(adjacency), unit=PrivacyUnit("user", max_rows=2))
+    refused(
+        method, other, problem, learner_account(method, adjacency), "rows of users with an account of rows"
+    )
+
+
+def refuses_bad_constants_before_spending(method: Learner) -> None:
+    """A dimension that the rows do not have, and an option that nobody declared."""
+    adjacency = method.adjacencies[0]
+    problem, rows = problem_of(method), learner_rows(adjacency)
+    wider = dataclasses.replace(problem, dimension=COLUMNS + 1)
+    words = refused(method, rows, wider, learner_account(method, adjacency), "a wrong dimension")
+    ensure("dimension" in words, f"a wrong dimension is refused without naming it: {words}")
+    refused(
+        method,
+        rows,
+        problem,
+        learner_account(method, adjacency),
+        "an option that it does not have",
+        no_such_option=1,
+    )
+
+
+def refuses_a_problem_without_what_it_needs(method: Learner) -> None:
+    """Each of `needs`, taken away."""
+    adjacency = method.adjacencies[0]
+    for need in method.needs:
+        if need in BREAKING:
+            broken = dataclasses.replace(problem_of(method), **BREAKING[need])
+            refused(
+                method,
+                learner_rows(adjacency),
+                broken,
+                learner_account(method, adjacency),
+                f"a problem not {need}",
+            )
+
+
+# What must hold under each adjacency that it names.
+def spends_no_more_than_its_limit_and_says_why_it_is_private(method: Learner, adjacency: str) -> None:
+    """Finite weights, a theorem, and a charge within the limit."""
+    account = learner_account(method, adjacency)
+    fit = fitted(method, learner_rows(adjacency), account)
+    ensure(fit.weights.shape in ((COLUMNS,), (2, COLUMNS)), f"weights have the shape {fit.weights.shape}")
+    ensure(bool(np.all(np.isfinite(fit.weights))), "weights are not finite")
+    ensure(bool(fit.theorem), "theorem is empty")
+    spent = account.journal.spent("")
+    ensure(spent is not None, "nothing was charged")
+    ensure(spent is not None and spent.fits(account.currency.limit(LIMIT)), "more than the limit was spent")
+
+
+def the_first_charge_depends_on_public_numbers_only(method: Learner, adjacency: str) -> None:
+    """Another table of the same public facts, and under add_remove one row more: the same charge.
+
+    Later ones may depend on what was released before (soundness, section 19), but not their number.
+    """
+    more = 0 if Adjacency.of(adjacency).count_is_public else 1
+    charges = []
+    for rows, seed in ((ROWS, 0), (ROWS + more, 5)):
+        account = learner_account(method, adjacency)
+        fitted(method, learner_rows(adjacency, rows=rows, seed=seed, public_count=ROWS), account)
+        charges.append([entry.charge for entry in account.journal.entries])
+    ensure(charges[0][0] == charges[1][0], "the first charge depends on the rows")
+    ensure(len(charges[0]) == len(charges[1]), "the number of charges depends on the rows")
+
+
+def a_seed_repeats_and_another_differs(method: Learner, adjacency: str) -> None:
+    """All randomness comes from the account."""
+
+    def weights(seed: int | None) -> tuple[float, ...]:
+        account = learner_account(method, adjacency, seed=seed)
+        return tuple(fitted(method, learner_rows(adjacency), account).weights.ravel())
+
+    ensure(weights(3) == weights(3), "two runs of one seed differ")
+    ensure(weights(3) != weights(4), "runs of two seeds are equal")
+    ensure(weights(None) != weights(None), "two secure runs are equal")
+
+
+def survives_tiny_tables_or_refuses_before_spending(method: Learner, adjacency: str, rows: int) -> None:
+    """No rows, or one: a private number of rows must not decide whether there is a result."""
+    public = Adjacency.of(adjacency).count_is_public
+    account = learner_account(method, adjacency)
+    examples = learner_rows(adjacency, rows=rows, public_count=None if public else 20)
+    try:
+        weights = fitted(method, examples, account).weights
+    except HoldfastError:
+        ensure(public, "a private number of rows decides whether there is a result")
+        ensure(account.journal.entries == (), "refused after spending")
+        weights = np.zeros(COLUMNS)
+    ensure(bool(np.all(np.isfinite(weights))), "weights are not finite")
+
+
+EACH_METHOD: tuple[Callable[[Learner], None], ...] = (
+    says_what_it_rests_on,
+    refuses_a_loss_of_a_kind_that_it_does_not_take,
+    works_without_delta_exactly_if_it_says_so,
+    refuses_adjacencies_that_it_is_not_proved_for,
+    refuses_rows_of_other_neighbours_than_the_accounts,
+    refuses_bad_constants_before_spending,
+    refuses_a_problem_without_what_it_needs,
+)
+EACH_WAY: tuple[Callable[[Learner, str], None], ...] = (
+    spends_no_more_than_its_limit_and_says_why_it_is_private,
+    the_first_charge_depends_on_public_numbers_only,
+    a_seed_repeats_and_another_differs,
+)
+
+
+def learner_checks(method: Learner) -> Iterator[Check]:
+    """What must hold of a learner, by itself and under each of its adjacencies."""
+    for check in EACH_METHOD:
+        yield Check(name=check.__name__, run=partial(check, method))
+    for adjacency in method.adjacencies:
+        for way in EACH_WAY:
+            yield Check(name=f"{way.__name__}-{adjacency}", run=partial(way, method, adjacency))
+        for rows in (0, 1):
+            tiny = survives_tiny_tables_or_refuses_before_spending
+            yield Check(
+                name=f"{tiny.__name__}-{adjacency}-{rows}", run=partial(tiny, method, adjacency, rows)
+            )

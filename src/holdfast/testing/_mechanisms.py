@@ -1,0 +1,254 @@
+"""The contract of a mechanism: its law, its curve, its sampler and its storage say the same.
+
+One function for each statement, about a class of mechanisms or about an instance of it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from holdfast.errors import AdjacencyError, ParameterError
+from holdfast.noise._source import Source
+from holdfast.privacy._account import Account
+from holdfast.privacy._adjacency import Adjacency
+from holdfast.privacy._curves.curve import ApproxDP
+from holdfast.privacy._curves.stored import curve_from_json
+from holdfast.privacy._mechanisms import MECHANISMS, mechanism_from_json
+from holdfast.privacy._mechanisms.mechanism import Mechanism
+from holdfast.refute._broken import quieter
+from holdfast.refute._subject import of_mechanism
+from holdfast.refute._suite import refute
+from holdfast.testing._contract import Check, ensure, ensure_near, refusal
+
+BAD_NUMBERS = (0, -1.0, float("nan"), float("inf"))
+"""No parameter of a mechanism may be one of these."""
+BAD_VALUES: tuple[Any, ...] = ([float("nan")], [float("inf"), 0.0], ["a"], [], [True], [1j])
+"""Nothing that could be released."""
+RATIOS = 100
+"""Draws at which likelihood ratios are compared."""
+
+
+def declares_what_it_rests_on(kind: type[Mechanism]) -> None:
+    """A theorem, neighbour relations that exist, and examples to check the rest on."""
+    ensure(bool(kind.theorem), "theorem must name the statement that the curve rests on")
+    ensure(kind.admissible <= set(Adjacency), "admissible must hold members of Adjacency")
+    ensure(len(kind.examples()) >= 1, "examples() must give an instance: the contract needs one")
+
+
+def is_stored_without_loss(mechanism: Mechanism) -> None:
+    """Ledgers keep mechanisms and curves as JSON: what is read back is what was written."""
+    stored = json.loads(json.dumps(mechanism.to_json()))
+    ensure(type(mechanism).from_json(stored) == mechanism, f"from_json gives another mechanism for {stored}")
+    if type(mechanism) in MECHANISMS:
+        ensure(mechanism_from_json(stored) == mechanism, f"a ledger reads another mechanism from {stored}")
+    curve = curve_from_json(json.loads(json.dumps(mechanism.curve.to_json())))
+    for epsilon in (0.0, 0.3, 1.0, 4.0):
+        expected = mechanism.curve.delta(epsilon)
+        ensure_near(
+            curve.delta(epsilon), expected, f"delta({epsilon:g}) of the stored curve", rel=1e-12, within=1e-12
+        )
+
+
+def refuses_parameters_outside_their_range(mechanism: Mechanism) -> None:
+    """Every number among the parameters has a range, and the error names the parameter."""
+    for field in dataclasses.fields(mechanism):
+        value = getattr(mechanism, field.name)
+        if isinstance(value, float | int) and not isinstance(value, bool):
+            for bad in BAD_NUMBERS:
+                refusal(
+                    partial(_changed, mechanism, **{field.name: bad}),
+                    f"{field.name}={bad}",
+                    kinds=(ParameterError,),
+                    naming=field.name,
+                )
+
+
+def refuses_an_account_of_another_adjacency(mechanism: Mechanism) -> None:
+    """A sensitivity that was derived for one neighbour relation says nothing about another."""
+    value = mechanism.worst_pair()[0]
+    proved = {adjacency for adjacency in mechanism.admissible if _declares(mechanism, adjacency)}
+    ensure(bool(proved), "no neighbour relation is left for these parameters")
+    for adjacency in Adjacency:
+        account = Account(ApproxDP(1e6, 0.5), adjacency=adjacency, currency="basic", seed=0)
+        if adjacency not in proved:
+            refusal(
+                partial(account.release, mechanism, value),
+                f"an account of {adjacency.value}",
+                kinds=(AdjacencyError,),
+                naming=adjacency.value,
+            )
+        else:
+            for other in proved - {adjacency}:
+                declared = _changed(mechanism, adjacency=other)
+                refusal(
+                    partial(account.release, declared, value),
+                    f"an account of {adjacency.value} for a sensitivity under {other.value}",
+                    kinds=(AdjacencyError,),
+                    naming=other.value,
+                )
+
+
+def _declares(mechanism: Mechanism, adjacency: Adjacency) -> bool:
+    """Whether these parameters, too, are for this relation: monotone scores are not for every one."""
+    try:
+        _changed(mechanism, adjacency=adjacency)
+    except AdjacencyError:
+        return False
+    return True
+
+
+def refuses_bad_values_before_charging(mechanism: Mechanism, bad: Any) -> None:
+    """What cannot be released costs nothing."""
+    adjacency = sorted(mechanism.admissible, key=str)[0]
+    account = Account(ApproxDP(100.0, 0.5), adjacency=adjacency, currency="basic", seed=0)
+    refusal(partial(account.release, mechanism, bad), f"the value {bad!r}")
+    ensure(account.journal.spent("") is None, f"the value {bad!r} is refused after charging")
+
+
+def seeded_draws_repeat_and_secure_ones_do_not(mechanism: Mechanism) -> None:
+    """All randomness comes from the source that is handed in."""
+    value = mechanism.check(mechanism.worst_pair()[0])
+
+    def stream(seed: int | None) -> list[Any]:
+        source = Source(seed)
+        return [np.asarray(mechanism.sample(value, source)).tolist() for _ in range(200)]
+
+    ensure(stream(5) == stream(5), "two sources of one seed give different draws")
+    ensure(stream(None) != stream(None), "two secure sources give the same draws")
+
+
+def is_not_refuted(mechanism: Mechanism) -> None:
+    """Draws against the declared law, the worst pair against the sensitivity, releases against the curve."""
+    (verdict,) = refute([of_mechanism(mechanism, draws=2400)]).verdicts
+    tried = {outcome.test for outcome in verdict.outcomes}
+    ensure(tried == {"law", "freshness", "neighbours", "audit"}, f"only {sorted(tried)} were tried")
+    ensure(not verdict.refuted, verdict.summary())
+
+
+def a_third_of_the_noise_is_refuted(mechanism: Mechanism) -> None:
+    """The audit at the worst pair has power: it sees a third of the noise."""
+    subject = of_mechanism(mechanism, sample=quieter(mechanism, 3.0).sample, broken="a third of the noise")
+    (verdict,) = refute([dataclasses.replace(subject, trials=subject.trials[-1:])]).verdicts
+    ensure(verdict.refuted_by() == ("audit",), "the audit has no power: " + verdict.summary())
+
+
+def half_of_the_noise_breaks_the_declared_law(mechanism: Mechanism) -> None:
+    """The test of the law has power: it sees half of the noise."""
+    subject = of_mechanism(mechanism, sample=quieter(mechanism).sample, broken="half the noise", draws=1600)
+    (verdict,) = refute([dataclasses.replace(subject, trials=subject.trials[:1])]).verdicts
+    ensure(verdict.refuted_by() == ("law",), "the test of the law has no power: " + verdict.summary())
+
+
+def the_declared_law_is_a_law(mechanism: Mechanism) -> None:
+    """`cdf` grows from 0 to 1."""
+    for value in map(mechanism.check, mechanism.probes()):
+        at = np.sort(np.concatenate([np.linspace(-60.0, 60.0, 999), np.arange(-5.0, 6.0)]))
+        law = mechanism.cdf(value, at)
+        ensure(law.shape == at.shape, f"cdf gives the shape {law.shape} for {at.shape}")
+        ensure(bool(np.all(np.diff(law) >= -1e-15)), "cdf falls somewhere")
+        ensure_near(float(law[0]), 0.0, "cdf at -60", within=1e-9)
+        ensure_near(float(law[-1]), 1.0, "cdf at 60", within=1e-9)
+
+
+def the_worst_pair_is_one_sensitivity_apart(mechanism: Mechanism) -> None:
+    """`distance` counts in units of the declared sensitivity, and the pair exhausts it."""
+    low, high = map(mechanism.check, mechanism.worst_pair())
+    ensure_near(mechanism.distance(low, high), 1.0, "the distance of the worst pair", rel=1e-6)
+    ensure_near(mechanism.distance(high, low), 1.0, "the distance of the worst pair, turned round", rel=1e-6)
+    ensure(mechanism.distance(low, low) == 0.0, "a value has a distance from itself")
+
+
+def the_log_ratio_is_that_of_the_declared_law(mechanism: Mechanism) -> None:
+    """`log_ratio` is 0 for one value, turns with the pair, and is what `cdf` says in a cell around each draw."""
+    low, high = map(mechanism.check, mechanism.worst_pair())
+    source = Source(seed=11)
+    outputs = [mechanism.sample(low, source) for _ in range(RATIOS)]
+    numbers = np.array([float(np.ravel(output)[0]) for output in outputs])
+    gaps = np.diff(np.unique(numbers))
+    ensure(gaps.size > 0, "all draws are equal")
+    # A law on few points is compared point by point, another one in cells that are narrow beside its spread.
+    few = gaps.size < RATIOS // 2
+    width = 0.5 * float(gaps.min()) if few else 1e-3 * float(np.median(np.abs(numbers - np.median(numbers))))
+    cells = [
+        mechanism.cdf(value, numbers + width) - mechanism.cdf(value, numbers - width) for value in (low, high)
+    ]
+    expected = np.log(cells[0]) - np.log(cells[1])
+    for output, ratio in zip(outputs, expected.tolist(), strict=True):
+        ensure(mechanism.log_ratio(low, low, output) == 0.0, "a value has a log-ratio against itself")
+        found = mechanism.log_ratio(low, high, output)
+        ensure_near(found, ratio, "the log-ratio", within=1e-2)
+        ensure_near(mechanism.log_ratio(high, low, output), -found, "the ratio turned round", within=1e-9)
+
+
+def the_log_ratio_changes_one_law_into_the_other(mechanism: Mechanism) -> None:
+    """P[l > 0] under the second value is the mean of e^-l where l > 0 under the first, in any dimension.
+
+    A change of measure: it fails for a ratio that the sampler does not have. Both sides lie between 0 and 1, so that no
+    heavy tail decides.
+    """
+    for first, second in _shifted(mechanism):
+        ratios = []
+        for number, centre in enumerate((first, second)):
+            source = Source(seed=12 + number)
+            drawn = [mechanism.sample(centre, source) for _ in range(5 * RATIOS)]
+            ratios.append(np.array([mechanism.log_ratio(first, second, output) for output in drawn]))
+        weighed, counted = np.where(ratios[0] > 0, np.exp(-ratios[0]), 0.0), np.where(ratios[1] > 0, 1.0, 0.0)
+        error = math.sqrt((float(np.var(weighed)) + float(np.var(counted))) / (5 * RATIOS))
+        gap = abs(float(np.mean(weighed) - np.mean(counted)))
+        # The seeds are fixed: a mechanism passes always or never.
+        ensure(gap <= 4.0 * error + 1e-12, f"the two sides differ by {gap:.3g}, with an error of {error:.3g}")
+
+
+def _shifted(mechanism: Mechanism) -> Iterator[tuple[Any, Any]]:
+    """The worst pair, and every probe with its first number moved as the pair's is."""
+    low, high = map(mechanism.check, mechanism.worst_pair())
+    yield low, high
+    for probe in map(mechanism.check, mechanism.probes()):
+        moved = probe.copy()
+        moved.flat[0] += probe.dtype.type(high.flat[0] - low.flat[0])
+        try:
+            yield probe, mechanism.check(moved)
+        except ParameterError:  # a code that does not exist
+            continue
+
+
+EACH_EXAMPLE: tuple[Callable[[Mechanism], None], ...] = (
+    is_stored_without_loss,
+    refuses_parameters_outside_their_range,
+    refuses_an_account_of_another_adjacency,
+    seeded_draws_repeat_and_secure_ones_do_not,
+    half_of_the_noise_breaks_the_declared_law,
+    the_declared_law_is_a_law,
+    the_worst_pair_is_one_sensitivity_apart,
+    the_log_ratio_is_that_of_the_declared_law,
+    the_log_ratio_changes_one_law_into_the_other,
+)
+SLOW: tuple[Callable[[Mechanism], None], ...] = (is_not_refuted, a_third_of_the_noise_is_refuted)
+
+
+def kind_checks(kind: type[Mechanism]) -> Iterator[Check]:
+    """What must hold of the class."""
+    yield Check(name=declares_what_it_rests_on.__name__, run=partial(declares_what_it_rests_on, kind))
+
+
+def example_checks(mechanism: Mechanism) -> Iterator[Check]:
+    """What must hold of an instance."""
+    for check in EACH_EXAMPLE:
+        yield Check(name=check.__name__, run=partial(check, mechanism))
+    for bad in BAD_VALUES:
+        check_value = refuses_bad_values_before_charging
+        yield Check(name=f"{check_value.__name__}-{bad!r}", run=partial(check_value, mechanism, bad))
+    for check in SLOW:
+        yield Check(name=check.__name__, run=partial(check, mechanism), slow=True)
+
+
+def _changed(mechanism: Mechanism, **fields: Any) -> Mechanism:
+    again: Mechanism = dataclasses.replace(mechanism, **fields)
+    return again

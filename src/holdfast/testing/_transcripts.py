@@ -1,0 +1,64 @@
+"""What a run must keep, seen from its transcript: neighbours that are told the same, fresh noise, the declared sample.
+
+The trials are those of `holdfast refute` (`holdfast.refute`), as checks of a method of your own. Everything
+is found from what the method declares: losses, neighbour relations, options with a list of values, units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from holdfast._arguments import checked
+from holdfast.learn.methods.method import Learner
+from holdfast.noise._source import Source
+from holdfast.privacy._adjacency import Adjacency
+from holdfast.refute._subject import Subject
+from holdfast.refute._subjects.learners import learner_subject
+from holdfast.refute._subjects.synthesisers import synthesiser_subject
+from holdfast.refute._suite import FALSE_ALARM
+from holdfast.refute._trial import Test
+from holdfast.synth.methods.method import SynthesisMethod
+from holdfast.testing._contract import Check, ensure
+
+
+@checked
+def check_replay(method: Learner | SynthesisMethod, adjacency: Adjacency | str | None = None) -> None:
+    """Raise unless runs on neighbours that are told the same outputs agree in all but values within the bound."""
+    _survives(method, adjacency, "replay")
+
+
+@checked
+def check_freshness(method: Learner | SynthesisMethod, adjacency: Adjacency | str | None = None) -> None:
+    """Raise unless the noise of every step has its declared law and depends on no other."""
+    _survives(method, adjacency, "freshness")
+
+
+@checked
+def check_sampling(method: Learner | SynthesisMethod, adjacency: Adjacency | str | None = None) -> None:
+    """Raise unless rows are drawn with the rate that the price was computed for, where one is declared."""
+    _survives(method, adjacency, "sampling")
+
+
+def transcript_checks(method: Learner | SynthesisMethod) -> Iterator[Check]:
+    """The three of them, under every neighbour relation that the method names."""
+    for adjacency in method.adjacencies:
+        for check in (check_replay, check_freshness, check_sampling):
+            yield Check(
+                name=f"{check.__name__}-{adjacency}", run=partial(check, method, adjacency), slow=True
+            )
+
+
+def _survives(method: Learner | SynthesisMethod, adjacency: Adjacency | str | None, test: Test) -> None:
+    subject = subject_of(method, method.adjacencies[0] if adjacency is None else adjacency)
+    trials = [trial for trial in subject.trials if trial.test == test]
+    for place, trial in enumerate(trials):
+        outcome = trial.run(Source(seed=place), error=FALSE_ALARM / len(trials))
+        ensure(not outcome.refuted, outcome.summary())
+
+
+def subject_of(method: Learner | SynthesisMethod, adjacency: Adjacency | str) -> Subject:
+    """The method with its trials, as the refutation suite has it."""
+    if isinstance(method, Learner):
+        return learner_subject(method, Adjacency.of(adjacency))
+    return synthesiser_subject(method, Adjacency.of(adjacency))
