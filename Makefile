@@ -93,15 +93,15 @@ notebooks: $(VENV)/.dev
 	$(BIN)/python -m notebooks.execute
 
 benchmarks: $(VENV)/.dev
-	for name in kernel noise accounting ledger data spark; do $(BIN)/python benchmarks/$$name.py --save || exit 1; done
+	for name in kernel noise accounting ledger data spark; do $(BIN)/python studies/benchmarks/$$name.py --save || exit 1; done
 	for name in attack duckdb_passes postgres postgres_sgd learn_speed; do \
-	  $(BIN)/python -m benchmarks.$$name --save || exit 1; done
-	$(BIN)/python -m benchmarks.synth
+	  $(BIN)/python -m studies.benchmarks.$$name --save || exit 1; done
+	$(BIN)/python -m studies.benchmarks.synth
 
 # Every figure and table of the sources, at their own sizes, resumable; QUICK=1 only shows that everything runs. Says
 # first what it costs.
 reproductions: $(VENV)/.dev
-	$(BIN)/python -m reproductions $(if $(QUICK),--quick)
+	$(BIN)/python -m studies.reproductions $(if $(QUICK),--quick)
 	$(BIN)/python docs/make_reproductions.py
 
 format: $(VENV)/.dev

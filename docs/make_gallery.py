@@ -31,7 +31,7 @@ class Picture:
 def pages() -> list[tuple[str, str]]:
     """Path and text of every page that explains pictures, results of reproductions and the home page last."""
     own = [p for p in sorted(HERE.glob("*.md")) if p.name not in ("index.md", "gallery.md")]
-    results = sorted((ROOT / "reproductions" / "results").glob("*.md"))
+    results = sorted((ROOT / "studies" / "reproductions" / "results").glob("*.md"))
     home = HERE / "index.md"
     return [(str(p.relative_to(ROOT)), p.read_text(encoding="utf-8")) for p in [*own, *results, home]]
 
@@ -48,8 +48,8 @@ def script_of(name: str) -> str:
     if name.startswith("attributes_"):
         return "docs/make_attributes.py"
     for place, text in pages():
-        script = ROOT / "reproductions" / f"{Path(place).stem}.py"
-        if place.startswith("reproductions/") and f"figures/{name}.svg" in text and script.is_file():
+        script = ROOT / "studies" / "reproductions" / f"{Path(place).stem}.py"
+        if place.startswith("studies/reproductions/") and f"figures/{name}.svg" in text and script.is_file():
             return str(script.relative_to(ROOT))
     raise LookupError(f"no script draws docs/figures/{name}.svg")
 

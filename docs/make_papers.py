@@ -13,7 +13,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 PAGE = HERE / "papers.md"
 PACKAGE = HERE.parent / "src" / "holdfast"
-REFERENCES = PACKAGE / "dossier" / "templates" / "references.json"
+REFERENCES = PACKAGE / "dossier" / "_templates" / "references.json"
 _ACCENTS = {
     r"{\'e}": "é",
     r"{\`e}": "è",

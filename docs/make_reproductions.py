@@ -2,7 +2,7 @@
 
     python docs/make_reproductions.py
 
-Everything comes from `reproductions/items/*.toml` and from the results that they point to.
+Everything comes from `studies/reproductions/items/*.toml` and from the results that they point to.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # reproductions are not installed
 
-from reproductions.seed_items import RESULTS, VERDICTS, Item, load  # noqa: E402
+from studies.reproductions.seed_items import RESULTS, VERDICTS, Item, load  # noqa: E402
 
 PAGE, README = ROOT / "docs" / "reproductions.md", ROOT / "README.md"
 BEGIN, END = "<!-- reproductions: written by docs/make_reproductions.py -->", "<!-- end -->"
@@ -36,9 +36,9 @@ ORDER = (
 HEAD = """# Reproductions
 
 What the source documents ask or claim, run again with sound formulas. First every computable item of the five
-documents, with a verdict; then the pages of results, each written by one script in `reproductions/` and followed by
-what the documents print of its numbers. Where a printed formula is wrong, the printed version is shown beside the sound
-one and labelled so.
+documents, with a verdict; then the pages of results, each written by one script in `studies/reproductions/` and
+followed by what the documents print of its numbers. Where a printed formula is wrong, the printed version is shown
+beside the sound one and labelled so.
 
 All of it again, resumable: `make reproductions` (hours and memory are printed first); `make reproductions QUICK=1`
 shows in minutes that everything runs, and says what it cannot show.
@@ -141,7 +141,7 @@ def pages(items: list[Item]) -> list[str]:
     lines = []
     for name in names:
         lines += [
-            "```{include} ../reproductions/results/" + name + ".md",
+            "```{include} ../studies/reproductions/results/" + name + ".md",
             ":heading-offset: 1",
             ":relative-images:",
         ]

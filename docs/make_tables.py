@@ -15,12 +15,12 @@ from holdfast.learn._estimators.recommend import panel
 from holdfast.privacy import MECHANISMS, Account, ApproxDP, GaussianDP, Mechanism, PrivacyCurve, PureDP
 
 HERE = Path(__file__).resolve().parent
-RESULTS = HERE.parent / "benchmarks" / "results"
+RESULTS = HERE.parent / "studies" / "benchmarks" / "results"
 _BENCHMARKS = """\
 # Benchmarks
 
 Times and errors against peers and against no privacy, to decide by and to check: every table is written by the
-script in `benchmarks/` that it names, run with `--save`. Ratios within one table come from one run and compare
+script in `studies/benchmarks/` that it names, run with `--save`. Ratios within one table come from one run and compare
 fairly; absolute times belong to the machine named there.
 """
 # A limit so wide that what is refused is refused for its kind, not for its size.
@@ -94,14 +94,14 @@ def methods() -> str:
 def benchmarks() -> str:
     """The page that shows every file of results."""
     text = _BENCHMARKS
-    for path in sorted((HERE.parent / "benchmarks" / "results").glob("*.md")):
-        text += f"\n```{{include}} ../benchmarks/results/{path.name}\n:heading-offset: 1\n```\n"
+    for path in sorted((HERE.parent / "studies" / "benchmarks" / "results").glob("*.md")):
+        text += f"\n```{{include}} ../studies/benchmarks/results/{path.name}\n:heading-offset: 1\n```\n"
     return text
 
 
 def _result(file: str, section: str, row: str) -> list[str]:
     """The cells of one row of a file of results."""
-    text = (HERE.parent / "benchmarks" / "results" / f"{file}.md").read_text(encoding="utf-8")
+    text = (HERE.parent / "studies" / "benchmarks" / "results" / f"{file}.md").read_text(encoding="utf-8")
     part = text[text.index(section) :]
     line = next(line for line in part.splitlines() if line.startswith(f"| {row}"))
     first, *cells = (cell.strip() for cell in line.strip("|").split("|"))

@@ -17,10 +17,11 @@ PACKAGE = ROOT / "src" / "holdfast"
 PICTURE = ROOT / "docs" / "figures" / "rooms.svg"
 WORDS = {
     "testing": "contracts for your own methods",
-    "cli": "one verb, one library call",
-    "demo": "a release of bundled data, end to end",
+    "_cli": "one verb, one library call",
+    "_demo": "a release of bundled data, end to end",
     "plan": "what a file of steps will cost, then the steps",
     "dossier": "the page about a release",
+    "refute": "every claim against its mechanism",
     "audit": "lower bounds on what leaks",
     "attack": "what membership attackers achieve",
     "learn": "private linear models",
@@ -30,21 +31,21 @@ WORDS = {
     "data": "declared columns, rows wherever they live",
     "privacy": "curves, mechanisms that have them, accounts that charge before they draw",
     "noise": "exact samplers",
-    "kernel": "the SGD pass, in C",
-    "progress": "bars",
-    "arguments": "checked",
-    "caution": "warnings",
-    "extras": "packages that are not always there",
-    "extensions": "entries of others, by name",
+    "_kernel": "the SGD pass, in C",
+    "_progress": "bars",
+    "_arguments": "checked",
+    "_caution": "warnings",
+    "_extras": "packages that are not always there",
+    "_extensions": "entries of others, by name",
     "errors": "every error names the way out",
 }
 BANDS = {
-    "use": ("testing", "cli", "demo", "plan"),
-    "check": ("dossier", "audit", "attack"),
+    "use": ("testing", "_cli", "_demo", "plan"),
+    "check": ("dossier", "refute", "audit", "attack"),
     "make": ("learn", "synth", "ledger"),
     "hold": ("release", "data"),
-    "prove": ("privacy", "noise", "kernel"),
-    "base": ("progress", "extensions", "extras", "arguments", "caution", "errors"),
+    "prove": ("privacy", "noise", "_kernel"),
+    "base": ("_progress", "_extensions", "_extras", "_arguments", "_caution", "errors"),
 }
 Layers = list[list[str]]
 

@@ -23,14 +23,13 @@ from holdfast.data._engines.memory import connect as in_memory
 from holdfast.dossier import Dossier, verify_dossier
 from holdfast.dossier._verification.sources import untold
 from holdfast.errors import ExtensionError, FormatError, NotPrivateWarning, ParameterError
-from holdfast.learn import METHODS, PrivateLogisticRegression
-from holdfast.learn._catalogue import REGISTRY as LEARNERS
+from holdfast.learn import LEARNERS, PrivateLogisticRegression
+from holdfast.learn._catalogue import REGISTRY
 from holdfast.learn._choice import find_learner
 from holdfast.ledger import Ledger
 from holdfast.privacy import ZCDP, Gaussian, Mechanism, PureDP, SubsampledPure
 from holdfast.privacy._mechanisms import MECHANISMS, mechanism_from_json, stored_mechanism
-from holdfast.synth import METHODS as SYNTHESISERS
-from holdfast.synth import Synthesizer, Workload
+from holdfast.synth import SYNTHESISERS, Synthesizer, Workload
 from holdfast.synth._choice import find_synthesis_method
 
 
@@ -82,7 +81,7 @@ def test_nothing_is_looked_up_while_a_name_is_ours(monkeypatch: pytest.MonkeyPat
         raise AssertionError(f"{group} was looked up")
 
     monkeypatch.setattr("holdfast._extensions._points", refuse)
-    assert LEARNERS.named("output") is OUTPUT
+    assert REGISTRY.named("output") is OUTPUT
     assert find_synthesis_method("independent").pure
     assert engine_for({"a": [1]}).name == "memory"
     Schema.from_dict(Schema([Numeric("a", 0, 1)]).to_dict())
@@ -102,10 +101,10 @@ def test_importing_holdfast_looks_nothing_up() -> None:
 def test_a_package_is_imported_for_its_own_names_only(monkeypatch: pytest.MonkeyPatch) -> None:
     mine, other = Point("mine", MINE), Point("other", ImportError("no"))
     install(monkeypatch, "holdfast.methods", mine, other)
-    assert LEARNERS.named("mine") is MINE
-    assert LEARNERS.names() == sorted([*(one.name for one in METHODS), "mine", "other"])
+    assert REGISTRY.named("mine") is MINE
+    assert REGISTRY.names() == sorted([*(one.name for one in LEARNERS), "mine", "other"])
     assert (mine.loaded, other.loaded) == (1, 0)
-    assert LEARNERS.named("nobody") is None
+    assert REGISTRY.named("nobody") is None
 
 
 def lacking(entry: Any, name: str) -> Any:
@@ -136,15 +135,15 @@ def test_a_package_that_cannot_be_taken_is_named(
 ) -> None:
     install(monkeypatch, "holdfast.methods", point)
     with pytest.raises(ExtensionError, match=r"acme 1\.2") as raised:
-        LEARNERS.everything()
+        REGISTRY.everything()
     assert words in str(raised.value)
-    assert LEARNERS.named("output") is OUTPUT  # ours wins
+    assert REGISTRY.named("output") is OUTPUT  # ours wins
 
 
 def test_two_packages_with_one_name_are_both_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, "holdfast.methods", Point("mine", MINE), Point("mine", MINE, package="rival"))
     with pytest.raises(ExtensionError, match=r"acme 1\.2 and rival 1\.2 both register the method 'mine'"):
-        LEARNERS.named("mine")
+        REGISTRY.named("mine")
 
 
 def test_a_class_that_lacks_an_ability_is_refused_with_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,26 +161,26 @@ def test_a_class_that_lacks_an_ability_is_refused_with_its_name(monkeypatch: pyt
 
 
 def test_ours_is_known_by_identity_and_not_by_name() -> None:
-    assert LEARNERS.author(OUTPUT) is None
+    assert REGISTRY.author(OUTPUT) is None
     twin = replace(OUTPUT)
     assert twin == OUTPUT
-    author = LEARNERS.author(twin)
+    author = REGISTRY.author(twin)
     assert author is not None
     assert author.mark == " [unregistered]"
-    for find, own in ((find_learner, METHODS), (find_synthesis_method, SYNTHESISERS)):
+    for find, own in ((find_learner, LEARNERS), (find_synthesis_method, SYNTHESISERS)):
         with pytest.raises(ParameterError, match="a name of holdfast's own"):
             find(replace(own[0]))
 
 
 def test_a_package_is_named_for_the_very_object_that_it_registers(monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, "holdfast.methods", Point("mine", MINE))
-    author, twin = LEARNERS.author(MINE), LEARNERS.author(replace(MINE))
+    author, twin = REGISTRY.author(MINE), REGISTRY.author(replace(MINE))
     assert author is not None
     assert twin is not None
     assert (author.package, twin.package) == ("acme 1.2", "")
     assert author.assumption.startswith("the method 'mine' is from the package acme 1.2:")
     install(monkeypatch, "holdfast.methods", Point("mine", ImportError("gone")))
-    broken = LEARNERS.author(MINE)  # asked after budget was spent: no error then
+    broken = REGISTRY.author(MINE)  # asked after budget was spent: no error then
     assert broken is not None
     assert not broken.package
 

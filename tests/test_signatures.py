@@ -16,7 +16,7 @@ from tests.test_import import ROOMS
 
 def classes() -> Iterator[type]:
     """Every class whose objects are made by a metaclass of holdfast."""
-    for room in ("privacy.curves", "privacy.mechanisms", "learn.methods"):
+    for room in ("privacy._curves", "privacy._mechanisms", "learn.methods"):
         package = importlib.import_module(f"holdfast.{room}")
         for module in pkgutil.walk_packages(package.__path__, f"holdfast.{room}."):
             importlib.import_module(module.name)

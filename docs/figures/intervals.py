@@ -10,7 +10,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
-STORE = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "intervals.json"
+STORE = Path(__file__).resolve().parents[2] / "studies" / "benchmarks" / "results" / "intervals.json"
 BLUE, ORANGE, GREEN, PINK, MUTED, RED = "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#5b6875", "#d55e00"
 ROWS = {500: PINK, 1_000: ORANGE, 2_000: GREEN, 5_000: BLUE, 20_000: MUTED}
 FEW = 40

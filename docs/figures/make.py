@@ -215,7 +215,7 @@ def curves() -> Figure:
 def composition() -> Figure:
     """A hundred answers at epsilon 0.1, added up by four rules."""
     sys.path.insert(0, str(HERE.parents[1]))  # the repository: reproductions are not installed
-    from reproductions.textbook_composition import advanced, basic
+    from studies.reproductions.textbook_composition import advanced, basic
 
     figure, axes = plt.subplots(figsize=(7.2, 4.3))
     one = RandomisedResponse(epsilon=0.1).curve
@@ -431,7 +431,9 @@ def attack_coins() -> Figure:
 
 def synth_errors() -> Figure:
     """The two metrics disagree: answers without rows win the largest error, models win the average."""
-    runs = json.loads((HERE.parents[1] / "benchmarks" / "results" / "synth.json").read_text(encoding="utf-8"))
+    runs = json.loads(
+        (HERE.parents[1] / "studies" / "benchmarks" / "results" / "synth.json").read_text(encoding="utf-8")
+    )
     shown = (
         ("errors auto", "auto", BLUE, "o"),
         ("line tree", "tree", GREEN, "s"),
@@ -467,7 +469,9 @@ def synth_errors() -> Figure:
 def synth_panel() -> Figure:
     """What one method for everything loses to the best of the house, and what `auto` loses."""
     stored = json.loads(
-        (HERE.parents[1] / "benchmarks" / "results" / "synth_panel.json").read_text(encoding="utf-8")
+        (HERE.parents[1] / "studies" / "benchmarks" / "results" / "synth_panel.json").read_text(
+            encoding="utf-8"
+        )
     )
     cells: dict[tuple[str, float], dict[str, list[tuple[float, float]]]] = {}
     for key, found in stored.items():

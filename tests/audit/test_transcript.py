@@ -21,7 +21,7 @@ from holdfast.learn._catalogue import LEARNERS
 from holdfast.privacy import Account, Adjacency, ApproxDP, Gaussian, GaussianDP, PureDP, RandomisedResponse
 from tests.studies.size import Study, deep
 
-LEARNERS = {one.name: one for one in LEARNERS}
+BY_NAME = {learner.name: learner for learner in LEARNERS}
 CLAIM = GaussianDP(1.0)
 PLAIN = {"preconditioner": "none", "steps": 4}
 """Four gradients and nothing else."""
@@ -260,7 +260,7 @@ def _learner(
     name: str, problem: Any, options: Any, *, runs: int, seed: int, adjacency: Any = "replace"
 ) -> AuditResult:
     def train(table: Any, account: Account) -> Any:
-        return LEARNERS[name].fit(table, problem, account=account, **options)
+        return BY_NAME[name].fit(table, problem, account=account, **options)
 
     return transcripts(
         train,

@@ -1,6 +1,6 @@
 """Start many scripts with `--help`, each in a fork of one process that has loaded the libraries once.
 
-    python -m tests.benchmarks.start_scripts benchmarks.kernel reproductions.001_bolt_on ...
+    python -m tests.benchmarks.start_scripts studies.benchmarks.kernel studies.reproductions.001_bolt_on ...
 
 Prints one JSON object: for each script its exit code, what it printed and what it complained of. A script's own imports
 happen in its fork, so that a wrong one fails there.

@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from benchmarks.device_canaries import DeviceCanaries
+from studies.benchmarks.device_canaries import DeviceCanaries
 
 from holdfast.audit._canaries import RademacherCanaries
 from holdfast.errors import MissingExtra

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from benchmarks.learn_panel_page import FACTS, SETTLED, falling, rows, totals, verdict
-from benchmarks.learn_panel_tables import LATER, TABLES, small, wide
-from benchmarks.learn_panel_worker import measure
+from studies.benchmarks.learn_panel_page import FACTS, SETTLED, falling, rows, totals, verdict
+from studies.benchmarks.learn_panel_tables import LATER, TABLES, small, wide
+from studies.benchmarks.learn_panel_worker import measure
 
 
 def cells(**scores: list[float]) -> dict[str, Any]:

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from benchmarks.nist_data import AGE, NoisyAges
+from studies.benchmarks import nist, nist_data
+from studies.benchmarks.nist_data import AGE, NoisyAges
 
-from benchmarks import nist, nist_data
 from holdfast.privacy import ApproxDP
 from holdfast.synth._rows.impossible_rows import require_possible
 

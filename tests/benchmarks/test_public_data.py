@@ -9,15 +9,19 @@ import sys
 from pathlib import Path
 
 import pytest
-from benchmarks.public_data import SOURCES, data_file, package
+from studies.benchmarks.public_data import SOURCES, data_file, package
 
 from tests.benchmarks.test_scripts_start import SCRIPTS, started
 from tests.paths import ROOT
 
-FILES = [path for folder in ("benchmarks", "reproductions") for path in sorted((ROOT / folder).glob("*.py"))]
+FILES = [
+    path
+    for folder in ("benchmarks", "reproductions")
+    for path in sorted((ROOT / "studies" / folder).glob("*.py"))
+]
 READS_DATA = (
-    "reproductions.001_model_inversion",
-    "benchmarks.additive_size",
+    "studies.reproductions.001_model_inversion",
+    "studies.benchmarks.additive_size",
 )
 """Some that need data before they do anything else."""
 

@@ -24,9 +24,9 @@ STARTED_BY_OTHERS = {
 }
 """One row each of another script's table, in a process or environment of its own."""
 SCRIPTS = sorted(
-    f"{folder}.{path.stem}"
+    f"studies.{folder}.{path.stem}"
     for folder in ("benchmarks", "reproductions")
-    for path in (ROOT / folder).glob("*.py")
+    for path in (ROOT / "studies" / folder).glob("*.py")
     if "__main__" in path.read_text(encoding="utf-8") and path.stem not in STARTED_BY_OTHERS
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from benchmarks.useless import PAGE, Judged, judged, page
+from studies.benchmarks.useless import PAGE, Judged, judged, page
 
 
 @pytest.fixture(scope="module")

@@ -43,7 +43,7 @@ class Row(NamedTuple):
 def _path(text: str) -> Path:
     return (
         ROOT / text
-        if text.split("/")[0] in ("tests", "docs", "benchmarks", "reproductions", "changes", "notebooks")
+        if text.split("/")[0] in ("tests", "docs", "studies", "changes", "notebooks")
         else SOURCE / text
     )
 
@@ -113,7 +113,7 @@ def test_the_registry_holds_things_that_live_in_the_place(row: Row) -> None:
     module, held = _registry(row.line)
     assert held, f"{row.line} is empty"
     if row.what == "command":
-        assert all((SOURCE / "cli" / f"{name}.py").is_file() for name in module.COMMANDS)
+        assert all((SOURCE / "_cli" / f"{name}.py").is_file() for name in module.COMMANDS)
         return
     outside = [
         thing for thing in held if not isinstance(thing, dict) and not _within(_home(thing), row.places)
@@ -143,7 +143,7 @@ def test_the_picture_of_the_rooms_is_fresh() -> None:
 def test_every_room_is_in_a_layer_and_has_its_words_and_its_paragraph() -> None:
     layered = {name for layer in rooms.rooms() for name in layer}
     there = {path.parent.name for path in SOURCE.glob("*/__init__.py")} | {
-        p.stem for p in SOURCE.glob("[!_]*.py")
+        p.stem for p in SOURCE.glob("*.py") if not p.stem.startswith("__")
     }
     assert layered == there
     assert layered <= set(rooms.WORDS)
@@ -152,8 +152,13 @@ def test_every_room_is_in_a_layer_and_has_its_words_and_its_paragraph() -> None:
 
 
 def test_tests_mirror_the_tree() -> None:
+    """Folders of tests leave out the mark of what is not public."""
+    packages = {
+        Path(*(part.removeprefix("_") for part in path.parent.relative_to(SOURCE).parts))
+        for path in SOURCE.rglob("__init__.py")
+    }
     for folder in sorted(
         path.parent.relative_to(ROOT / "tests") for path in (ROOT / "tests").rglob("__init__.py")
     ):
         if folder.parts and folder.parts[0] not in OF_THEIR_OWN:
-            assert (SOURCE / folder).is_dir(), f"tests/{folder} mirrors no folder of the package"
+            assert folder in packages, f"tests/{folder} mirrors no folder of the package"

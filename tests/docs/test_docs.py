@@ -206,7 +206,7 @@ def test_every_figure_is_drawn_by_the_script_and_shown() -> None:
     drawn = set(re.findall(r'^    "(\w+)": ', source.split("FIGURES:")[1], flags=re.M))
     # A reproduction names its own figures, and shows them on the page of results that it writes.
     results = "".join(
-        p.read_text(encoding="utf-8") for p in (ROOT / "reproductions" / "results").glob("*.md")
+        p.read_text(encoding="utf-8") for p in (ROOT / "studies" / "reproductions" / "results").glob("*.md")
     )
     drawn |= set(re.findall(r"figures/(\w+)\.svg", results))
     for name in ("walks.py", "rooms.py"):

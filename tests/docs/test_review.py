@@ -22,7 +22,7 @@ def test_every_finding_is_there_once() -> None:
 
 def test_every_row_names_checks_that_exist() -> None:
     for row in re.findall(r"^\| [PELSADU]\d+\b.*$", PAGE, flags=re.M):
-        named = re.findall(r"`((?:tests|benchmarks)/[^`]+)`", row.rsplit("|", 2)[1])
+        named = re.findall(r"`((?:tests|studies)/[^`]+)`", row.rsplit("|", 2)[1])
         assert named, row
         missing = [path for path in named if not (ROOT / path).is_file()]
         assert not missing, missing

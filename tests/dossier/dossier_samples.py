@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from holdfast.audit._findings import FixedGuesses
 from holdfast.audit._result import AuditResult
 from holdfast.ledger import Ledger
-from holdfast.privacy import Account, ApproxDP, Gaussian, PrivacyUnit
+from holdfast.privacy import Account, Adjacency, ApproxDP, Gaussian, PrivacyUnit
 from holdfast.privacy._guarantee import Guarantee
 from holdfast.privacy._tradeoff import TradeOff
 from holdfast.release import Release
@@ -86,7 +86,11 @@ def paid(folder: Path, *, currency: str = "gdp", values: Sequence[float] = (12, 
 
 
 def audit(
-    correct: int = 57, *, planted: str = "1000 records", coins: str = "holdfast", rows: Any = "generated"
+    correct: int = 57,
+    *,
+    planted: str = "1000 records",
+    coins: Literal["holdfast", "foreign"] = "holdfast",
+    rows: Any = "generated",
 ) -> AuditResult:
     """A one-run audit with this many of 100 guesses right."""
     return AuditResult(
@@ -94,9 +98,9 @@ def audit(
         delta=1e-6,
         planted=planted,
         coins=coins,
-        adjacency="replace",
+        adjacency=Adjacency.of("replace"),
         scores={"in_median": 0.25},
-        rows=rows,  # type: ignore[arg-type]
+        rows=rows,
     )
 
 

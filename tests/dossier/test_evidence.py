@@ -15,7 +15,7 @@ from holdfast.dossier import Dossier, verify_dossier
 from holdfast.dossier._evidence import MOST_ATTACKS, MOST_AUDITS
 from holdfast.dossier._page import record_of, render
 from holdfast.errors import ParameterError
-from holdfast.privacy import Account, Gaussian, GaussianDP
+from holdfast.privacy import Account, Adjacency, Gaussian, GaussianDP
 from holdfast.privacy._tradeoff import TradeOff
 from holdfast.release import Release
 from tests.dossier.dossier_samples import FakeAttack, audit, counts
@@ -104,8 +104,8 @@ def test_what_is_not_shown_shares_the_error(hidden: int) -> None:
         delta=1e-6,
         coins="holdfast",
         planted="1000 records",
-        adjacency="replace",
-        rows="public",  # type: ignore[arg-type]
+        adjacency=Adjacency.of("replace"),
+        rows="public",
     )
     page = Dossier(counts(), audits=[result], also_run=hidden)
     assert len(page.contradictions) == (hidden == 0)

@@ -70,7 +70,7 @@ class Copy:
     def made(cls, folder: Path) -> Copy:
         """Copied and compiled once. Byte code is checked by hash: a planted file is always read anew."""
         leave = shutil.ignore_patterns("__pycache__")
-        for name in ("src", "tests", "reproductions"):
+        for name in ("src", "tests", "studies"):
             shutil.copytree(ROOT / name, folder / name, ignore=leave)
         shutil.copy(ROOT / "pyproject.toml", folder)
         by_hash = py_compile.PycInvalidationMode.CHECKED_HASH

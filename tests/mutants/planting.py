@@ -85,7 +85,7 @@ def _lies_in(file: Path, narrower: list[str]) -> bool:
 def _definitions(sources: Path, room: str) -> tuple[Definition, ...]:
     """Every object of a room: a folder, or a module that stands alone."""
     # Simulators and printed constants are no part of the package; they lie beside it.
-    home = sources.parents[1] / room if room == "reproductions" else _home(room, sources)
+    home = sources.parents[1] / "studies" / room if room == "reproductions" else _home(room, sources)
     files = sorted(path for kind in ("py", "c") for path in home.rglob(f"*.{kind}"))
     alone = home.with_suffix(".py")
     found: list[Definition] = []

@@ -27,7 +27,11 @@ LOST = Fault("lost", "room:one", "1", "2", ("tests/test_nowhere.py",))
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A small package of the same name, in place of ours."""
     root = tmp_path / "tree"
-    files = {"src/holdfast/__init__.py": "", "src/holdfast/room.py": SOURCE, "reproductions/__init__.py": ""}
+    files = {
+        "src/holdfast/__init__.py": "",
+        "src/holdfast/room.py": SOURCE,
+        "studies/reproductions/__init__.py": "",
+    }
     files["pyproject.toml"] = '[tool.pytest.ini_options]\naddopts = "-ra"\n'
     for name, text in (files | {f"tests/{name}": text for name, text in TESTS.items()}).items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)

@@ -333,7 +333,7 @@ def test_a_ledger_says_its_limits_and_what_is_left(
 BOUNDS = ("confidence", "at most", "at least", "epsilon")
 WRITTEN = re.compile(rf"(?:{'|'.join(BOUNDS)}) \(?\{{")
 DIGITS = re.compile(r"\.\d+[fge]?")
-ROUNDED = ("guarantee.py", "wording.py")
+ROUNDED = ("_guarantee.py", "_wording.py")
 """Where per cents are written of numbers that were rounded up before."""
 NOT_PROVED = {
     "dossier/_charts/curves.py": "the epsilon of a grid, for a label",

@@ -7,9 +7,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from reproductions.boolean_functions import bayes_gain, influence, printed_gain, stable_influence
-
-from reproductions import boolean_functions as boolean
+from studies.reproductions import boolean_functions as boolean
+from studies.reproductions.boolean_functions import bayes_gain, influence, printed_gain, stable_influence
 
 RANDOM = [
     np.random.default_rng(seed).choice([-1.0, 1.0], size=2**bits) for seed, bits in enumerate((3, 4, 5, 6))

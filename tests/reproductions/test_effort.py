@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reproductions.effort import METHODS, effort, noise_in_the_database
+from studies.reproductions.effort import METHODS, effort, noise_in_the_database
 
 
 def once(account: object, rows: list[float]) -> float:

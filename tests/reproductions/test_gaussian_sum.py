@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from reproductions.gaussian_sum import GaussianSum
 from scipy.stats import ks_2samp, norm
+from studies.reproductions import gaussian_sum
+from studies.reproductions.gaussian_sum import GaussianSum
 
 from holdfast.audit._canaries import RademacherCanaries
 from holdfast.errors import ParameterError
-from reproductions import gaussian_sum
 from tests.studies.size import Study, trials
 
 Statistic = Callable[[np.ndarray, np.ndarray], float]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from reproductions.one_bit_protocols import play
-
-from reproductions import one_bit_protocols as protocols
+from studies.reproductions import one_bit_protocols as protocols
+from studies.reproductions.one_bit_protocols import play
 
 
 def _tables(bits: int) -> list[np.ndarray]:

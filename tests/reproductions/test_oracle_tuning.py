@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from reproductions.oracle_tuning import choose_by_oracle
+from studies.reproductions.oracle_tuning import choose_by_oracle
 
 from holdfast.errors import NotPrivateWarning, ParameterError
 from holdfast.learn._rows.examples import ArrayExamples, Examples

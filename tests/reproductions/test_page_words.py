@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 import pytest
-from reproductions.seed_tables import blocks, means, stored_stamp
+from studies.reproductions import audit_words, excess_words, release_words, runtime_words
+from studies.reproductions.seed_tables import blocks, means, stored_stamp
 
-from reproductions import audit_words, excess_words, release_words, runtime_words
 from tests.paths import ROOT
 
 Page = Callable[[Mapping[str, Sequence[str]], str], list[str]]
@@ -20,7 +20,7 @@ PAGES: dict[str, Page] = {
 
 @pytest.mark.parametrize("name", PAGES)
 def test_words_are_made_from_the_tables(name: str) -> None:
-    text = (ROOT / "reproductions" / "results" / f"{name}.md").read_text(encoding="utf-8")
+    text = (ROOT / "studies" / "reproductions" / "results" / f"{name}.md").read_text(encoding="utf-8")
     made = "\n".join(PAGES[name](blocks(name), stored_stamp(name))) + "\n"
     assert made == text, f"run: python -m reproductions.{name} --stored"
 

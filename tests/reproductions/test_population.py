@@ -8,7 +8,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-study = import_module("reproductions.000_population")
+study = import_module("studies.reproductions.000_population")
 
 
 def test_the_population_and_its_queries() -> None:

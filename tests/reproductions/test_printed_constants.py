@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from reproductions.printed_constants import printed_noise_std
+from studies.reproductions.printed_constants import printed_noise_std
 
 
 @pytest.mark.parametrize(("passes", "count"), [(1, 100), (10, 50)])

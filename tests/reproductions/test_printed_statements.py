@@ -1,6 +1,6 @@
 """Small statements of the sources, each as a computation: what holds, and what does not.
 
-Larger ones have tests where their code is; `reproductions/items` points to both.
+Larger ones have tests where their code is; `studies/reproductions/items` points to both.
 """
 
 from __future__ import annotations

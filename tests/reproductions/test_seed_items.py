@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reproductions.seed_agreement import one_more
-from reproductions.seed_items import BadItem, Item, compare, load, number, resolve, tables
-from reproductions.seed_store import Store
+from studies.reproductions.seed_agreement import one_more
+from studies.reproductions.seed_items import BadItem, Item, compare, load, number, resolve, tables
+from studies.reproductions.seed_store import Store
 
 from tests.paths import ROOT
 
@@ -56,13 +56,13 @@ def test_page_and_totals_are_those_of_the_script(script: Any) -> None:
 
 def test_every_page_of_results_is_in_the_docs(script: Any) -> None:
     text = script.PAGE.read_text(encoding="utf-8")
-    for path in (ROOT / "reproductions" / "results").glob("*.md"):
+    for path in (ROOT / "studies" / "reproductions" / "results").glob("*.md"):
         assert f"results/{path.name}" in text
 
 
 def test_every_page_has_the_printed_numbers_beside_its_own(script: Any) -> None:
     """The pages of the five documents; whatever points to a page is in the table under it."""
-    for path in (ROOT / "reproductions" / "results").glob("0*.md"):
+    for path in (ROOT / "studies" / "reproductions" / "results").glob("0*.md"):
         lines = script.beside(path.stem, ITEMS)
         pointing = [item for item in ITEMS if any(each.split(".")[0] == path.stem for each in item.ours)]
         assert pointing, path.name
@@ -103,7 +103,7 @@ AUDIT = "004_one_run_audit.md # Q 2.1 > 1 (0.78) > runs"
         ({"within": 1.0, "printed": (1.0,), "ours": (AUDIT,), "stated": "confirmed"}, "either a verdict"),
         ({"holds": "a > 1", "ours": ("004_one_run_audit.md > nothing > at all",)}, "0 cells"),
         ({"stated": "confirmed", "ours": ("004_one_run_audit.md > nothing > at all",)}, "0 cells"),
-        ({"holds": "a > 1", "ours": ("no.json > key",)}, "is not in reproductions/results"),
+        ({"holds": "a > 1", "ours": ("no.json > key",)}, "is not in studies/reproductions/results"),
     ],
 )
 def test_what_is_wrong_is_found(changed: dict[str, Any], message: str) -> None:
@@ -123,8 +123,8 @@ def test_verdicts_are_computed() -> None:
 def test_a_single_printed_run_is_judged_by_the_scatter_of_ours(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("reproductions.seed_store.RESULTS", tmp_path)
-    monkeypatch.setattr("reproductions.seed_items.RESULTS", tmp_path)
+    monkeypatch.setattr("studies.reproductions.seed_store.RESULTS", tmp_path)
+    monkeypatch.setattr("studies.reproductions.seed_items.RESULTS", tmp_path)
     store = Store("s", frozen=True)
     for run, value in enumerate((0.50, 0.54, 0.46, 0.52, 0.48)):
         store.put(f"wide, run {run}", [value])
@@ -144,8 +144,8 @@ def test_a_single_printed_run_is_judged_by_the_scatter_of_ours(
 def test_what_is_waiting_is_not_yet_and_what_nobody_knows_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("reproductions.seed_store.RESULTS", tmp_path)
-    monkeypatch.setattr("reproductions.seed_items.RESULTS", tmp_path)
+    monkeypatch.setattr("studies.reproductions.seed_store.RESULTS", tmp_path)
+    monkeypatch.setattr("studies.reproductions.seed_items.RESULTS", tmp_path)
     store = Store("w", frozen=True)
     assert store.several("later", lambda seed: 1.0, seeds=2) == []
     store.put("now", [1.0])
@@ -162,7 +162,7 @@ def test_cells_are_read_as_people_read_them(tmp_path: Path, monkeypatch: pytest.
     (tmp_path / "p.md").write_text(
         "# One\n\n| a | b | c |\n|---|---|---:|\n| x | y | 1 ± 2 |\n| | z | -3 |\n"
     )
-    monkeypatch.setattr("reproductions.seed_items.RESULTS", tmp_path)
+    monkeypatch.setattr("studies.reproductions.seed_items.RESULTS", tmp_path)
     tables.cache_clear()
     assert resolve("p.md # One > x / z > c") == -3
     assert resolve("p.md # One | a > x / y > c") == 1

@@ -8,12 +8,12 @@ import runpy
 from pathlib import Path
 
 import pytest
-from reproductions.seed_store import Store
+from studies.reproductions.seed_store import Store
 
 from tests.paths import ROOT
 from tests.studies.size import deep
 
-COMMAND = runpy.run_path(str(ROOT / "reproductions" / "__main__.py"))
+COMMAND = runpy.run_path(str(ROOT / "studies" / "reproductions" / "__main__.py"))
 SCRIPTS = COMMAND["names"]()
 BRIEF = ("001_influence", "utility_theorems")
 """A second each, and without data."""
@@ -21,7 +21,7 @@ BRIEF = ("001_influence", "utility_theorems")
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("reproductions.seed_store.RESULTS", tmp_path)
+    monkeypatch.setattr("studies.reproductions.seed_store.RESULTS", tmp_path)
     return tmp_path
 
 
@@ -50,14 +50,14 @@ def test_a_frozen_store_measures_nothing_and_a_quick_one_keeps_nothing(folder: P
 def test_every_reproduction_says_what_a_quick_run_cannot_show() -> None:
     assert len(SCRIPTS) >= 12
     for name in SCRIPTS:
-        text = (ROOT / "reproductions" / f"{name}.py").read_text(encoding="utf-8")
+        text = (ROOT / "studies" / "reproductions" / f"{name}.py").read_text(encoding="utf-8")
         assert re.search(r'"\\n--quick: \S', text), name
 
 
 def test_results_name_commits_without_edits() -> None:
     import json
 
-    for path in (ROOT / "reproductions" / "results").glob("0*.json"):
+    for path in (ROOT / "studies" / "reproductions" / "results").glob("0*.json"):
         commits = json.loads(path.read_text(encoding="utf-8"))["made"]["commits"]
         assert commits, path.name
         assert all(re.fullmatch(r"[0-9a-f]{40}", commit) for commit in commits), path.name
@@ -68,11 +68,13 @@ def test_a_quick_run_ends_well_writes_nothing_and_says_what_it_cannot_show(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", f"{ROOT / 'src'}{os.pathsep}{ROOT}")
-    before = {path: path.stat().st_mtime_ns for path in (ROOT / "reproductions" / "results").iterdir()}
+    before = {
+        path: path.stat().st_mtime_ns for path in (ROOT / "studies" / "reproductions" / "results").iterdir()
+    }
     assert COMMAND["run"](name, quick=True) == 0
     assert capsys.readouterr().out.startswith("--quick: ")
     assert before == {
-        path: path.stat().st_mtime_ns for path in (ROOT / "reproductions" / "results").iterdir()
+        path: path.stat().st_mtime_ns for path in (ROOT / "studies" / "reproductions" / "results").iterdir()
     }
 
 

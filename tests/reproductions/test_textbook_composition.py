@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reproductions.textbook_composition import (
+from studies.reproductions.textbook_composition import (
     advanced,
     basic,
     optimal,

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from reproductions.thesis_game import (
+from studies.reproductions.thesis_game import (
     QueryGame,
     earth_mover,
     equilibrium,

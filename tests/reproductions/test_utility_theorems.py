@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reproductions.utility_theorems import (
+from studies.reproductions.utility_theorems import (
     convex_excess,
     frank_wolfe_dual,
     mean_excess,

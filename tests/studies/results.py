@@ -52,7 +52,7 @@ def made_on() -> dict[str, object]:
 
     Results of sources that were never committed say so, and are refused by the test of this folder.
     """
-    edits = _git("status", "--porcelain", "src", "tests", "reproductions", ":!tests/studies/results")
+    edits = _git("status", "--porcelain", "src", "tests", "studies", ":!tests/studies/results")
     system = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
     return {
         "commit": _git("rev-parse", "HEAD") + (" with edits" if edits else ""),

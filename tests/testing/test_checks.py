@@ -15,7 +15,7 @@ from holdfast.learn._rows.examples import Examples
 from holdfast.learn.methods.method import Fit, Learner
 from holdfast.noise._source import Source
 from holdfast.privacy import Account, Gaussian, Laplace
-from holdfast.synth import METHODS as SYNTHESISERS
+from holdfast.synth import SYNTHESISERS
 from holdfast.synth.methods.method import SynthesisMethod
 from holdfast.testing import check_mechanism, check_method, check_replay, mechanism_checks, method_checks
 from holdfast.testing._learners import learner_checks

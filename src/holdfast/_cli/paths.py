@@ -1,6 +1,6 @@
 """Paths of commands: what is read and what is written is declared with the option, and compared before a command runs.
 
-Every command is a `Command`. It gathers its own paths by their types, so none can forget to ask (`release.outputs`).
+Every command is a `Command`. It gathers its own paths by their types, so none can forget to ask (`release._outputs`).
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ def render(record: Record) -> str:
 def renderer() -> str:
     """A hash of everything that decides how a record is drawn: a page can be drawn again only by the same renderer."""
     room = files("holdfast.dossier")
-    parts = [room / "page.py", *(room / "charts").iterdir(), *(room / "templates").iterdir()]
+    parts = [room / "_page.py", *(room / "_charts").iterdir(), *(room / "_templates").iterdir()]
     found = hashlib.sha256()
     kinds = (".py", ".j2", ".json")
     for part in sorted((one for one in parts if one.name.endswith(kinds)), key=lambda one: one.name):
@@ -276,7 +276,9 @@ def cited(text: str) -> list[Reference]:
 @lru_cache(maxsize=1)
 def _library() -> tuple[dict[str, Reference], re.Pattern[str]]:
     """Everything that can be cited, by the names under which it is, and a pattern for papers and pages."""
-    stored = json.loads((files("holdfast.dossier") / "templates/references.json").read_text(encoding="utf-8"))
+    stored = json.loads(
+        (files("holdfast.dossier") / "_templates/references.json").read_text(encoding="utf-8")
+    )
     papers = {name: Reference(one["text"]) for one in stored["papers"] for name in one["names"]}
     pages = {
         f"docs/{name}.md": Reference(f"Documentation of holdfast, page “{title}” (docs/{name}.md).")

@@ -12,9 +12,9 @@ from holdfast.refute._noise_faults import NOISE_FAULTS
 from holdfast.refute._planting import PlantedFault
 from holdfast.refute._step_faults import STEP_FAULTS
 
-ACCOUNT, NOISE = "privacy.account.account", "noise"
-DESCENT, ROWS = "learn.risk.descent", "learn.rows"
-LEARN, SYNTH, TUNING = "learn.methods", "synth.methods", "learn.tuning"
+ACCOUNT, NOISE = "privacy._account.account", "noise"
+DESCENT, ROWS = "learn._risk.descent", "learn._rows"
+LEARN, SYNTH, TUNING = "learn.methods", "synth.methods", "learn._tuning"
 
 
 def _fault(
@@ -86,7 +86,7 @@ FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "gaussian_one_number_for_all",
-        "privacy.mechanisms.gaussian:Gaussian.sample",
+        "privacy._mechanisms.gaussian:Gaussian.sample",
         "steps = rounded_gaussian(source, sigma=sigma, size=value.size).reshape(value.shape)",
         "steps = np.repeat(rounded_gaussian(source, sigma=sigma, size=1), value.size).reshape(value.shape)",
         "one number is added to every coordinate: differences are released without noise",
@@ -95,7 +95,7 @@ FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "noisy_max_half_scale",
-        "privacy.mechanisms.selection:Selection._weight",
+        "privacy._mechanisms.selection:Selection._weight",
         "1 if self.monotone else 2",
         "1",
         "the exponential mechanism without the 2 of scores that move both ways",
@@ -154,7 +154,7 @@ FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "second_moment_halved",
-        "learn.whitening:second_moment_sensitivity",
+        "learn._whitening:second_moment_sensitivity",
         "rows_per_unit * row_norm**2",
         "rows_per_unit * row_norm**2 / 2",
         "half the sensitivity of the second moment",
@@ -250,7 +250,7 @@ FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "objective_replace_counts_once",
-        "privacy.mechanisms.objective:_Perturbed._records",
+        "privacy._mechanisms.objective:_Perturbed._records",
         "2 if self.adjacency in (None, Adjacency.replace) else 1",
         "1",
         "G = L under replace",
@@ -258,7 +258,7 @@ FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "objective_determinant_forgotten",
-        "privacy.mechanisms.objective:_Perturbed.log_determinants",
+        "privacy._mechanisms.objective:_Perturbed.log_determinants",
         "math.log1p(ratio)",
         "0.01 * math.log1p(ratio)",
         "the determinants' share of epsilon is left out",
@@ -418,7 +418,7 @@ FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "estimator_replace_counts_once",
-        "privacy.mechanisms.objective:_Perturbed._records",
+        "privacy._mechanisms.objective:_Perturbed._records",
         "2 if self.adjacency in (None, Adjacency.replace) else 1",
         "1",
         "G = L under replace",
@@ -427,7 +427,7 @@ FAULTS: tuple[PlantedFault, ...] = (
     # Data.
     _fault(
         "counts_root_forgotten",
-        "data.sensitivity:counts_l2",
+        "data._sensitivity:counts_l2",
         "rows * marginals",
         "rows",
         "sqrt(G) of G tables forgotten",
@@ -436,7 +436,7 @@ FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "sum_replace_counts_once",
-        "data.sensitivity:sum_l2",
+        "data._sensitivity:sum_l2",
         "Adjacency.of(adjacency).gradient_factor *",
         "",
         "a replaced row moves a sum by twice its norm",
@@ -444,7 +444,7 @@ FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "users_keep_too_many_rows",
-        "data.bounded_users:keep_rows",
+        "data._bounded_users:keep_rows",
         "kept = slot <= max_rows",
         "kept = slot <= 2 * max_rows",
         "twice the declared rows of a user are kept",
@@ -525,7 +525,7 @@ FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "certificate_counts_one_row",
-        "synth.certificate:certificate_noise",
+        "synth._certificate:certificate_noise",
         "each = max_rows + ARITHMETIC",
         "each = 1 + ARITHMETIC",
         "the largest error moves by a user's rows, not by one",
@@ -551,7 +551,7 @@ FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "additive_half_the_clip",
-        "learn.additive.descent:gradient_sensitivity",
+        "learn._additive.descent:gradient_sensitivity",
         "sum_l2(clip * (1.0 + NORM_SLACK),",
         "sum_l2(0.5 * clip * (1.0 + NORM_SLACK),",
         "half of what a clipped gradient moves",
@@ -559,7 +559,7 @@ FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "additive_histograms_as_one",
-        "learn.additive.histograms:release_histograms",
+        "learn._additive.histograms:release_histograms",
         "marginals=marginals",
         "marginals=1",
         "all histograms at the price of one",
@@ -568,7 +568,7 @@ FAULTS: tuple[PlantedFault, ...] = (
     # Prices.
     _fault(
         "gdp_limit_too_large",
-        "privacy.account.currency:GaussianCurrency.translate",
+        "privacy._account.currency:GaussianCurrency.translate",
         "_largest(GaussianDP, point) ** 2",
         "_largest(GaussianDP, point) ** 2 * Fraction(5, 4)",
         "an (epsilon, delta) limit becomes more GDP than it is",
@@ -577,7 +577,7 @@ FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "zcdp_limit_too_large",
-        "privacy.account.currency:ConcentratedCurrency.translate",
+        "privacy._account.currency:ConcentratedCurrency.translate",
         "_largest(ZCDP, point)",
         "_largest(ZCDP, point) * Fraction(5, 4)",
         "an (epsilon, delta) limit becomes more zCDP than it is",
@@ -586,7 +586,7 @@ FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "renyi_limit_forgets_delta",
-        "privacy.account.currency:RenyiCurrency._left",
+        "privacy._account.currency:RenyiCurrency._left",
         "offset * (1 +",
         "0.5 * offset * (1 +",
         "half of what delta costs at an order is forgotten",
@@ -604,7 +604,7 @@ FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "one_vs_all_counts_one_class",
-        "learn.problem.losses:OneVsAll.slope",
+        "learn._problem.losses:OneVsAll.slope",
         "math.sqrt(self.classes)",
         "1.0",
         "every row is in all K problems, and one is counted",
@@ -612,7 +612,7 @@ FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "squares_replace_counts_once",
-        "learn.whitened_examples:moments_sensitivity",
+        "learn._whitened_examples:moments_sensitivity",
         "adjacency.gradient_factor *",
         "",
         "a replaced row moves squares of two columns",
@@ -620,7 +620,7 @@ FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "certificate_root_forgotten",
-        "synth.certificate:certificate_noise",
+        "synth._certificate:certificate_noise",
         "each * math.nextafter(math.sqrt(maxima), math.inf)",
         "each",
         "sqrt(G) of G maxima forgotten",

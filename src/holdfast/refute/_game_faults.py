@@ -72,7 +72,7 @@ GAME_FAULTS = (
     ),
     PlantedFault(
         name="query_gan_select_score_halved",
-        target="synth.methods.query_gan_select:select_rounds",
+        target="synth.classics.query_gan_select:select_rounds",
         old="reach = counts_l1(data.adjacency, data.unit)",
         new="reach = 0.5 * counts_l1(data.adjacency, data.unit)",
         why="half of what one row moves in the L1 error of a table",
@@ -81,7 +81,7 @@ GAME_FAULTS = (
     ),
     PlantedFault(
         name="query_gan_select_sees_the_table",
-        target="synth.methods.query_gan_select:select_rounds",
+        target="synth.classics.query_gan_select:select_rounds",
         old="model=model, asked=chosen, measured=known[-1]",
         new="model=model, asked=chosen, "
         "measured=Measurement(columns=chosen, values=data(*chosen), noise_std=1.0)",
@@ -91,7 +91,7 @@ GAME_FAULTS = (
     ),
     PlantedFault(
         name="query_gan_leader_cost_does_not_grow",
-        target="synth.methods.dual_query:draw",
+        target="synth.classics.dual_query:draw",
         old="sensitivity=past * SCORE_SENSITIVITY",
         new="sensitivity=SCORE_SENSITIVITY",
         why="the summed payoffs move by the number of rounds, not by one",
@@ -100,7 +100,7 @@ GAME_FAULTS = (
     ),
     PlantedFault(
         name="query_gan_leader_payoffs_summed",
-        target="synth.methods.query_gan_leader:regret_certificate",
+        target="synth.classics.query_gan_leader:regret_certificate",
         old="float(np.mean(np.concatenate(payoffs)))",
         new="float(np.sum(np.concatenate(payoffs)))",
         why="the sum of all payoffs has the noise of their mean",

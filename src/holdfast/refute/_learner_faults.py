@@ -16,7 +16,7 @@ STACKED = ("bolt_on replace", "bst14 replace", "output replace", "scs13 replace"
 SHARED = (
     (
         "hinge_divides_by_private_n",
-        "learn.risk.hinge:HingeRisk.of",
+        "learn._risk.hinge:HingeRisk.of",
         "share=1.0 / divisor",
         "share=1.0 / max(1, sum(map(len, parts)))",
         "the plain hinge risk is a mean over the true number of rows, not over the public one",
@@ -24,7 +24,7 @@ SHARED = (
     ),
     (
         "hinge_rows_not_clipped",
-        "learn.risk.hinge:HingeRisk.of",
+        "learn._risk.hinge:HingeRisk.of",
         "rows, labels = clipped(chunk, problem)",
         "rows, labels = chunk",
         "rows reach the plain hinge as long as they came",
@@ -32,7 +32,7 @@ SHARED = (
     ),
     (
         "ball_forgets_its_radius",
-        "learn.problem.losses:Squared.slope",
+        "learn._problem.losses:Squared.slope",
         "self.prediction_bound + self.target_bound",
         "self.target_bound",
         "gradients on a ball are counted as at its centre",
@@ -48,7 +48,7 @@ SHARED = (
     ),
     (
         "histogram_replace_counts_once",
-        "learn.methods.projected_histogram:_count_noise",
+        "learn.classics.projected_histogram:_count_noise",
         "counts_l2(near, examples.unit)",
         "1.0",
         "a replaced row leaves one cell and enters another",
@@ -56,7 +56,7 @@ SHARED = (
     ),
     (
         "histogram_counts_blank_rows",
-        "learn.methods.projected_histogram:HistogramCells.table",
+        "learn.classics.projected_histogram:HistogramCells.table",
         "rows.any(axis=1)",
         "np.ones(len(rows), dtype=bool)",
         "a blanked row leaves its cell for that of zeros, which is not counted",
@@ -64,7 +64,7 @@ SHARED = (
     ),
     (
         "histogram_columns_of_users",
-        "learn.methods.projected_histogram:score_sensitivity",
+        "learn.classics.projected_histogram:score_sensitivity",
         "sum_l2(problem.norm_bound, account.adjacency, examples.unit)",
         "problem.norm_bound",
         "a user of several rows moves the score of a column by one row's length",
@@ -72,7 +72,7 @@ SHARED = (
     ),
     (
         "classes_replace_counts_once",
-        "learn.intercept_centre:release_shares",
+        "learn._intercept_centre:release_shares",
         "counts_l1(account.adjacency, examples.unit)",
         "1.0",
         "a replaced row leaves one class and enters another",
@@ -80,7 +80,7 @@ SHARED = (
     ),
     (
         "classes_count_blank_rows",
-        "learn.intercept_centre:class_counts",
+        "learn._intercept_centre:class_counts",
         "codes[rows.any(axis=1)]",
         "codes",
         "a blanked row leaves its class for that of its new label, which is not counted",
@@ -88,7 +88,7 @@ SHARED = (
     ),
     (
         "centre_replace_counts_once",
-        "learn.intercept_centre:release_target_mean",
+        "learn._intercept_centre:release_target_mean",
         "account.adjacency.gradient_factor * ",
         "",
         "a replaced row takes one target away and brings another",
@@ -96,7 +96,7 @@ SHARED = (
     ),
     (
         "centre_targets_not_clipped",
-        "learn.intercept_centre:label_sum",
+        "learn._intercept_centre:label_sum",
         "np.clip(labels[rows.any(axis=1)], -bound, bound)",
         "3.0 * labels[rows.any(axis=1)]",
         "targets count for more in their mean than their bound",
@@ -108,7 +108,7 @@ SHARED = (
 FUNCTIONS = (
     (
         "functions_of_users_count_once",
-        "synth.workload.one_layer:OneLayer.l2_sensitivity",
+        "synth._workload.one_layer:OneLayer.l2_sensitivity",
         "1 if unit is None else unit.max_rows",
         "1",
         "a user of several rows moves sums of functions as one row does",
@@ -116,7 +116,7 @@ FUNCTIONS = (
     ),
     (
         "functions_one_for_all",
-        "synth.workload.one_layer:OneLayer.l2_sensitivity",
+        "synth._workload.one_layer:OneLayer.l2_sensitivity",
         "np.sum(reach**2)",
         "np.max(reach**2)",
         "all functions at the price of one",
@@ -124,7 +124,7 @@ FUNCTIONS = (
     ),
     (
         "functions_above_one",
-        "synth.workload.one_layer:OneLayer._steps",
+        "synth._workload.one_layer:OneLayer._steps",
         "np.clip(linear, 0, ONE)",
         "np.maximum(3 * linear, 0)",
         "values above 1, which move a certified maximum by more than 1",
@@ -138,7 +138,7 @@ def learner_faults() -> Iterator[PlantedFault]:
     for subject in STACKED:
         yield PlantedFault(
             name=f"one_vs_all_counts_one_class {subject}",
-            target="learn.problem.losses:OneVsAll.slope",
+            target="learn._problem.losses:OneVsAll.slope",
             old="math.sqrt(self.classes)",
             new="1.0",
             why="every row is in all K problems, and one is counted",

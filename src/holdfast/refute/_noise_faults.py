@@ -53,7 +53,7 @@ def noise_faults() -> Iterator[PlantedFault]:
     for subject in (*entries, *MADE_OF_METHODS):
         yield PlantedFault(
             name=f"stale_noise {subject}",
-            target="privacy.account.account:_draw",
+            target="privacy._account.account:_draw",
             old="return source.drawn(account, mechanism, checked)",
             new="source._noise = Source(7)\nreturn source.drawn(account, mechanism, checked)",
             why="every draw has the noise of the first (TensorFlow Privacy's bolt-on optimiser fixes a seed)",
@@ -63,7 +63,7 @@ def noise_faults() -> Iterator[PlantedFault]:
     for subject, target, old, new in HALVED:
         yield PlantedFault(
             name=f"half_the_noise {subject}",
-            target=f"privacy.mechanisms.{target}",
+            target=f"privacy._mechanisms.{target}",
             old=old,
             new=new,
             why="half of the declared noise is drawn",

@@ -8,7 +8,7 @@ from holdfast.refute._planting import PlantedFault
 def _fault(name: str, target: str, old: str, new: str, why: str, subject: str) -> PlantedFault:
     return PlantedFault(
         name=name,
-        target=f"learn.steps.{target}",
+        target=f"learn._steps.{target}",
         old=old,
         new=new,
         why=why,

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from studies.reproductions import boolean_functions as boolean
 
 from holdfast.attack._influence.finite_domain import (
     best_guess,
@@ -19,7 +20,6 @@ from holdfast.attack._influence.finite_domain import (
     values_left,
 )
 from holdfast.errors import ParameterError
-from reproductions import boolean_functions as boolean
 
 
 @given(st.integers(2, 5), st.integers(0, 10_000))

@@ -47,22 +47,22 @@ def test_a_stranger_finds_what_is_sound_sound(tmp_path: Path) -> None:
 def test_ours_scores_twenty() -> None:
     """The committed challenge: half of it sound, and the independent verifier tells all of it."""
     done = subprocess.run(
-        [sys.executable, str(ROOT / "challenge" / "score.py"), "--ours"],
+        [sys.executable, str(ROOT / "studies" / "challenge" / "score.py"), "--ours"],
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.stdout == "20 of 20\n", done.stderr
-    answers = json.loads((ROOT / "challenge" / "answers.json").read_text(encoding="utf-8"))
+    answers = json.loads((ROOT / "studies" / "challenge" / "answers.json").read_text(encoding="utf-8"))
     assert sorted(answers.values()) == ["forged"] * 10 + ["sound"] * 10
 
 
 def test_the_challenge_is_small_and_whole() -> None:
-    with zipfile.ZipFile(ROOT / "challenge" / "cases.zip") as packed:
+    with zipfile.ZipFile(ROOT / "studies" / "challenge" / "cases.zip") as packed:
         names = {Path(name).parts for name in packed.namelist()}
     assert names == {
         (f"{number:02d}", part)
         for number in range(1, 21)
         for part in ("page.html", "release.holdfast", "extract.json")
     }
-    assert (ROOT / "challenge" / "cases.zip").stat().st_size < 2**20
+    assert (ROOT / "studies" / "challenge" / "cases.zip").stat().st_size < 2**20

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from reproductions.printed_constants import printed_noise_std
+from studies.reproductions.printed_constants import printed_noise_std
 
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.learn._problem import Problem

@@ -7,8 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks.interval_runs import Cell, logistic_runs, population, shortfall, simulate, squared_runs
 from scipy.stats import chi2, norm
+from studies.benchmarks.interval_runs import (
+    Cell,
+    logistic_runs,
+    population,
+    shortfall,
+    simulate,
+    squared_runs,
+)
 
 from holdfast.learn._inference.inversion import ScoreTest
 from tests.studies.size import Study, trials

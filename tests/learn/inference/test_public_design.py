@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks.interval_designs import DESIGNS, drawn_designs, floor_of, simulate_design
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from studies.benchmarks.interval_designs import DESIGNS, drawn_designs, floor_of, simulate_design
 
 from holdfast.data import Categorical, Identifier, Numeric, Schema
 from holdfast.data._engines import open_table

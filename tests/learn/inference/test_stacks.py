@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks.interval_runs import DESIGNS, NORM, Cell, logistic_runs, population, squared_runs
 from numpy.typing import NDArray
+from studies.benchmarks.interval_runs import DESIGNS, NORM, Cell, logistic_runs, population, squared_runs
 
 from holdfast.errors import NoIntervals
 from holdfast.learn._inference.coefficients import coefficient_intervals

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reproductions.textbook_composition import optimal
+from studies.reproductions.textbook_composition import optimal
 
 from holdfast.errors import ParameterError
 from holdfast.privacy._curves.gaussian import GaussianDP

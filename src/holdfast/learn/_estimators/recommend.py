@@ -1,9 +1,9 @@
 """recommend: which estimator for a table, from public things only, with what happened on tables like it.
 
 The evidence is a panel of tables on which linear and additive models were fitted at several budgets, and without
-privacy (`recommend_panel.json`, written by `benchmarks/recommend_panel.py`). What decides how much of a linear model
-survives is how many records pay for each of its numbers: records times epsilon over features. Shapes have more numbers
-than that, which records times epsilon pay for. Tables near in both are alike.
+privacy (`recommend_panel.json`, written by `studies/benchmarks/recommend_panel.py`). What decides how much of a
+linear model survives is how many records pay for each of its numbers: records times epsilon over features. Shapes
+have more numbers than that, which records times epsilon pay for. Tables near in both are alike.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ The noise is part of what is fitted: with tables much noisier than their counts,
 lower the sum by at least that much: 0 takes every improvement, 2 is Akaike's price of one number), or fit fewer tables.
 On Adult with the 64 three-way tables (about 4 s a sweep on one core; four sweeps from independent columns) noise of
 deviation 5.8, epsilon 10, gives average total variation 0.032 and largest error 0.001
-(benchmarks/synth_seed_methods.py).
+(studies/benchmarks/synth_seed_methods.py).
 `ReconciledModel` starts from the rows of a graphical model and fits them to more tables than a junction tree can hold.
 Post-processing of released values: no privacy cost.
 """

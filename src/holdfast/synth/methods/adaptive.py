@@ -72,7 +72,8 @@ MOST_CANDIDATES = 600
 class RoundSchedule:
     """How the budget is divided, from public quantities only.
 
-    The numbers were chosen on Adult (benchmarks/synth_tuning.py) at epsilon 0.1, 1 and 10. What they depend on is the
+    The numbers were chosen on Adult (studies/benchmarks/synth_tuning.py) at epsilon 0.1, 1 and 10. What they depend
+    on is the
     *strength* n sqrt(rho) / sensitivity: n over the noise that the whole budget would leave on a table, up to sqrt(2).
     """
 

@@ -44,7 +44,7 @@ def tree(
 ) -> Synthesis:
     """A third of the budget each on the columns, on choosing d - 1 pairs that connect them, and on the pairs.
 
-    Private for rows and for users: tables have the sensitivities of `data.sensitivity`, the score
+    Private for rows and for users: tables have the sensitivities of `data._sensitivity`, the score
     |x_ab - model_ab|_1 moves by at most 1 (2 under `replace`) per row of a unit (soundness, sections 18 and 20).
     The workload is not used: the tree is about all columns.
     """

@@ -67,7 +67,7 @@ def _names() -> list[str]:
     folder = ROOT / "src" / "holdfast" / "data"
     text = "".join(
         path.read_text()
-        for path in [*(folder / "sql").glob("*.py"), *(folder / "engines/postgres").glob("*.py")]
+        for path in [*(folder / "_sql").glob("*.py"), *(folder / "_engines/postgres").glob("*.py")]
     )
     return sorted({*re.findall(r"\b([a-z_][a-z0-9_]*)\(", text), "version", "current_schema", "to_regtype"})
 
