@@ -1,4 +1,4 @@
-"""Every entry of METHODS and of CLASSICS keeps the contract of `holdfast.testing`; a new synthesiser is picked up by itself."""
+"""Every entry of METHODS and CLASSICS keeps the contract of `holdfast.testing`; a new one is picked up by itself."""
 
 from __future__ import annotations
 
