@@ -35,6 +35,7 @@ WORDS = {
     "_progress": "bars",
     "_arguments": "checked",
     "_caution": "warnings",
+    "_arrays": "types of arrays",
     "_extras": "packages that are not always there",
     "_extensions": "entries of others, by name",
     "errors": "every error names the way out",
@@ -45,7 +46,7 @@ BANDS = {
     "make": ("learn", "synth", "ledger"),
     "hold": ("release", "data"),
     "prove": ("privacy", "noise", "_kernel"),
-    "base": ("_progress", "_extensions", "_extras", "_arguments", "_caution", "errors"),
+    "base": ("_progress", "_extensions", "_extras", "_arguments", "_caution", "_arrays", "errors"),
 }
 Layers = list[list[str]]
 

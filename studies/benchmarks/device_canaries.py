@@ -17,17 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from holdfast._arrays import Floats
 from holdfast._extras import optional
-from holdfast.audit._canaries.design import (
-    BLOCK,
-    GAMMA,
-    LAST_SHIFT,
-    MIX,
-    Block,
-    Floats,
-    as_vector,
-    stream_key,
-)
+from holdfast.audit._canaries.design import BLOCK, GAMMA, LAST_SHIFT, MIX, Block, as_vector, stream_key
 from holdfast.audit._canaries.random_directions import SIGNS, RademacherCanaries
 from holdfast.errors import require
 

@@ -23,7 +23,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from holdfast.audit._canaries.design import Floats, as_coins
+from holdfast._arrays import Floats
+from holdfast.audit._canaries.design import as_coins
 from holdfast.errors import require
 
 ROWS = 256

@@ -12,15 +12,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.learn import PrivateLinearRegression, PrivateLinearSVC, PrivateLogisticRegression
 from holdfast.learn._catalogue import LEARNERS
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import HuberHinge, Logistic, Softmax, Squared
 from holdfast.learn.methods.method import Learner
 
-Floats = NDArray[np.float64]
 COLUMNS, ROWS, SEEDS = 5, 2_000, 3
 RADIUS = 5.0
 """Of the ball, where one is needed: wide enough for the weights that made the labels, in L1 too."""

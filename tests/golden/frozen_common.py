@@ -16,14 +16,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.data import Categorical, Identifier, Numeric, Schema
 from holdfast.errors import HoldfastError
 from holdfast.privacy import PrivacyUnit
 from holdfast.release import Release
 
-Floats = NDArray[np.float64]
 Plain = Any
 
 DEEP: dict[str, str] = {

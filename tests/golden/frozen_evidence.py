@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
+from holdfast._arrays import Floats
 from holdfast.attack import ATTACKS, ROWS_ATTACKS, membership, shadow_release, synthetic_membership
 from holdfast.audit import AuditResult, audit, membership_game
 from holdfast.dossier import Accuracy, Bars, Dossier, compare
@@ -16,7 +17,6 @@ from holdfast.privacy import Account, ApproxDP, Gaussian, PureDP
 from holdfast.release import Release
 from holdfast.synth import Synthesizer, Workload
 from tests.golden.frozen_common import (
-    Floats,
     Plain,
     clinic,
     clinic_schema,

@@ -9,6 +9,7 @@ from typing import Any
 import duckdb
 import numpy as np
 
+from holdfast._arrays import Floats
 from holdfast.data import Table, open_table
 from holdfast.learn import (
     LEARNERS,
@@ -20,17 +21,7 @@ from holdfast.learn import (
     PrivateSearch,
 )
 from holdfast.privacy import Account, Adjacency, ApproxDP, PrivacyUnit, PureDP
-from tests.golden.frozen_common import (
-    Floats,
-    Plain,
-    clinic,
-    clinic_schema,
-    deep,
-    outcome,
-    pinned,
-    promise,
-    rows,
-)
+from tests.golden.frozen_common import Plain, clinic, clinic_schema, deep, outcome, pinned, promise, rows
 
 COUNT, DIMENSION, BOUNDS = 240, 3, (-6.0, 6.0)
 LIMITS = {"approx": ApproxDP(2.0, 1e-5), "pure": PureDP(2.0)}

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast._kernel.bregman import Gaps, KeptRows, ThinnedTest, gaps
 from holdfast._kernel.reference_bregman import ReferenceGaps, row_gaps, slopes
 from holdfast.errors import DataError, ParameterError
@@ -19,7 +20,6 @@ LOSSES: dict[str, Any] = {
     "huber_regression": HuberRegression(),
 }
 KINDS = [(loss, sparse) for loss in LOSSES for sparse in (False, True)]
-Floats = NDArray[np.float64]
 
 
 def kept(loss: str, *, sparse: bool, rows: int = 203, seed: int = 0) -> tuple[KeptRows, Floats, Floats]:

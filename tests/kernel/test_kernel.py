@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 import holdfast._kernel
+from holdfast._arrays import Floats
 from holdfast._kernel import SgdOptions, SgdRun, Status, StepSize, reference
 from holdfast.errors import DataError, MissingExtra, ParameterError
 
@@ -31,7 +31,6 @@ except ImportError:
         "the C kernel is not compiled: run `pip install -e .` with a C compiler", allow_module_level=True
     )
 
-Array = NDArray[np.float64]
 Start = Callable[..., SgdRun]
 SOURCE = Path(holdfast._kernel.__file__).parent
 
@@ -43,8 +42,8 @@ def constant(step: float) -> StepSize:
 
 
 def run(
-    start: Start, options: SgdOptions, x: Array, y: Array, *, passes: int = 1, weights: Any = None
-) -> Array:
+    start: Start, options: SgdOptions, x: Floats, y: Floats, *, passes: int = 1, weights: Any = None
+) -> Floats:
     sgd = start(options, weights)
     for _ in range(passes):
         sgd.feed(x, y)
@@ -53,7 +52,7 @@ def run(
 
 
 @st.composite
-def problems(draw: st.DrawFn) -> tuple[SgdOptions, Array, Array, int, Array]:
+def problems(draw: st.DrawFn) -> tuple[SgdOptions, Floats, Floats, int, Floats]:
     """A run of any shape, with a few rows near the ends of the float range and a few not finite."""
     d, n, batch = draw(st.integers(1, 19)), draw(st.integers(0, 60)), draw(st.integers(1, 13))
     passes = draw(st.integers(1, 3))
@@ -86,7 +85,7 @@ def problems(draw: st.DrawFn) -> tuple[SgdOptions, Array, Array, int, Array]:
 
 @given(problems())
 @settings(max_examples=300, deadline=None)
-def test_c_agrees_with_the_reference(problem: tuple[SgdOptions, Array, Array, int, Array]) -> None:
+def test_c_agrees_with_the_reference(problem: tuple[SgdOptions, Floats, Floats, int, Floats]) -> None:
     options, x, y, passes, weights = problem
     c = run(native.NativeSgd, options, x, y, passes=passes, weights=weights)
     numpy = run(reference.ReferenceSgd, options, x, y, passes=passes, weights=weights)

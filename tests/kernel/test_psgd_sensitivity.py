@@ -8,16 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast._kernel import SgdOptions, start
 from holdfast._kernel.sensitivity import averaging_from, psgd_sensitivity, rounding_slack
 from holdfast.errors import ParameterError
 
-Array = NDArray[np.float64]
 
-
-def decreasing(penalty: float, smoothness: float, count: int) -> Array:
+def decreasing(penalty: float, smoothness: float, count: int) -> Floats:
     return np.minimum(1 / (smoothness + penalty), 1 / (penalty * np.arange(1, count + 1)))
 
 
@@ -159,7 +157,7 @@ def test_h_kernel_runs_stay_within(average_from: int, radius: float, m: int) -> 
     )
     orders = [rng.permutation(m) for _ in range(k)]  # a fresh permutation for each pass, the same for both
 
-    def train(x: Array, y: Array) -> Array:
+    def train(x: Floats, y: Floats) -> Floats:
         run = start(options)
         for order in orders:
             run.feed(x, y, order=order)

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast._kernel import SgdOptions, SgdRun, Status, StepSize, reference
 
 try:
@@ -25,7 +25,6 @@ except ImportError:
         "the C kernel is not compiled: run `pip install -e .` with a C compiler", allow_module_level=True
     )
 
-Array = NDArray[np.float64]
 Start = Callable[..., SgdRun]
 
 both = pytest.mark.parametrize("start", [native.NativeSgd, reference.ReferenceSgd], ids=["c", "numpy"])
@@ -36,7 +35,7 @@ def constant(step: float) -> StepSize:
     return StepSize(cap=step)
 
 
-def run(start: Start, options: SgdOptions, x: Array, y: Array, *, passes: int = 1) -> Array:
+def run(start: Start, options: SgdOptions, x: Floats, y: Floats, *, passes: int = 1) -> Floats:
     sgd = start(options)
     for _ in range(passes):
         sgd.feed(x, y)
@@ -44,7 +43,7 @@ def run(start: Start, options: SgdOptions, x: Array, y: Array, *, passes: int = 
     return sgd.final()
 
 
-def exact_square(row: Array) -> Fraction:
+def exact_square(row: Floats) -> Fraction:
     return sum((Fraction(float(value)) ** 2 for value in row), Fraction(0))
 
 
@@ -111,7 +110,7 @@ def test_labels_count_by_sign_or_are_clipped(start: Start) -> None:
     )
 
 
-def linear_run(start: Start, z: Array, *, batch: int, passes: int, average: bool = False) -> float:
+def linear_run(start: Start, z: Floats, *, batch: int, passes: int, average: bool = False) -> float:
     """Soundness notes, section 1, Tests A-C: data loss -lambda w z, steps 1 / (lambda t), lambda = 0.1.
 
     A row lambda * z in the linear part of the hinge has this very gradient.
@@ -155,7 +154,7 @@ def test_c_a_short_last_batch_keeps_the_bound(start: Start) -> None:
     assert moved <= 1 / 1001
 
 
-def sensitivity(options: SgdOptions, etas: Array, *, passes: int, gradient_change: float) -> float:
+def sensitivity(options: SgdOptions, etas: Floats, *, passes: int, gradient_change: float) -> float:
     """The backward recursion of soundness notes, section 1."""
     total = len(etas)
     kept = range(options.average_from, total + 1) if options.average_from else [total]

@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from holdfast._arrays import Floats
 from holdfast.learn import (
     PrivateHuberRegression,
     PrivateLasso,
@@ -18,7 +19,6 @@ from holdfast.learn import (
     PrivateRidge,
 )
 
-Floats = NDArray[np.float64]
 BOUNDS = (-10.0, 10.0)
 
 

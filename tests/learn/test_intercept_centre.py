@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import r2_score
 
+from holdfast._arrays import Floats
 from holdfast.learn import (
     PrivateHuberRegression,
     PrivateLasso,
@@ -25,7 +26,7 @@ from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Hinge, HuberRegression, Logistic, OneVsAll, Softmax, Squared
 from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.privacy import Account, Adjacency, ApproxDP, PrivacyUnit, PureDP
-from tests.learn.learn_cases import QUIET, Floats
+from tests.learn.learn_cases import QUIET
 
 pytestmark = QUIET
 CONSTANT = 0.5

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.errors import BudgetExceeded, HoldfastError, ParameterError
 from holdfast.learn import _whitened_examples as whitened_examples
 from holdfast.learn._choice import choose_learner
@@ -41,7 +41,6 @@ from holdfast.refute._two_worlds import TwoWorlds
 
 objective_perturbation = OBJECTIVE.fit
 
-Floats = NDArray[np.float64]
 DIMENSION = 4
 
 

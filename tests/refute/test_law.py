@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.errors import ParameterError
 from holdfast.noise._source import Source
 from holdfast.refute._trial import Law, dkw_radius, law_distance
-
-Floats = NDArray[np.float64]
 
 
 def uniforms(source: Source, size: int) -> Floats:

@@ -6,15 +6,13 @@ import math
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.errors import ParameterError
 from holdfast.noise._source import Source
 from holdfast.privacy import Gaussian, GaussianDP, PureDP
 from holdfast.refute._two_worlds import TwoWorlds, along_both, calls, sometimes, worst_event
 from tests.studies.size import Study, trials
-
-Floats = NDArray[np.float64]
 
 
 def coin(share: float):  # type: ignore[no-untyped-def]

@@ -10,13 +10,13 @@ import math
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import logsumexp, rel_entr, softmax
 from scipy.stats import binom, norm
 
+from holdfast._arrays import Floats
+
 RANDOM = np.random.default_rng(28)
-Floats = NDArray[np.float64]
 
 
 @pytest.fixture(autouse=True)

@@ -6,16 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Codes
 from holdfast.data import Categorical, Schema, open_table
 from holdfast.privacy import Account, ApproxDP, PrivacyCurve
 from holdfast.synth._evaluation import evaluate
 from holdfast.synth._exact_counts import ExactCounts
 from holdfast.synth._workload import Workload
 from holdfast.synth.methods.method import Synthesis
-
-Codes = NDArray[np.int64]
 
 
 def bits(rows: int = 400, width: int = 4, seed: int = 0) -> Codes:

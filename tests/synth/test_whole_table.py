@@ -25,7 +25,6 @@ from holdfast.synth._whole_table import USERS, WHOLE, certify_whole, share_left_
 from tests.studies.size import Study, trials
 
 pytestmark = pytest.mark.filterwarnings("ignore::holdfast.errors.NotPrivateWarning")
-Floats = NDArray[np.float64]
 
 
 def visits(owned: NDArray[np.int64], values: NDArray[np.int64]) -> dict[str, Any]:

@@ -14,10 +14,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast._kernel import implementation_module
 from holdfast.errors import require
 
-Floats = NDArray[np.float64]
 Codes = NDArray[np.uint16]
 Loss = Literal["logistic", "softmax", "squared"]
 LOOKUP_LOSSES: dict[str, int] = {"logistic": 0, "softmax": 1, "squared": 2}

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arguments import checked
+from holdfast._arrays import Floats
 from holdfast._extensions import Registry
-from holdfast.attack._roc import Floats, Look, Rate, area, reached, roc, thinned
+from holdfast.attack._roc import Look, Rate, area, reached, roc, thinned
 from holdfast.errors import AdjacencyError, ParameterError, require
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._curves.curve import PrivacyCurve

@@ -12,14 +12,13 @@ from textwrap import fill
 from typing import Any, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from holdfast._arguments import checked
+from holdfast._arrays import Floats
 from holdfast._extras import optional
 from holdfast.errors import require
 from holdfast.privacy._tradeoff import TradeOff, clopper_pearson_lower, clopper_pearson_upper
 
-Floats = NDArray[np.float64]
 # Okabe and Ito's palette, and line styles, so that colour is never the only difference.
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
 MOST_TOLD_APART = 5

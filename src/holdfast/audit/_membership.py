@@ -17,9 +17,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from holdfast._arguments import Seed, checked
+from holdfast._arrays import Bools, Floats
 from holdfast.attack._models import REGISTRY
-from holdfast.attack._models.attack import Attack, Case, Floats
-from holdfast.attack._models.shadow import Bits, Fit, References, fitting, reference_models
+from holdfast.attack._models.attack import Attack, Case
+from holdfast.attack._models.shadow import Fit, References, fitting, reference_models
 from holdfast.attack._models.target import Target
 from holdfast.attack._records import Records
 from holdfast.attack._report import MembershipReport
@@ -173,7 +174,7 @@ def membership_game(
 class _Play:
     """One training: the coins, what each attack made of them, and which attacks could not be made."""
 
-    coins: Bits
+    coins: Bools
     values: Mapping[str, Floats]
     skipped: Mapping[str, str]
 
@@ -206,7 +207,7 @@ def _play(
     return _Play(coins=coins, values={a.name: slots.values(a.scores(case)) for a in made}, skipped=skipped)
 
 
-def _audit(scores: Floats, coins: Bits, adjacency: Adjacency, delta: float, *, tried: int) -> AuditResult:
+def _audit(scores: Floats, coins: Bools, adjacency: Adjacency, delta: float, *, tried: int) -> AuditResult:
     """Guesses from both ends, surest first; the whole path is calibrated, the error shared among the attacks.
 
     `planted` stays empty: the pool may be real people, so this audit is not one of planted records.

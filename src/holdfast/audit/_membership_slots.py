@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.attack._models.shadow import Bits
+from holdfast._arrays import Bools, Floats
 from holdfast.attack._records import Records
 from holdfast.errors import require
 from holdfast.privacy._adjacency import Adjacency
 
-Floats = NDArray[np.float64]
 PAIRS = 14
 """The purpose that keeps the stream of pairs apart from every other."""
 
@@ -67,15 +66,15 @@ class Slots:
         """Everybody who may be trained on, except the base."""
         return self.pool if self.alternatives is None else self.pool.join(self.alternatives)
 
-    def present(self, coins: Bits) -> Bits:
+    def present(self, coins: Bools) -> Bools:
         """Which of `records` are trained on."""
         return coins if self.alternatives is None else np.concatenate([coins, ~coins])
 
-    def draw(self, random: np.random.Generator, _: int) -> Bits:
+    def draw(self, random: np.random.Generator, _: int) -> Bools:
         """The attacker's own coins, for reference models."""
         return self.present(random.random(self.pool.count) < 0.5)
 
-    def data(self, coins: Bits) -> tuple[Any, NDArray[Any]]:
+    def data(self, coins: Bools) -> tuple[Any, NDArray[Any]]:
         """What is trained on; under `replace` every slot keeps its place."""
         count = self.pool.count
         rows = np.flatnonzero(coins) if self.alternatives is None else np.arange(count) + count * ~coins

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from holdfast._arguments import Seed, checked
+from holdfast._arrays import Floats
 from holdfast.audit._bounds import multi_run
 from holdfast.audit._bounds.normal_scores import NormalScores
 from holdfast.audit._findings.transcripts import BOUNDS, Transcripts
@@ -35,7 +35,6 @@ from holdfast.privacy._mechanisms.gaussian import Gaussian
 
 Train = Callable[[Any, Account], Any]
 """The code under audit: it draws whatever it releases from the account that it is handed."""
-Floats = NDArray[np.float64]
 PILOT = 4
 """Runs on each table that say what one costs; they are not counted."""
 APART = 1e6

@@ -15,19 +15,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arrays import Codes
 from holdfast.data._order import keyed_hash
-
-Index = NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Kept:
     """The rows that take part, whose they are, and which of the user's slots they fill."""
 
-    row: Index
-    user: Index
-    slot: Index
-    owned: Index
+    row: Codes
+    user: Codes
+    slot: Codes
+    owned: Codes
     """How many rows each user has in all, kept or not."""
 
     @property

@@ -21,16 +21,15 @@ from hashlib import sha256
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from holdfast._arguments import checked
+from holdfast._arrays import Codes
 from holdfast.data._schema import Schema
 from holdfast.errors import AdjacencyError, ParameterError, require
 from holdfast.noise._source import Provenance, Source
 from holdfast.noise._uniform import integers, permutation
 from holdfast.privacy._adjacency import Adjacency
 
-Index = NDArray[np.int64]
 KEY_BYTES = 32
 #: Hexadecimal digits of a keyed hash that order records: 128 bits, so that two never meet.
 DIGITS = 32
@@ -51,7 +50,7 @@ class Order(ABC):
     provenance: Provenance = "secure"
 
     @abstractmethod
-    def index(self, count: int, identifiers: Callable[[str], list[str]]) -> Index:
+    def index(self, count: int, identifiers: Callable[[str], list[str]]) -> Codes:
         """The places of the records in the order they are read."""
 
     def admit(self, adjacency: Adjacency, schema: Schema) -> None:
@@ -146,9 +145,9 @@ class Shuffled(Order):
     key: bytes = field(repr=False)
     source: Source = field(repr=False, compare=False)
     provenance: Provenance = "secure"
-    _drawn: dict[int, Index] = field(default_factory=dict, repr=False, compare=False)
+    _drawn: dict[int, Codes] = field(default_factory=dict, repr=False, compare=False)
 
-    def index(self, count: int, identifiers: Callable[[str], list[str]]) -> Index:
+    def index(self, count: int, identifiers: Callable[[str], list[str]]) -> Codes:
         """A permutation from the source, drawn once per table size."""
         if count not in self._drawn:
             self._drawn[count] = permutation(self.source, count)
@@ -181,7 +180,7 @@ class KeyedHash(Order):
                 f"got column={self.column!r}; or use Order.shuffled()"
             )
 
-    def index(self, count: int, identifiers: Callable[[str], list[str]]) -> Index:
+    def index(self, count: int, identifiers: Callable[[str], list[str]]) -> Codes:
         """The places sorted by hash."""
         hashes = [keyed_hash(self.key, name) for name in identifiers(self.column)]
         ties = [keyed_hash(self.tie_key, str(place)) for place in range(count)]
@@ -204,7 +203,7 @@ class Storage(Order):
                 f"max_rows={schema.confirmed_unit.max_rows}; use Order.shuffled()"
             )
 
-    def index(self, count: int, identifiers: Callable[[str], list[str]]) -> Index:
+    def index(self, count: int, identifiers: Callable[[str], list[str]]) -> Codes:
         """As they are."""
         return np.arange(count, dtype=np.int64)
 
@@ -219,9 +218,9 @@ class PerRecordBatches(Order):
     key: bytes = field(repr=False)
     source: Source = field(repr=False, compare=False)
     provenance: Provenance = "secure"
-    _drawn: dict[int, list[Index]] = field(default_factory=dict, repr=False, compare=False)
+    _drawn: dict[int, list[Codes]] = field(default_factory=dict, repr=False, compare=False)
 
-    def members(self, count: int) -> list[Index]:
+    def members(self, count: int) -> list[Codes]:
         """The places of the records of each batch, drawn once per table size."""
         if count not in self._drawn:
             records = np.arange(count)
@@ -233,7 +232,7 @@ class PerRecordBatches(Order):
             self._drawn[count] = [part[: self.cap] for part in np.split(sorted_places, ends[:-1])]
         return self._drawn[count]
 
-    def index(self, count: int, identifiers: Callable[[str], list[str]]) -> Index:
+    def index(self, count: int, identifiers: Callable[[str], list[str]]) -> Codes:
         """All batches, one after the other."""
         return np.concatenate(self.members(count))
 
@@ -244,6 +243,6 @@ class Irrelevant(Order):
 
     ranks: ClassVar[bool] = False
 
-    def index(self, count: int, identifiers: Callable[[str], list[str]]) -> Index:
+    def index(self, count: int, identifiers: Callable[[str], list[str]]) -> Codes:
         """As they are."""
         return np.arange(count, dtype=np.int64)

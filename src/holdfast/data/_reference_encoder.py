@@ -12,11 +12,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.data._encode import Encoder
 from holdfast.data._rows import Batch
 from holdfast.data._schema import Numeric, Schema
-
-Floats = NDArray[np.float64]
 
 
 class ReferenceEncoder(Encoder):

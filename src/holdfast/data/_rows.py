@@ -24,13 +24,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arguments import checked, type_of
+from holdfast._arrays import Codes, Floats
 from holdfast.data._mixed import MixedColumn, identifier_of_number, one_by_one, read_by_kind, single_type
 from holdfast.data._schema import Categorical, DateTime, Identifier, Numeric, Schema
 from holdfast.data._schema.spelling import BLANKS
 from holdfast.errors import DataError
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 #: The texts that are read as numbers. Lengths are bounded so that no engine overflows on them.
 NUMERAL = r"[+-]?([0-9]{1,100}(\.[0-9]{0,100})?|\.[0-9]{1,100})([eE][+-]?[0-9]{1,2})?"
 

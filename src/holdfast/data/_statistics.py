@@ -10,14 +10,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from holdfast._arguments import checked
+from holdfast._arrays import Floats
 from holdfast.data._rows import Batch
 from holdfast.data._sql.features import FeatureRow
 from holdfast.data._sql.sums import CodedRow, Spelling
-
-Floats = NDArray[np.float64]
 
 
 class RowEncoder(Protocol):

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.data._sensitivity import counts_l1, counts_l2
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import OneVsAll, Squared, as_codes
@@ -39,7 +40,6 @@ from holdfast.privacy._mechanisms.laplace import Laplace
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
 from holdfast.privacy._rounding import as_written, round_down
 
-Floats = NDArray[np.float64]
 CENTRE_SHARE = Fraction(1, 20)
 """Of epsilon, or of mu^2 where noise is Gaussian."""
 LEAST_COUNT = 2.0

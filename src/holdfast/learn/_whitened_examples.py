@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.learn._problem import Problem
 from holdfast.learn._rows.examples import (
     ArrayExamples,
@@ -35,7 +35,6 @@ from holdfast.privacy._mechanisms.laplace import Laplace
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
 from holdfast.privacy._rounding import as_written
 
-Floats = NDArray[np.float64]
 SHARE = 0.1
 """Of epsilon, spent on means and squares."""
 FLOOR = 0.2

@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.learn._problem import Problem
 from holdfast.learn._risk.descent import DescentSchedule, Preconditioner, Whitener, gaussian_for
 from holdfast.learn._rows.examples import ClippedBlocks, rounding_of_sum
@@ -24,7 +24,6 @@ from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
 from holdfast.privacy._rounding import NORM_SLACK
 
-Floats = NDArray[np.float64]
 Moment = Literal["full", "diagonal", "arrow"]
 
 

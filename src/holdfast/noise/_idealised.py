@@ -14,20 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arguments import MOST_DRAWS, checked, require_whole
+from holdfast._arrays import Floats
 from holdfast.errors import require
 from holdfast.noise._source import CHUNK, Source
 
 BELOW_ONE = 1 - 2.0**-53
-Doubles = NDArray[np.float64]
 Words = NDArray[np.uint64]
 
 
-def uniform(source: Source, *, size: int) -> Doubles:
-    """Doubles strictly between 0 and 1, with 64 bits of entropy: the tail at 0 reaches 2^-65."""
+def uniform(source: Source, *, size: int) -> Floats:
+    """Floats strictly between 0 and 1, with 64 bits of entropy: the tail at 0 reaches 2^-65."""
     return _in_chunks(source, _open_uniform, size)
 
 
-def normal(source: Source, *, size: int) -> Doubles:
+def normal(source: Source, *, size: int) -> Floats:
     """Standard normal doubles, by inversion; the tails reach 9.1 standard deviations.
 
     >>> normal(Source(seed=1), size=3).round(3)
@@ -38,22 +38,22 @@ def normal(source: Source, *, size: int) -> Doubles:
     return _in_chunks(source, lambda words: _signed(words, lambda tail: -ndtri(tail / 2)), size)
 
 
-def laplace(source: Source, *, size: int) -> Doubles:
+def laplace(source: Source, *, size: int) -> Floats:
     """Laplace doubles of scale 1."""
     return _in_chunks(source, lambda words: _signed(words, lambda tail: -np.log(tail)), size)
 
 
-def exponential(source: Source, *, size: int) -> Doubles:
+def exponential(source: Source, *, size: int) -> Floats:
     """Exponential doubles of mean 1, all positive."""
     return _in_chunks(source, lambda words: -np.log(_open_uniform(words)), size)
 
 
-def gumbel(source: Source, *, size: int) -> Doubles:
+def gumbel(source: Source, *, size: int) -> Floats:
     """Standard Gumbel doubles: the argmax of score + gumbel is a draw from softmax(score)."""
     return _in_chunks(source, lambda words: -np.log(-np.log(_open_uniform(words))), size)
 
 
-def gamma(source: Source, *, shape: float, size: int) -> Doubles:
+def gamma(source: Source, *, shape: float, size: int) -> Floats:
     """Gamma doubles of scale 1 and any shape >= 1 (Marsaglia and Tsang 2000).
 
     >>> bool(abs(gamma(Source(seed=1), shape=10, size=10_000).mean() - 10) < 0.1)
@@ -95,7 +95,7 @@ def gamma_ball(source: Source, *, dimension: int, scale: float) -> NDArray[np.fl
     return noise
 
 
-def _in_chunks(source: Source, transform: Callable[[Words], Doubles], size: int) -> Doubles:
+def _in_chunks(source: Source, transform: Callable[[Words], Floats], size: int) -> Floats:
     require_whole("size", size, most=MOST_DRAWS)
     draws = np.empty(size)
     for start in range(0, size, CHUNK):
@@ -104,12 +104,12 @@ def _in_chunks(source: Source, transform: Callable[[Words], Doubles], size: int)
     return draws
 
 
-def _open_uniform(words: Words) -> Doubles:
+def _open_uniform(words: Words) -> Floats:
     return np.minimum((words.astype(np.float64) + 0.5) * 2.0**-64, BELOW_ONE)
 
 
-def _signed(words: Words, magnitude: Callable[[Doubles], Doubles]) -> Doubles:
+def _signed(words: Words, magnitude: Callable[[Floats], Floats]) -> Floats:
     """A sign from the last bit, a magnitude from the other 63; never 0."""
     tail = np.minimum(((words >> np.uint64(1)).astype(np.float64) + 0.5) * 2.0**-63, BELOW_ONE)
-    signed: Doubles = np.copysign(magnitude(tail), np.where(words & np.uint64(1), -1.0, 1.0))
+    signed: Floats = np.copysign(magnitude(tail), np.where(words & np.uint64(1), -1.0, 1.0))
     return signed

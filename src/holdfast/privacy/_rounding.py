@@ -33,6 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arguments import checked, require_numbers
+from holdfast._arrays import Floats
 from holdfast.errors import DataError, ParameterError, require
 
 Number = float | Fraction
@@ -295,7 +296,6 @@ NORM_SLACK = 1e-9
 """Rows are clipped in float64 and verified to this relative slack; sensitivities use the larger norm (section 16)."""
 CLIPPED_AT_A_TIME = 2_048
 """Few enough rows to stay in a processor's cache while they are."""
-Floats = NDArray[np.float64]
 
 
 @checked

@@ -16,15 +16,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.noise._source import Source
 from holdfast.privacy._account.witness import Draw
 from holdfast.privacy._mechanisms.mechanism import Mechanism
 from holdfast.refute._replay import Setup, recorded
 from holdfast.refute._trial import Outcome, Test, law_distance
 
-Floats = NDArray[np.float64]
 NUMBERS = 800
 """With so many the variance test sees noise that is 1.3 times too small, at a level of 1e-9 (soundness, section 22)."""
 MOST_COORDINATES, MOST_RUNS = 12, 200

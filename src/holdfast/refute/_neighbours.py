@@ -14,13 +14,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.learn._problem import Problem
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.refute._replay import World
 
-Floats = NDArray[np.float64]
 Pair = tuple[World, World]
 CHANGES = 11
 """Kinds of changes of one unit."""

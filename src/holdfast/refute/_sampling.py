@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arrays import Bools
 from holdfast.noise._source import Source
 from holdfast.privacy._account.witness import Draw, replaying
 from holdfast.refute._prefixes import Prefix
@@ -23,8 +24,6 @@ from holdfast.refute._replay import Setup, recorded
 from holdfast.refute._trial import Outcome, Test
 
 MOST_RUNS = 20
-Drawn = NDArray[np.bool_]
-"""Steps by rows: whether the row was drawn."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +39,7 @@ class SamplingTrial:
 
     def run(self, source: Source, *, error: float) -> Outcome:
         """Find out who was drawn when, and test it."""
-        found: list[tuple[Drawn, list[Draw]]] = []
+        found: list[tuple[Bools, list[Draw]]] = []
         while sum(drawn.size for drawn, _ in found) < self.coins and len(found) < MOST_RUNS:
             found.append(self._drawn(int(source.words(1)[0] >> np.uint64(1))))
         random = np.random.Generator(np.random.PCG64(int(source.words(1)[0])))
@@ -58,7 +57,7 @@ class SamplingTrial:
             detail=f"{name}, p = {p:.2g}; drawn with rate {rate:.4f}, declared {_rate(found[0][1][0]):.4f}",
         )
 
-    def _drawn(self, seed: int) -> tuple[Drawn, list[Draw]]:
+    def _drawn(self, seed: int) -> tuple[Bools, list[Draw]]:
         world = self.case.plain(self.rows)
         tape = Prefix(kind="random", size=1.0, seed=seed % 2**31).tape
         whole = recorded(self.case, world, seed=seed, tape=tape)
@@ -89,7 +88,7 @@ def _rate(step: Draw) -> float:
 
 
 def _p_values(
-    found: list[Drawn], steps: list[Draw], random: np.random.Generator
+    found: list[Bools], steps: list[Draw], random: np.random.Generator
 ) -> Iterator[tuple[str, float]]:
     from scipy.stats import binom, hypergeom
 

@@ -26,12 +26,12 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.errors import require
 from holdfast.noise._source import Source
 
 Test = Literal["replay", "freshness", "sampling", "law", "neighbours", "audit", "analysis"]
 TESTS: tuple[Test, ...] = ("replay", "freshness", "sampling", "law", "neighbours", "audit", "analysis")
-Floats = NDArray[np.float64]
 Draw = Callable[[Source, int], NDArray[np.float64]]
 """So many independent releases from this source, as numbers; each by a call of its own."""
 NEAR = 1.0 / 3.0

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.audit._bounds.multi_run import clopper_pearson_upper
 from holdfast.errors import require
 from holdfast.noise._source import Source
@@ -21,7 +22,6 @@ from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.privacy._tradeoff import TradeOff
 from holdfast.refute._trial import Draw, Outcome, Test
 
-Floats = NDArray[np.float64]
 Sample = Callable[[Any, Source], Any]
 BINS = 40
 

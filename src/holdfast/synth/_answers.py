@@ -9,9 +9,9 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from holdfast._arguments import checked
+from holdfast._arrays import Floats
 from holdfast.errors import ParameterError
 from holdfast.privacy._wording import bound_text, confidence_percent
 from holdfast.synth._models.model import Measurement, NoisyCount
@@ -19,7 +19,6 @@ from holdfast.synth._rows.coded_rows import CodedRows
 from holdfast.synth._workload import Workload
 from holdfast.synth._workload.workload import Group, Marginal
 
-Floats = NDArray[np.float64]
 #: How an interval came about.
 SOURCES = ("certificate", "measurement", "none")
 #: How the variance of a sum of two noises may be divided between them: from nearly even to one alone.

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from holdfast._arguments import checked
+from holdfast._arrays import Floats
 from holdfast._progress import progress
 from holdfast.errors import require
 from holdfast.privacy._account import Account
@@ -35,7 +35,6 @@ from holdfast.synth._models.model import NoisyCount
 from holdfast.synth._rows.coded_rows import CodedRows
 from holdfast.synth._workload import Workload
 
-Floats = NDArray[np.float64]
 #: The name of the claim over all queries together.
 OVERALL = "largest error"
 #: What its charges are called in a ledger.

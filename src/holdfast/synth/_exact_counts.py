@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from holdfast._arguments import checked
+from holdfast._arrays import Floats
 from holdfast.data._table import Table
 from holdfast.errors import ParameterError, require
 from holdfast.privacy._account.request import refuse_users
@@ -18,7 +18,6 @@ from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
 from holdfast.synth._workload import Workload
 from holdfast.synth._workload.workload import AnswerVector, Group
 
-Floats = NDArray[np.float64]
 #: Exact counts kept between rounds, in cells; the least recently used go first.
 CACHED_CELLS = 2**25
 #: Joint counts of one pass over the table: engines hold all of them at a time.

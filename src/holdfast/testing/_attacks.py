@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.stats import mannwhitneyu
 
 from holdfast._arguments import Seed, checked
+from holdfast._arrays import Floats
 from holdfast.attack._models.attack import Attack, Case, views
 from holdfast.attack._models.shadow import reference_models
 from holdfast.attack._models.target import Target
@@ -24,7 +25,6 @@ from holdfast.attack._rows.released_rows import RowsAttack, RowsCase, by_spread
 from holdfast.testing._contract import Check, ensure
 from holdfast.testing._practice_models import practice_model, practice_people
 
-Floats = NDArray[np.float64]
 Game = tuple[Any, NDArray[np.bool_]]
 """A case, and who of its records was in the data."""
 FALSE_ALARM = 1e-6

@@ -15,12 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arguments import Seed, checked
+from holdfast._arrays import Codes
 from holdfast.attack._attributes.case import AttributeAttack, AttributeCase, Response, RowsSeen, guesses
 from holdfast.attack._attributes.linear_weights import LinearInside
 from holdfast.testing._contract import Check, ensure
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 OWN, JUDGED, ROWS = 120, 400, 600
 FALSE_ALARM = 1e-6
 """The probability, at most, with which one check refuses a sound attack: its seeds are fixed."""

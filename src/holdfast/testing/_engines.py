@@ -15,16 +15,15 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from holdfast._arguments import Seed, checked
+from holdfast._arrays import Floats
 from holdfast.data import Encoder, Order, RowSum, Schema, Table, counts_l1, open_table, sum_l2
 from holdfast.data._engines import Engine
 from holdfast.noise._source import Source
 from holdfast.testing._contract import Check, ensure
 from holdfast.testing._drawn_tables import VALUES, DrawnTable, drawn_table
 
-Floats = NDArray[np.float64]
 COINS = 11
 """The seed of the coins that choose among a user's rows: one for all engines."""
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from studies.reproductions.printed_constants import printed_noise_std
 
+from holdfast._arrays import Floats
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Hinge, Logistic, Squared
@@ -20,8 +20,6 @@ from holdfast.privacy import Account, Adjacency, ApproxDP, GaussianDP, PrivacyUn
 from holdfast.privacy._mechanisms.subsampled import FixedSizeGaussian, sampled_divergence
 
 bst14 = BST14.fit
-
-Floats = NDArray[np.float64]
 
 
 def examples_of(

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Hinge, Logistic, Softmax, Squared
@@ -23,8 +23,6 @@ from holdfast.privacy import ZCDP, Account, Adjacency, ApproxDP, GaussianDP, Lap
 from holdfast.privacy._account.parallel import parallel
 
 frank_wolfe = FRANK_WOLFE.fit
-
-Floats = NDArray[np.float64]
 
 
 def examples_of(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge
 from sklearn.svm import LinearSVC
 
+from holdfast._arrays import Floats
 from holdfast.errors import NotPrivateWarning
 from holdfast.learn import (
     PrivateLasso,
@@ -22,7 +23,7 @@ from holdfast.learn import (
     PrivateRidge,
     load_model,
 )
-from tests.learn.learn_cases import BOUNDS, QUIET, Floats, data_for, declared, every, labelled, rows
+from tests.learn.learn_cases import BOUNDS, QUIET, data_for, declared, every, labelled, rows
 
 pytestmark = QUIET
 

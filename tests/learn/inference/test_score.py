@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.errors import FormatError, NoIntervals, ParameterError
 from holdfast.learn._inference.coefficients import coefficient_intervals
 from holdfast.learn._inference.inversion import ScoreTest
 from holdfast.learn._inference.score import ASTRAY, BENT, DOUBT, LEAST_STRENGTH, WIDEST, NoisyScore
 
-Floats = NDArray[np.float64]
 TRUTH = np.array([0.8, -0.4, 0.3])
 GRAM = np.array([[0.17, 0.03, 0.0], [0.03, 0.2, 0.02], [0.0, 0.02, 0.25]])
 DRAWS = 4_000

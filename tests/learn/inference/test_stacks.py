@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from studies.benchmarks.interval_runs import DESIGNS, NORM, Cell, logistic_runs, population, squared_runs
 
+from holdfast._arrays import Floats
 from holdfast.errors import NoIntervals
 from holdfast.learn._inference.coefficients import coefficient_intervals
 from holdfast.learn._problem import Problem
@@ -20,7 +20,6 @@ from holdfast.learn.methods import newton, ssp
 from holdfast.learn.methods.newton import JointScore, newton_steps, score_of
 from holdfast.privacy import Account, Adjacency, ApproxDP, GaussianDP
 
-Floats = NDArray[np.float64]
 LINEAR = Cell(design="linear, clipped", adjacency="replace", rows=1_000, epsilon=0.5)
 LOGISTIC = Cell(design="logistic", adjacency="zero_out", rows=500, epsilon=4.0)
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.errors import ParameterError
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Logistic, Squared
@@ -20,8 +20,6 @@ from holdfast.learn.methods.adassp import Statistics, adaptive_ridge, solve_nois
 from holdfast.privacy import ZCDP, Account, Adjacency, ApproxDP, GaussianDP, PrivacyUnit, PureDP
 
 adassp = ADASSP.fit
-
-Floats = NDArray[np.float64]
 
 
 def examples_of(

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.errors import DataError, HoldfastError, ParameterError
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Hinge, HuberHinge, Logistic, Loss, Squared
@@ -21,8 +22,6 @@ from holdfast.privacy import Account, Adjacency, GaussianDP, PrivacyUnit, PureDP
 from holdfast.refute._subjects.bolt_on import pair_a, pair_b, random_pairs
 
 bolt_on = METHOD.fit
-
-Floats = NDArray[np.float64]
 
 
 def table(x: Any, y: Any, adjacency: str = "replace", count: int | None = None) -> ArrayExamples:

@@ -16,12 +16,11 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as parquet
 import pytest
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.learn import PrivateLogisticRegression
 from tests.studies.size import Study, trials
 
-Floats = NDArray[np.float64]
 WORTH = 0.02
 """What the fit without privacy must be ahead of the majority for a table to have something to learn."""
 CASES = (

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import HuberHinge, Logistic, Squared
@@ -18,8 +18,6 @@ from holdfast.learn.methods.functional import METHOD as FUNCTIONAL
 from holdfast.privacy import ZCDP, Account, Adjacency, PrivacyUnit, PureDP
 
 functional = FUNCTIONAL.fit
-
-Floats = NDArray[np.float64]
 
 
 def examples_of(

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.data import Categorical, Numeric, Schema, open_table
 from holdfast.errors import ParameterError
 from holdfast.learn import PrivateHuberRegression, PrivateLinearSVC, PrivateLogisticRegression
@@ -22,7 +22,6 @@ from holdfast.privacy import Account, Adjacency, ApproxDP, GaussianDP, PrivacyCu
 from holdfast.privacy._mechanisms.gibbs import BoxExponential, RegularisedExponential
 from holdfast.testing._learners import learner_rows
 
-Floats = NDArray[np.float64]
 LIMIT = ApproxDP(1.0, 1e-5)
 PROBLEM = Problem(loss=Logistic(), dimension=3)
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Logistic
 from holdfast.learn._rows.examples import ArrayExamples, ClippedBlocks
@@ -25,7 +25,6 @@ from holdfast.learn.methods.newton import (
 )
 from holdfast.privacy import Account, Adjacency, GaussianDP
 
-Floats = NDArray[np.float64]
 NEIGHBOURS = list(Adjacency)
 
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from scipy.integrate import trapezoid
 
+from holdfast._arrays import Floats
 from holdfast.errors import HoldfastError, ParameterError
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import HuberHinge, Logistic, Softmax, Squared
@@ -34,8 +34,6 @@ from holdfast.privacy import (
 from holdfast.privacy._curves.objective import ObjectiveCurve
 
 objective_perturbation = METHOD.fit
-
-Floats = NDArray[np.float64]
 
 
 def table(x: Any, y: Any, adjacency: str = "replace", count: int | None = None) -> ArrayExamples:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.errors import HoldfastError, ParameterError
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Hinge, HuberHinge, Logistic, Loss, Squared
@@ -20,8 +20,6 @@ from holdfast.learn.methods.output import METHOD, minimiser_sensitivity
 from holdfast.privacy import Account, Adjacency, GaussianDP, PrivacyUnit, PureDP
 
 output_perturbation = METHOD.fit
-
-Floats = NDArray[np.float64]
 
 
 @dataclasses.dataclass(frozen=True)

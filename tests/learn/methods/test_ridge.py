@@ -9,8 +9,8 @@ import pyarrow.parquet as parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.learn import PrivateLinearRegression
 from holdfast.learn._problem import Problem
@@ -22,8 +22,6 @@ from holdfast.learn.methods.ridge import METHOD, RidgeBounds, solve_ridge
 from holdfast.privacy import Account, Adjacency, ApproxDP, GaussianDP, PrivacyUnit, PureDP
 
 ridge = METHOD.fit
-
-Floats = NDArray[np.float64]
 
 
 def examples_of(

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from holdfast.errors import BudgetExceeded, DataError, HoldfastError, ParameterError
 from holdfast.learn._problem import Problem
@@ -18,8 +17,6 @@ from holdfast.learn.methods.scs13 import METHOD, gradient_sum, step_noise
 from holdfast.privacy import Account, Adjacency, Gaussian, GaussianDP, PrivacyUnit, PureDP, VectorLaplace
 
 scs13 = METHOD.fit
-
-Floats = NDArray[np.float64]
 
 
 def table(x: Any, y: Any, adjacency: str = "replace", count: int | None = None) -> ArrayExamples:

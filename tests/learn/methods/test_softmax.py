@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Logistic, OneVsAll, Softmax, as_codes
@@ -22,7 +22,6 @@ from holdfast.privacy import Account, Adjacency, GaussianDP, PrivacyUnit, PureDP
 
 multiclass = SOFTMAX.fit
 
-Floats = NDArray[np.float64]
 LOSSES: list[Any] = [Softmax(classes=4), OneVsAll(classes=4)]
 
 

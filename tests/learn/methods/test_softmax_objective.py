@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from holdfast._arrays import Floats
 from holdfast.errors import ParameterError
 from holdfast.learn import PrivateLogisticRegression
 from holdfast.learn._choice import choose_learner
@@ -33,8 +33,6 @@ from holdfast.privacy import Account, Adjacency, GaussianDP, PureDP
 from holdfast.privacy._mechanisms.objective import PureObjectivePerturbation
 
 multiclass = SOFTMAX.fit
-
-Floats = NDArray[np.float64]
 
 
 def examples_of(features: Floats, labels: Floats, adjacency: str = "replace") -> ArrayExamples:

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Squared
 from holdfast.learn._rows.examples import ArrayExamples
@@ -13,7 +13,6 @@ from holdfast.learn._whitening import second_moment_sensitivity
 from holdfast.learn.methods.ssp import METHOD, PILOT_SHARE, joint_moment
 from holdfast.privacy import Account, Adjacency, GaussianDP, PrivacyUnit
 
-Floats = NDArray[np.float64]
 PROBLEM = Problem(loss=Squared(target_bound=2.0), dimension=2)
 
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 import holdfast.learn._risk.minimise as module
 from holdfast.errors import ParameterError
@@ -30,7 +29,6 @@ from holdfast.learn._risk.risk import Risk
 from holdfast.learn._rows.examples import ArrayExamples, clipped
 from holdfast.privacy import Adjacency
 
-Floats = NDArray[np.float64]
 PROBLEMS = [
     pytest.param(Logistic(), math.inf, id="logistic"),
     pytest.param(Logistic(), 0.4, id="logistic on a ball"),

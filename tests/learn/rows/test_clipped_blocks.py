@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Logistic
 from holdfast.learn._rows.examples import (
@@ -20,8 +20,6 @@ from holdfast.learn._rows.examples import (
 )
 from holdfast.noise._source import Source
 from holdfast.privacy._adjacency import Adjacency
-
-Floats = NDArray[np.float64]
 
 
 @pytest.mark.parametrize("count", [0, 1, BLOCK, BLOCK + 1, 70_000])

@@ -18,8 +18,8 @@ import pyarrow.parquet as parquet
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.data import Categorical, Encoder, Identifier, Numeric, Schema, Table, open_table
 from holdfast.data._engines.duckdb.table import DuckDBTable
 from holdfast.errors import BudgetWarning, DataError, NotPrivateWarning
@@ -39,7 +39,6 @@ from holdfast.noise._source import Source
 from holdfast.privacy import PrivacyUnit
 from holdfast.privacy._adjacency import Adjacency
 
-Floats = NDArray[np.float64]
 ROWS = 3_000
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Logistic
 from holdfast.learn._rows.examples import ArrayExamples
@@ -21,7 +21,6 @@ from holdfast.learn._sampling.start import certified_start, first_point
 from holdfast.noise._source import Source
 from holdfast.privacy import Adjacency
 
-Floats = NDArray[np.float64]
 ETA = 1e-6
 
 

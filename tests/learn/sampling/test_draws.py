@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from holdfast._arrays import Floats
 from holdfast.learn._problem.losses import HuberHinge, HuberRegression
 from holdfast.learn._sampling import proximal, rounds
 from holdfast.learn._sampling.acceptance import Coins, is_kept
@@ -16,16 +17,7 @@ from holdfast.learn._sampling.sampled_risk import SampledRisk
 from holdfast.learn._sampling.start import certified_minimiser
 from holdfast.privacy._mechanisms.tempered_risk import share_below
 
-from .sampling_cases import (
-    Floats,
-    always,
-    direct_draws,
-    ks_p,
-    marginal,
-    plan_of,
-    potential_of,
-    proximal_draws,
-)
+from .sampling_cases import always, direct_draws, ks_p, marginal, plan_of, potential_of, proximal_draws
 
 ENOUGH = 1e-4
 DIRECTIONS = {1: [np.ones(1)], 2: [np.array([1.0, 0.0]), np.array([0.0, 1.0]), np.array([0.6, 0.8])]}

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.errors import BudgetExceeded, ParameterError
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Logistic, Squared
@@ -39,8 +39,6 @@ from holdfast.privacy import (
     PrivacyUnit,
     PureDP,
 )
-
-Floats = NDArray[np.float64]
 
 
 def examples_of(

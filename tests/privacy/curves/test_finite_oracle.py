@@ -13,13 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.privacy import PrivacyCurve, compose, subsample, to_replace
 from holdfast.privacy._curves.composition import Composed
 from holdfast.privacy._curves.finite_curve import FinitePair
 
-Floats = NDArray[np.float64]
 CASES, SHARDS = 5_000, 10
 
 

@@ -8,6 +8,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
+from holdfast._arrays import Codes
 from holdfast.errors import ParameterError
 from holdfast.noise._source import Source
 from holdfast.privacy import Account, ApproxDP
@@ -17,7 +18,7 @@ from holdfast.synth._rows.coded_rows import CodedRows
 from holdfast.synth.methods.gaussian import gaussian
 from holdfast.synth.methods.query_gan import METHOD, Decoder, query_gan
 from tests.studies.size import Study, trials
-from tests.synth.synth_binary import Codes, account, bits, counted, marginals, max_error, neighbours
+from tests.synth.synth_binary import account, bits, counted, marginals, max_error, neighbours
 from tests.synth.synth_replay import distances, recorded
 
 WORK = marginals()

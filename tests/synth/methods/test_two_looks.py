@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from holdfast._arrays import Codes
 from holdfast.errors import ParameterError
 from holdfast.ledger import Ledger
 from holdfast.privacy import ApproxDP
@@ -24,7 +25,7 @@ from holdfast.synth.methods.query_gan import query_gan
 from holdfast.synth.methods.residuals import NoisyResiduals, measure_residuals
 from holdfast.synth.methods.trial import Looks, TreeError, choose_tables
 from holdfast.synth.methods.two_looks import METHOD, two_looks
-from tests.synth.synth_binary import Codes, account, bits, counted, marginals, neighbours
+from tests.synth.synth_binary import account, bits, counted, marginals, neighbours
 from tests.synth.synth_replay import distances
 
 WORK = marginals()

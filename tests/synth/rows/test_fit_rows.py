@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.errors import ParameterError
 from holdfast.noise._source import Source
 from holdfast.synth._models.model import Measurement
@@ -27,7 +28,6 @@ from holdfast.synth._rows.pair_excess import PairExcess
 from holdfast.synth._rows.triple_excess import TripleExcess
 from tests.synth.synth_binary import bits
 
-Floats = NDArray[np.float64]
 DOMAIN = {f"x{place}": 2 for place in range(4)}
 SIZES = {"a": 3, "b": 2, "c": 4, "d": 2, "e": 2}
 PAIRS = [("x0", "x1"), ("x1", "x2"), ("x2", "x3"), ("x3", "x0")]

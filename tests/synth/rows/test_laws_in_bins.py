@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.data import Numeric, Schema
 from holdfast.errors import ParameterError
 from holdfast.noise._source import Source
 from holdfast.synth._rows.coded_rows import CodedRows, decode_rows, whole_bounds
 
-Floats = NDArray[np.float64]
 ROWS = 20_000
 QUANTILES = (np.arange(20_000) + 0.5) / 20_000
 

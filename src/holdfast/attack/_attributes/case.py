@@ -16,14 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arguments import checked
+from holdfast._arrays import Codes, Floats
 from holdfast.attack._attributes.discriminant import GuessingLearner, learner_of, log_share
 from holdfast.errors import ParameterError, require
 
 if TYPE_CHECKING:
     from holdfast.attack._attributes.linear_weights import LinearInside
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 Known = Literal["exact", "approximate", "label"]
 Need = Literal["model", "confidences", "weights", "rows"]
 

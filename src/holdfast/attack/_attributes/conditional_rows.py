@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from holdfast.attack._attributes.case import AttributeAttack, AttributeCase, Floats, RowsSeen
+from holdfast._arrays import Floats
+from holdfast.attack._attributes.case import AttributeAttack, AttributeCase, RowsSeen
 from holdfast.errors import ParameterError
 
 _CHUNK = 256

@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Codes, Floats
 from holdfast.errors import require
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 SHRINKS = (0.02, 0.2, 0.8)
 SHARPNESS = (0.25, 0.5, 1.0)
 FOLDS = 5

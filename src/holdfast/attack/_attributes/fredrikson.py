@@ -15,7 +15,8 @@ import math
 
 import numpy as np
 
-from holdfast.attack._attributes.case import AttributeAttack, AttributeCase, Floats
+from holdfast._arrays import Floats
+from holdfast.attack._attributes.case import AttributeAttack, AttributeCase
 
 LARGEST = 20.0
 """Log-likelihood ratios are cut here."""

@@ -18,7 +18,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.attack._attributes.case import AttributeAttack, AttributeCase, Floats
+from holdfast._arrays import Floats
+from holdfast.attack._attributes.case import AttributeAttack, AttributeCase
 from holdfast.errors import ParameterError, require
 
 LARGEST = 20.0

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from holdfast.attack._attributes.case import AttributeAttack, AttributeCase, Codes, Floats
+from holdfast._arrays import Codes, Floats
+from holdfast.attack._attributes.case import AttributeAttack, AttributeCase
 
 
 def confidence_score(case: AttributeCase) -> Floats:

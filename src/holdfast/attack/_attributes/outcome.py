@@ -10,14 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Bools, Floats
 from holdfast.attack._roc import Rate
 from holdfast.errors import require
 from holdfast.privacy._tradeoff import TradeOff, clopper_pearson_lower, clopper_pearson_upper
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 PERMUTATIONS = 999
 
 

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arrays import Codes, Floats
 from holdfast._extras import optional
 from holdfast.attack._records import arrow_of, joined_batches
 from holdfast.data._encode import Encoder
@@ -21,8 +22,6 @@ from holdfast.data._schema import Categorical, Numeric, Schema
 from holdfast.data._table import Table
 from holdfast.errors import ParameterError, require
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 MOST_CELLS = 10
 """Numbers of more cells than this are guessed up to tenths of the attacker's own people."""
 

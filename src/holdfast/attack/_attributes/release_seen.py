@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from holdfast._arrays import Floats
 from holdfast.attack._attributes.case import Known, Response
 from holdfast.attack._attributes.linear_weights import LinearInside, inside_of
-from holdfast.attack._attributes.people import Floats, People, Secret
+from holdfast.attack._attributes.people import People, Secret
 from holdfast.attack._models.answers import answers_as_numbers, require_numbers
 from holdfast.attack._models.target import Target, columns_read, first_step
 from holdfast.attack._records import LEAVE_OUT, Records

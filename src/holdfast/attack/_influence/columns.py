@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arguments import type_of
+from holdfast._arrays import Codes, Floats
 from holdfast.data._schema import Numeric, Schema
 from holdfast.errors import DataError, ParameterError, require
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 Column = str | int
 MOST_VALUES = 50
 """A column of texts with more values is refused: declare fewer, or merge them."""

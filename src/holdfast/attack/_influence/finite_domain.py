@@ -12,10 +12,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arrays import Codes, Floats
 from holdfast.errors import require
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 SAME = 1e-9
 """Outputs this close are one output: the same sum in another order is."""
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arguments import Seed, checked, type_of
+from holdfast._arrays import Codes, Floats
 from holdfast.attack._influence.columns import (
     Column,
     Domain,
@@ -36,8 +37,6 @@ from holdfast.data._schema import Schema
 from holdfast.data._table import Table
 from holdfast.errors import DataError, ParameterError, require
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 Shown = float | str
 """What the public sees of an answer: "scores", "decision", or scores rounded to this step."""
 COPIES = 24

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arguments import Seed, as_labels, checked
+from holdfast._arrays import Codes, Floats
 from holdfast._extras import optional
 from holdfast.attack._influence.columns import Column, Domain, column_of, with_column
 from holdfast.attack._influence.invertibility import (
@@ -37,8 +38,6 @@ from holdfast.data._schema import Schema
 from holdfast.data._table import Table
 from holdfast.errors import require
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 STEPS = (0.01, 0.1)
 
 

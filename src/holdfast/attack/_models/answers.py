@@ -11,11 +11,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.errors import HoldfastError, ParameterError, require
 
-Floats = NDArray[np.float64]
 Task = Literal["classification", "regression"]
 
 

@@ -11,16 +11,15 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from holdfast._arguments import checked
+from holdfast._arrays import Floats
 from holdfast.attack._models.layers import has_layers
 from holdfast.attack._models.shadow import References, View
 from holdfast.attack._models.target import Target
 from holdfast.attack._records import Records
 from holdfast.errors import ParameterError, require
 
-Floats = NDArray[np.float64]
 Need = Literal["references", "population"]
 Task = Literal["classification", "regression"]
 

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.attack._models.target import Target
 from holdfast.attack._records import Records
 from holdfast.errors import ParameterError
 
-Floats = NDArray[np.float64]
 Curve = Callable[[Floats], Floats]
 ACTIVATIONS: dict[str, tuple[Curve, Curve]] = {
     "identity": (lambda z: z, np.ones_like),

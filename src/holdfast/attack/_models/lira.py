@@ -12,7 +12,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.attack._models.attack import Attack, Case, Floats
+from holdfast._arrays import Floats
+from holdfast.attack._models.attack import Attack, Case
 from holdfast.attack._models.target import finite, surest
 from holdfast.errors import require
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from holdfast.attack._models.attack import Attack, Case, Floats
+from holdfast._arrays import Floats
+from holdfast.attack._models.attack import Attack, Case
 from holdfast.attack._models.target import finite
 
 SMALLEST = 1e-30

@@ -13,7 +13,8 @@ import warnings
 
 import numpy as np
 
-from holdfast.attack._models.attack import Attack, Case, Floats
+from holdfast._arrays import Floats
+from holdfast.attack._models.attack import Attack, Case
 from holdfast.attack._models.layers import Passed, passed
 from holdfast.attack._models.shadow import Lessons
 from holdfast.attack._models.target import LARGEST, Target, finite

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.attack._models.attack import Attack, Case, Floats
+from holdfast._arrays import Floats
+from holdfast.attack._models.attack import Attack, Case
 from holdfast.attack._models.target import finite, surest
 from holdfast.attack._records import Records
 

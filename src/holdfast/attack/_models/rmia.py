@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.attack._models.attack import Attack, Case, Floats
+from holdfast._arrays import Floats
+from holdfast.attack._models.attack import Attack, Case
 
 GAMMA = 2.0
 OFFLINE_SLOPE = 0.3

@@ -18,15 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arguments import Seed, checked
+from holdfast._arrays import Bools
 from holdfast.attack._models.target import Target
 from holdfast.attack._records import Records
 from holdfast.errors import AssumptionWarning, BudgetWarning, NotPrivateWarning, ParameterError, require
 from holdfast.learn._rows.examples import one_thread
 
-Bits = NDArray[np.bool_]
 Fit = Callable[[tuple[Any, Any], int], Any]
 """From data (X, y) and a seed to a fitted model."""
-Draw = Callable[[np.random.Generator, int], Bits]
+Draw = Callable[[np.random.Generator, int], Bools]
 """Which of so many records a reference model is trained on; its twin gets the others."""
 T = TypeVar("T")
 Observe = Callable[[Target, Records], T]
@@ -42,7 +42,7 @@ class Lessons:
     """What an attack saw of reference models on some records, and whether the model was trained on the record."""
 
     features: NDArray[np.float32]
-    included: Bits
+    included: Bools
 
     def __post_init__(self) -> None:
         fits = self.features.ndim == 2 and self.features.shape[0] == self.included.size
@@ -58,7 +58,7 @@ class References:
     attacks that learn from more than signals, by their name.
     """
 
-    included: Bits
+    included: Bools
     signals: NDArray[np.float32]
     lessons: Mapping[str, Lessons] = field(default_factory=dict)
 
@@ -80,7 +80,7 @@ class References:
         return replace(self, included=self.included[:, records], signals=self.signals[:, records])
 
 
-def halves(random: np.random.Generator, count: int) -> Bits:
+def halves(random: np.random.Generator, count: int) -> Bools:
     """Half of the records, at random."""
     chosen = np.zeros(count, dtype=bool)
     chosen[random.permutation(count)[: (count + 1) // 2]] = True
@@ -150,7 +150,7 @@ def observe_models(
     draw: Draw = halves,
     base: Records | None = None,
     jobs: int | None = None,
-) -> tuple[Bits, list[T]]:
+) -> tuple[Bools, list[T]]:
     """Train reference models and keep what `observe` sees of each: who was included, and what was seen."""
     require(models >= 2 and models % 2 == 0, "models", models, "an even number >= 2: models come in pairs")
     require(records.count >= 2, "records", records.count, "2 or more")

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arguments import as_labels, checked
+from holdfast._arrays import Floats
 from holdfast.attack._models.answers import (
     ADAPTERS,
     Task,
@@ -34,7 +35,6 @@ from holdfast.data._schema import Categorical, Numeric, Schema
 from holdfast.errors import DataError, ParameterError, require, withholding
 from holdfast.privacy._guarantee import Guarantee
 
-Floats = NDArray[np.float64]
 _SLACK = 1e-3
 """How far single-precision probabilities may be from summing to 1."""
 LARGEST = 30.0

@@ -13,16 +13,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from holdfast._arguments import Seed, checked
-from holdfast.attack._models.attack import Attack, Case, Floats
+from holdfast._arrays import Bools, Floats
+from holdfast.attack._models.attack import Attack, Case
 from holdfast.attack._models.shadow import halves, observe_models
 from holdfast.attack._records import Records
 from holdfast.attack._result import AttackResult
 from holdfast.errors import require
-
-Bits = NDArray[np.bool_]
 
 
 @checked
@@ -38,7 +37,7 @@ class Threshold:
     rule: str
     per_class: Mapping[Any, float] = field(default_factory=dict)
 
-    def members(self, scores: ArrayLike, labels: ArrayLike | None = None) -> Bits:
+    def members(self, scores: ArrayLike, labels: ArrayLike | None = None) -> Bools:
         """Which records are called members."""
         values = np.asarray(scores, dtype=np.float64)
         if not self.per_class:
@@ -90,7 +89,7 @@ def _order_statistic(values: Floats, false_alarm: float) -> float:
     return math.inf if highest == 0 else float(np.sort(values)[values.size - highest])
 
 
-def sorted_half(scores: ArrayLike) -> Bits:
+def sorted_half(scores: ArrayLike) -> Bools:
     """Of a pool of 2N records, half of them members, the N highest scores are called members (Micali 2022).
 
     Ties are broken by position.
@@ -127,7 +126,7 @@ def from_shadow(
     random_state: Seed | None = None,
     classes: tuple[Any, ...] | None = None,
     jobs: int | None = None,
-    draw: Callable[[np.random.Generator, int], Bits] = halves,
+    draw: Callable[[np.random.Generator, int], Bools] = halves,
 ) -> Threshold:
     """The threshold that separates members from others best on shadow models trained on halves of `reference`."""
     records = Records.of(reference, "reference")

@@ -13,7 +13,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from holdfast.attack._rows.released_rows import Floats, RowsAttack, RowsCase
+from holdfast._arrays import Floats
+from holdfast.attack._rows.released_rows import RowsAttack, RowsCase
 
 BLOCK = 2**22
 """Distances held at a time."""

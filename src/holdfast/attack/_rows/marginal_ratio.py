@@ -12,7 +12,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.attack._rows.released_rows import Codes, Floats, RowsAttack, RowsCase
+from holdfast._arrays import Codes, Floats
+from holdfast.attack._rows.released_rows import RowsAttack, RowsCase
 
 WIDEST = 3
 MOST_SETS = 400

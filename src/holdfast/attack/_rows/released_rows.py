@@ -15,12 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arguments import checked
+from holdfast._arrays import Codes, Floats
 from holdfast.data._schema import Schema
 from holdfast.errors import ParameterError, require
 from holdfast.privacy._guarantee import Guarantee
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 BINS = 10
 """Cells of a column of numbers without a schema: tenths of the released rows."""
 

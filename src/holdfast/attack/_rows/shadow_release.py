@@ -13,18 +13,17 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from holdfast._arguments import Seed, checked, require_numbers, type_of
+from holdfast._arrays import Codes, Floats
 from holdfast.attack._records import Records, is_table
 from holdfast.attack._result import AttackResult, Proof, audited_curve, proved_curve
 from holdfast.attack._rows.marginal_ratio import column_sets
-from holdfast.attack._rows.released_rows import Codes, reader
+from holdfast.attack._rows.released_rows import reader
 from holdfast.data._schema import Schema
 from holdfast.errors import AssumptionWarning, BudgetWarning, DataError, NotPrivateWarning, require
 from holdfast.privacy._adjacency import Adjacency
 
-Floats = NDArray[np.float64]
 PENALTY = 0.1
 """C of the logistic regression that reads the releases: features are many, releases few."""
 

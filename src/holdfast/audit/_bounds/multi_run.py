@@ -14,14 +14,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from holdfast._arguments import checked
+from holdfast._arrays import Floats
 from holdfast.audit._bounds.fdp import gaussian_epsilon
 from holdfast.audit._bounds.one_run import error_of
 from holdfast.audit._bounds.signal import Signal
 from holdfast.errors import require
 from holdfast.privacy._tradeoff import TradeOff
 from holdfast.privacy._tradeoff import clopper_pearson_upper as clopper_pearson_upper
-
-Floats = NDArray[np.float64]
 
 _PANELS = 12
 """Panels of the quadrature of the Bayesian bound; 32 nodes in each."""

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from holdfast._arrays import Floats
 from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.privacy._curves.gaussian import GaussianDP
 
-Floats = NDArray[np.float64]
 SEED = 1
 """Of every simulation of power; public."""
 SIMULATIONS, MOST_COINS = 200, 2_000_000

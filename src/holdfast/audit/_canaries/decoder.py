@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from holdfast.audit._canaries.design import Canaries, Floats, as_coins, as_vector
+from holdfast._arrays import Floats
+from holdfast.audit._canaries.design import Canaries, as_coins, as_vector
 from holdfast.errors import require
 
 FAIR = 0.5

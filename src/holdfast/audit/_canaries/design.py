@@ -19,11 +19,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from holdfast._arrays import Floats
 from holdfast.errors import require
 from holdfast.noise._bernoulli import bernoulli
 from holdfast.noise._source import Source
 
-Floats = NDArray[np.float64]
 Block = tuple[int, Floats]
 """The index of the first row, and the rows."""
 BLOCK = 64

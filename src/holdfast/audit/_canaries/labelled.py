@@ -16,11 +16,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from holdfast._arrays import Floats
 from holdfast.audit._canaries.design import (
     BLOCK,
     Block,
     Canaries,
-    Floats,
     as_indices,
     as_vector,
     in_blocks,

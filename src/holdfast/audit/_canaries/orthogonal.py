@@ -14,10 +14,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from holdfast._arrays import Floats
 from holdfast.audit._canaries.design import (
     BLOCK,
     Block,
-    Floats,
     as_indices,
     as_vector,
     check_design,

@@ -14,12 +14,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.audit._canaries import Canaries, LabelledCanaries
 from holdfast.audit._canaries.decoder import inner_product
 from holdfast.errors import ParameterError, require
 from holdfast.privacy._adjacency import Adjacency
 
-Floats = NDArray[np.float64]
 Score = Callable[[Any], Any]
 """From what training returned to one number per canary, larger where it looks planted."""
 

@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from holdfast._arguments import checked
+from holdfast._arrays import Floats
 from holdfast.audit._bounds import multi_run, sequential
 from holdfast.audit._bounds.signal import SEED, SIMULATIONS, Signal
 from holdfast.audit._findings.finding import LEAST_ERROR, FromEpsilon, smallest_error
@@ -171,9 +172,7 @@ class AnytimeGuesses(FromEpsilon):
         return "sequential, valid at any stopping time (a bet against the claim)"
 
 
-def _wealth(
-    bits: np.ndarray[tuple[int, int], np.dtype[np.bool_]], epsilon: float, delta: float
-) -> multi_run.Floats:
+def _wealth(bits: np.ndarray[tuple[int, int], np.dtype[np.bool_]], epsilon: float, delta: float) -> Floats:
     """The largest log-wealth along each row of guesses."""
     times, right = np.arange(1, bits.shape[1] + 1), np.cumsum(bits, axis=1)
     return np.asarray(np.max(sequential.log_wealth(times, right, epsilon=epsilon, delta=delta), axis=1))

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.data._draft.evidence import Evidence, Floats
+from holdfast._arrays import Floats
+from holdfast.data._draft.evidence import Evidence
 from holdfast.data._draft.names import name_words, says_code, says_measure
 
 #: More whole numbers than this are not taken for codes by how often each is there.

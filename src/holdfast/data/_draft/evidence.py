@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.data._engines.file_rows import pointed
 from holdfast.data._mixed import MixedColumn
 from holdfast.data._moments import moment_numbers
@@ -26,7 +27,6 @@ from holdfast.data._schema.spelling import BLANKS
 PROBED = 300
 NUMBERS = (Kind.integer, Kind.floating, Kind.decimal)
 MOMENTS = (Kind.date, Kind.timestamp, Kind.zoned)
-Floats = NDArray[np.float64]
 
 
 @dataclass(kw_only=True)

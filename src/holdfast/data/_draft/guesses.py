@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.data._draft import texts as text_guesses
 from holdfast.data._draft.codes import (
     code_form,
@@ -21,7 +22,7 @@ from holdfast.data._draft.codes import (
     special_numbers,
     zeros_in_front,
 )
-from holdfast.data._draft.evidence import MOMENTS, NUMBERS, Evidence, Floats
+from holdfast.data._draft.evidence import MOMENTS, NUMBERS, Evidence
 from holdfast.data._draft.names import says_code, says_identifier, says_measure, says_time
 from holdfast.data._draft.round_bounds import round_bounds, round_edges, round_moments
 from holdfast.data._rows import Kind

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.data._draft.evidence import Evidence, Floats
+from holdfast._arrays import Floats
+from holdfast.data._draft.evidence import Evidence
 from holdfast.data._rows import numbers
 from holdfast.data._schema.amounts import THOUSANDS, AmountForm
 from holdfast.data._schema.calendar import ISO, UNITS, packed_text, packed_texts, unit_numbers

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arrays import Bools, Codes
 from holdfast.data._schema.csv_format import CsvFormat
 from holdfast.errors import DataError
 
@@ -32,8 +33,6 @@ BLOCK_BYTES = 2**24
 _BYTE_ORDER_MARK = codecs.BOM_UTF8
 _NEWLINE, _RETURN = 10, 13
 Bytes = NDArray[np.uint8]
-Places = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 # What an encoding cannot decode becomes half of a surrogate pair, which no UTF-8 holds: its line is then broken.
 codecs.register_error("holdfast-broken", lambda error: ("\ud800", error.end))  # type: ignore[attr-defined]
@@ -128,7 +127,7 @@ class LineRules:
     delimiter: str
     format: CsvFormat
 
-    def sound(self, raw: Bytes, starts: Places, stops: Places) -> Flags:
+    def sound(self, raw: Bytes, starts: Codes, stops: Codes) -> Bools:
         """Which of the records (from a start up to a stop) can be read."""
         if not len(starts):
             return np.zeros(0, dtype=np.bool_)
@@ -151,8 +150,8 @@ class LineRules:
         return good & _is_unicode(raw, starts, stops)
 
     def _misplaced(
-        self, raw: Bytes, quotes: Places, before: Places, among: Places, starts: Places, stops: Places
-    ) -> Places:
+        self, raw: Bytes, quotes: Codes, before: Codes, among: Codes, starts: Codes, stops: Codes
+    ) -> Codes:
         """The records with a quote that neither opens a field, nor closes one, nor stands doubled in one."""
         owner = np.repeat(np.arange(len(starts)), among)
         place = np.concatenate([[0], np.cumsum(among)[:-1]]) if len(among) else among
@@ -163,10 +162,10 @@ class LineRules:
         beside = raw[neighbour]
         at_edge = np.where(opens, quotes == starts[owner], quotes + 1 == stops[owner])
         doubled = (beside == ord(self.format.quote)) & (~opens | (rank > 0))
-        wrong: Places = owner[~(at_edge | (beside == ord(self.delimiter)) | doubled)]
+        wrong: Codes = owner[~(at_edge | (beside == ord(self.delimiter)) | doubled)]
         return wrong
 
-    def joined(self, raw: Bytes, starts: Places, stops: Places, *, last: bool) -> tuple[Places, Places, int]:
+    def joined(self, raw: Bytes, starts: Codes, stops: Codes, *, last: bool) -> tuple[Codes, Codes, int]:
         """Records of one line or several, and up to where they are known whatever follows the block."""
         quotes = np.flatnonzero(raw == ord(self.format.quote))
         among = np.searchsorted(quotes, stops) - np.searchsorted(quotes, starts)
@@ -195,7 +194,7 @@ class LineRules:
         record = np.append(raw[start:stop], np.uint8(_NEWLINE))
         return bool(self.sound(record, np.array([0]), np.array([stop - start]))[0])
 
-    def cleaned(self, block: bytes, raw: Bytes, starts: Places, stops: Places) -> bytes:
+    def cleaned(self, block: bytes, raw: Bytes, starts: Codes, stops: Codes) -> bytes:
         """The block with an empty record for each broken one, and without lines that hold none."""
         good = self.sound(raw, starts, stops)
         empty = (stops == starts) & (self.fields > 1)
@@ -242,7 +241,7 @@ class LineRules:
         return made
 
 
-def _lines(raw: Bytes) -> tuple[Places, Places]:
+def _lines(raw: Bytes) -> tuple[Codes, Codes]:
     """Where each line starts, and where it stops before its line end."""
     ends = np.flatnonzero(raw == _NEWLINE)
     starts = np.concatenate([[0], ends[:-1] + 1]) if len(ends) else ends
@@ -250,7 +249,7 @@ def _lines(raw: Bytes) -> tuple[Places, Places]:
     return starts.astype(np.int64), ends - returned
 
 
-def _outside(places: Places, quotes: Places, raw: Bytes, starts: Places) -> Places:
+def _outside(places: Codes, quotes: Codes, raw: Bytes, starts: Codes) -> Codes:
     """Those of the places that are not inside quotes, as counted from the start of their record."""
     # A flag changes at every quote, and changes back at a record's start if the quotes before it are odd in number.
     flips = np.zeros(len(raw) + 1, dtype=np.uint8)
@@ -260,13 +259,11 @@ def _outside(places: Places, quotes: Places, raw: Bytes, starts: Places) -> Plac
     record: Any = 0
     if left_open.any():
         record = np.maximum(np.searchsorted(starts, places, side="right") - 1, 0)
-    outside: Places = places[flips[places] == left_open[record]]
+    outside: Codes = places[flips[places] == left_open[record]]
     return outside
 
 
-def _merged(
-    starts: Places, stops: Places, first: Places, final: Places, done: int
-) -> tuple[Places, Places, int]:
+def _merged(starts: Codes, stops: Codes, first: Codes, final: Codes, done: int) -> tuple[Codes, Codes, int]:
     """The records once the lines `first` to `final` are one each, up to `done`."""
     kept = starts < done
     within = np.zeros(len(starts) + 1, dtype=np.int64)
@@ -278,7 +275,7 @@ def _merged(
     return starts[kept], stops[kept], done
 
 
-def _is_unicode(raw: Bytes, starts: Places, stops: Places) -> Flags:
+def _is_unicode(raw: Bytes, starts: Codes, stops: Codes) -> Bools:
     """Which records are UTF-8: none has to be looked at alone where all of the bytes are."""
     good = np.ones(len(starts), dtype=np.bool_)
     try:

@@ -12,13 +12,12 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from holdfast._arguments import LARGEST
+from holdfast._arrays import Floats
 from holdfast.data._schema.spelling import BLANKS
 from holdfast.errors import ParameterError, require
 
-Floats = NDArray[np.float64]
 UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
 """From the coarsest to the finest."""
 DAILY = UNITS[:5]

@@ -12,13 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.data._schema import Numeric
 from holdfast.data._sql.dialect import Dialect
 from holdfast.data._sql.sums import TINY, CodedRow, Layer, Term, ordinary
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

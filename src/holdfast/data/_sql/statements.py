@@ -16,15 +16,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Codes
 from holdfast.data._order import DIGITS, KeyedHash, Order, PerRecordBatches, Shuffled
 from holdfast.data._rows import Kind
 from holdfast.data._schema import Categorical, DateTime, Identifier, Numeric, Schema
 from holdfast.data._schema.kinds import Column
 from holdfast.data._sql.dialect import Dialect
-
-Codes = NDArray[np.int64]
 
 BATCH_DIGITS = 15
 

@@ -15,12 +15,11 @@ from itertools import product
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.data._sql.dialect import Dialect
 from holdfast.data._sql.statements import Statements
 
-Floats = NDArray[np.float64]
 Layer = tuple[tuple[str, str], ...]
 #: PostgreSQL takes 1664 columns in a result and 4096 grouping sets.
 MOST_COLUMNS = 1_500

@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast._extras import optional
 from holdfast._progress import progress
 from holdfast.data._schema import Schema
@@ -21,7 +21,6 @@ from holdfast.dossier._comparison.methods import NOTES, number
 from holdfast.dossier._section import visible
 from holdfast.errors import require
 
-Floats = NDArray[np.float64]
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
 """Where none are named."""
 SURE = 0.95

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.learn._additive.cells import ColumnCells
 
-Floats = NDArray[np.float64]
 RESOLUTIONS = ((2, 4.0), (4, 1.5), (8, 1.0), (32, 0.7), (128, 0.5))
 """Knots, and the weight of the hats on them, the first being the slope: finer shapes must earn more to be seen, and
 where hardly anything can be seen, a slope is what is left."""

@@ -11,8 +11,8 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast._kernel.lookup import lookup_slopes
 from holdfast.data._sensitivity import sum_l2
 from holdfast.learn._additive.descent import AdditiveTask, noise_of_mean
@@ -20,7 +20,6 @@ from holdfast.learn._additive.design import AdditiveDesign
 from holdfast.learn._risk.descent import gaussian_for
 from holdfast.privacy._rounding import NORM_SLACK
 
-Floats = NDArray[np.float64]
 CALIBRATION_STEPS, AVERAGED = 5, 3
 LARGEST_SCORE, SCORE_UNIT = 6.0, 3.0
 RATE, LEFT = 2.0, 0.75

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast._kernel.lookup import CellPlan, Loss
 from holdfast.data._rows import Batch
 from holdfast.data._schema import Schema
@@ -22,7 +23,6 @@ from holdfast.learn._additive.cells import ColumnCells, cells_of_columns, code_r
 from holdfast.learn._rows.private_file import PrivateFile
 from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
 
-Floats = NDArray[np.float64]
 CodedChunk = tuple[NDArray[np.uint16], Floats]
 KEPT_BYTES = 2**30
 """Codes and labels up to this size are kept in memory."""

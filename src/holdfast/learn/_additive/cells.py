@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast._kernel.lookup import MOST_CODES
 from holdfast.data._rows import Batch
 from holdfast.data._schema import Categorical, Numeric
 from holdfast.errors import ParameterError, require
 
-Floats = NDArray[np.float64]
 COARSE_GRID, FINE_GRID = 128, 512
 """Equal cells of a number, and as many geometric ones."""
 FINEST = 2.0**-20

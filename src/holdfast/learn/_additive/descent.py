@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast._kernel.lookup import Loss
 from holdfast._progress import progress
 from holdfast.data._sensitivity import sum_l2
@@ -25,7 +25,6 @@ from holdfast.privacy._account import Account
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
 from holdfast.privacy._rounding import NORM_SLACK
 
-Floats = NDArray[np.float64]
 SLOWER, GREW = 0.6, 1.5
 """The guard: steps become this much shorter when the squared gradient, less its noise, grew by this much."""
 CLIPS = {"classes": (0.06, 1.0), "numbers": (0.10, 4.0)}

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast._kernel.lookup import CellPlan
 from holdfast.learn._additive.basis import Axes
 
-Floats = NDArray[np.float64]
 FIRST_FLOOR = {"classes": 7.0, "numbers": 4.5}
 """Over mu n: where the floor starts."""
 GROWTH = 1.4

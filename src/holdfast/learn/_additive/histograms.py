@@ -16,6 +16,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.data._sensitivity import counts_l2
 from holdfast.learn._additive.cell_rows import CellRows
 from holdfast.learn._additive.cells import COARSE_GRID, FINE_GRID, ColumnCells
@@ -23,7 +24,6 @@ from holdfast.learn._risk.descent import gaussian_for
 from holdfast.privacy._account import Account
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
 
-Floats = NDArray[np.float64]
 FINE_NOISE = 0.025
 """Of the rows: the deviation of noise in all cells of a fine grid together, were each column counted once, up to which
 it is worth having."""

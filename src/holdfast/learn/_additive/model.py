@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast._kernel.lookup import CellPlan
 from holdfast.data._rows import Batch
 from holdfast.data._schema import Schema
@@ -18,7 +19,6 @@ from holdfast.errors import FormatError, require
 from holdfast.learn._additive.cells import COARSE_GRID, ColumnCells, cells_of_columns, code_rows
 from holdfast.learn._problem.problem import POSITIVE, are_sorted
 
-Floats = NDArray[np.float64]
 FORMAT = "holdfast-additive-model/1"
 RULE = "score = constant + each column's shape at the row's cell + each pair's shape at the levels of its two cells"
 

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.learn._additive.basis import Axes, principal_axes
 from holdfast.learn._additive.cells import ColumnCells
 
-Floats = NDArray[np.float64]
 COARSE, FINE, MANY_ROWS = 6, 8, 60_000
 """Levels of a column in a pair: from so many rows on, more of them are seen."""
 MOST_CANDIDATES, MOST_PAIRS = 60, 100

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast._kernel.lookup import CellPlan, Loss
 from holdfast.learn._additive.basis import column_features, principal_axes
 from holdfast.learn._additive.calibration import calibrate_scores
@@ -28,7 +29,6 @@ from holdfast.learn._rows.examples import one_thread
 from holdfast.privacy._account import Account
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
 
-Floats = NDArray[np.float64]
 THEOREM = (
     "Additive model: composed Gaussian mechanisms, histograms and gradients that are clipped record by record "
     "(soundness, section 24)"

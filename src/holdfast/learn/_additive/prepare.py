@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.data._order import Order
 from holdfast.data._rows import Batch
 from holdfast.data._schema import Categorical, Numeric, Schema
@@ -30,7 +30,6 @@ from holdfast.learn._rows.private_file import PrivateFile, has_room
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._curves.curve import PrivacyCurve
 
-Floats = NDArray[np.float64]
 FEATURE_BOUNDS = (-1.0, 1.0)
 """What features of an array are clipped to where no bounds are declared."""
 

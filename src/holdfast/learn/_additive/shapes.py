@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arguments import require_whole
+from holdfast._arrays import Floats
 from holdfast._extras import optional
 from holdfast.data._rows import Batch
 from holdfast.learn._additive.cells import ColumnCells, code_rows
 from holdfast.learn._additive.model import AdditiveModel
 from holdfast.learn._additive.pairs import level_mass
 
-Floats = NDArray[np.float64]
 BARS = 12
 """At most so many categories of one column in a picture."""
 NO_BANDS = (

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from holdfast._arguments import Seed, checked
+from holdfast._arrays import Floats
 from holdfast.data._schema import Categorical, Numeric
 from holdfast.errors import ParameterError, require
 from holdfast.learn._estimators.additive_estimator import PrivateAdditiveEstimator
@@ -20,8 +20,6 @@ from holdfast.learn._estimators.regressors import BOUNDS_ASSUMED, DEFAULT_BOUNDS
 from holdfast.learn._problem.problem import LabelCoding, NumberLabels
 from holdfast.learn._rows.prepare import Bounds
 from holdfast.privacy._adjacency import Adjacency
-
-Floats = NDArray[np.float64]
 
 
 @checked

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from holdfast._arguments import check_settings, checked
+from holdfast._arrays import Floats
 from holdfast._caution import warn
 from holdfast.data._encode import Encoder
 from holdfast.data._rows import Batch
@@ -62,8 +62,6 @@ from holdfast.privacy._adjacency import Adjacency, resolve_adjacency
 from holdfast.release import Release
 from holdfast.release._release import plain_parameters
 from holdfast.release._usefulness import announce, influence
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

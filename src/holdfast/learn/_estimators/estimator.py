@@ -15,11 +15,11 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from holdfast._arguments import check_settings, checked
+from holdfast._arrays import Floats
 from holdfast._caution import warn
 from holdfast.data._schema import Categorical, Numeric, Schema
 from holdfast.data._table import Table
@@ -73,7 +73,6 @@ from holdfast.release import Release
 from holdfast.release._release import plain_parameters
 from holdfast.release._usefulness import announce
 
-Floats = NDArray[np.float64]
 GAUSSIAN_QUANTILE = 1.959964
 LAPLACE_QUANTILE = 2.118335
 """How many standard deviations of the noise hold 95 % of it: ln(20) / sqrt(2) for Laplace noise."""

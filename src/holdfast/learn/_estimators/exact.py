@@ -7,12 +7,11 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.errors import DataError
 from holdfast.learn._problem import Problem
 
-Floats = NDArray[np.float64]
 FREE = 30.0
 """How much longer the constant column is for solvers that penalise it: a penalty of a thousandth."""
 

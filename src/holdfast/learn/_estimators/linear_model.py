@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.errors import FormatError, require
 from holdfast.learn._problem.problem import POSITIVE, are_sorted
 
-Floats = NDArray[np.float64]
 FORMAT = "holdfast-linear-model/1"
 LATER = ("link", "inference", "reference")
 """Fields that are stored only where there is something to store."""

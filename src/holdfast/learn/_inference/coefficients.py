@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import chi2, norm
 
+from holdfast._arrays import Floats
 from holdfast._extras import optional
 from holdfast.errors import NoIntervals, ParameterError, require
 from holdfast.learn._inference.inversion import ScoreTest
@@ -22,7 +22,6 @@ from holdfast.learn._inference.public_design import shortened
 from holdfast.learn._inference.refusal import why_swamped
 from holdfast.learn._inference.score import NoisyScore
 
-Floats = NDArray[np.float64]
 IntervalMethod = Literal["wald", "test_inversion"]
 COLUMNS = ("estimate", "std_error", "low", "high", "p_value")
 """The numbers of a coefficient, as a table has them."""

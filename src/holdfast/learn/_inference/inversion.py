@@ -13,12 +13,11 @@ from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from holdfast._arrays import Floats
 from holdfast.learn._inference.score import NoisyScore
 
-Floats = NDArray[np.float64]
 VARIANCE_QUANTILE = 2.58
 """Deviations of its noise that are added to the residual variance (soundness, section 26: without, .86 of .95)."""
 FARTHEST = 1e6

@@ -25,12 +25,11 @@ from functools import cached_property
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from holdfast._arrays import Floats
 from holdfast.errors import FormatError, require
 
-Floats = NDArray[np.float64]
 LEAST_STRENGTH = 4.5
 """Least eigenvalue of the curvature, in units of deviation times root of the dimension, that must be sure: from there
 on first-order theory holds, and with terms of second order the mean width is within 1.15 of an oracle's."""

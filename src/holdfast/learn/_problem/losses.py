@@ -17,9 +17,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.errors import require
-
-Floats = NDArray[np.float64]
 
 
 class Loss(Protocol):

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arguments import checked
+from holdfast._arrays import Floats
 from holdfast.data._rows import Batch
 from holdfast.data._schema import Categorical, Numeric
 from holdfast.errors import DataError, ParameterError, require
@@ -173,8 +174,6 @@ class Problem:
 
 
 # Labels, as numbers that losses take. Everything here is declared, or an assumption.
-
-Floats = NDArray[np.float64]
 
 
 POSITIVE = "positive_class"

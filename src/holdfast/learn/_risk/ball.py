@@ -12,13 +12,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.learn._risk.minimise import NotCertified
 from holdfast.learn._risk.risk import Risk
 from holdfast.learn._rows.examples import UNIT_ROUNDOFF, one_thread
 
-Floats = NDArray[np.float64]
 STEPS = 500
 
 

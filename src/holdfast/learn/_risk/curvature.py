@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-Floats = NDArray[np.float64]
+from holdfast._arrays import Floats
+
 DENSE = 6_000
 """Matrices beyond this many rows are not kept: 300 MB, and more work than conjugate gradients have."""
 FORCING = 1e-3

@@ -15,8 +15,8 @@ from functools import partial
 from typing import Any, Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast._progress import progress
 from holdfast.errors import BudgetExceeded, require
 from holdfast.learn._problem import Problem
@@ -28,7 +28,6 @@ from holdfast.privacy._curves.gaussian import GaussianDP
 from holdfast.privacy._mechanisms.gaussian import Gaussian
 from holdfast.privacy._rounding import NORM_SLACK, as_written
 
-Floats = NDArray[np.float64]
 Preconditioner = Literal["full", "diagonal", "none"]
 PRECONDITIONERS = ("full", "diagonal", "none")
 KEPT_LENGTHS = 2**23

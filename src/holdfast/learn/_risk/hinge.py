@@ -19,14 +19,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import as_codes
 from holdfast.learn._risk.minimise import NotCertified
 from holdfast.learn._rows.examples import Examples, clipped, one_thread
 
-Floats = NDArray[np.float64]
 MOST_STEPS = 200
 BLOCK = 8_192
 

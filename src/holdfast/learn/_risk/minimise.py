@@ -12,14 +12,13 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.errors import HoldfastError, require
 from holdfast.learn._risk.curvature import Curvature
 from holdfast.learn._risk.risk import SmoothRisk
 from holdfast.learn._rows.examples import ArrayExamples, one_thread
 
-Floats = NDArray[np.float64]
 SPHERE = 2.0**-48
 """How close to the sphere, relatively, a point counts as on it."""
 SAMPLED = 5

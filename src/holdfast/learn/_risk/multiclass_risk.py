@@ -14,14 +14,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.learn._problem.losses import Multiclass, Softmax
 from holdfast.learn._risk.curvature import Curvature, Dense, Products
 from holdfast.learn._risk.risk import PenalisedRisk
 from holdfast.learn._rows.examples import BLOCK, UNIT_ROUNDOFF, ClippedBlocks
 
-Floats = NDArray[np.float64]
 DENSE_WEIGHTS = 1_500
 """Beyond them products are cheaper than a matrix, whose making takes K^2 / 2 passes over the rows."""
 

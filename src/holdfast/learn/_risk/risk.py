@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.errors import require
 from holdfast.learn._problem import Problem
 from holdfast.learn._risk.curvature import DENSE, Curvature, Dense, Dual, Products
@@ -32,7 +33,6 @@ from holdfast.learn._rows.examples import (
 if TYPE_CHECKING:
     from holdfast._kernel.lookup import GatheredRows
 
-Floats = NDArray[np.float64]
 BLOCK = 256
 """Rows summed by the machine in whatever order; sums of blocks are added in the machine's widest numbers."""
 CACHED_ROWS = 2_048

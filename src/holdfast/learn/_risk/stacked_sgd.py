@@ -12,14 +12,12 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast._kernel import clip
 from holdfast._kernel.options import Status, block, positions
 from holdfast.errors import ParameterError
 from holdfast.learn._problem import Problem
-
-Floats = NDArray[np.float64]
 
 
 class StackedSgd:

@@ -15,8 +15,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast._kernel.sensitivity import rounding_slack
 from holdfast.data._order import Order
 from holdfast.data._rows import Batch
@@ -30,8 +30,6 @@ from holdfast.privacy._adjacency import Adjacency
 
 if TYPE_CHECKING:
     from holdfast.learn._rows.table_examples import TableExamples
-
-Floats = NDArray[np.float64]
 
 
 class KernelRun(Protocol):

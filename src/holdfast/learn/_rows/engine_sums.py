@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.data._rows import Batch
 from holdfast.data._sql.features import FeatureRow
 from holdfast.data._sql.sums import CodedRow, Layer, Spelling, Term, flushed, ordinary
@@ -24,8 +25,6 @@ from holdfast.learn._problem.problem import LabelCoding
 from holdfast.learn._rows.examples import BLOCK
 from holdfast.learn._rows.gathered_sums import form_margin
 from holdfast.learn._rows.sql_labels import SLOPES, sql_label, within
-
-Floats = NDArray[np.float64]
 
 
 def _blocks(features: Floats, labels: Floats) -> Iterator[tuple[Floats, Floats]]:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast._kernel import SgdOptions, clip
 from holdfast.data._table import CHUNK_ROWS
 from holdfast.errors import require
@@ -25,7 +26,6 @@ from holdfast.noise._source import Source
 from holdfast.noise._uniform import integers, permutation
 from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
 
-Floats = NDArray[np.float64]
 Chunk = tuple[Floats, Floats]
 Visit = tuple[Floats, Floats, NDArray[np.int64]]
 """Rows, labels, and the positions in which they are met."""

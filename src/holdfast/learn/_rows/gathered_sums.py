@@ -13,12 +13,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast._kernel.lookup import GatheredRows
 from holdfast.learn._problem import Problem
-
-Floats = NDArray[np.float64]
 
 
 def gathered_sums(

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.errors import require
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Squared
 from holdfast.learn._rows.examples import Examples, clipped
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

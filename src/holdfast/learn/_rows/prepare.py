@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arguments import shown, type_of
+from holdfast._arrays import Floats
 from holdfast._caution import warn
 from holdfast.data._encode import Encoder
 from holdfast.data._schema import Categorical, Numeric, Schema
@@ -39,7 +40,6 @@ from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.privacy._rounding import clip_rows
 
-Floats = NDArray[np.float64]
 Bounds = tuple[float, float] | Sequence[tuple[float, float]] | Mapping[str, tuple[float, float]]
 INTERCEPT_SHARE = 0.5
 """The constant column, as a share of the row norm: it adds 12 % to the norm that sensitivities use."""

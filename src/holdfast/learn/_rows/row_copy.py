@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from holdfast._arrays import Floats
 from holdfast._kernel import SgdOptions
 from holdfast.learn._problem import Problem
-from holdfast.learn._rows.examples import Chunk, DerivedExamples, Examples, Floats, RowSums
+from holdfast.learn._rows.examples import Chunk, DerivedExamples, Examples, RowSums
 from holdfast.learn._rows.private_file import PrivateFile, has_room
 from holdfast.noise._source import Source
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from holdfast._arrays import Floats
 from holdfast._kernel import SgdOptions
 from holdfast.data._encode import Encoder
 from holdfast.data._order import Order
@@ -18,7 +19,7 @@ from holdfast.learn._problem import Problem
 from holdfast.learn._problem.problem import LabelCoding
 from holdfast.learn._rows.counted_rows import may_lack
 from holdfast.learn._rows.engine_sums import EngineSums, LabelledRows, engine_sums
-from holdfast.learn._rows.examples import BLOCK, ArrayExamples, Chunk, Examples, Floats
+from holdfast.learn._rows.examples import BLOCK, ArrayExamples, Chunk, Examples
 from holdfast.noise._source import Source
 from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
 

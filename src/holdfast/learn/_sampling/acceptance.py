@@ -11,11 +11,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast._kernel.bregman import ThinnedTest
 from holdfast.learn._sampling.potential import Potential
 from holdfast.noise._source import Source
 
-Floats = NDArray[np.float64]
 REFILL = 6_144
 """Words drawn at a time."""
 WHOLE = 0.5

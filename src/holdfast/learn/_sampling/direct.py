@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.learn._sampling.acceptance import Coins, is_kept
 from holdfast.learn._sampling.potential import Potential
 from holdfast.learn._sampling.rounds import SamplingPlan
@@ -15,7 +15,6 @@ from holdfast.noise._idealised import normal, uniform
 from holdfast.noise._source import Source
 from holdfast.privacy._mechanisms.gibbs import tilted_quantile
 
-Floats = NDArray[np.float64]
 BATCH = 64
 """Proposals whose numbers are drawn together."""
 

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast._kernel.bregman import Gaps, KeptRows, gaps
 from holdfast.learn._problem import Problem
 from holdfast.learn._risk.risk import Risk
 from holdfast.learn._rows.examples import ArrayExamples, Examples, clipped
 
-Floats = NDArray[np.float64]
 BLOCK = 2_048
 
 

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast._progress import progress
 from holdfast.learn._sampling.acceptance import Coins, is_kept
 from holdfast.learn._sampling.potential import Potential
@@ -22,7 +22,6 @@ from holdfast.learn._sampling.start import Start
 from holdfast.noise._idealised import normal
 from holdfast.noise._source import Source
 
-Floats = NDArray[np.float64]
 NEAR = 1.0
 """Tangency is moved closer to the proximal point until s |residual|^2 is below this, which costs a factor e^(1/2)."""
 MOVES = 8

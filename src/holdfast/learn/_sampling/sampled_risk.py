@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.learn._rows.examples import one_thread
 from holdfast.learn._sampling.direct import box_minimiser, direct_draw
 from holdfast.learn._sampling.potential import Potential
@@ -16,7 +16,6 @@ from holdfast.learn._sampling.rounds import SamplingPlan
 from holdfast.learn._sampling.start import certified_minimiser, certified_start, first_point
 from holdfast.noise._source import Source
 
-Floats = NDArray[np.float64]
 FARTHEST = 1e100
 """Slopes are what they are at infinity long before that."""
 

@@ -11,15 +11,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.learn._risk.minimise import minimise_certified
 from holdfast.learn._sampling.potential import Potential
 from holdfast.learn._sampling.rounds import START, SamplingPlan
 from holdfast.noise._idealised import normal
 from holdfast.noise._source import Source
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

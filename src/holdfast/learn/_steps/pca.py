@@ -9,11 +9,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from holdfast._arguments import Seed, checked
+from holdfast._arrays import Floats
 from holdfast.errors import ParameterError, require
 from holdfast.learn._rows.examples import BLOCK, ArrayExamples
 from holdfast.learn._rows.given_matrix import given_scores
 from holdfast.learn._rows.prepare import INTERCEPT_SHARE, design
-from holdfast.learn._steps.step import Floats, PrivateStep, lined_up, names_after, release_mean, whole_number
+from holdfast.learn._steps.step import PrivateStep, lined_up, names_after, release_mean, whole_number
 from holdfast.learn._whitening import from_upper_triangle, second_moment_sensitivity, upper_triangle
 from holdfast.privacy._account import Account
 from holdfast.privacy._adjacency import Adjacency

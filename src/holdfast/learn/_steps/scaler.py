@@ -10,11 +10,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from holdfast._arguments import Seed, checked
+from holdfast._arrays import Floats
 from holdfast.errors import require
 from holdfast.learn._rows.examples import BLOCK, ArrayExamples
 from holdfast.learn._rows.given_matrix import given_scores
 from holdfast.learn._rows.prepare import pairs_of_bounds
-from holdfast.learn._steps.step import Floats, PrivateStep, lined_up, release_mean
+from holdfast.learn._steps.step import PrivateStep, lined_up, release_mean
 from holdfast.privacy._account import Account
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._mechanisms.mechanism import Arithmetic

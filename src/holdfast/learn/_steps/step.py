@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from holdfast._arguments import check_settings, checked
+from holdfast._arrays import Floats
 from holdfast._caution import warn
 from holdfast.errors import AssumptionWarning, FormatError, ParameterError, require
 from holdfast.learn._rows.examples import ArrayExamples, rounding_of_sum
@@ -45,8 +46,6 @@ from holdfast.privacy._adjacency import Adjacency, resolve_adjacency
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
 from holdfast.release import Release
 from holdfast.release._usefulness import announce, influence
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.errors import ParameterError, require
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Loss
@@ -27,7 +27,6 @@ from holdfast.privacy._curves.renyi import ZCDP
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
 from holdfast.privacy._mechanisms.selection import Exponential
 
-Floats = NDArray[np.float64]
 SCORE_SHARE = 0.2
 """Of a run's budget under random stopping, what its score costs."""
 

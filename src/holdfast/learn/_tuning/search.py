@@ -22,6 +22,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from holdfast._arguments import Seed, check_settings, checked
+from holdfast._arrays import Floats
 from holdfast._caution import warn
 from holdfast.errors import AssumptionWarning, ParameterError, UselessReleaseWarning, require
 from holdfast.learn._choice import title_of, unregistered
@@ -58,7 +59,6 @@ from holdfast.release import Release
 from holdfast.release._release import plain_parameters
 from holdfast.release._usefulness import Prospect, announce, influence
 
-Floats = NDArray[np.float64]
 Strategy = Literal["parts", "random_stopping"]
 STRATEGIES = ("parts", "random_stopping")
 SEARCHED = ("method", "options", "penalty", "radius")

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
+from holdfast._arrays import Floats
 from holdfast.data._encode import Encoder
 from holdfast.data._engines import open_table
 from holdfast.data._order import Order
@@ -37,7 +38,6 @@ from holdfast.learn.methods.method import Fit
 from holdfast.privacy._account import Account
 from holdfast.privacy._adjacency import PrivacyUnit, resolve_adjacency
 
-Floats = NDArray[np.float64]
 FIXED = ("epsilon", "delta", "random_state", "adjacency", "n_public", "classes")
 """What all candidates share: the promise, its neighbours, and what is predicted."""
 MODELS = (PrivateLinearEstimator, PrivateAdditiveEstimator)

@@ -14,6 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast._progress import progress
 from holdfast.errors import ParameterError, require
 from holdfast.learn._problem import Problem
@@ -28,7 +29,6 @@ from holdfast.privacy._curves.renyi import RenyiDP
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
 from holdfast.privacy._mechanisms.subsampled import ORDERS, FixedSizeGaussian, sampled_divergence
 
-Floats = NDArray[np.float64]
 ADJACENCIES = ("replace", "zero_out")
 
 

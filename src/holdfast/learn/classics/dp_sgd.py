@@ -13,8 +13,8 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.errors import require
 from holdfast.learn._problem import Problem
 from holdfast.learn._risk.descent import DescentSchedule, noisy_descent
@@ -32,7 +32,6 @@ from holdfast.privacy._mechanisms.mechanism import Arithmetic
 from holdfast.privacy._mechanisms.subsampled import SubsampledGaussian
 from holdfast.privacy._rounding import NORM_SLACK, as_written
 
-Floats = NDArray[np.float64]
 THEOREM = "DP-SGD: composed Poisson-subsampled Gaussian mechanisms (soundness, section 6)"
 ADJACENCIES = ("add_remove", "zero_out")
 EPOCHS = 10

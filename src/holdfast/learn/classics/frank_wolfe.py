@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast._progress import progress
 from holdfast.errors import require
 from holdfast.learn._intercept_centre import centred
@@ -26,8 +26,6 @@ from holdfast.learn.classics.frank_wolfe_sampling import PLANS, AdmissibleRows, 
 from holdfast.learn.methods.method import Fit, Learner
 from holdfast.privacy._account import Account
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.data._sensitivity import counts_l1, counts_l2, sum_l2
 from holdfast.errors import ParameterError, require
 from holdfast.learn._problem import Problem
@@ -29,7 +30,6 @@ from holdfast.privacy._mechanisms.laplace import Laplace
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
 from holdfast.privacy._mechanisms.selection import Exponential
 
-Floats = NDArray[np.float64]
 MOST_CELLS = 2**20
 ROWS_PER_CELL = 8
 """Of the public count, for the default number of columns: the table is refined as more rows come."""

@@ -10,8 +10,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.learn._problem import Problem
 from holdfast.learn._rows.examples import UNIT_ROUNDOFF, Examples, summation_error
 from holdfast.learn._rows.moments import Moments, second_moments, squared_loss
@@ -22,7 +22,6 @@ from holdfast.privacy._account.remaining import noise_within
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
 
-Floats = NDArray[np.float64]
 CONFIDENCE = 0.95
 """Of the bounds on the noise from which the ridge is set; a matter of accuracy, not of privacy."""
 

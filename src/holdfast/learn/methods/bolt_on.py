@@ -15,8 +15,8 @@ from itertools import chain
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast._kernel import SgdOptions, SgdRun, start
 from holdfast._kernel.sensitivity import averaging_from, psgd_sensitivity, rounding_slack
 from holdfast._progress import progress
@@ -34,8 +34,6 @@ from holdfast.privacy._account.remaining import noise_within
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,8 +11,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.errors import ParameterError, require
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Logistic, Squared
@@ -23,8 +23,6 @@ from holdfast.privacy._account.remaining import largest_epsilon
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._mechanisms.laplace import Laplace
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

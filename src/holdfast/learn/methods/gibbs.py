@@ -11,9 +11,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
+from holdfast._arrays import Floats
 from holdfast.errors import BudgetExceeded, ParameterError, require
 from holdfast.learn._intercept_centre import centred, pulled
 from holdfast.learn._problem import Problem
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
     from holdfast.learn._sampling.rounds import SamplingPlan
     from holdfast.privacy._mechanisms.gibbs import BoxExponential, RegularisedExponential
 
-Floats = NDArray[np.float64]
 Sampler = Literal["auto", "direct", "proximal"]
 LOSSES = ("logistic", "huber", "huber_regression")
 SLACK_SHARE = 0.1

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast._progress import progress
 from holdfast.learn._inference.score import NoisyScore
 from holdfast.learn._problem import Problem
@@ -29,7 +29,6 @@ from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
 from holdfast.privacy._rounding import NORM_SLACK
 
-Floats = NDArray[np.float64]
 SHARES = (2, 2, 2, 3, 3, 4, 10, 12, 16, 20, 26)
 """Of mu^2, in per cent, for each step. What the first ones cost is lost; to a strong signal six are too few."""
 ESTIMATED, PILOTS = slice(8, 11), slice(6, 8)

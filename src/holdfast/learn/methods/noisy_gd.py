@@ -12,9 +12,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from holdfast._arrays import Floats
 from holdfast.learn._problem import Problem
 from holdfast.learn._risk.descent import (
     LARGEST_FULL,
@@ -36,7 +34,6 @@ from holdfast.learn.methods.method import Fit, Learner, PublicFacts, Rank, Setti
 from holdfast.privacy._account import Account
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
 
-Floats = NDArray[np.float64]
 THEOREM = (
     "Noisy gradient descent: composed Gaussian mechanisms, gradients clipped record by record after whitening "
     "(soundness, section 20)"

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.errors import BudgetExceeded, ParameterError, require
 from holdfast.learn._intercept_centre import Centred, centred, pulled
 from holdfast.learn._problem import Problem
@@ -41,7 +41,6 @@ from holdfast.privacy._mechanisms.mechanism import Arithmetic
 from holdfast.privacy._mechanisms.objective import ObjectivePerturbation, PureObjectivePerturbation
 from holdfast.privacy._rounding import round_down, round_up
 
-Floats = NDArray[np.float64]
 TWICE_DIFFERENTIABLE = ("logistic", "squared", "smooth_huber")
 """The proof changes variables by the Hessian; the Huber-smoothed hinge has corners in its gradient."""
 BARRIER = 1e-2

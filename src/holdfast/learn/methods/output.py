@@ -11,8 +11,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.errors import require
 from holdfast.learn._intercept_centre import centred
 from holdfast.learn._problem import Problem
@@ -28,7 +28,6 @@ from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
 from holdfast.release._usefulness import Prospect
 
-Floats = NDArray[np.float64]
 THEOREM = "Output perturbation of a strongly convex risk (CMS11, Corollary 8), with a certified approximate minimiser"
 INEXACTNESS = 1e-3
 """The solver's tolerance in units of L / n: it adds a thousandth to the sensitivity for each neighbour."""

@@ -27,8 +27,8 @@ from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.errors import require
 from holdfast.learn._intercept_centre import ClassShares, release_shares
 from holdfast.learn._problem import Problem
@@ -46,7 +46,6 @@ from holdfast.privacy._account import Account
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
 
-Floats = NDArray[np.float64]
 Whitening = Literal["diagonal", "none"]
 NORM = 0.5
 """The Euclidean norm of rows in units of their own, over the root of the effective dimension."""

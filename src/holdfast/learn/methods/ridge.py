@@ -11,8 +11,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.errors import ParameterError, require
 from holdfast.learn._intercept_centre import centred
 from holdfast.learn._problem import Problem
@@ -24,7 +24,6 @@ from holdfast.privacy._account.remaining import noise_within
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
 
-Floats = NDArray[np.float64]
 THEOREM = (
     "ridge output perturbation: rank-one update of the normal equations, residual bounded for every table"
 )

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast._progress import progress
 from holdfast.errors import DataError, require
 from holdfast.learn._problem import Problem
@@ -26,7 +26,6 @@ from holdfast.privacy._mechanisms.gaussian import Gaussian
 from holdfast.privacy._mechanisms.mechanism import Arithmetic, Mechanism
 from holdfast.privacy._mechanisms.vector_laplace import VectorLaplace
 
-Floats = NDArray[np.float64]
 THEOREM = (
     "SGD with private updates (Song, Chaudhuri and Sarwate 2013): parallel composition inside a pass, "
     "sequential composition of passes"

@@ -10,9 +10,6 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from holdfast.errors import ParameterError
 from holdfast.learn._problem import Problem
 from holdfast.learn._risk.descent import Preconditioner
@@ -25,7 +22,6 @@ from holdfast.privacy._account import Account
 from holdfast.privacy._account.remaining import is_pure
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
 
-Floats = NDArray[np.float64]
 Engine = Literal["noisy_gd", "objective", "output"]
 INEXACTNESS = 1e-3
 """The solver's tolerance in units of L / n."""

@@ -28,8 +28,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.errors import BudgetExceeded, ParameterError, require
 from holdfast.learn._intercept_centre import Centred, centred
 from holdfast.learn._problem import Problem
@@ -45,7 +45,6 @@ from holdfast.privacy._mechanisms.mechanism import Arithmetic
 from holdfast.privacy._mechanisms.objective import PureObjectivePerturbation
 from holdfast.privacy._rounding import round_down, round_up
 
-Floats = NDArray[np.float64]
 THEOREM = (
     "Objective perturbation (Chaudhuri, Monteleoni and Sarwate 2011) of a softmax loss: records of rank K - 1, "
     "soundness, section 4"

@@ -11,8 +11,8 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.learn._inference.score import NoisyScore
 from holdfast.learn._problem import Problem
 from holdfast.learn._risk.descent import gaussian_for, gaussian_square
@@ -24,7 +24,6 @@ from holdfast.learn.methods.method import Fit, Learner
 from holdfast.privacy._account import Account
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
 
-Floats = NDArray[np.float64]
 PILOT_SHARE = Fraction(1, 10)
 """Of mu^2, for a second moment of the rows alone, by which it is decided whether intervals are issued."""
 

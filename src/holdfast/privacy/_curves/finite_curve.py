@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 
 from holdfast._arguments import checked, stored_fields
+from holdfast._arrays import Floats
 from holdfast.errors import require
 from holdfast.privacy._curves.curve import LEAST_DELTA, PrivacyCurve, PureDP
 from holdfast.privacy._losses.atomic_pair import AtomicPair
-from holdfast.privacy._losses.dominating_pair import Array, DominatingPair
+from holdfast.privacy._losses.dominating_pair import DominatingPair
 from holdfast.privacy._losses.steps import grouped, symmetrised
 from holdfast.privacy._rounding import round_up, square_of_mu
 from holdfast.privacy._tradeoff import Points
@@ -36,11 +37,11 @@ class AtomicCurve(PrivacyCurve):
         """Exact up to rounding, which is added."""
         return float(self.deltas(np.array([epsilon]))[0])
 
-    def deltas(self, epsilons: Points) -> Array:
+    def deltas(self, epsilons: Points) -> Floats:
         """The larger of both directions at each point."""
         return np.maximum(*self.both_deltas(epsilons))
 
-    def both_deltas(self, epsilons: Points) -> tuple[Array, Array]:
+    def both_deltas(self, epsilons: Points) -> tuple[Floats, Floats]:
         """Each direction by its own sums."""
         removed = np.minimum(self.atoms().deltas(epsilons), 1.0)
         if self.atoms().is_symmetric:

@@ -12,12 +12,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from holdfast._arguments import stored_fields
+from holdfast._arrays import Floats
 from holdfast.errors import ParameterError
 from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.privacy._curves.slack import WithSlack, bare_and_slack
 from holdfast.privacy._curves.stored import curve_from_json
 from holdfast.privacy._losses.atomic_pair import AtomicPair
-from holdfast.privacy._losses.dominating_pair import Array, DominatingPair
+from holdfast.privacy._losses.dominating_pair import DominatingPair
 from holdfast.privacy._losses.steps import replaced
 from holdfast.privacy._tradeoff import Points
 
@@ -52,7 +53,7 @@ class GroupReplace(PrivacyCurve):
         """The best of several splits."""
         return float(self.deltas(np.array([epsilon]))[0])
 
-    def deltas(self, epsilons: Points) -> Array:
+    def deltas(self, epsilons: Points) -> Floats:
         """Exact for finitely many outcomes; else the best of many splits at each point, and again around it."""
         epsilons = np.asarray(epsilons, dtype=np.float64)
         if self._atoms is not None:
@@ -69,7 +70,7 @@ class GroupReplace(PrivacyCurve):
                 best = np.minimum(best, whole)
         return self._positive(best, asked)
 
-    def _split(self, first: Array, second: Array) -> Array:
+    def _split(self, first: Floats, second: Floats) -> Floats:
         """A step that removes a unit, up to the loss `first`, and one that adds another, up to `second`."""
         removed, added = _at_any_loss(self.curve, first)[0], _at_any_loss(self.curve, second)[1]
         with np.errstate(over="ignore", invalid="ignore"):
@@ -120,7 +121,7 @@ class GroupReplace(PrivacyCurve):
         return f"TwoSteps({self.curve!r})"
 
 
-def _at_any_loss(curve: PrivacyCurve, losses: Array) -> tuple[Array, Array]:
+def _at_any_loss(curve: PrivacyCurve, losses: Floats) -> tuple[Floats, Floats]:
     """`both_deltas` at losses of either sign: H_a(P||Q) = 1 - a + a H_(1/a)(Q||P) (soundness, section 21)."""
     removed, added = curve.both_deltas(np.abs(losses))
     below = losses < 0

@@ -11,15 +11,14 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.errors import require
 from holdfast.privacy._curves.curve import LEAST_DELTA, PrivacyCurve
 from holdfast.privacy._curves.gaussian import GaussianDP
 from holdfast.privacy._rounding import Number, as_written, round_up
 from holdfast.privacy._tradeoff import Points
 
-Floats = NDArray[np.float64]
 _ENDS = np.arange(-6.0, 12.0 + 1e-9, 0.04)
 """Upper ends of the cells in which the output noise's loss is counted; beyond the last, all is lost."""
 

@@ -13,8 +13,9 @@ from functools import cached_property
 
 import numpy as np
 
+from holdfast._arrays import Floats
 from holdfast.errors import require
-from holdfast.privacy._losses.dominating_pair import UNIT, Array, Cells, DominatingPair
+from holdfast.privacy._losses.dominating_pair import UNIT, Cells, DominatingPair
 
 MOST_ATOMS = 2**17
 """More outcomes than this are never listed: a product goes to a grid instead."""
@@ -34,11 +35,11 @@ class AtomicPair(DominatingPair):
     (0.0425, 0.0425)
     """
 
-    losses: Array
-    masses: Array
+    losses: Floats
+    masses: Floats
     lost: float = 0.0
     step: float | None = None
-    others: Array | None = None
+    others: Floats | None = None
     absent: float | None = None
     symmetric: bool = False
     is_measure: bool = False
@@ -74,14 +75,14 @@ class AtomicPair(DominatingPair):
         """All the P-mass."""
         return float(np.sum(self.masses)) + self.lost
 
-    def cells(self, edges: Array) -> Cells:
+    def cells(self, edges: Floats) -> Cells:
         """Sums over the atoms of each cell."""
         place = np.searchsorted(edges, self.losses, side="left") - 1  # in (edge[place], edge[place + 1]]
         inside = (place >= 0) & (place < edges.size - 1)
         place, losses, masses = place[inside], self.losses[inside], self.masses[inside]
         size = edges.size - 1
 
-        def summed(weights: Array) -> Array:
+        def summed(weights: Floats) -> Floats:
             return np.asarray(np.bincount(place, weights=weights, minlength=size), dtype=np.float64)
 
         low = edges[:-1][place]
@@ -103,7 +104,7 @@ class AtomicPair(DominatingPair):
         return float(low[0]), float(high[-1])
 
     @property
-    def second(self) -> Array:
+    def second(self) -> Floats:
         """The Q-masses."""
         assert self.others is not None
         return self.others
@@ -177,18 +178,18 @@ class AtomicPair(DominatingPair):
     # The hockey-stick curve of one direction.
 
     @cached_property
-    def _tails(self) -> tuple[Array, Array]:
+    def _tails(self) -> tuple[Floats, Floats]:
         """P and Q from each loss upwards, and 0 after the last."""
         p, q = (np.concatenate([np.cumsum(law[::-1])[::-1], [0.0]]) for law in (self.masses, self.second))
         return p, q
 
-    def deltas(self, epsilons: Array) -> Array:
+    def deltas(self, epsilons: Floats) -> Floats:
         """An upper bound on delta in this direction: the rounding error is added."""
         tail = self._tails[0][np.searchsorted(self.losses, epsilons, side="right")]
         doubt = self.doubt * (1.0 + np.minimum(np.abs(epsilons), 700.0)) * tail
         return np.asarray(self.heights(epsilons) + doubt)
 
-    def heights(self, epsilons: Array) -> Array:
+    def heights(self, epsilons: Floats) -> Floats:
         """infinity + the sum over losses above epsilon of p - e^epsilon q, up to rounding."""
         p, q = self._tails
         place = np.searchsorted(self.losses, epsilons, side="right")
@@ -204,7 +205,7 @@ def response_pair(loss: float, high: float, low: float, lost: float = 0.0) -> At
     return AtomicPair(losses, masses, lost, loss, masses[::-1].copy(), lost, symmetric=True)
 
 
-def _sampled_losses(losses: Array, rate: float) -> Array:
+def _sampled_losses(losses: Floats, rate: float) -> Floats:
     """log(1 - rate + rate e^l)."""
     with np.errstate(over="ignore", under="ignore"):
         small = np.log1p(rate * np.expm1(np.minimum(losses, 30.0)))

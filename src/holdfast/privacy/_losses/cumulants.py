@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from holdfast.privacy._losses.dominating_pair import Array
+from holdfast._arrays import Floats
 from holdfast.privacy._losses.grid_losses import GridLosses
 
 
@@ -20,7 +20,7 @@ from holdfast.privacy._losses.grid_losses import GridLosses
 class Cumulants:
     """K(t) = sum of times log E e^(t loss), with each part's mass gathered in blocks."""
 
-    blocks: tuple[tuple[Array, Array, int], ...]  # log-masses, losses, times
+    blocks: tuple[tuple[Floats, Floats, int], ...]  # log-masses, losses, times
     spacing: float
     support: tuple[float, float] = (-math.inf, math.inf)
 
@@ -34,7 +34,7 @@ class Cumulants:
         )
 
     @classmethod
-    def of_atoms(cls, atoms: Sequence[tuple[Array, Array, int]]) -> Cumulants:
+    def of_atoms(cls, atoms: Sequence[tuple[Floats, Floats, int]]) -> Cumulants:
         """From masses and losses directly."""
         kept = []
         for masses, losses, times in atoms:
@@ -42,7 +42,7 @@ class Cumulants:
             kept.append((np.log(masses[keep]), losses[keep], times))
         return cls(tuple(kept), 1.0)
 
-    def moments(self, tilts: Array) -> tuple[Array, Array, Array]:
+    def moments(self, tilts: Floats) -> tuple[Floats, Floats, Floats]:
         """K, K' and K'' at each tilt."""
         k0, k1, k2 = np.zeros(tilts.size), np.zeros(tilts.size), np.zeros(tilts.size)
         for logs, losses, times in self.blocks:
@@ -60,7 +60,7 @@ class Cumulants:
         return k0, k1, k2
 
     @cached_property
-    def _table(self) -> tuple[Array, Array, Array, Array]:
+    def _table(self) -> tuple[Floats, Floats, Floats, Floats]:
         """Tilts over many scales with K, K' and the rate t K' - K, which grows with the tilt."""
         _, _, variance = self.moments(np.array([0.0]))
         scale = 1.0 / max(math.sqrt(float(variance[0])), 0.1 * self.spacing)
@@ -149,7 +149,7 @@ def support(parts: Sequence[tuple[GridLosses, int]]) -> tuple[int, int]:
     return low, high
 
 
-def _blocks(part: GridLosses) -> tuple[Array, Array]:
+def _blocks(part: GridLosses) -> tuple[Floats, Floats]:
     n = part.masses.size
     losses = part.losses
     total = float(np.sum(part.masses))

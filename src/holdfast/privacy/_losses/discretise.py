@@ -15,9 +15,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from holdfast._arrays import Floats
 from holdfast.errors import require
 from holdfast.privacy._losses.cumulants import Cumulants
-from holdfast.privacy._losses.dominating_pair import UNIT, Array, DominatingPair
+from holdfast.privacy._losses.dominating_pair import UNIT, DominatingPair
 from holdfast.privacy._losses.grid_losses import LARGEST_GRID, GridLosses
 
 ACCURACY = 2e-5
@@ -52,7 +53,7 @@ def suitable_spacing(
     return spacing
 
 
-def _rough(pair: DominatingPair) -> tuple[Array, Array]:
+def _rough(pair: DominatingPair) -> tuple[Floats, Floats]:
     """Masses and losses of about five hundred cells that widen with the distance from 0."""
     low, high = pair.loss_range(1e-18)
     reach = max(abs(low), abs(high), 1e-12)
@@ -111,7 +112,7 @@ def lower(pair: DominatingPair, spacing: float) -> GridLosses:
     return GridLosses(spacing, first - 1, np.asarray(masses), infinity, loss_error=error, is_lower=True)
 
 
-def _lower_masses(pair: DominatingPair, grid: Array, spacing: float) -> Array:
+def _lower_masses(pair: DominatingPair, grid: Floats, spacing: float) -> Floats:
     borders = np.concatenate([grid - spacing / 2, [grid[-1] + spacing / 2]])
     # A cell around k h is merged; its ratio P/Q must be at least e^(k h) to be rounded down to k h.
     # Where the density falls, it is a little less: move the borders up by that little.
@@ -143,13 +144,13 @@ def _lower_masses(pair: DominatingPair, grid: Array, spacing: float) -> Array:
     return np.maximum(masses * (1.0 - 8 * UNIT), 0.0)
 
 
-def _merged(pair: DominatingPair, borders: Array, grid: Array) -> tuple[Array, Array, Array]:
+def _merged(pair: DominatingPair, borders: Floats, grid: Floats) -> tuple[Floats, Floats, Floats]:
     """For each cell P from below and Q e^(k h) from above, and how far both may be off."""
     cells = pair.cells(borders)
     at_grid = cells.q_scaled * np.exp(grid - borders[:-1]) * (1.0 + cells.q_error)
     return cells.p * (1.0 - cells.p_error), at_grid, cells.p_error + cells.q_error
 
 
-def _edge_error(grid: Array) -> float:
+def _edge_error(grid: Floats) -> float:
     """Losses of cell borders are computed to a few units in the last place."""
     return 8 * UNIT * (1.0 + float(np.max(np.abs(grid))))

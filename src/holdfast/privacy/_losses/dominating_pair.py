@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from holdfast._arrays import Floats
+
 UNIT = 2.0**-52
 """Twice the unit round-off of a float."""
 
@@ -29,11 +30,11 @@ class Cells:
     of the two underflows when losses run into the hundreds.
     """
 
-    p: Array
-    q: Array
-    q_scaled: Array
-    p_error: Array
-    q_error: Array  # relative to q and to q_scaled alike
+    p: Floats
+    q: Floats
+    q_scaled: Floats
+    p_error: Floats
+    q_error: Floats  # relative to q and to q_scaled alike
     """Both errors are relative."""
 
 
@@ -41,7 +42,7 @@ class DominatingPair(ABC):
     """Two laws P (unit present) and Q (unit absent) on one space; the loss is log(dP/dQ)."""
 
     @abstractmethod
-    def cells(self, edges: Array) -> Cells:
+    def cells(self, edges: Floats) -> Cells:
         """The masses between increasing losses; the first edge may be -inf, the last +inf."""
 
     @abstractmethod
@@ -91,7 +92,7 @@ class DominatingPair(ABC):
         return 0.0
 
 
-def between(tails: Array, above: NDArray[np.bool_], weights: Array, total: Array) -> tuple[Array, Array]:
+def between(tails: Floats, above: NDArray[np.bool_], weights: Floats, total: Floats) -> tuple[Floats, Floats]:
     """Cell masses from tail masses at the edges, and their sums (the scale of the rounding error).
 
     `tails` holds at each edge the mass above it where `above` says so, else the mass below it;

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from holdfast._arrays import Floats
 from holdfast.errors import require
 from holdfast.privacy._losses.cumulants import Cumulants, support
-from holdfast.privacy._losses.dominating_pair import Array
 from holdfast.privacy._losses.grid_losses import LARGEST_GRID, GridLosses
 
 ROUND_OFF = 2.0**-53
@@ -92,7 +92,7 @@ class _TiltedSum:
 
     tilt: float
     low: int
-    masses: Array
+    masses: Floats
     error: float
     norm_error: float
     log_total: float
@@ -111,7 +111,7 @@ def _coarsened(part: GridLosses, spacing: float) -> GridLosses:
     return part
 
 
-def _log_masses(part: GridLosses, tilt: float) -> tuple[Array, float, float]:
+def _log_masses(part: GridLosses, tilt: float) -> tuple[Floats, float, float]:
     """Tilted masses with sum 1, the log of their sum before, and their error in total."""
     if tilt == 0.0:
         total = float(np.sum(part.masses))
@@ -135,7 +135,7 @@ def _tilted(
 ) -> _TiltedSum:
     size = fast_size(high - low + 1)
     depth = math.log2(size) + 1
-    logs: Array | None = None
+    logs: Floats | None = None
     spread = np.zeros(size // 2 + 1)
     spectra: list[tuple[NDArrayComplex, int]] = []
     log_total = 0.0
@@ -190,7 +190,7 @@ def _power(base: NDArrayComplex, times: int) -> NDArrayComplex:
     return result
 
 
-def _folded(masses: Array, first: int, size: int) -> Array:
+def _folded(masses: Floats, first: int, size: int) -> Floats:
     """The masses on a circle of this size, each at its own index."""
     start = first % size
     padded = np.zeros(-(-(start + masses.size) // size) * size)
@@ -229,7 +229,7 @@ def _joined(
     infinity = -math.expm1(lost)
     # A point's mass is at most the whole tail from there on, e^(K(t) - t l), and at least 0.
     best = np.zeros(grid.size) if lower else np.ones(grid.size)
-    untilts: list[Array | None] = []
+    untilts: list[Floats | None] = []
     for s in sums:
         untilts.append(None)
         exponent = s.log_total - s.tilt * grid
@@ -271,13 +271,13 @@ STRETCHES = 64
 
 
 def _by_stretches(
-    best: Array,
-    grid: Array,
+    best: Floats,
+    grid: Floats,
     low: int,
     sums: Sequence[_TiltedSum],
-    untilts: Sequence[Array | None],
+    untilts: Sequence[Floats | None],
     moments: Sequence[tuple[float, float]],
-) -> Array:
+) -> Floats:
     """Masses that bound the true ones stretch by stretch, where that is less than the bound point by point.
 
     The weights 1 - e^(epsilon - l) of delta grow with the loss. So the errors of a stretch count for no more than their
@@ -313,7 +313,7 @@ def _by_stretches(
     return best
 
 
-def _tails(moments: Sequence[tuple[float, float]], losses: Array) -> Array:
+def _tails(moments: Sequence[tuple[float, float]], losses: Floats) -> Floats:
     """The least of the Chernoff bounds e^(K(t) - t l) on the mass from each loss on."""
     logs = [
         moment - tilt * losses + 1e-13 * (abs(moment) + np.abs(tilt * losses) + 1.0)

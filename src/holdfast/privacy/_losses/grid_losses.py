@@ -12,9 +12,9 @@ from functools import cached_property
 
 import numpy as np
 
+from holdfast._arrays import Floats
 from holdfast.errors import require
 from holdfast.privacy._losses.atomic_pair import AtomicPair
-from holdfast.privacy._losses.dominating_pair import Array
 
 LARGEST_GRID = 2**21
 """More points than this are never allocated: the spacing is doubled instead, rounding outwards."""
@@ -29,7 +29,7 @@ class GridLosses:
 
     spacing: float
     first: int
-    masses: Array
+    masses: Floats
     infinity: float
     loss_error: float = 0.0
     is_lower: bool = False
@@ -50,23 +50,23 @@ class GridLosses:
         )
 
     @cached_property
-    def log_masses(self) -> Array:
+    def log_masses(self) -> Floats:
         """Logarithms; -inf for empty points."""
         with np.errstate(divide="ignore"):
             return np.log(self.masses)
 
     @cached_property
-    def losses(self) -> Array:
+    def losses(self) -> Floats:
         """The grid."""
         return np.asarray((self.first + np.arange(self.masses.size)) * self.spacing)
 
     @cached_property
-    def above(self) -> Array:
+    def above(self) -> Floats:
         """At each grid point the finite mass strictly above it, and after the last point 0."""
         return np.concatenate([np.cumsum(self.masses[:0:-1])[::-1], [0.0]])
 
     @cached_property
-    def excess(self) -> Array:
+    def excess(self) -> Floats:
         """At each grid point k, sum over j > k of mass_j (1 - e^(l_k - l_j)): delta there, less infinity.
 
         By excess_k = e^-h excess_(k+1) + (1 - e^-h) above_k, a recurrence of positive terms, summed
@@ -86,7 +86,7 @@ class GridLosses:
             carry = float(out[start])
         return out
 
-    def deltas(self, epsilons: Array) -> Array:
+    def deltas(self, epsilons: Floats) -> Floats:
         """Delta at many points, with the infinity mass and every rounding error in it."""
         sign = 1.0 if self.is_lower else -1.0
         points = np.asarray(epsilons, dtype=np.float64) + sign * self.loss_error

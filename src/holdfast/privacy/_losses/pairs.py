@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from holdfast._arrays import Floats
 from holdfast.errors import require
 from holdfast.privacy._losses.atomic_pair import AtomicPair
-from holdfast.privacy._losses.dominating_pair import UNIT, Array, Cells, DominatingPair, between
+from holdfast.privacy._losses.dominating_pair import UNIT, Cells, DominatingPair, between
 
 
 class EvenNoise(DominatingPair):
@@ -40,7 +41,7 @@ class LaplacePair(EvenNoise):
     ratio: float
     with_atoms: bool = True
 
-    def cells(self, edges: Array) -> Cells:
+    def cells(self, edges: Floats) -> Cells:
         """P of loss <= l is e^((l - ratio)/2)/2 inside, Q of it e^-((l + ratio)/2) away from 1."""
         r = self.ratio
         inside = np.clip(edges, -r, r)
@@ -80,7 +81,7 @@ class LaplacePair(EvenNoise):
         return -self.ratio, self.ratio
 
 
-def _shared(error: Array, density: Array, atoms: Array) -> Array:
+def _shared(error: Floats, density: Floats, atoms: Floats) -> Floats:
     """The relative error of a sum whose second term is exact to a few units."""
     total = density + atoms
     share = np.divide(density, total, out=np.zeros_like(total), where=total > 0)
@@ -97,7 +98,7 @@ class RangePair(EvenNoise):
 
     range: float
 
-    def cells(self, edges: Array) -> Cells:
+    def cells(self, edges: Floats) -> Cells:
         """Laplace's inner cells, times 2 / (1 - e^-range)."""
         inner = LaplacePair(self.range, with_atoms=False).cells(edges)
         factor = -2.0 / math.expm1(-self.range)
@@ -121,7 +122,7 @@ class NormalPair(EvenNoise):
 
     mu: float
 
-    def cells(self, edges: Array) -> Cells:
+    def cells(self, edges: Floats) -> Cells:
         """Differences of normal tails, always of the smaller tail."""
         from scipy.special import erfcx, ndtr
 
@@ -180,13 +181,13 @@ class RemovedUnit(DominatingPair):
         """A sample of the sample."""
         return RemovedUnit(self, rate)
 
-    def _base_loss(self, losses: Array) -> Array:
+    def _base_loss(self, losses: Floats) -> Floats:
         # loss = log(1 - q + q e^l), so l = log(1 + (e^loss - 1) / q); -inf below log(1 - q).
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             moderate = np.log1p(np.maximum(np.expm1(np.minimum(losses, 600.0)) / self.rate, -1.0))
             return np.where(losses > 600.0, losses - math.log(self.rate), moderate)
 
-    def cells(self, edges: Array) -> Cells:
+    def cells(self, edges: Floats) -> Cells:
         """The base pair's cells, mixed."""
         base_edges = self._base_loss(edges)
         base = self.base.cells(base_edges)
@@ -237,7 +238,7 @@ class AddedUnit(DominatingPair):
         """The mixture."""
         return RemovedUnit(self, rate)
 
-    def cells(self, edges: Array) -> Cells:
+    def cells(self, edges: Floats) -> Cells:
         """The base pair's cells in the opposite order."""
         # loss = -log(1 - q + q e^l): decreasing in l, so a cell (a, b] is the base cell [l(b), l(a)).
         mirrored = RemovedUnit(self.base, self.rate)._base_loss(-edges[::-1])
@@ -287,7 +288,7 @@ class PairOfGrids(DominatingPair):
     forward: AtomicPair
     backward: AtomicPair
 
-    def cells(self, edges: Array) -> Cells:
+    def cells(self, edges: Floats) -> Cells:
         """Those of the forward grid."""
         return self.forward.cells(edges)
 

@@ -14,8 +14,8 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.privacy._losses.atomic_pair import AtomicPair
-from holdfast.privacy._losses.dominating_pair import Array
 
 _DOUBT = 1e-13  # of a few roundings for each outcome
 _CLOSE = 1e-6  # losses that are closer need not both be corners of an envelope
@@ -66,7 +66,7 @@ def _two_steps(outer: AtomicPair, inner: AtomicPair, symmetric: bool = False) ->
     )
 
 
-def _paired(first: Array, second: Array) -> tuple[Array, NDArray[np.int64], NDArray[np.int64]]:
+def _paired(first: Floats, second: Floats) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:
     """The pieces into which two partitions of one law cut it, and each piece's place in both partitions.
 
     Positions are counted from the nearer end, so that small outcomes keep their digits at either one.
@@ -125,7 +125,7 @@ def symmetrised(pairs: Sequence[AtomicPair]) -> AtomicPair:
     )
 
 
-def _thinned(losses: Array) -> Array:
+def _thinned(losses: Floats) -> Floats:
     """Sorted, without those next to each other; nothing lies above the last, so it may be a little larger."""
     ordered = np.unique(losses)
     kept = ordered[np.append(True, np.diff(ordered) > _CLOSE)]
@@ -134,7 +134,7 @@ def _thinned(losses: Array) -> Array:
     return np.append(kept, max(kept[-1] + _CLOSE, ordered[-1]))
 
 
-def _crossings(corners: Array, heights: Array) -> Array:
+def _crossings(corners: Floats, heights: Floats) -> Floats:
     """Where, between two corners, another polygon becomes the highest; polygons are straight in e^loss."""
     first, then = np.argmax(heights[:, :-1], axis=0), np.argmax(heights[:, 1:], axis=0)
     place = np.flatnonzero(first != then)

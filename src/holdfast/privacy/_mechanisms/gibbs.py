@@ -9,8 +9,8 @@ from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.errors import ParameterError, require
 from holdfast.noise._idealised import normal, uniform
 from holdfast.noise._source import Source
@@ -21,8 +21,6 @@ from holdfast.privacy._curves.slack import WithSlack
 from holdfast.privacy._mechanisms.mechanism import Arithmetic, Mechanism, Value, euclidean, vector
 from holdfast.privacy._mechanisms.tempered_risk import share_below
 from holdfast.privacy._rounding import Number, as_written, root_above
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

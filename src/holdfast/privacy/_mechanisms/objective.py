@@ -9,9 +9,9 @@ from fractions import Fraction
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from holdfast._arguments import checked
+from holdfast._arrays import Floats
 from holdfast.errors import require
 from holdfast.noise._gaussian import rounded_gaussian
 from holdfast.noise._idealised import gamma_ball, laplace, normal
@@ -26,8 +26,6 @@ from holdfast.privacy._mechanisms.laplace import laplace_cdf
 from holdfast.privacy._mechanisms.mechanism import Mechanism, Value, euclidean, vector
 from holdfast.privacy._mechanisms.vector_laplace import VectorLaplace, gamma_norm_cdf
 from holdfast.privacy._rounding import Grid, Number, as_written, root_above, round_up
-
-Floats = NDArray[np.float64]
 
 
 class PerturbedObjective(Protocol):

@@ -7,11 +7,10 @@ from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.noise._source import Source
 
-Floats = NDArray[np.float64]
 NODES = 257
 """Of the quadrature along a coordinate, for refutations."""
 

@@ -12,13 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast._kernel import SgdOptions, StepSize, start
 from holdfast._kernel.sensitivity import averaging_from, psgd_sensitivity, rounding_slack
 from holdfast.errors import require
 
-Floats = NDArray[np.float64]
 Pair = tuple[Floats, Floats, Floats, Floats]
 """Rows and labels, and the neighbour's rows and labels."""
 CLIPPED = 1.0 + 1e-9

@@ -10,7 +10,6 @@ import math
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from holdfast._kernel import SgdOptions, start
 from holdfast._kernel.sensitivity import averaging_from, psgd_sensitivity
@@ -20,9 +19,6 @@ from holdfast.privacy._curves.gaussian import GaussianDP
 from holdfast.privacy._rounding import as_written
 from holdfast.refute._subject import NamedSubject, Subject
 from holdfast.refute._trial import Analysis, Neighbours
-
-Floats = NDArray[np.float64]
-
 
 # One record in permutation SGD on the linear loss -penalty w z, z in [0, 1] (section 1, Test B).
 PENALTY = 0.1

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.data._schema import Schema
 from holdfast.errors import ParameterError, require
 from holdfast.release import Release
@@ -36,7 +36,6 @@ from holdfast.synth._released import released_intervals
 from holdfast.synth._rows.coded_rows import CodedRows
 from holdfast.synth._workload.workload import Marginal
 
-Floats = NDArray[np.float64]
 DRAWS = 60
 """Of fresh noise, to see what noise alone does to a correlation or a distance."""
 DROWNED = 4.0

@@ -12,12 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.data._schema import Numeric, Schema
 from holdfast.synth._evaluation.marginals import numeric_places
 
-Floats = NDArray[np.float64]
 PEARSON, CRAMER, RATIO = "Pearson's correlation", "Cramer's V", "correlation ratio"
 Pairs = Callable[[str, str], Floats | None]
 """The two-way table of two columns, or None."""

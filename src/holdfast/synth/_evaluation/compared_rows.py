@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.data._engines import open_table
 from holdfast.data._engines.file_rows import CSV, PLACE, number_names, rows_of_files
 from holdfast.data._engines.files import read_table
@@ -39,7 +40,6 @@ from holdfast.data._schema.spelling import BLANKS
 from holdfast.data._table import Table
 from holdfast.errors import AssumptionWarning, DataError, ParameterError, require
 
-Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 MOST_ROWS = 100_000
 """Rows that are kept for what looks at single rows."""

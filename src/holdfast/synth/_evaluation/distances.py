@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.data._schema import Numeric
 from holdfast.synth._evaluation.compared_rows import ComparedRows
 from holdfast.synth._evaluation.features import linear_features, quiet_fit, tree_features
 
-Floats = NDArray[np.float64]
 WARNING = (
     "Distances are no privacy measure: rows far from everybody may still give somebody away, and near ones may be "
     "near by chance. The promise is the proof's; attacks and audits try it."

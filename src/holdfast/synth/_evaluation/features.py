@@ -9,10 +9,10 @@ from contextlib import contextmanager
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.data._schema import Numeric
 from holdfast.synth._evaluation.compared_rows import ComparedRows
 
-Floats = NDArray[np.float64]
 MOST_FEATURES = 2_000
 MOST_TREE_CATEGORIES = 200
 """Columns of more categories are split by the order of their codes."""

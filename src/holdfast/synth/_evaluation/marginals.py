@@ -7,13 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.data._schema import Categorical, Numeric, Schema
 from holdfast.synth._evaluation.compared_rows import ComparedRows
 from holdfast.synth._evaluation.workload_errors import shares
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.data._schema import Numeric
 from holdfast.errors import require
 from holdfast.synth._evaluation.compared_rows import ComparedRows
 from holdfast.synth._evaluation.features import linear_features, quiet_fit, tree_features
 
-Floats = NDArray[np.float64]
 MOST_TRAINED, MOST_TESTED = 20_000, 20_000
 LEAST_ROWS = 40
 

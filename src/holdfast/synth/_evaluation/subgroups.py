@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from holdfast._arrays import Codes, Floats
 from holdfast.errors import require
-from holdfast.synth._evaluation.compared_rows import Codes, ComparedRows, Floats
+from holdfast.synth._evaluation.compared_rows import ComparedRows
 from holdfast.synth._evaluation.marginals import TableError, marginal_error
 from holdfast.synth._evaluation.prediction import Predictions
 

@@ -13,9 +13,9 @@ from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from holdfast._arguments import Seed, checked
+from holdfast._arrays import Floats
 from holdfast._progress import progress
 from holdfast.data._sensitivity import counts_l1, counts_l2
 from holdfast.data._table import Table
@@ -33,7 +33,6 @@ from holdfast.synth._models.product import ProductModel
 from holdfast.synth._rows.coded_rows import CodedRows, row_coins
 from holdfast.synth._workload import Workload
 
-Floats = NDArray[np.float64]
 #: A joint count of some columns, normalised by the evaluation.
 Tables = Callable[[Sequence[str]], Floats]
 LINES = ("uniform", "independent", "gaussian answers", "tree")

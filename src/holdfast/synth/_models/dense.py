@@ -7,15 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Codes, Floats
 from holdfast.errors import require
 from holdfast.noise._source import Source
 from holdfast.noise._uniform import permutation
 from holdfast.synth._models.product import rounded
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 #: The largest universe that is held as one vector.
 MOST_CELLS = 10_000_000
 

@@ -11,14 +11,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from holdfast._arguments import checked
+from holdfast._arrays import Codes, Floats
 from holdfast.errors import require
 from holdfast.noise._source import Source
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 
 @checked

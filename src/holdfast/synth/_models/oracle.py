@@ -14,8 +14,8 @@ from itertools import accumulate, pairwise
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Codes, Floats
 from holdfast.errors import require
 from holdfast.noise._source import Source
 from holdfast.noise._uniform import integers
@@ -23,8 +23,6 @@ from holdfast.synth._models.coordinate_scores import CoordinateScores
 from holdfast.synth._models.dense import universe_size
 from holdfast.synth._models.universe import AllCells
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 Columns = tuple[str, ...]
 Oracle = Literal["auto", "enumerate", "milp", "ascent"]
 #: Universes up to this size are searched completely.

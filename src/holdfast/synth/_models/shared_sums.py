@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.synth._models.dense import summed
 
-Floats = NDArray[np.float64]
 Columns = tuple[str, ...]
 MOST_CELLS = 2**12
 """Of a shared table: small beside the records, large enough to hold many tables."""

@@ -7,22 +7,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Codes, Floats
 from holdfast.errors import require
-from holdfast.synth._models.dense import (
-    MOST_CELLS,
-    Codes,
-    DenseModel,
-    RowsModel,
-    flat_cells,
-    summed,
-    universe_size,
-)
+from holdfast.synth._models.dense import MOST_CELLS, DenseModel, RowsModel, flat_cells, summed, universe_size
 from holdfast.synth._models.shared_sums import SharedTable, shared_tables, summed_together
 from holdfast.synth._workload.workload import AnswerVector
 
-Floats = NDArray[np.float64]
 SHARED_FROM = 2**14
 """Points up to which each table is summed by itself: a shared one would be as large."""
 

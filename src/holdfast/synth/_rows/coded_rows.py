@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arrays import Codes, Floats
 from holdfast._extras import optional
 from holdfast.data._schema import Categorical, DateTime, Numeric, Schema
 from holdfast.data._schema.columns import typed_labels
@@ -26,8 +27,6 @@ from holdfast.synth._models.model import Measurement
 from holdfast.synth._rows.impossible_rows import Zeros
 from holdfast.synth._workload.workload import Group
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 FRAMES = ("pandas", "polars", "arrow", "dict")
 _OTHER_FRAMES = "sample(frame='arrow') and sample(frame='dict') give the same rows"
 #: Types that decoded values have anyway.

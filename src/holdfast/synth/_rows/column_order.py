@@ -13,15 +13,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Bools, Codes
 from holdfast.data._schema import DateTime, Numeric, Schema
 from holdfast.errors import ParameterError, require
 from holdfast.synth._rows.coded_rows import whole_bounds
 from holdfast.synth._rows.impossible_rows import HELD_CELLS, Zeros
 
-Codes = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 FURTHEST = 2**51
 """More than two whole numbers of a schema can differ by."""
 
@@ -89,7 +87,7 @@ class OrderedCells:
         names = dict.fromkeys(name for order in orders for name in order.columns)
         self._low: dict[str, Codes] = {}
         self._high: dict[str, Codes] = {}
-        self._there: dict[str, Mask] = {}
+        self._there: dict[str, Bools] = {}
         for name in names:
             column = _declared(schema, name)
             low, high = whole_bounds(column)

@@ -25,6 +25,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arrays import Codes, Floats
 from holdfast._progress import progress
 from holdfast.errors import require
 from holdfast.noise._source import Source
@@ -36,8 +37,6 @@ from holdfast.synth._models.product import ProductModel
 from holdfast.synth._rows.pair_excess import PairExcess
 from holdfast.synth._rows.triple_excess import TripleExcess
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 #: Records that move at once: few enough not to overshoot together, many enough to keep the arrays busy.
 BATCH = 256
 #: Of more rows than this times the batch, a share moves at once: what overshoots is the share, not the number.

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from holdfast._arguments import checked
+from holdfast._arrays import Bools, Codes, Floats
 from holdfast.data._schema import Schema
 from holdfast.errors import FormatError, require
 from holdfast.noise._source import Source
@@ -24,9 +24,6 @@ from holdfast.synth._models.model import Model
 from holdfast.synth._rows.possible_record import PossibleRecords
 from holdfast.synth._workload.workload import declared_text, parsed_json
 
-Mask = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 #: Rounds of drawing again what was impossible, before rows are changed.
 REDRAWS = 20
 #: Steps of the walk that changes them, for each column that the constraints name.
@@ -105,7 +102,7 @@ class Zeros:
         """Of columns in order: how far the second is above the first, at least and at most."""
         return None
 
-    def allowed(self, shape: tuple[int, ...]) -> Mask:
+    def allowed(self, shape: tuple[int, ...]) -> Bools:
         """Which cells of a joint count of the columns may hold a record."""
         require(len(shape) == len(self.columns), "shape", shape, "one number per column")
         mask = np.ones(shape, dtype=np.bool_)
@@ -135,7 +132,7 @@ class Zeros:
         """Whether its joint table is small enough for a model; rows keep to it in any case."""
         return math.prod(self._shape(domain)) <= HELD_CELLS
 
-    def broken(self, codes: Codes, domain: Mapping[str, int]) -> Mask:
+    def broken(self, codes: Codes, domain: Mapping[str, int]) -> Bools:
         """Which rows, given as codes of these columns, are in an impossible cell."""
         if self.is_held(domain):
             allowed = self.allowed(self._shape(domain))
@@ -168,7 +165,7 @@ def require_possible(constraints: Sequence[Zeros], domain: Mapping[str, int]) ->
 
 def possible(
     codes: Codes, names: Sequence[str], domain: Mapping[str, int], constraints: Sequence[Zeros]
-) -> Mask:
+) -> Bools:
     """Which rows of cell codes break no constraint."""
     good = np.ones(len(codes), dtype=np.bool_)
     place = {name: column for column, name in enumerate(names)}

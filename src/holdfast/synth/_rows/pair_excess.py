@@ -11,12 +11,10 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Codes, Floats
 from holdfast.synth._models.model import Measurement
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 #: The most cells of all columns together: the matrix has their square.
 WIDEST = 4_000
 #: Fewer tables than this are looked up as fast.

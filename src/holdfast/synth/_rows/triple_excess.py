@@ -12,13 +12,11 @@ from collections.abc import Mapping, Sequence
 from itertools import permutations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Codes, Floats
 from holdfast.synth._models.model import Measurement
 from holdfast.synth._rows.pair_excess import AT_ONCE, CellColumns
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 #: The most cells of all columns together: the cube has their third power, at most 134 MB.
 WIDEST = 256
 #: The third power of that number over the number of tables, up to which products are faster than so many steps.

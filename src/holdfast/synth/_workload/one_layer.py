@@ -21,15 +21,15 @@ from itertools import combinations, product
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from holdfast._arguments import Seed, checked, require_numbers
+from holdfast._arrays import Codes, Floats
 from holdfast.data._rows import Batch
 from holdfast.errors import require
 from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
-from holdfast.synth._workload.workload import Floats, Group, Shape
+from holdfast.synth._workload.workload import Group, Shape
 
-Codes = NDArray[np.int64]
 ONE = 2**20
 """The value 1, in steps of the grid."""
 LARGEST_WEIGHT = 2.0**10

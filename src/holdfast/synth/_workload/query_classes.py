@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from holdfast._arguments import checked
+from holdfast._arrays import Floats
 from holdfast.errors import require
-from holdfast.synth._workload.workload import Floats, Group, Shape, cells_in_words
+from holdfast.synth._workload.workload import Group, Shape, cells_in_words
 
 #: Conjunctions of one group are computed from the joint count of its columns, 2 to their number.
 MOST_COLUMNS = 24

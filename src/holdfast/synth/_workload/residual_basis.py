@@ -18,11 +18,11 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.data._sensitivity import row_steps
 from holdfast.errors import require
 from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
 
-Floats = NDArray[np.float64]
 Columns = tuple[str, ...]
 #: Agreement patterns of two records are enumerated up to this many columns; beyond, a bound set by set is used.
 ENUMERATED_COLUMNS = 14

@@ -19,13 +19,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from holdfast._arguments import checked, require_whole
+from holdfast._arrays import Floats
 from holdfast.data._schema import Schema
 from holdfast.errors import FormatError, ParameterError, require
 
-Floats = NDArray[np.float64]
 Shape = tuple[int, ...]
 Columns = tuple[str, ...]
 #: A marginal of more cells than this is left out of a default workload.

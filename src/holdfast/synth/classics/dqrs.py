@@ -20,8 +20,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast._progress import progress
 from holdfast.noise._uniform import integers
 from holdfast.privacy._account import Account
@@ -44,7 +44,6 @@ from holdfast.synth.classics.dual_query import (
 )
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod
 
-Floats = NDArray[np.float64]
 THEOREM = (
     "DualQuery with rejection sampling: every decision to keep and every fresh draw is an exponential mechanism "
     "(proved in the module's docstring)"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast._progress import progress
 from holdfast.errors import require
 from holdfast.noise._uniform import integers
@@ -21,7 +22,6 @@ from holdfast.synth._models.oracle import Oracle, RecordObjective, best_records
 from holdfast.synth._workload import Workload
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod
 
-Floats = NDArray[np.float64]
 MOST_DRAWS = 1_000
 """Queries drawn in all, unless rounds and samples are given: each costs a pass over the weights of all queries."""
 MOST_STEP = 2.0

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast._progress import progress
 from holdfast.errors import require
 from holdfast.noise._source import Source
@@ -25,7 +25,6 @@ from holdfast.synth._workload import Workload
 from holdfast.synth.methods.measure import best_rounds
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod
 
-Floats = NDArray[np.float64]
 #: One-hot coefficients for so many records: domain, records, scale, source.
 Perturbation = Callable[[Any, int, float, Source], Floats]
 MOST_ROUNDS = 200

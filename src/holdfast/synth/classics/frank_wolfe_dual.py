@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast._progress import progress
 from holdfast.errors import require
 from holdfast.privacy._account import Account
@@ -18,7 +18,6 @@ from holdfast.synth.methods.initial_universe import HELD, SHARE, SUPPORT, initia
 from holdfast.synth.methods.measure import best_rounds
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod
 
-Floats = NDArray[np.float64]
 MOST_ROUNDS = 300
 THEOREM = "exponential mechanism, T adaptive selections of sensitivity 1 (soundness, section 9)"
 

@@ -15,6 +15,7 @@ from typing import Literal
 
 import numpy as np
 
+from holdfast._arrays import Floats
 from holdfast._progress import progress
 from holdfast.data._sensitivity import counts_l1
 from holdfast.errors import require
@@ -35,7 +36,7 @@ from holdfast.synth._models.generator.training import (
     require_generator,
     trained,
 )
-from holdfast.synth._models.model import Floats, Measurement, on_simplex
+from holdfast.synth._models.model import Measurement, on_simplex
 from holdfast.synth._rows.coded_rows import row_coins
 from holdfast.synth._rows.fit_rows import ReconciledModel
 from holdfast.synth._workload import Workload

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast._progress import progress
 from holdfast.data._sensitivity import counts_l1, counts_l2
 from holdfast.errors import require
@@ -39,7 +39,6 @@ from holdfast.synth._workload import Workload
 from holdfast.synth.methods.measure import measure_tables, noisy_rows
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisRank
 
-Floats = NDArray[np.float64]
 THEOREM = (
     "adaptive composition in zCDP of Gaussian tables and exponential-mechanism selections (McKenna et al. 2022; "
     "bounded range: Cesar and Rogers 2021); the model and its rows are post-processing"

@@ -9,7 +9,6 @@ from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from holdfast.data._sensitivity import counts_l2
 from holdfast.privacy._account import Account
@@ -27,7 +26,6 @@ from holdfast.synth.methods.measure import measure_tables, total_of
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisRank, SynthesisTask
 from holdfast.synth.methods.residuals import FACTORISED, measure_residuals, wanted_tables
 
-Floats = NDArray[np.float64]
 MOST_CELLS = 300_000
 """The largest junction tree that a graphical model is fitted on; beyond, rows are."""
 SWEEPS = 4

@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from holdfast.data._sensitivity import counts_l1, counts_l2
 from holdfast.privacy._account import Account
@@ -19,7 +18,6 @@ from holdfast.synth._workload import Workload
 from holdfast.synth.methods.measure import total_of
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisRank, SynthesisTask
 
-Floats = NDArray[np.float64]
 GAUSSIAN = "Gaussian mechanism on all 1-way marginals at once; columns drawn independently (post-processing)"
 LAPLACE = "Laplace mechanism on all 1-way marginals at once; columns drawn independently (post-processing)"
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast._progress import progress
 from holdfast.data._sensitivity import counts_l1
 from holdfast.errors import require
@@ -31,7 +32,6 @@ from holdfast.synth.methods.initial_universe import HELD, SHARE, SUPPORT, initia
 from holdfast.synth.methods.measure import ROUNDING, best_rounds, measure_tables, total_of
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisRank, SynthesisTask
 
-Floats = NDArray[np.float64]
 Columns = tuple[str, ...]
 MOST_ROUNDS = 200
 PASSES = 10

@@ -20,6 +20,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from holdfast._arrays import Floats
 from holdfast.errors import require
 from holdfast.noise._source import Source
 from holdfast.privacy._account import Account
@@ -41,7 +42,7 @@ from holdfast.synth._models.generator.training import (
     trained,
 )
 from holdfast.synth._models.graphical.growing import GrownTree, grown_trees
-from holdfast.synth._models.model import Floats, Measurement, Model, on_simplex
+from holdfast.synth._models.model import Measurement, Model, on_simplex
 from holdfast.synth._rows.coded_rows import row_coins
 from holdfast.synth._rows.fit_rows import ReconciledModel, limited
 from holdfast.synth._workload import Workload

@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from holdfast._arrays import Floats
 from holdfast.errors import ParameterError
 from holdfast.privacy._account import Account
 from holdfast.privacy._mechanisms.gaussian import Gaussian
 from holdfast.synth._exact_counts import ExactCounts
-from holdfast.synth._models.model import Floats, Measurement
+from holdfast.synth._models.model import Measurement
 from holdfast.synth._workload import Workload
 from holdfast.synth._workload.residual_basis import Columns, Strategy, residual_table, restored_table
 

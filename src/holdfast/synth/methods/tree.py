@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from holdfast.data._sensitivity import counts_l1
 from holdfast.privacy._account import Account
@@ -25,7 +24,6 @@ from holdfast.synth._workload import Workload
 from holdfast.synth.methods.measure import measure_tables
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisRank
 
-Floats = NDArray[np.float64]
 THEOREM = (
     "noisy 1-way tables, d - 1 exponential-mechanism selections of an edge, noisy 2-way tables, composed ("
     "McKenna, Miklau and Sheldon 2021; bounded range: Cesar and Rogers 2021); the model and its rows are "

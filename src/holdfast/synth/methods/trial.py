@@ -9,6 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
+from holdfast._arrays import Floats
 from holdfast.data._sensitivity import counts_l1, counts_l2
 from holdfast.noise._idealised import normal
 from holdfast.noise._source import Source
@@ -20,7 +21,7 @@ from holdfast.synth._exact_counts import ExactCounts
 from holdfast.synth._models.graphical.estimation import column_centres, estimate_model
 from holdfast.synth._models.graphical.growing import MOST_CELLS, Forest
 from holdfast.synth._models.graphical.junction_tree import Columns, Triangulation
-from holdfast.synth._models.model import Floats, Measurement, Model
+from holdfast.synth._models.model import Measurement, Model
 from holdfast.synth._workload import Workload
 from holdfast.synth._workload.residual_basis import Strategy, residual_table
 from holdfast.synth.methods.adaptive import weighted_errors

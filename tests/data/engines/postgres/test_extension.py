@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast._cli.app import app
 from holdfast._kernel import SgdOptions, start
 from holdfast.data import Categorical, Encoder, Identifier, Numeric, Order, Schema, open_table
@@ -40,7 +40,6 @@ from holdfast.release import Release
 from tests.servers.postgres import READER_PASSWORD, Server
 from tests.servers.postgres_extension import able_to_build, folder
 
-Floats = NDArray[np.float64]
 N = 203  # a short last batch at b = 10 and 50
 SCHEMA_OF_ROWS = Schema(
     [

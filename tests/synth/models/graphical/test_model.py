@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.synth._models.graphical.estimation import CliqueLayout, lbfgs
 from holdfast.synth._models.graphical.junction_tree import (
     JunctionTree,
@@ -22,7 +22,6 @@ from holdfast.synth._models.graphical.junction_tree import (
 )
 from holdfast.synth._models.graphical.model import GraphicalModel
 
-Floats = NDArray[np.float64]
 NAMES = tuple("abcdef")
 SIZES = (2, 3, 2, 4, 3, 1)
 DOMAIN = dict(zip(NAMES, SIZES, strict=True))

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from holdfast._arrays import Codes
 from holdfast.noise._source import Source
 from holdfast.synth._models.graphical.junction_tree import JunctionTree, propagate, shape_of
 from holdfast.synth._models.graphical.model import GraphicalModel, bit_reversed_rank, deal
 
-Codes = NDArray[np.int64]
 DOMAIN = {"a": 3, "b": 4, "c": 5}
 CHAIN = [("a", "b"), ("b", "c")]
 

@@ -21,8 +21,9 @@ from hashlib import sha256
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from holdfast._arrays import Floats
 from holdfast._kernel.options import LOSSES, SgdOptions
 from holdfast.data._order import DIGITS, KeyedHash, Order, Shuffled
 from holdfast.data._sql.features import FeatureRow
@@ -30,7 +31,6 @@ from holdfast.data._sql.statements import Statements
 from holdfast.data._sql.sums import CodedRow, Layer, StatementRow
 from holdfast.errors import DataError, ParameterError, require
 
-Floats = NDArray[np.float64]
 FORMAT = 20260101.0
 """The first number of a plan, as in holdfast_sgd.c."""
 MOST_STEPS = 2**18

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from holdfast._arrays import Codes, Floats
 from holdfast.errors import require
 from holdfast.noise._source import Source
 from holdfast.noise._uniform import permutation
 from holdfast.synth._models.generator.heads import Heads, Singles
-from holdfast.synth._models.model import Codes, Floats
 from holdfast.synth._models.product import rounded
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from holdfast._arrays import Floats
 from holdfast._extras import optional
 from holdfast.errors import require
 from holdfast.noise._idealised import normal
@@ -22,7 +23,6 @@ from holdfast.noise._source import Source
 from holdfast.synth._models.generator.heads import Heads, Singles
 from holdfast.synth._models.generator.stacks import block_stacks, stack_distance
 from holdfast.synth._models.generator.targets import Objective, Targets
-from holdfast.synth._models.model import Floats
 
 NOISE = 64
 HIDDEN = (256, 256)

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from holdfast._arrays import Floats
 from holdfast.synth._models.generator.heads import Heads, Singles
-from holdfast.synth._models.model import Floats
 
 
 class Payoffs:

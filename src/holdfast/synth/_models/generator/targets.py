@@ -18,13 +18,12 @@ from itertools import accumulate
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Codes, Floats
 from holdfast.errors import require
 from holdfast.synth._models.generator.heads import Heads, Singles
-from holdfast.synth._models.model import Floats, Measurement
+from holdfast.synth._models.model import Measurement
 
-Places = NDArray[np.int64]
 #: Below this share of wanted pairs in a block, its columns are gone through one by one. All pairs have half.
 DENSE = 0.3
 
@@ -41,8 +40,8 @@ class Block:
     """Values of sets that share a prefix: (features of the prefix, of the next column, of the last column)."""
 
     prefix: tuple[slice, ...]
-    left: Places
-    right: Places
+    left: Codes
+    right: Codes
     wanted: Singles
     precision: Singles
     """1 / sigma^2 in units of proportions; 0 where nothing was measured."""

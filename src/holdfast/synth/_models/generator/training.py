@@ -12,6 +12,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
+from holdfast._arrays import Floats
 from holdfast._progress import progress
 from holdfast.errors import require
 from holdfast.noise._idealised import normal
@@ -19,7 +20,7 @@ from holdfast.noise._source import Source
 from holdfast.synth._models.generator.heads import Heads, Singles
 from holdfast.synth._models.generator.network import NetworkMixture, require_network
 from holdfast.synth._models.generator.targets import Objective, Targets
-from holdfast.synth._models.model import Floats, Measurement
+from holdfast.synth._models.model import Measurement
 
 COMPONENTS = 500
 """Of the mixture. On one latent table of 60 columns, one seed: 200 are 6 % worse than 500, and 1,000 are 2 % better."""

@@ -22,8 +22,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Floats
 from holdfast.errors import require
 from holdfast.synth._models.graphical.junction_tree import (
     Beliefs,
@@ -37,7 +37,6 @@ from holdfast.synth._models.graphical.junction_tree import (
 from holdfast.synth._models.graphical.model import GraphicalModel
 from holdfast.synth._models.model import Measurement, on_simplex
 
-Floats = NDArray[np.float64]
 Tables = Mapping[Columns, Floats]
 #: kappa is at most this many times the noise. Noisy tables contradict each other: believed without restraint they have
 #: no model, and the search runs away.

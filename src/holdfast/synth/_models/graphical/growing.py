@@ -14,10 +14,11 @@ from itertools import combinations
 
 import numpy as np
 
+from holdfast._arrays import Floats
 from holdfast.synth._models.graphical.estimation import column_centres, estimate_model
 from holdfast.synth._models.graphical.junction_tree import Columns, Triangulation
 from holdfast.synth._models.graphical.model import GraphicalModel
-from holdfast.synth._models.model import Floats, Measurement
+from holdfast.synth._models.model import Measurement
 
 MOST_TURNS = 8
 MOST_CELLS = 2**14

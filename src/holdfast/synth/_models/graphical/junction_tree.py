@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from holdfast._arrays import Floats
+
 Columns = tuple[str, ...]
 #: What is below this share of the largest is taken as impossible, so that no quotient overflows.
 LEAST = 1e-200

@@ -16,13 +16,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from holdfast._arrays import Codes, Floats
 from holdfast.noise._source import Source
 from holdfast.synth._models.graphical.junction_tree import Beliefs, Columns, JunctionTree, shape_of, sum_onto
 
-Codes = NDArray[np.int64]
-Floats = NDArray[np.float64]
 #: Rows that stand for the model where an exact table would be too large.
 DRAWN_ROWS = 2**17
 #: The largest table that elimination may make, in cells (128 MB); beyond, rows of the model are counted.
