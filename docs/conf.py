@@ -102,21 +102,36 @@ def _restructured(piece: str) -> str:
     return "".join(escaped)
 
 
+#: Sections of numpydoc that are lists of names with what they mean.
+LONGEST_TYPE = 60
+LISTS = ("Parameters", "Attributes", "Returns", "Yields", "Raises", "Other Parameters")
+
+
 def _listed(lines: list[str]) -> list[str]:
-    """A section `Parameters`, underlined as scikit-learn does, becomes a list."""
+    """Sections of numpydoc: a bold title, and where names are described, a list."""
     out: list[str] = []
-    inside = False
-    for line in lines:
-        if re.fullmatch(r"-{3,}", line) and out and out[-1] == "Parameters":
-            out[-1:] = ["**Parameters**", ""]
-            inside = True
-            continue
-        inside = inside and bool(line)
-        entry = re.fullmatch(r"([^ :]+(?:, [^ :]+)*) : (.*)", line) if inside else None
-        names = [f"``{name}``" for name in entry[1].replace("\\", "").split(", ")] if entry else []
-        more = f"  {line.strip()}" if inside else line
-        out.append(f"* {', '.join(names)}: {entry[2]}" if entry else more)
+    section = ""
+    for place, line in enumerate(lines):
+        if re.fullmatch(r"-{3,}", line) and out and re.fullmatch(r"[A-Z][A-Za-z ]+", out[-1]):
+            section = out.pop()
+            out += [f"**{section}**", ""]
+        elif section not in LISTS or not line.strip():
+            out.append(line)
+        elif line.startswith(" "):
+            out.append(f"  {line.strip()}")
+        else:
+            following = lines[place + 1] if place + 1 < len(lines) else ""
+            out.append(_described(line, more=following.startswith(" ")))
     return out
+
+
+def _described(line: str, *, more: bool) -> str:
+    """A line of such a list: `name : type` with the meaning below, or `name : meaning`; a type where it is returned."""
+    names, _, rest = (part.strip() for part in line.partition(" : "))
+    code = ", ".join(f"``{name}``" for name in names.replace("\\", "").replace("``", "").split(", "))
+    if more and len(rest) <= LONGEST_TYPE:
+        return f"* {code} ({rest}):" if rest else f"* {code}:"
+    return f"* {code}: {rest}" if rest else f"* {code}"
 
 
 def _readable(
