@@ -1,4 +1,4 @@
-"""Three walks through the code: which files a reader of one call must open, in order.
+"""Two walks through the code, as users take them: which files a reader must open, in order.
 
     python docs/walks.py [NAME ...] [--json] [--draw docs/figures/walks.svg]
 
@@ -7,7 +7,7 @@ entry; `sys.setprofile` sees the calls, in threads too. Templates are files, and
 count. Bodies of modules and classes do not count, nor does code that `dataclasses` generates;
 comprehensions and lambdas belong to their file. Each walk runs twice, on other rows, and the
 second run is traced: imports, caches and what is built once are not part of it. Noise is seeded,
-since rare draws enter rare files. The walks are the first examples of the docs' pages.
+since rare draws enter rare files. Both walks begin with a file and a ledger and end with a page that is verified.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from html import escape
 from itertools import pairwise
@@ -29,29 +30,40 @@ from types import FrameType
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+from pyarrow import parquet
 
 import holdfast
-from holdfast import Account, Categorical, Ledger, Numeric, Release, Schema
-from holdfast.dossier import Dossier, verify_dossier
+from holdfast import (
+    Categorical,
+    Dossier,
+    Ledger,
+    Numeric,
+    PrivateLogisticRegression,
+    Schema,
+    Synthesizer,
+    open_table,
+    verify_dossier,
+)
 from holdfast.errors import BudgetWarning, NotPrivateWarning
-from holdfast.learn import PrivateLogisticRegression
 from holdfast.privacy import ApproxDP
-from holdfast.synth import Synthesizer
 
+LIMIT = ApproxDP(1.0, 1e-6)
 PACKAGE = Path(holdfast.__file__).resolve().parent
 TITLES = {
-    "fit": ("Fit a model", "PrivateLogisticRegression.fit, release_.save"),
-    "synthesise": ("Synthesise a table", "Synthesizer.fit, sample"),
-    "dossier": ("Write and verify its page", "Dossier.save, verify_dossier"),
-    "ledger": ("The same with a ledger", "Dossier.save, verify_dossier, recomputed"),
+    "model": ("A file to a model and its page", "open_table, fit, save; Dossier.save, verify_dossier"),
+    "rows": (
+        "A file to synthetic rows and their page",
+        "open_table, fit, sample, save; Dossier.save, verify_dossier",
+    ),
 }
-DRAWN = ("fit", "synthesise", "dossier")
 LAYERS = (
     "testing",
-    "cli",
-    "demo",
+    "_cli",
+    "_demo",
     "plan",
     "dossier",
+    "refute",
     "audit",
     "attack",
     "learn",
@@ -61,25 +73,36 @@ LAYERS = (
     "data",
     "privacy",
     "noise",
-    "kernel",
+    "_kernel",
     "root",
 )
 """Rooms from the top layer to the bottom one; `root` are the files beside the rooms (errors, progress)."""
 
 Walk = Callable[[], object]
-Entered = dict[str, str]
-"""File -> the function by which it was first entered, in order."""
 
 
-def entered(walk: Walk, package: Path = PACKAGE) -> Entered:
-    """The files under `package` in which a call of this walk is entered."""
+@dataclass
+class Trace:
+    """What a walk enters: files with the function by which each was first entered, in order; functions; calls."""
+
+    files: dict[str, str] = field(default_factory=dict)
+    functions: set[tuple[str, str]] = field(default_factory=set)
+    calls: int = 0
+
+    def counts(self) -> str:
+        """In words."""
+        return f"{len(self.files)} files, {len(self.functions):,} functions, {self.calls:,} calls"
+
+
+def trace(walk: Walk, package: Path = PACKAGE) -> Trace:
+    """The files and functions under `package` in which a call of this walk is entered."""
 
     @cache
     def inside(file: str) -> str | None:
         path = Path(os.path.realpath(file))
         return path.relative_to(package).as_posix() if path.is_relative_to(package) else None
 
-    found: Entered = {}
+    entered = Trace()
 
     def look(frame: FrameType, event: str, _: Any) -> None:
         code = frame.f_code
@@ -87,7 +110,9 @@ def entered(walk: Walk, package: Path = PACKAGE) -> Entered:
         if event == "call" and code.co_flags & inspect.CO_OPTIMIZED:
             file = inside(code.co_filename)
             if file is not None:
-                found.setdefault(file, code.co_qualname)
+                entered.files.setdefault(file, code.co_qualname)
+                entered.functions.add((file, code.co_qualname))
+                entered.calls += 1
 
     package = package.resolve()
     before = sys.getprofile(), threading.getprofile()
@@ -98,96 +123,79 @@ def entered(walk: Walk, package: Path = PACKAGE) -> Entered:
     finally:
         sys.setprofile(before[0])
         threading.setprofile(before[1])
-    return found
+    return entered
 
 
 # The walks: each is prepared in a folder of its own, then walked.
 
 
-def _people(seed: int) -> tuple[Any, Any]:
-    draw = np.random.default_rng(seed)
-    rows = draw.normal(size=(4000, 3)) / 3
-    return rows, np.where(rows @ [2.0, -1.0, 0.5] + draw.normal(size=4000) / 4 > 0, "ill", "well")
+SCHEMA = Schema(
+    [
+        Numeric("age", 18, 90, bins=6, integer=True),
+        Categorical("ward", [1, 2, 3], null="(missing)"),
+        Categorical("ill", ["no", "yes"]),
+    ],
+    adjacency="replace",
+)
 
 
-def _model(seed: int | None) -> PrivateLogisticRegression:
-    return PrivateLogisticRegression(
-        epsilon=1.0, delta=1e-6, row_norm=1.0, classes=["ill", "well"], random_state=seed
-    )
-
-
-def _release(model: PrivateLogisticRegression) -> Release[Any]:
-    assert model.release_ is not None
-    return model.release_
-
-
-def fit(folder: Path, seed: int) -> Walk:
-    """`PrivateLogisticRegression.fit` to `release_.save`, the method chosen by `auto`."""
-    rows, labels = _people(seed)
-
-    def walk() -> None:
-        model = _model(seed)
-        model.fit(rows, labels)
-        _release(model).save(folder / "model.holdfast")
-
-    return walk
-
-
-def synthesise(folder: Path, seed: int) -> Walk:
-    """`Synthesizer.fit().sample()`, the method chosen by `auto`."""
+def _prepare(folder: Path, seed: int) -> None:
+    """A Parquet file of invented people, its schema and a ledger with a dataset."""
     draw = np.random.default_rng(seed)
     age = draw.integers(18, 90, 3000)
     ill = np.where(age + draw.normal(0, 20, 3000) > 60, "yes", "no")
-    frame = {"age": age, "ill": ill, "ward": draw.integers(1, 4, 3000)}
-    schema = Schema(
-        [
-            Numeric("age", 18, 90, bins=6, integer=True),
-            Categorical("ill", ["no", "yes"]),
-            Categorical("ward", [1, 2, 3], null="(missing)"),
-        ]
-    )
-    return lambda: Synthesizer(epsilon=1.0, delta=1e-6, random_state=seed).fit(frame, schema).sample()
+    people = pa.table({"age": age, "ward": draw.integers(1, 4, 3000), "ill": ill})
+    parquet.write_table(people, folder / "people.parquet")
+    SCHEMA.save(folder / "people.toml")
+    with Ledger.create(folder / "budget.db") as ledger:
+        ledger.dataset("people", limit=LIMIT, adjacency="replace", approver="R. Officer")
 
 
-def dossier(folder: Path, seed: int) -> Walk:
-    """The page about a saved model, written and verified."""
-    release, page = folder / "model.holdfast", folder / "dossier.html"
-    _release(_model(seed).fit(*_people(seed))).save(release)
+def _page(folder: Path, name: str) -> None:
+    """Of a release that the ledger paid for, written and verified."""
+    release, page = folder / name, folder / "dossier.html"
+    with Ledger.open(folder / "budget.db") as ledger:
+        Dossier.of_files([release], ledger=ledger).save(page)
+    assert verify_dossier(page, releases=[release], ledger=folder / "budget.db", recompute=True).ok
+
+
+def model(folder: Path, seed: int) -> Walk:
+    """A Parquet file and a ledger to a model and its page, the method chosen by `auto`."""
+    _prepare(folder, seed)
 
     def walk() -> None:
-        Dossier.of_files([release]).save(page)
-        assert not verify_dossier(page, releases=[release]).problems
+        people = open_table(folder / "people.parquet", Schema.load(folder / "people.toml"))
+        with Ledger.open(folder / "budget.db") as ledger:
+            account = ledger.account("people", name="model", limit=LIMIT, purpose="a model", seed=seed)
+            fitted = PrivateLogisticRegression().fit(people, target="ill", account=account)
+        assert fitted.release_ is not None
+        fitted.release_.save(folder / "model.holdfast")
+        _page(folder, "model.holdfast")
 
     return walk
 
 
-def ledger(folder: Path, seed: int) -> Walk:
-    """The page about a saved model that a ledger paid for, and the check of all three."""
-    release, page, path = folder / "model.holdfast", folder / "dossier.html", folder / "budget.ledger"
-    limit = ApproxDP(1.0, 1e-6)
-    with Ledger.create(path) as paid:
-        paid.dataset("clinic", limit=limit, currency="gdp", adjacency="zero_out", approver="R. Officer")
-        account: Account = paid.account("clinic", name="model", limit=limit, purpose="a model", seed=seed)
-        _release(_model(None).fit(*_people(seed), account=account)).save(release)
+def rows(folder: Path, seed: int) -> Walk:
+    """A Parquet file and a ledger to synthetic rows and their page, the method chosen by `auto`."""
+    _prepare(folder, seed)
 
     def walk() -> None:
-        with Ledger.open(path) as opened:
-            Dossier.of_files([release], ledger=opened).save(page)
-        assert verify_dossier(page, releases=[release], ledger=path, recompute=True).ok
+        people = open_table(folder / "people.parquet", Schema.load(folder / "people.toml"))
+        with Ledger.open(folder / "budget.db") as ledger:
+            account = ledger.account("people", name="rows", limit=LIMIT, purpose="synthetic rows", seed=seed)
+            synthetic = Synthesizer().fit(people, account=account)
+        synthetic.sample()
+        synthetic.release_.save(folder / "rows.holdfast")
+        _page(folder, "rows.holdfast")
 
     return walk
 
 
-WALKS: dict[str, Callable[[Path, int], Walk]] = {
-    "fit": fit,
-    "synthesise": synthesise,
-    "dossier": dossier,
-    "ledger": ledger,
-}
+WALKS: dict[str, Callable[[Path, int], Walk]] = {"model": model, "rows": rows}
 
 
-def traced(name: str) -> Entered:
-    """The files that a walk enters when it is taken for the second time."""
+def traced(name: str) -> Trace:
+    """What a walk enters when it is taken for the second time."""
     with tempfile.TemporaryDirectory() as scratch, warnings.catch_warnings():
         for expected in (NotPrivateWarning, BudgetWarning):  # invented people, seeded and fitted again
             warnings.simplefilter("ignore", expected)
@@ -195,7 +203,7 @@ def traced(name: str) -> Entered:
         for folder in (first, second):
             folder.mkdir()
         WALKS[name](first, 101)()
-        return entered(WALKS[name](second, 102))
+        return trace(WALKS[name](second, 102))
 
 
 def room(file: str) -> str:
@@ -241,9 +249,9 @@ def _step(x0: float, y0: float, x1: float, y1: float) -> str:
     return f'<path class="{"up" if x1 < x0 else "way"}" d="M{x0:g} {y0:g}{bend}"/>'
 
 
-def _panel(name: str, walk: Entered, left: float, lane: float) -> tuple[list[str], float]:
+def _panel(name: str, walk: Trace, left: float, lane: float) -> tuple[list[str], float]:
     """The drawing of one walk and how wide it is."""
-    files = list(walk)
+    files = list(walk.files)
     rooms = [layer for layer in LAYERS if any(room(file) == layer for file in files)]
     gutter = 22.0 + LETTER * max(len(_label(file)) for file in files) + 8.0
     place = {one: left + gutter + lane * (k + 0.5) for k, one in enumerate(rooms)}
@@ -253,7 +261,7 @@ def _panel(name: str, walk: Entered, left: float, lane: float) -> tuple[list[str
     parts = [
         f'<text class="title" x="{left:g}" y="20">{escape(title)}</text>',
         f'<text class="calls" x="{left:g}" y="36">{escape(calls)}</text>',
-        f'<text x="{left:g}" y="53">{len(files)} files, <tspan class="back">turns back {back} times</tspan></text>',
+        f'<text x="{left:g}" y="53">{walk.counts()}, <tspan class="back">turns back {back} times</tspan></text>',
     ]
     for one, x in place.items():
         parts.append(
@@ -269,7 +277,7 @@ def _panel(name: str, walk: Entered, left: float, lane: float) -> tuple[list[str
         turned = k > 0 and x < spots[k - 1][0]
         parts.append(
             f'<circle class="{"turn" if turned else "dot"}" cx="{x:g}" cy="{y:g}" r="3.2">'
-            f"<title>{escape(file)}: {escape(walk[file])}</title></circle>"
+            f"<title>{escape(file)}: {escape(walk.files[file])}</title></circle>"
         )
         parts.append(f'<text class="number" x="{left + 13:g}" y="{y + 3:g}">{k + 1}</text>')
         parts.append(
@@ -293,10 +301,10 @@ def _legend(left: float, top: float) -> list[str]:
     return parts
 
 
-def drawing(walks: Mapping[str, Entered]) -> str:
+def drawing(walks: Mapping[str, Trace]) -> str:
     """The walks side by side, as SVG."""
-    letters = sum(30.0 + LETTER * max(len(_label(file)) for file in walk) for walk in walks.values())
-    lanes = sum(len({room(file) for file in walk}) for walk in walks.values())
+    letters = sum(30.0 + LETTER * max(len(_label(file)) for file in walk.files) for walk in walks.values())
+    lanes = sum(len({room(file) for file in walk.files}) for walk in walks.values())
     lane = (WIDTH - 2 * EDGE - GAP * (len(walks) - 1) - letters) / lanes
     parts, left = [], EDGE
     for name, walk in walks.items():
@@ -304,10 +312,10 @@ def drawing(walks: Mapping[str, Entered]) -> str:
         parts += panel
         left += width + GAP
     # Under the last walk there is room for the legend.
-    below = HEAD + ROW * len(walk) + 40
+    below = HEAD + ROW * len(walk.files) + 40
     parts += _legend(left - width - GAP, below)
-    height = max(HEAD + ROW * max(len(walk) for walk in walks.values()), below + 36) + 8
-    counted = ", ".join(f"{TITLES[name][0]} {len(walk)}" for name, walk in walks.items())
+    height = max(HEAD + ROW * max(len(walk.files) for walk in walks.values()), below + 36) + 8
+    counted = ", ".join(f"{TITLES[name][0]} {len(walk.files)}" for name, walk in walks.items())
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH:g} {height:g}" role="img">',
@@ -326,23 +334,21 @@ def main() -> None:
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(WALKS)}; all without")
     parser.add_argument("--json", action="store_true", help="print the counts")
-    parser.add_argument("--draw", type=Path, metavar="SVG", help=f"draw {', '.join(DRAWN)} to this file")
+    parser.add_argument("--draw", type=Path, metavar="SVG", help="draw them to this file")
     chosen = parser.parse_args()
     if unknown := set(chosen.names) - set(WALKS):
         parser.error(f"NAME must be one of {', '.join(WALKS)}, got {', '.join(sorted(unknown))}")
     walks = {name: traced(name) for name in chosen.names or WALKS}
-    counts = {name: len(walk) for name, walk in walks.items()}
+    counts = {name: len(walk.files) for name, walk in walks.items()}
     if chosen.json:
         print(json.dumps(counts))
     else:
         for name, walk in walks.items():
-            print(f"{name}: {len(walk)} files, turns back {turns(list(walk))} times ({TITLES[name][1]})")
-            for k, (file, function) in enumerate(walk.items(), start=1):
+            print(f"{name}: {walk.counts()}, turns back {turns(list(walk.files))} times ({TITLES[name][1]})")
+            for k, (file, function) in enumerate(walk.files.items(), start=1):
                 print(f"{k:4} {file:42} {function}")
     if chosen.draw is not None:
-        chosen.draw.write_text(
-            drawing({name: walks[name] for name in DRAWN if name in walks}), encoding="utf-8"
-        )
+        chosen.draw.write_text(drawing(walks), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A reader of one call opens few files, and the tracer that says so sees every one."""
+"""The walks are what users do, and the tracer that counts their files sees every one."""
 
 from __future__ import annotations
 
@@ -19,24 +19,18 @@ pytestmark = pytest.mark.slow  # the traced walks are shared by all tests
 
 
 @pytest.fixture(scope="module")
-def traces() -> dict[str, walks.Entered]:
+def traces() -> dict[str, walks.Trace]:
     return {name: walks.traced(name) for name in walks.WALKS}
 
 
-def test_every_walk_goes_through_its_rooms(traces: dict[str, walks.Entered]) -> None:
+def test_every_walk_goes_from_a_file_to_a_page(traces: dict[str, walks.Trace]) -> None:
     assert list(walks.WALKS) == list(walks.TITLES)
-    for name, first, last in (
-        # A release is made last, and its words, unless something before it was said in words too.
-        ("fit", "learn", {"release", "privacy"}),
-        ("synthesise", "synth", {"release", "privacy"}),
-        ("dossier", "dossier", {"dossier"}),
-        ("ledger", "ledger", {"privacy"}),
-    ):
-        files = list(traces[name])
-        assert walks.room(files[0]) == first
-        assert walks.room(files[-1]) in last
-        assert all((walks.PACKAGE / file).is_file() for file in files)
-        assert {walks.room(file) for file in files} <= set(walks.LAYERS)
+    for name, maker in (("model", "learn"), ("rows", "synth")):
+        rooms = [walks.room(file) for file in traces[name].files]
+        assert next(room for room in rooms if room != "root") == "data"
+        assert {maker, "ledger", "privacy", "noise", "release", "dossier"} <= set(rooms) <= set(walks.LAYERS)
+        assert all((walks.PACKAGE / file).is_file() for file in traces[name].files)
+        assert len(traces[name].files) <= len(traces[name].functions) <= traces[name].calls
 
 
 def _package(folder: Path, name: str, *, extra: bool) -> ModuleType:
@@ -59,16 +53,17 @@ def test_a_file_more_raises_the_count(
     monkeypatch.syspath_prepend(tmp_path)
     name = f"walked_{extra}".lower()
     module: Any = _package(tmp_path, name, extra=extra)
-    found = walks.entered(module.go, tmp_path / name)
-    assert list(found) == files
-    assert list(found.values())[:2] == ["go", "step"]
+    entered = walks.trace(module.go, tmp_path / name)
+    assert list(entered.files) == files
+    assert list(entered.files.values())[:2] == ["go", "step"]
+    assert len(entered.functions) == entered.calls >= len(files)
 
 
 def test_bodies_do_not_count_and_threads_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     module: Any = _package(tmp_path, "walked_thread", extra=False)
     package = tmp_path / "walked_thread"
-    assert walks.entered(lambda: import_module("walked_thread.c"), package) == {}
+    assert walks.trace(lambda: import_module("walked_thread.c"), package).files == {}
 
     def threaded() -> None:
         other = threading.Thread(target=module.go)
@@ -76,7 +71,7 @@ def test_bodies_do_not_count_and_threads_do(tmp_path: Path, monkeypatch: pytest.
         other.join()
 
     before = sys.getprofile(), threading.getprofile()
-    assert list(walks.entered(threaded, package)) == ["a.py", "b.py"]
+    assert list(walks.trace(threaded, package).files) == ["a.py", "b.py"]
     assert (sys.getprofile(), threading.getprofile()) == before
 
 
@@ -86,7 +81,7 @@ def test_a_walk_that_fails_stops_the_tracer(tmp_path: Path) -> None:
 
     before = sys.getprofile(), threading.getprofile()
     with pytest.raises(ArithmeticError):
-        walks.entered(fails, tmp_path)
+        walks.trace(fails, tmp_path)
     assert (sys.getprofile(), threading.getprofile()) == before
 
 
@@ -96,16 +91,19 @@ def test_turns_are_counted_once_a_climb() -> None:
     assert walks.turns(["noise/a.py", "learn/b.py", "noise/c.py", "learn/d.py"]) == 2
 
 
-def test_the_drawing_has_a_dot_for_each_file(traces: dict[str, walks.Entered]) -> None:
-    drawn = ElementTree.fromstring(walks.drawing({name: traces[name] for name in walks.DRAWN}))
+def test_the_drawing_has_a_dot_for_each_file(traces: dict[str, walks.Trace]) -> None:
+    drawn = ElementTree.fromstring(walks.drawing(traces))
     named = {title.text for title in drawn.iter("{http://www.w3.org/2000/svg}title")}
-    for name in walks.DRAWN:
-        assert {f"{file}: {function}" for file, function in traces[name].items()} <= named
+    for walk in traces.values():
+        assert {f"{file}: {function}" for file, function in walk.files.items()} <= named
 
 
 def test_the_command_counts(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    fake = {"fit": {"learn/a.py": "f"}, "dossier": {"dossier/a.py": "g", "dossier/b.py": "h"}}
+    fake = {
+        "model": walks.Trace(files={"learn/a.py": "f"}),
+        "rows": walks.Trace(files={"synth/a.py": "g", "dossier/b.py": "h"}),
+    }
     monkeypatch.setattr(walks, "traced", fake.__getitem__)
-    monkeypatch.setattr(sys, "argv", ["walks.py", "fit", "dossier", "--json"])
+    monkeypatch.setattr(sys, "argv", ["walks.py", "model", "rows", "--json"])
     walks.main()
-    assert json.loads(capsys.readouterr().out) == {"fit": 1, "dossier": 2}
+    assert json.loads(capsys.readouterr().out) == {"model": 1, "rows": 2}
