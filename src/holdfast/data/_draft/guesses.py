@@ -378,7 +378,8 @@ def _numbers_or_codes(evidence: Evidence, markers: list[str]) -> Guess:
         evidence.say(f"classes: {len(values)} whole numbers only; as a target it is a classification")
     elif why is not None:
         evidence.say(f"codes: whole numbers, but {why}")
-    inexact = evidence.kind is not Kind.integer and bool(np.any(np.abs(evidence.numbers) >= 2.0**53))
+    # Floats: texts and whole numbers of a file are kept to the last digit.
+    inexact = evidence.kind is Kind.floating and bool(np.any(np.abs(evidence.numbers) >= 2.0**53))
     if inexact or (not classes and why is None):
         return _numbers(evidence, markers, special)
     if special.any():
