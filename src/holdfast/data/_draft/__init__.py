@@ -137,7 +137,7 @@ def _candidate(seen: Evidence, column: Column) -> UnitCandidate | None:
     """The column as one that may name a person."""
     if not seen.found:
         return None
-    values = [str(word) for word in seen.words.slice(0, MOST_VALUES).to_pylist()]
+    values = [str(word) for word in seen.texts_at(slice(MOST_VALUES)).to_pylist()]
     return UnitCandidate.of(UnitEvidence(column=column, owned=seen.times, values=values))
 
 

@@ -104,13 +104,17 @@ class Evidence:
     @property
     def words(self) -> Any:
         """The texts that differ, as an Arrow array; whole numbers as they are written."""
+        return self.texts_at(slice(None))
+
+    def texts_at(self, places: slice) -> Any:
+        """Some of the texts that differ: to write millions of numbers takes memory."""
         if self.kind not in (*NUMBERS, *MOMENTS):
-            return self._texts
+            return self._texts[places]
         import pyarrow as pa
 
         if self._whole is not None:
-            return pa.array(self._whole).cast(pa.large_string())
-        return texts(pa.array(self.numbers))
+            return pa.array(self._whole[places]).cast(pa.large_string())
+        return texts(pa.array(self.numbers[places]))
 
     @cached_property
     def counted(self) -> dict[str, int]:
@@ -121,8 +125,7 @@ class Evidence:
     def probe(self) -> list[str]:
         """Some of the texts, without the blanks around them."""
         step = max(1, -(-self.distinct // PROBED))
-        few = self.words.take(np.arange(0, self.distinct, step)) if self.distinct else self.words
-        return [str(word).strip(BLANKS) for word in few.to_pylist()]
+        return [str(word).strip(BLANKS) for word in self.texts_at(slice(None, None, step)).to_pylist()]
 
     @property
     def distinct(self) -> int:
