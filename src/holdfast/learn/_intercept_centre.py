@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arrays import Floats
+from holdfast._kernel import SgdOptions
 from holdfast.data._sensitivity import counts_l1, counts_l2
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import OneVsAll, Squared, as_codes
@@ -132,7 +133,10 @@ def release_shares(
 
 
 def label_sum(examples: Examples, problem: Problem, *, bound: float) -> float:
-    """The sum of targets, each within the bound, null rows apart; private."""
+    """The sum of targets, each within the bound, null rows apart; private. Taken by the engine where it takes sums."""
+    taken = examples.target_sum(problem, bound=bound)
+    if taken is not None:
+        return taken
     total = 0.0
     for rows, labels in (clipped(chunk, problem) for chunk in examples.chunks()):
         total += float(np.sum(np.clip(labels[rows.any(axis=1)], -bound, bound)))
@@ -211,6 +215,14 @@ class ShiftedLabels(DerivedExamples):
     def shuffled(self, source: Source) -> Iterator[Chunk]:
         """In a secret order."""
         return map(self._shifted, self.examples.shuffled(source))
+
+    def epochs(self, options: SgdOptions, *, source: Source, passes: int, records: int) -> Floats | None:
+        """In the engine of the others, where it can shift their targets."""
+        bound = target_bound(self.problem)
+        shifted = self.examples.with_shifted_labels(bound=bound, shift=self.shift)
+        if shifted is None:
+            return None
+        return shifted.epochs(options, source=source, passes=passes, records=records)
 
     def _shifted(self, chunk: Chunk) -> Chunk:
         rows, labels = clipped(chunk, self.problem)

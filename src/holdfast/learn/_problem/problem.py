@@ -357,3 +357,34 @@ class NumberLabels:
         """Clipped and scaled, from a column of a table; NaN where a row has no number."""
         labels, absent = self.encode(batch.column(name)), batch.without_value(name)
         return labels if absent is None else np.where(absent, np.nan, labels)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShiftedNumbers:
+    """The same numbers within a bound, and a public number taken from each.
+
+    >>> ShiftedNumbers(
+    ...     numbers=NumberLabels(low=0.0, high=10.0, centred=True), bound=0.5, shift=0.25
+    ... ).encode([5.0, 99.0]).tolist()
+    [-0.25, 0.25]
+    """
+
+    numbers: NumberLabels
+    bound: float
+    shift: float
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """As of the numbers; the shift is among those of the method that paid for it."""
+        return self.numbers.parameters
+
+    def encode(self, y: Any) -> Floats:
+        """Clipped and shifted."""
+        return self._shifted(self.numbers.encode(y))
+
+    def encode_column(self, batch: Batch, name: str) -> Floats:
+        """Clipped and shifted, from a column of a table; NaN where a row has no number."""
+        return self._shifted(self.numbers.encode_column(batch, name))
+
+    def _shifted(self, labels: Floats) -> Floats:
+        return np.clip(labels, -self.bound, self.bound) - self.shift

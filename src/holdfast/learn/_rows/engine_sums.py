@@ -328,6 +328,13 @@ class EngineSums:
         bound = 2.0 * self.problem.norm_bound * target_bound
         return self.table.sums(CrossSum(rows=self.rows, target_bound=target_bound, bound=bound))
 
+    def target_sum(self, target_bound: float) -> float:
+        """The sum of y, labels clipped to `target_bound`: that of y times the constant column, over the constant.
+
+        One row moves it by its own rounded terms only: off by less than `rounding_of_sum` of the row's bound.
+        """
+        return float(self.cross(target_bound)[-1]) / self.rows.intercept
+
 
 def engine_sums(table: Table, rows: LabelledRows, problem: Problem) -> EngineSums | None:
     """The sums of a table's engine, where SQL has the loss and the rows already are within the problem's norm."""

@@ -141,8 +141,16 @@ class Examples:
         """Gradients and second moments summed where the rows are; None where rows are read instead."""
         return None
 
+    def target_sum(self, problem: Problem, *, bound: float) -> float | None:
+        """The sum of labels clipped to a bound, taken where the rows are; None where rows are read instead."""
+        return None
+
     def epochs(self, options: SgdOptions, *, source: Source, passes: int, records: int) -> Floats | None:
         """A whole run of permutation SGD where the rows are, private before noise; None where rows are read."""
+        return None
+
+    def with_shifted_labels(self, *, bound: float, shift: float) -> Examples | None:
+        """The same with every label clipped to a bound and a number taken from it, where an engine can do that."""
         return None
 
     def parts(self) -> int | None:

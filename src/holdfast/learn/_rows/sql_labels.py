@@ -7,7 +7,7 @@ from typing import Any
 
 from holdfast.data._sql.dialect import Dialect
 from holdfast.data._sql.sums import TINY, CodedRow
-from holdfast.learn._problem.problem import ClassLabels, LabelCoding, NumberLabels
+from holdfast.learn._problem.problem import ClassLabels, LabelCoding, NumberLabels, ShiftedNumbers
 
 Slope = Callable[[Any, str, str, Dialect], str]
 
@@ -34,9 +34,16 @@ def _number_label(coding: Any, name: str, row: CodedRow) -> str:
     return f"CASE WHEN abs({apart}) < {tiny} THEN {dialect.number(0.0)} ELSE {quotient} END"
 
 
+def _shifted_number(coding: Any, name: str, row: CodedRow) -> str:
+    """The number within its bound, and what is taken from it."""
+    label = within(_number_label(coding.numbers, name, row), -coding.bound, coding.bound, row.dialect)
+    return f"({label} - {row.dialect.number(coding.shift)})"
+
+
 _LABELS: dict[type[Any], Callable[[Any, str, CodedRow], str | None]] = {
     ClassLabels: _class_label,
     NumberLabels: _number_label,
+    ShiftedNumbers: _shifted_number,
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from holdfast.data._order import Order
 from holdfast.data._table import CHUNK_ROWS, Table
 from holdfast.errors import DataError, ParameterError
 from holdfast.learn._problem import Problem
-from holdfast.learn._problem.problem import LabelCoding
+from holdfast.learn._problem.problem import LabelCoding, NumberLabels, ShiftedNumbers
 from holdfast.learn._rows.counted_rows import may_lack
 from holdfast.learn._rows.engine_sums import EngineSums, LabelledRows, engine_sums
 from holdfast.learn._rows.examples import BLOCK, ArrayExamples, Chunk, Examples
@@ -111,6 +111,11 @@ class TableExamples(Examples):
         """Where the engine takes them and the rows already are within the problem's norm."""
         return engine_sums(self.table, self.labelled, problem) if self.table.can("engine_sums") else None
 
+    def target_sum(self, problem: Problem, *, bound: float) -> float | None:
+        """By the engine, from the sum of y times the constant column."""
+        engine = self.sums(problem) if self.intercept else None
+        return None if engine is None else engine.target_sum(bound)
+
     def epochs(self, options: SgdOptions, *, source: Source, passes: int, records: int) -> Floats | None:
         """By the kernel, in the engine: one secret order that every pass keeps (soundness, section 1, order (i))."""
         table: Any = self.table  # engines that can have a method for it
@@ -119,6 +124,12 @@ class TableExamples(Examples):
         order = Order.shuffled(source)
         made: Floats = table.epochs(self.labelled, options, order=order, passes=passes, records=records)
         return made
+
+    def with_shifted_labels(self, *, bound: float, shift: float) -> Examples | None:
+        """Numbers only, by a coding of their own."""
+        if not isinstance(self.coding, NumberLabels):
+            return None
+        return replace(self, coding=ShiftedNumbers(numbers=self.coding, bound=bound, shift=shift))
 
     def parts(self) -> int | None:
         """The engine's: the caller's number, or one that follows from the number of rows."""
