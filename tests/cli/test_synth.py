@@ -68,7 +68,7 @@ def test_rows_and_release_are_written(clinic: tuple[str, ...], tmp_path: Path, e
 
 def test_json_tells_the_same(clinic: tuple[str, ...], tmp_path: Path) -> None:
     shown = run(*clinic, "--epsilon", "1", "-o", tmp_path / "s.csv", "--rows", "50", "--json")
-    record = json.loads(shown.output)
+    record = json.loads(shown.stdout)
     assert record["rows"] == 50
     assert record["certificates"][0]["name"] == "largest error"
     assert record["private"] is True

@@ -12,23 +12,24 @@ DUCKDB = "duckdb://"
 
 
 def local_place(source: str | os.PathLike[str]) -> Path | None:
-    """The file, folder or pattern that a source is read from; None for a server's table.
+    """The file, folder or pattern that a source is read from; None for a server's table and a URL without a file.
 
     >>> print(local_place("clinic.parquet"), local_place("duckdb:///clinic.db?table=visits"))
     clinic.parquet clinic.db
-    >>> print(local_place("postgresql://ann@host/clinic?table=visits"))
-    None
+    >>> print(local_place("postgresql://ann@host/clinic?table=visits"), local_place("duckdb://clinic.db?table=visits"))
+    None None
     """
     text = os.fspath(source)
     if text.startswith(DUCKDB):
-        return Path(database_file(text))
+        file = database_file(text)
+        return None if not file or os.path.isdir(file) else Path(file)
     return None if "://" in text else Path(text)
 
 
 def database_file(url: str) -> str:
     """The file of a DuckDB URL. As with SQLite URLs, three slashes are a relative path and four an absolute one."""
     path = unquote(urlsplit(url).path.removeprefix("/"))
-    return path if os.path.exists(path) or not os.path.exists("/" + path) else "/" + path
+    return path if not path or os.path.exists(path) or not os.path.exists("/" + path) else "/" + path
 
 
 def module_file(function: str) -> Path | None:
