@@ -180,6 +180,17 @@ FAULTS: tuple[Fault, ...] = (
         tests=("tests/dossier/verification/test_findings.py::test_an_approval_is_never_invented",),
     ),
     Fault(
+        name="doubts: what voids is read out of the sentence",
+        target="dossier:doubts",
+        old='Assumption.from_json(stored) for stored in one.guarantee["assumptions"]',
+        new='Assumption.from_json(dict(stored) | {"voids": "registered" in stored["text"]}) '
+        'for stored in one.guarantee["assumptions"]',
+        tests=(
+            "tests/dossier/verification/test_sentences.py::test_a_sentence_of_the_users_voids_nothing",
+            "tests/dossier/verification/test_sentences.py::test_sentences_decide_nothing",
+        ),
+    ),
+    Fault(
         name="doubts: a release without a ledger rests on nothing",
         target="dossier:doubts",
         old="not one.provenance.head",
