@@ -81,7 +81,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="closing: a release is made and the ledger does not hear of it",
-        target="release:Release.of",
+        target="release:Release.paid_by",
         old="if head:",
         new="if not head:",
         tests=("tests/dossier/verification/test_findings.py::test_what_is_sound_passes",),
