@@ -368,7 +368,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
             coef=coef,
             intercept=intercept,
             row_norm=prepared.row_norm,
-            classes=getattr(prepared.coding, "names", None),
+            classes=prepared.coding.names,
             feature_names=prepared.feature_names,
             noise_std=None if std is None else unit * std,
             intercept_noise_std=None
