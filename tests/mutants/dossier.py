@@ -81,7 +81,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="closing: a release is made and the ledger does not hear of it",
-        target="release:Release.of",
+        target="release:Release.paid_by",
         old="if head:",
         new="if not head:",
         tests=("tests/dossier/verification/test_findings.py::test_what_is_sound_passes",),
@@ -178,6 +178,17 @@ FAULTS: tuple[Fault, ...] = (
         old='account.body["approver"] or (approvals[-1].body["approver"] if approvals else "")',
         new='account.body["approver"] or dataset.body["approver"]',
         tests=("tests/dossier/verification/test_findings.py::test_an_approval_is_never_invented",),
+    ),
+    Fault(
+        name="doubts: what voids is read out of the sentence",
+        target="dossier:doubts",
+        old='Assumption.from_json(stored) for stored in one.guarantee["assumptions"]',
+        new='Assumption.from_json(dict(stored) | {"voids": "registered" in stored["text"]}) '
+        'for stored in one.guarantee["assumptions"]',
+        tests=(
+            "tests/dossier/verification/test_sentences.py::test_a_sentence_of_the_users_voids_nothing",
+            "tests/dossier/verification/test_sentences.py::test_sentences_decide_nothing",
+        ),
     ),
     Fault(
         name="doubts: a release without a ledger rests on nothing",
@@ -340,9 +351,9 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="page: an audit alone says more than with all the others",
-        target="dossier:Tried.attempt",
-        old='re.sub(alone, rf"\\g<1>{self.state}", self.words)',
-        new="self.words",
+        target="dossier:_words_of_audit",
+        old=", verdict=state",
+        new="",
         tests=("tests/dossier/test_consistent_page.py::test_every_kind_of_audit_alone",),
     ),
     Fault(
@@ -394,8 +405,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="page: intervals for units that own several rows",
         target="dossier:_about_intervals",
-        old="release.guarantee.unit.max_rows > 1",
-        new="False",
+        old="release.guarantee.unit.max_rows",
+        new="1",
         tests=("tests/dossier/test_utility.py::test_a_unit_of_several_rows_has_no_intervals",),
     ),
     Fault(

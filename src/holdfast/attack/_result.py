@@ -37,7 +37,7 @@ MAY_DIFFER = (
     "members and non-members may simply differ; only coins that holdfast flipped can contradict a proof"
 )
 DEPENDENT = "records judged by one model depend on each other; the audit of the same guesses does not refute the proof"
-REASONS: dict[tuple[Verdict, Game], str] = {
+REASONS: dict[tuple[str, Game], str] = {
     ("warning", "given"): f" ({MAY_DIFFER})",
     ("warning", "flipped"): f" ({DEPENDENT})",
 }
@@ -92,7 +92,12 @@ class AttackResult:
         require(0 < self.confidence < 1, "confidence", self.confidence, "in (0, 1)")
         for name, claim in (("proved", "proved"), ("audited", "audited")):
             curve = getattr(self, name)
-            require(curve is None or curve.claim == claim, name, getattr(curve, "claim", None), f"{claim!r}")
+            require(
+                curve is None or curve.claim == claim,
+                name,
+                None if curve is None else curve.claim,
+                f"{claim!r}",
+            )
         require(
             self.audited is None or self.game == "flipped",
             "audited",
@@ -195,8 +200,8 @@ class AttackResult:
 
         return roc_figure((self,), proved=self.proved)
 
-    def summary(self) -> str:
-        """A few lines that a statistician can read."""
+    def summary(self, *, verdict: str | None = None) -> str:
+        """A few lines that a statistician can read; `verdict` stands in the place of its own, where one is given."""
         lines = [
             f"attack {self.attack}: AUC {self.auc:.4f}, advantage {self.advantage:.4f}, "
             f"{self.member_scores.size} members, {self.non_member_scores.size} non-members"
@@ -213,8 +218,8 @@ class AttackResult:
             lines.append(
                 f"  finds {self.tpr_at(rate).summary()} at {100 * rate:g} % false alarms{few}{allowed}"
             )
-        verdict = self.verdict()
-        lines.append(f"  verdict: {verdict}{REASONS.get((verdict, self.game), '')}")
+        said = verdict or self.verdict()
+        lines.append(f"  verdict: {said}{REASONS.get((said, self.game), '')}")
         lines.append(f"  {NOTICE}")
         return "\n".join(lines)
 
@@ -371,4 +376,4 @@ def find_attacks(attacks: str | Sequence[str | A], registry: Registry[A]) -> tup
 def words_about(attacks: Sequence[A], registry: Registry[A]) -> dict[str, str]:
     """Whose word it is that an attack is one, for those that are none of holdfast's, by name."""
     authors = [registry.author(attack) for attack in attacks]
-    return {author.name: author.assumption for author in authors if author is not None}
+    return {author.name: author.assumption.text for author in authors if author is not None}
