@@ -284,7 +284,7 @@ def check_release(name: str, digest: str, record: Any, extract: Extract) -> dict
         made["account"] == f"{extract.ledger}/{dataset['dataset']}/{body['account']}",
         f"{name}: it names another account than the one that paid",
     )
-    for field in ("method", "noise", "arithmetic", "schema_hash", "head"):
+    for field in ("method", "estimator", "package", "noise", "arithmetic", "schema_hash", "head"):
         require(made[field] == body[field], f"{name}: the ledger closed it with another {field}")
     own = [entry for entry in account.charges if entry["body"]["share"].startswith(body["share"])]
     paid = [entry["number"] for entry in own if entry["number"] <= body["last"]]
@@ -308,30 +308,36 @@ def check_release(name: str, digest: str, record: Any, extract: Extract) -> dict
         f"{name}: its guarantee is not the account's",
     )
     charged = [entry["body"]["mechanism"] for entry in own if entry["number"] in paid]
-    for text in taken_on_trust(made["method"], charged):
-        said = any(str(one).startswith(text) for one in promised["assumptions"])
-        require(said, f"{name}: it does not say what it rests on: {text}")
+    said = [(one["kind"], one["subject"], one["voids"]) for one in promised["assumptions"]]
+    for kind, subject, voids in taken_on_trust(made, charged):
+        require((kind, subject, voids) in said, f"{name}: it does not say what it rests on: {kind}, {subject}")
     return closing[-1]
 
 
-def taken_on_trust(method: str, charged: list[Any]) -> list[str]:
-    """How assumptions begin that a release must make: about mechanisms and methods that are none of holdfast's."""
-    texts = []
+def taken_on_trust(made: dict[str, Any], charged: list[Any]) -> list[tuple[str, str, bool]]:
+    """What a release must assume of mechanisms and of a method that are none of holdfast's: kind, subject and voids."""
+    believed = []
     for stored in charged:
-        called, package = str(stored["mechanism"]), stored.get("from")
+        called, package = str(stored["mechanism"]), stored.get("from", "")
         if ":" in called or package:
-            texts.append(
-                f"the mechanism '{called}' is from the package {package}:"
-                if package
-                else f"the proof of mechanism '{called}', which is none of holdfast's"
-            )
-        inner = [one for one in stored.values() if isinstance(one, dict) and "mechanism" in one]
-        texts += taken_on_trust("", inner)
-    marked = re.search(r"([A-Za-z][A-Za-z0-9_.-]*) \[(?:unregistered|package (.+))\]$", method)
-    if marked:
-        whose = f"is from the package {marked[2]}" if marked[2] else "is not registered"
-        texts.append(f"the method '{marked[1]}' {whose}:")
-    return texts
+            believed.append(("mechanism by others", called + mark(package), not package))
+        believed += taken_on_trust({}, [one for one in stored.values() if isinstance(one, dict) and "mechanism" in one])
+    package = made.get("package", "holdfast")
+    if package != "holdfast":
+        believed.append(("method by others", made["method"] + mark(package), not package))
+    return believed
+
+
+def mark(package: str) -> str:
+    """Behind a name that is none of holdfast's."""
+    return f" [package {package}]" if package else " [unregistered]"
+
+
+def title(made: dict[str, Any]) -> str:
+    """How a page calls a release: its steps, its estimator and its method, and whose the method is."""
+    whole = f"Pipeline of {', '.join(made['steps'])}; " if made["steps"] else ""
+    named = ", ".join(text for text in (made["estimator"], made["method"]) if text)
+    return whole + named + ("" if made["package"] == "holdfast" else mark(made["package"]))
 
 
 def same_promise(curve: Any, currency: str, limit: list[Fraction]) -> bool:
@@ -402,11 +408,11 @@ def check_page(data: bytes, releases: list[tuple[str, str, Any]], extract: Extra
         record["promise"]["private"] == private,
         "the page hides that the noise was seeded, or says so wrongly",
     )
-    doubts = {one["text"]: one["voids"] for one in record["doubts"]}
     for _, _, made in releases:
-        for text in visible(made["guarantee"]["assumptions"]):
-            grave = "the proof of mechanism '" in text or "is not registered" in text
-            require(doubts.get(text) or not grave, "the page does not show in red what voids the promise")
+        for one in visible(made["guarantee"]["assumptions"]):
+            shown_red = one in record["doubts"] or not one["voids"]
+            require(shown_red, "the page does not show in red what voids the promise")
+            require(one in record["doubts"], "the page leaves out what the promise rests on")
     if len(releases) == 1:
         _same_epsilons(record["promise"], releases[0][2]["guarantee"]["curve"])
     for budget in record["budgets"]:
@@ -438,8 +444,8 @@ def _same_facts(shown: Any, release: Any) -> None:
     long = curve.get("stored") == "in the release" and curve["kind"] == promised["curve"]["kind"]
     expected = visible(promised) | ({"curve": curve} if long else {})
     require(shown["guarantee"] == expected, "the page shows another guarantee than the release's")
-    same = (made["method"], made["created"], promised["theorem"], made["noise"] == "secure")
-    told = tuple(shown[name] for name in ("method", "created", "theorem", "private"))
+    same = (title(made), made["created"], promised["theorem"], made["noise"] == "secure")
+    told = tuple(shown[name] for name in ("title", "created", "theorem", "private"))
     require(told == tuple(visible(one) for one in same), "the page shows another method, date or theorem")
 
 

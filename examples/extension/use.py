@@ -53,4 +53,4 @@ lines = [{"visit": "2024-01-31", "ward": "A"}, {"visit": "Fri", "ward": "B"}, {"
 Path("visits.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
 table = open_table(f"jsonl://{Path('visits.jsonl').resolve()}", Schema.load("visits.toml"))
 print(dict(zip(table.schema["visit"].labels, table.counts([["visit"]])[0].tolist(), strict=True)))
-print("\n".join(table.assumptions))
+print("\n".join(map(str, table.assumptions)))

@@ -17,14 +17,24 @@ from functools import cache
 from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
+from holdfast._assumption import Assumption
 from holdfast.errors import ExtensionError, ParameterError
 
 T = TypeVar("T")
-UNREGISTERED = "is not registered"
-"""In the assumption that stands where something was passed that no package registers: a page shows it in red."""
-INSTALLED = "is from the package"
-"""In the assumption that stands where something came with an installed package."""
+OWN = "holdfast"
+"""Stands as the package of everything that is holdfast's own."""
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
+
+
+def mark_of(package: str) -> str:
+    """What stands behind a name, wherever a release tells how it came about; nothing where it is holdfast's own.
+
+    >>> mark_of("holdfast"), mark_of("acme 1.2"), mark_of("")
+    ('', ' [package acme 1.2]', ' [unregistered]')
+    """
+    if package == OWN:
+        return ""
+    return f" [package {package}]" if package else " [unregistered]"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,15 +48,15 @@ class Author:
     """The installed package that registers it, with its version; empty where none does."""
 
     @property
-    def mark(self) -> str:
-        """Behind its name, wherever a release tells how it came about."""
-        return f" [package {self.package}]" if self.package else " [unregistered]"
-
-    @property
-    def assumption(self) -> str:
-        """What a release assumes."""
-        whose = f"{INSTALLED} {self.package}" if self.package else UNREGISTERED
-        return f"the {self.noun} {self.name!r} {whose}: that it {self.promise} is the claim of its author"
+    def assumption(self) -> Assumption:
+        """What a release assumes; where no package registers the entry, nothing is left of the promise without it."""
+        whose = f"is from the package {self.package}" if self.package else "is not registered"
+        return Assumption(
+            kind=f"{self.noun} by others",
+            subject=self.name + mark_of(self.package),
+            voids=not self.package,
+            text=f"the {self.noun} {self.name!r} {whose}: that it {self.promise} is the claim of its author",
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

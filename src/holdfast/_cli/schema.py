@@ -106,5 +106,5 @@ def show(file: Path) -> None:
     loaded = Schema.load(file)
     click.echo(loaded.describe())
     for assumption in loaded.assumptions:
-        click.echo(f"assumes: {assumption}")
+        click.echo(f"assumes: {assumption.text}")
     click.echo(f"hash: {loaded.hash()}")

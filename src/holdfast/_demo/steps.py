@@ -165,7 +165,7 @@ def audited_learner(
     few hundred runs what a single record shows in many thousands. The hinge loss has the largest slope that the learner
     allows, on both sides; and little of the budget goes to the second moment, in which opposite records are alike.
     """
-    learner = next(one for one in LEARNERS if one.name == released.provenance.method.split(", ")[-1])
+    learner = next(one for one in LEARNERS if one.name == released.provenance.method)
     options = {"share": MOMENT_SHARE} if learner.name == "noisy_gd" else {}
 
     def train(table: Any, account: Account) -> Any:

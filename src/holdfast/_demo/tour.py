@@ -78,8 +78,8 @@ def demo_summary(
     allowed = 100 * report.results[0].proved.detection_at(0.01) if report.results[0].proved else 100.0
     told = [
         ("allowed", f"epsilon {LIMIT.epsilon(DELTA):g} at delta {DELTA:g} in all, by the ledger"),
-        ("released", f"{model.provenance.method}: predicts {TARGET}"),
-        ("", f"{synthetic.provenance.method}: {synthetic.provenance.parameters['rows']:,} rows"),
+        ("released", f"{model.provenance.title}: predicts {TARGET}"),
+        ("", f"{synthetic.provenance.title}: {synthetic.provenance.parameters['rows']:,} rows"),
         ("promised", promised(public)),
         ("left", f"epsilon {least_text(left)} for later releases (costs add up in rho, not in epsilon)"),
         ("useful", certified(synthetic)),

@@ -371,4 +371,4 @@ def find_attacks(attacks: str | Sequence[str | A], registry: Registry[A]) -> tup
 def words_about(attacks: Sequence[A], registry: Registry[A]) -> dict[str, str]:
     """Whose word it is that an attack is one, for those that are none of holdfast's, by name."""
     authors = [registry.author(attack) for attack in attacks]
-    return {author.name: author.assumption for author in authors if author is not None}
+    return {author.name: author.assumption.text for author in authors if author is not None}

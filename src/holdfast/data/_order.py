@@ -24,6 +24,7 @@ import numpy as np
 
 from holdfast._arguments import checked
 from holdfast._arrays import Codes
+from holdfast._assumption import READING_OF_ROWS, Assumption
 from holdfast.data._schema import Schema
 from holdfast.errors import AdjacencyError, ParameterError, require
 from holdfast.noise._source import Provenance, Source
@@ -46,7 +47,7 @@ class Order(ABC):
 
     #: Whether one record more or less would shift the places of others.
     ranks: ClassVar[bool]
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
     provenance: Provenance = "secure"
 
     @abstractmethod
@@ -87,7 +88,7 @@ class Order(ABC):
         identifier, which the caller must declare; it becomes an assumption of the promise.
         """
         source = Source() if source is None else source
-        assumptions: tuple[str, ...] = ()
+        assumptions: tuple[Assumption, ...] = ()
         if key is not None:
             require(len(key) >= 16, "key", f"{len(key)} bytes", "at least 16 bytes")
             if not neighbours_keep_identifier:
@@ -95,9 +96,12 @@ class Order(ABC):
                     "neighbours_keep_identifier must be declared as True when a fixed key is given, "
                     "got False; drop the key for a fresh secret one"
                 )
-            assumptions = (
-                f"neighbouring tables keep the identifiers of column {column!r}: the order's key is fixed",
+            fixed = Assumption(
+                kind=READING_OF_ROWS,
+                subject=column,
+                text=f"neighbouring tables keep the identifiers of column {column!r}: the order's key is fixed",
             )
+            assumptions = (fixed,)
         return KeyedHash(
             column=column,
             key=source.bytes(KEY_BYTES) if key is None else key,
@@ -116,7 +120,10 @@ class Order(ABC):
             "declared as True",
             "use Order.shuffled() if you cannot",
         )
-        return Storage(assumptions=("the position of a record in the table carries no information",))
+        harmless = Assumption(
+            kind=READING_OF_ROWS, text="the position of a record in the table carries no information"
+        )
+        return Storage(assumptions=(harmless,))
 
     @staticmethod
     def per_record_batches(*, batches: int, cap: int, source: Source | None = None) -> PerRecordBatches:
@@ -162,7 +169,7 @@ class KeyedHash(Order):
     column: str
     key: bytes = field(repr=False)
     tie_key: bytes = field(repr=False)
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
     provenance: Provenance = "secure"
 
     def admit(self, adjacency: Adjacency, schema: Schema) -> None:
@@ -192,7 +199,7 @@ class Storage(Order):
     """As stored, with the caller's declaration that this is harmless."""
 
     ranks: ClassVar[bool] = True
-    assumptions: tuple[str, ...]
+    assumptions: tuple[Assumption, ...]
 
     def admit(self, adjacency: Adjacency, schema: Schema) -> None:
         """Refuse what the proofs do not cover; users are padded, which leaves no stored order."""

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arguments import checked
+from holdfast._assumption import READ_FROM_DATA, Assumption
 from holdfast._caution import warn
 from holdfast._extensions import Author
 from holdfast.data._order import Order
@@ -25,6 +26,13 @@ T = TypeVar("T")
 #: A joint count is refused beyond this many cells; choose fewer columns or fewer bins.
 MOST_CELLS = 2**27
 CHUNK_ROWS = 65_536
+
+UNITS_READ = Assumption(
+    kind=READ_FROM_DATA,
+    subject="n_public",
+    voids=True,
+    text="the number of privacy units was read from the data and is treated as public",
+)
 
 
 class Statistic(Protocol):
@@ -68,7 +76,7 @@ class Table(ABC):
     copy_folder: Path | None = None
 
     #: What the way in which these rows are read rests on.
-    notes: tuple[str, ...] = ()
+    notes: tuple[Assumption, ...] = ()
 
     #: Whose engine it is, where it is none of holdfast's.
     engine_author: Author | None = None
@@ -87,7 +95,7 @@ class Table(ABC):
         return self.schema.confirmed_unit
 
     @property
-    def assumptions(self) -> tuple[str, ...]:
+    def assumptions(self) -> tuple[Assumption, ...]:
         """What a promise about this table rests on beyond its theorem."""
         return self.schema.assumptions + self.notes + tuple(author.assumption for author in self._authors())
 
@@ -130,7 +138,7 @@ class Table(ABC):
         require(most >= bound, "most", most, f">= max_rows = {bound}")
         return 0 if self.unit.column is None or most == bound else self._beyond(most)
 
-    def public_count(self) -> tuple[int, tuple[str, ...]]:
+    def public_count(self) -> tuple[int, tuple[Assumption, ...]]:
         """The number of privacy units that methods may divide by, and what that rests on.
 
         Under `replace` and `zero_out` this number is the same in all neighbours. Under `add_remove` it is
@@ -146,9 +154,8 @@ class Table(ABC):
             return actual, ()
         if self.n_public is not None:
             return self.n_public, ()
-        assumption = "the number of privacy units was read from the data and is treated as public"
-        warn(f"{assumption}; declare n_public under add_remove", AssumptionWarning)
-        return self.units(), (assumption,)
+        warn(f"{UNITS_READ.text}; declare n_public under add_remove", AssumptionWarning)
+        return self.units(), (UNITS_READ,)
 
     def batches(
         self, columns: Sequence[str] | None = None, *, order: Order | None = None, rows: int = CHUNK_ROWS

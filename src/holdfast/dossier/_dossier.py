@@ -171,7 +171,7 @@ class Dossier:
         if books is not None:
             paid = [payment(one, books, sha256=digest) for one, digest in zip(releases, digests, strict=True)]
         made = Record(
-            title=self.title or releases[0].provenance.method,
+            title=self.title or releases[0].provenance.title,
             audience=self.audience,
             created=self.created or today(),
             holdfast=holdfast.__version__,

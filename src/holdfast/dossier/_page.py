@@ -209,7 +209,9 @@ def _of_release(name: str, rest: Sequence[str]) -> tuple[str, str]:
     field = "/".join(rest)
     if rest[0] in ("provenance", "certificates", "guarantee"):
         return f"{name}, its fields", field
-    copies = {"method": "provenance/method", "created": "provenance/created", "theorem": "guarantee/theorem"}
+    if rest[0] == "title":
+        return f"{name}, estimator, method and package in its provenance", ""
+    copies = {"created": "provenance/created", "theorem": "guarantee/theorem"}
     if rest[0] in copies:
         return f"{name}, its fields", copies[rest[0]]
     if rest[0] == "useless":

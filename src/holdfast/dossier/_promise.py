@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from holdfast._assumption import Assumption
 from holdfast.dossier._charts import curves
 from holdfast.dossier._charts.curves import CurvePoints
 from holdfast.dossier._section import Section, stored_bound
@@ -87,7 +88,7 @@ class Promise(Section):
     unit_is_row: bool
     change: str
     theorem: str
-    assumptions: tuple[str, ...]
+    assumptions: tuple[Assumption, ...]
     guess: float
     sure: Sure
     points: tuple[PromisePoint, ...]
@@ -201,7 +202,7 @@ def together(releases: Sequence[Release[Any]]) -> Guarantee:
     total = kept[0].guarantee
     for one in kept[1:]:
         total = total.compose(one.guarantee)
-    return total.assuming(*(text for one in releases for text in one.guarantee.assumptions))
+    return total.assuming(*(assumption for one in releases for assumption in one.guarantee.assumptions))
 
 
 def _covers(wide: Release[Any], narrow: Release[Any]) -> bool:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from holdfast._arguments import checked
-from holdfast._extensions import UNREGISTERED
+from holdfast._assumption import Assumption, distinct
 from holdfast.dossier._evidence import Attempt, Picture
 from holdfast.dossier._promise import Chapter, Promise, stored_guarantee
 from holdfast.dossier._section import Audience, Section
@@ -24,13 +24,10 @@ from holdfast.ledger._journal import cost_of
 from holdfast.ledger._report import Standing, share
 from holdfast.release import Provenance, Release
 from holdfast.release._certificate import Certificate
-from holdfast.release._release import STRANGE
 
 FORMAT = "holdfast-dossier/3"
 OLDER = ("holdfast-dossier/1", "holdfast-dossier/2")
 """Formats of earlier versions: their records lack fields that came later, and hold nothing that went away."""
-_VOIDING = (STRANGE, UNREGISTERED, "not holdfast's own", "from the data")
-"""Texts in assumptions under which, where they fail, nothing is left of the promise."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +36,7 @@ class ReleaseFacts(Section):
 
     name: str
     sha256: str
-    method: str
+    title: str
     created: str
     private: bool
     guarantee: Mapping[str, Any]
@@ -158,14 +155,6 @@ class DatasetBudget(Section):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Doubt(Section):
-    """What the promise rests on besides its proof; `voids` where nothing is left of it if that fails."""
-
-    text: str
-    voids: bool
-
-
-@dataclass(frozen=True, kw_only=True)
 class Record(Section):
     """Everything a dossier says; `audits` are stored as `AuditResult.to_json` writes them."""
 
@@ -188,7 +177,8 @@ class Record(Section):
     budgets: tuple[DatasetBudget, ...]
     also_run: int = 0
     """Audits and attacks that were run and are not on the page: they share the error."""
-    doubts: tuple[Doubt, ...] = ()
+    doubts: tuple[Assumption, ...] = ()
+    """What a reader must believe besides the proof, the gravest first."""
     story: tuple[Chapter, ...] = ()
     """Several releases one after the other; none for one."""
     renderer: str = ""
@@ -225,7 +215,7 @@ def described(release: Release[Any], *, name: str, sha256: str) -> ReleaseFacts:
     return ReleaseFacts(
         name=name,
         sha256=sha256,
-        method=made.method,
+        title=made.title,
         created=made.created,
         private=release.private,
         guarantee=stored_guarantee(release.guarantee),
@@ -331,35 +321,39 @@ def payment(release: Release[Any], books: Books, *, sha256: str) -> Payment:
     )
 
 
-def doubts(releases: Sequence[ReleaseFacts], payments: Sequence[Payment]) -> tuple[Doubt, ...]:
+def doubts(releases: Sequence[ReleaseFacts], payments: Sequence[Payment]) -> tuple[Assumption, ...]:
     """What a reader must believe besides the proof, the gravest first."""
-    found: dict[str, bool] = {}
+    believed: list[Assumption] = []
     for one in releases:
         if not one.private:
-            found[f"{one.name} was drawn from a seed: whoever knows it takes the noise away"] = True
-        found |= {text: any(mark in text for mark in _VOIDING) for text in one.guarantee["assumptions"]}
+            text = f"{one.name} was drawn from a seed: whoever knows it takes the noise away"
+            believed.append(Assumption(kind="seed", subject=one.name, voids=True, text=text))
+        believed += [Assumption.from_json(stored) for stored in one.guarantee["assumptions"]]
         if not one.provenance.head:
-            found[
+            text = (
                 f"no ledger counted {one.name}: if it was chosen among several fits, or if more was released about "
                 "these data, the promise is worth less than it says"
-            ] = True
+            )
+            believed.append(Assumption(kind="no ledger", subject=one.name, voids=True, text=text))
         elif not payments:
-            found[
+            text = (
                 f"the ledger that paid for {one.name} was not at hand: what it says of budget, approval and other "
                 "releases is not on this page"
-            ] = False
+            )
+            believed.append(Assumption(kind="ledger not at hand", subject=one.name, text=text))
     for one, paid in zip(releases, payments, strict=False):
         if paid.closed is None:
-            found[
+            text = (
                 f"the ledger does not hold the hash of {one.name}: nothing binds its values to what was paid"
-            ] = True
+            )
+            believed.append(Assumption(kind="release not closed", subject=one.name, voids=True, text=text))
         if not paid.approver:
-            found[f"nobody is named who approved the account {paid.account}"] = False
+            text = f"nobody is named who approved the account {paid.account}"
+            believed.append(Assumption(kind="no approver", subject=paid.account, text=text))
         if paid.others:
-            more = f"{paid.others} other release{'s' * (paid.others > 1)}"
-            found[
-                f"the account {paid.account} also paid for {more}: the promise is about all of them together"
-            ] = False
-    return tuple(
-        Doubt(text=text, voids=voids) for text, voids in sorted(found.items(), key=lambda one: not one[1])
-    )
+            text = (
+                f"the account {paid.account} also paid for {paid.others} other release{'s' * (paid.others > 1)}: "
+                "the promise is about all of them together"
+            )
+            believed.append(Assumption(kind="other releases", subject=paid.account, text=text))
+    return tuple(sorted(distinct(believed), key=lambda assumption: not assumption.voids))

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from holdfast._assumption import Assumption
+from holdfast._extensions import OWN, Author
 from holdfast.errors import ParameterError, require
 from holdfast.learn._catalogue import LEARNERS, REGISTRY
 from holdfast.learn._problem import Problem
@@ -70,20 +72,20 @@ def find_learner(method: Any) -> Learner:
     return found
 
 
-def unregistered(method: Learner) -> tuple[str, ...]:
+def unregistered(method: Learner) -> tuple[Assumption, ...]:
     """What a release assumes where its method is none of LEARNERS: whose word its privacy is."""
-    if any(method is one for one in LEARNERS):
-        return ()
-    author = REGISTRY.author(method)
+    author = _author_of(method)
     return () if author is None else (author.assumption,)
 
 
-def title_of(method: Learner) -> str:
-    """Its name in a release, with a mark where it is none of LEARNERS."""
-    if any(method is one for one in LEARNERS):
-        return method.name
-    author = REGISTRY.author(method)
-    return method.name + ("" if author is None else author.mark)
+def package_of(method: Learner) -> str:
+    """Whose method it is, as the provenance of a release says it."""
+    author = _author_of(method)
+    return OWN if author is None else author.package
+
+
+def _author_of(method: Learner) -> Author | None:
+    return None if any(method is one for one in LEARNERS) else REGISTRY.author(method)
 
 
 def choose_learner(

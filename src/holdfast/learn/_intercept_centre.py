@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arrays import Floats
+from holdfast._assumption import ACCURACY, Assumption
 from holdfast.data._sensitivity import counts_l1, counts_l2
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import OneVsAll, Squared, as_codes
@@ -47,9 +48,11 @@ LEAST_COUNT = 2.0
 NUMBERS = ("squared", "huber_regression", "smooth_huber")
 """Losses of a number."""
 HINGES = ("hinge", "huber")
-PULLED = (
-    "accuracy, not privacy: the proof of this method needs a penalty on every weight, which draws the intercept to "
-    "equal classes; method='auto' takes methods that do not"
+PULLED = Assumption(
+    kind=ACCURACY,
+    subject="intercept",
+    text="accuracy, not privacy: the proof of this method needs a penalty on every weight, which draws the intercept "
+    "to equal classes; method='auto' takes methods that do not",
 )
 
 
@@ -282,6 +285,6 @@ def centred(
     )
 
 
-def pulled(problem: Problem) -> tuple[str, ...]:
+def pulled(problem: Problem) -> tuple[Assumption, ...]:
     """What a release says whose penalty draws an intercept of classes, by a method that takes no origin."""
     return (PULLED,) if problem.has_intercept and problem.loss.name not in NUMBERS else ()

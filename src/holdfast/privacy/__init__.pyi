@@ -19,6 +19,7 @@ from ._curves.renyi import ZCDP as ZCDP
 from ._curves.renyi import RenyiDP as RenyiDP
 from ._curves.slack import WithSlack as WithSlack
 from ._curves.subsampled import subsample as subsample
+from ._guarantee import Assumption as Assumption
 from ._guarantee import Guarantee as Guarantee
 from ._mechanisms import MECHANISMS as MECHANISMS
 from ._mechanisms import DiscreteGaussian as DiscreteGaussian

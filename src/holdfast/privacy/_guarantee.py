@@ -14,6 +14,8 @@ from typing import Any, get_args
 import numpy as np
 
 from holdfast._arguments import checked
+from holdfast._assumption import Assumption as Assumption
+from holdfast._assumption import distinct
 from holdfast.errors import AdjacencyError, FormatError, require
 from holdfast.noise._source import Provenance
 from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
@@ -37,7 +39,7 @@ class Guarantee:
     adjacency: Adjacency
     unit: PrivacyUnit
     theorem: str
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
     noise: Provenance = "secure"
     read_at: float | None = None
     """The delta at which an epsilon was asked for, if one was: summaries begin with it, the curve holds at all."""
@@ -58,10 +60,9 @@ class Guarantee:
         """The least epsilon that is proved at this delta."""
         return self.curve.epsilon(delta)
 
-    def assuming(self, *assumptions: str) -> Guarantee:
+    def assuming(self, *assumptions: Assumption) -> Guarantee:
         """The same promise, resting on more."""
-        new = tuple(a for a in assumptions if a not in self.assumptions)
-        return replace(self, assumptions=self.assumptions + new)
+        return replace(self, assumptions=distinct((*self.assumptions, *assumptions)))
 
     def drawn_from(self, noise: Provenance) -> Guarantee:
         """The same promise, of which some noise came from there: once seeded, always seeded."""
@@ -97,7 +98,7 @@ class Guarantee:
         lines = [
             *first,
             self.headline(),
-            *(f"  assumes: {assumption}" for assumption in self.assumptions),
+            *(f"  assumes: {assumption.text}" for assumption in self.assumptions),
             "  " + ", ".join(self.curve.point_words(delta) for delta in (1e-5, 1e-6, 1e-9)),
             f"  {Sureness.of(self.curve).words(self.unit.summary())}",
             f"  {guess_words(guess_bound(self.curve))}",
@@ -134,7 +135,7 @@ class Guarantee:
             "adjacency": self.adjacency.value,
             "unit": {"column": self.unit.column, "max_rows": self.unit.max_rows},
             "theorem": self.theorem,
-            "assumptions": list(self.assumptions),
+            "assumptions": [assumption.to_json() for assumption in self.assumptions],
         } | {
             name: value
             for name, value in (("noise", None if self.private else self.noise), ("read_at", self.read_at))
@@ -150,7 +151,7 @@ class Guarantee:
                 adjacency=Adjacency(data["adjacency"]),
                 unit=PrivacyUnit(data["unit"]["column"], data["unit"]["max_rows"]),
                 theorem=str(data["theorem"]),
-                assumptions=tuple(str(a) for a in data["assumptions"]),
+                assumptions=tuple(Assumption.from_json(stored) for stored in data["assumptions"]),
                 noise=data.get("noise", "secure"),
                 read_at=data.get("read_at"),
             )

@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar, get_args
 
 from holdfast._arguments import checked
+from holdfast._assumption import Assumption
 from holdfast._caution import warn
-from holdfast._extensions import Author
+from holdfast._extensions import OWN, Author, mark_of
 from holdfast.errors import FormatError, HoldfastError, NotPrivateWarning, ParameterError, require
 from holdfast.privacy._account import Account
 from holdfast.privacy._guarantee import Guarantee
@@ -34,8 +35,6 @@ T = TypeVar("T")
 Noise = Literal["secure", "seeded"]
 Arithmetic = Literal["strict", "idealised"]
 _MOST_WORDS, _MOST_LEVELS = 2**20, 32
-STRANGE = "the proof of mechanism"
-"""Begins the assumption that stands where a mechanism is none of holdfast's; a page shows it as voiding the promise."""
 
 
 def software_versions() -> dict[str, str]:
@@ -53,17 +52,22 @@ def today() -> str:
 @checked
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
-    """Method, parameters, schema, noise, arithmetic, software, date, and where it was paid for.
+    """Estimator, method, parameters, schema, noise, arithmetic, software, date, and where it was paid for.
 
-    `noise` is the one field that says whether the value can be private: `seeded` never is.
-    `entries` and `head` point into the ledger that holds the charges; the head is what shows
-    later that a ledger was rolled back.
+    `estimator` is the class that was fitted, empty where mechanisms alone released; `method` the name of its method,
+    empty where it has but one; `package` whose method that is: "holdfast", the name and version of the installed
+    package that registers it, or empty where none does; `steps` are the names of a pipeline's steps. `noise` is the
+    one field that says whether the value can be private: `seeded` never is. `entries` and `head` point into the
+    ledger that holds the charges; the head is what shows later that a ledger was rolled back.
 
     >>> Provenance(method="gaussian", noise="seeded", created="2025-01-31").private
     False
     """
 
-    method: str
+    method: str = ""
+    estimator: str = ""
+    package: str = OWN
+    steps: tuple[str, ...] = ()
     parameters: Mapping[str, Any] = field(default_factory=dict)
     schema_hash: str | None = None
     noise: Noise = "secure"
@@ -75,7 +79,7 @@ class Provenance:
     head: str = ""
 
     def __post_init__(self) -> None:
-        for name in ("method", "account", "head", "created"):
+        for name in ("method", "estimator", "package", "account", "head", "created"):
             value = getattr(self, name)
             require(isinstance(value, str), name, type(value).__name__, "a text")
         require(
@@ -90,6 +94,8 @@ class Provenance:
         )
         require(_is_date(self.created), "created", self.created, "a date such as 2025-01-31")
         require(_are_numbers(self.entries), "entries", "...", "whole numbers >= 0")
+        require(all(isinstance(name, str) for name in self.steps), "steps", "...", "names")
+        object.__setattr__(self, "steps", tuple(self.steps))
         object.__setattr__(self, "entries", tuple(self.entries))
         object.__setattr__(self, "parameters", plain_json("parameters", self.parameters))
         object.__setattr__(self, "software", plain_json("software", self.software))
@@ -99,10 +105,25 @@ class Provenance:
         """Whether the noise can protect anybody."""
         return self.noise == "secure"
 
+    @property
+    def title(self) -> str:
+        """Estimator, method and package in one line, for readers.
+
+        >>> Provenance(estimator="PrivateRidge", method="ssp").title
+        'PrivateRidge, ssp'
+        >>> Provenance(estimator="PrivateRidge", method="mine", package="", steps=("scaler", "model")).title
+        'Pipeline of scaler, model; PrivateRidge, mine [unregistered]'
+        """
+        whole = f"Pipeline of {', '.join(self.steps)}; " if self.steps else ""
+        return whole + ", ".join(filter(None, (self.estimator, self.method))) + mark_of(self.package)
+
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
         return {
             "method": self.method,
+            "estimator": self.estimator,
+            "package": self.package,
+            "steps": list(self.steps),
             "parameters": self.parameters,
             "schema_hash": self.schema_hash,
             "noise": self.noise,
@@ -125,7 +146,7 @@ class Provenance:
     def summary(self) -> str:
         """A few lines: what was done, with which noise, when, and where it was paid for."""
         lines = [
-            f"{self.method}, {self.created}, {self.noise} noise, {self.arithmetic} arithmetic, "
+            f"{self.title}, {self.created}, {self.noise} noise, {self.arithmetic} arithmetic, "
             + ", ".join(f"{name} {version}" for name, version in self.software.items())
         ]
         if self.parameters:
@@ -178,7 +199,7 @@ class Release(Generic[T]):
         parameters: Mapping[str, Any] | None = None,
         schema_hash: str | None = None,
         certificates: Sequence[Certificate] = (),
-        assumptions: Sequence[str] = (),
+        assumptions: Sequence[Assumption] = (),
         theorem: str | None = None,
         prospects: Sequence[Prospect] = (),
     ) -> Release[T]:
@@ -186,6 +207,32 @@ class Release(Generic[T]):
 
         The guarantee is the account's limit, never the sum spent so far (soundness, section 19).
         Noise is seeded if any of it was, arithmetic is idealised if any of it was.
+        """
+        return cls.paid_by(
+            account,
+            value,
+            Provenance(method=method, parameters=parameters or {}, schema_hash=schema_hash),
+            certificates=certificates,
+            assumptions=assumptions,
+            theorem=theorem,
+            prospects=prospects,
+        )
+
+    @classmethod
+    def paid_by(
+        cls,
+        account: Account,
+        value: T,
+        provenance: Provenance,
+        *,
+        certificates: Sequence[Certificate] = (),
+        assumptions: Sequence[Assumption] = (),
+        theorem: str | None = None,
+        prospects: Sequence[Prospect] = (),
+    ) -> Release[T]:
+        """The same as `of`, where more is known of how the value came about than the name of a method.
+
+        Noise, arithmetic and payment are those of the account, whatever the provenance says of them.
         """
         head = account.journal.head  # read first: every charge up to it is among the entries
         paid = [entry for entry in account.journal.entries if entry.charge.share.startswith(account.share)]
@@ -200,10 +247,9 @@ class Release(Generic[T]):
         made = cls(
             value=value,
             guarantee=guarantee if theorem is None else replace(guarantee, theorem=theorem),
-            provenance=Provenance(
-                method=method,
-                parameters={**(parameters or {}), **account.told},
-                schema_hash=schema_hash,
+            provenance=replace(
+                provenance,
+                parameters={**provenance.parameters, **account.told},
                 noise=guarantee.noise,
                 arithmetic="strict" if strict else "idealised",
                 account=account.journal.name,
@@ -272,6 +318,8 @@ class Release(Generic[T]):
             "sha256": self.sha256(),
             "share": share,
             "method": made.method,
+            "estimator": made.estimator,
+            "package": made.package,
             "noise": made.noise,
             "arithmetic": made.arithmetic,
             "schema_hash": made.schema_hash,
@@ -343,12 +391,10 @@ def strange_mechanisms(charged: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     return found
 
 
-def strange_proofs(charged: Sequence[Mapping[str, Any]]) -> list[str]:
+def strange_proofs(charged: Sequence[Mapping[str, Any]]) -> list[Assumption]:
     """What is assumed where charges rest on them."""
     return [
         Author(noun="mechanism", name=name, promise="is private", package=package).assumption
-        if package
-        else f"{STRANGE} {name!r}, which is none of holdfast's"
         for name, package in strange_mechanisms(charged).items()
     ]
 

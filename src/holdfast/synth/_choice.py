@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from holdfast._assumption import Assumption
+from holdfast._extensions import OWN
 from holdfast.errors import ParameterError
 from holdfast.release._certificate import bound_share
 from holdfast.synth._catalogue import REGISTRY, SYNTHESISERS
@@ -64,10 +66,10 @@ def find_synthesis_method(method: Any) -> SynthesisMethod:
     return found
 
 
-def title_and_claim(method: SynthesisMethod) -> tuple[str, tuple[str, ...]]:
-    """Its name in a release, and what is assumed there: whose word its privacy is, where it is none of SYNTHESISERS."""
+def package_and_claim(method: SynthesisMethod) -> tuple[str, tuple[Assumption, ...]]:
+    """Whose method it is, and what a release assumes: whose word its privacy is, where it is none of SYNTHESISERS."""
     author = None if any(method is one for one in SYNTHESISERS) else REGISTRY.author(method)
-    return (method.name, ()) if author is None else (method.name + author.mark, (author.assumption,))
+    return (OWN, ()) if author is None else (author.package, (author.assumption,))
 
 
 def choose_synthesis_method(

@@ -166,7 +166,7 @@ def describe(contents: SyntheticContents, release: Release[Any], *, method: str)
         f"{table.num_rows:,} synthetic rows of {table.num_columns} columns by method {method!r}, for "
         f"{counted(len(workload.groups), 'group')} of {counted(workload.size(contents.schema), 'query')}",
     ]
-    lines += [f"assumes: {assumption}" for assumption in contents.schema.assumptions]
+    lines += [f"assumes: {assumption.text}" for assumption in contents.schema.assumptions]
     lines += [f"not synthesised: {', '.join(contents.schema.identifiers)} (identifiers)"] * bool(
         contents.schema.identifiers
     )

@@ -11,6 +11,7 @@ import numpy as np
 
 from holdfast._arguments import checked
 from holdfast._arrays import Floats
+from holdfast._assumption import NUMBER_OF_ROWS, Assumption
 from holdfast.data._table import Table
 from holdfast.errors import ParameterError, require
 from holdfast.privacy._account.request import refuse_users
@@ -36,7 +37,7 @@ class ExactCounts:
         names = table.schema.names if columns is None else tuple(columns)
         self.domain: dict[str, int] = {name: table.schema[name].cells for name in names}
         require(bool(self.domain), "columns", names, "at least one column that can be counted")
-        self._public: tuple[int, tuple[str, ...]] | None = None
+        self._public: tuple[int, tuple[Assumption, ...]] | None = None
         self._kept: OrderedDict[tuple[str, ...], Floats] = OrderedDict()
         self._cells = 0
 
@@ -70,12 +71,14 @@ class ExactCounts:
         return self.public_units if self.unit.max_rows == 1 else None
 
     @property
-    def assumptions(self) -> tuple[str, ...]:
+    def assumptions(self) -> tuple[Assumption, ...]:
         """What a promise about this table rests on, as far as it was asked."""
         assumed = () if self._public is None else self._public[1]
         if self._public is not None and not self.adjacency.count_is_public:
-            declared = (
-                f"n_public={self._public[0]} was declared: proportions and their intervals are shares of it"
+            declared = Assumption(
+                kind=NUMBER_OF_ROWS,
+                subject="n_public",
+                text=f"n_public={self._public[0]} was declared: proportions and their intervals are shares of it",
             )
             assumed = (*assumed, declared)
         return (*self.table.assumptions, *assumed)

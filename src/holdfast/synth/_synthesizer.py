@@ -32,7 +32,7 @@ from holdfast.privacy._account.request import (
 )
 from holdfast.privacy._account.resume import ResumableAccount
 from holdfast.privacy._adjacency import Adjacency, resolve_adjacency
-from holdfast.release import Release
+from holdfast.release import Provenance, Release
 from holdfast.release._usefulness import Prospect, announce
 from holdfast.synth._answers import identity
 from holdfast.synth._certificate import Certification, certify
@@ -40,7 +40,7 @@ from holdfast.synth._choice import (
     SynthesizerChoice,
     choose_synthesis_method,
     find_synthesis_method,
-    title_and_claim,
+    package_and_claim,
 )
 from holdfast.synth._contents import SyntheticContents
 from holdfast.synth._exact_counts import ExactCounts
@@ -289,8 +289,8 @@ class Synthesizer(ReleasedTable):
     def from_release(cls, release: Release[Any]) -> Self:
         """A fitted synthesizer from a release: its rows, answers and claims; other rows are drawn from its own."""
         contents = SyntheticContents.of_value(release.value)
-        made, method = cls(confidence=contents.confidence), release.provenance.method.partition(", ")[2]
-        made.method_, made.choice_, made.certification_ = method.partition(" [")[0], None, None
+        made = cls(confidence=contents.confidence)
+        made.method_, made.choice_, made.certification_ = release.provenance.method, None, None
         made._hold(release, contents, contents.coded(), model=None, constraints=contents.constraints)
         return made
 
@@ -416,24 +416,28 @@ class Synthesizer(ReleasedTable):
         certification: Certification | None,
         useless: Sequence[Prospect],
     ) -> Release[dict[str, Any]]:
-        title, claim = title_and_claim(method)
+        package, claim = package_and_claim(method)
         assumed = [*data.assumptions, *synthesis.assumptions, *claim]
         asked: dict[str, Any] = {}
         if self.user_cap is not None:
             assumed.append(cap_assumption(data.unit, self.user_cap))
             asked["user_cap"] = self.user_cap
-        return Release.of(
+        return Release.paid_by(
             account,
             contents.value(),
-            method=f"Synthesizer, {title}",
-            parameters={
-                "rows": contents.table.num_rows,
-                "certificate_share": self.certificate_share,
-                "constraints": len(self.constraints),
-                **asked,
-                **synthesis.parameters,
-            },
-            schema_hash=contents.schema.hash(),
+            Provenance(
+                method=method.name,
+                estimator="Synthesizer",
+                package=package,
+                parameters={
+                    "rows": contents.table.num_rows,
+                    "certificate_share": self.certificate_share,
+                    "constraints": len(self.constraints),
+                    **asked,
+                    **synthesis.parameters,
+                },
+                schema_hash=contents.schema.hash(),
+            ),
             certificates=() if certification is None else certification.certificates,
             assumptions=assumed,
             theorem=synthesis.theorem,

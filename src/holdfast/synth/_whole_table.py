@@ -18,6 +18,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from holdfast._assumption import NUMBER_OF_ROWS, Assumption
 from holdfast.errors import require
 from holdfast.privacy._account import Account
 from holdfast.privacy._adjacency import PrivacyUnit
@@ -58,11 +59,13 @@ def check_users(unit: PrivacyUnit, user_cap: int | None, user_weights: bool) -> 
         )
 
 
-def cap_assumption(unit: PrivacyUnit, user_cap: int) -> str:
+def cap_assumption(unit: PrivacyUnit, user_cap: int) -> Assumption:
     """What a claim about the whole table rests on."""
-    return (
-        f"no {unit.column} has more than {user_cap} rows: claims about the whole table rest on it (else they are true "
-        f"of the table with at most {user_cap} rows per {unit.column})"
+    return Assumption(
+        kind=NUMBER_OF_ROWS,
+        subject="user_cap",
+        text=f"no {unit.column} has more than {user_cap} rows: claims about the whole table rest on it (else they are "
+        f"true of the table with at most {user_cap} rows per {unit.column})",
     )
 
 

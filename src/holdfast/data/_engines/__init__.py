@@ -197,7 +197,7 @@ def open_table(
     require(n_public is None or n_public >= 1, "n_public", n_public, ">= 1")
     if schema.assumptions:
         warn(
-            f"the schema is a draft: {'; '.join(schema.assumptions)}. Replace what is marked and remove "
+            f"the schema is a draft: {'; '.join(map(str, schema.assumptions))}. Replace what is marked and remove "
             "taken_from_data, or every promise made with it carries that as an assumption",
             AssumptionWarning,
         )

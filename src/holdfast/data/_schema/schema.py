@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast._arguments import checked, require_place
+from holdfast._assumption import READ_FROM_DATA, Assumption
 from holdfast.data._irreplaceable import require_replaceable
 from holdfast.data._schema.columns import Categorical, Numeric
 from holdfast.data._schema.csv_format import CsvFormat
@@ -202,29 +203,36 @@ class Schema:
         return {name: self[name].cells for name in self.names}
 
     @property
-    def assumptions(self) -> tuple[str, ...]:
+    def assumptions(self) -> tuple[Assumption, ...]:
         """What a promise made with this schema rests on beyond its theorem."""
         bounds = [one.name for one in self.columns if one.taken_from_data and isinstance(one, Numeric)]
         words = [one.name for one in self.columns if one.taken_from_data and not isinstance(one, Numeric)]
-        texts = [
-            f"{what} of {_listed(names)} were taken from the data: the promise does not cover what they show"
+        of_columns = [
+            Assumption(
+                kind=READ_FROM_DATA,
+                subject=f"{what} of {_listed(names)}",
+                voids=True,
+                text=f"{what} of {_listed(names)} were taken from the data: the promise does not cover what they show",
+            )
             for what, names in (("bounds", bounds), ("categories", words))
             if names
         ]
-        return (*texts, *self._unit_assumptions())
+        return (*of_columns, *self._unit_assumptions())
 
-    def _unit_assumptions(self) -> tuple[str, ...]:
+    def _unit_assumptions(self) -> tuple[Assumption, ...]:
         if not self.unit_taken_from_data or isinstance(self.unit, UnconfirmedUnit):
             return ()
         if self.unit.column is None:
-            return (
+            text = (
                 "that each row is about another person was guessed from the data, in which no column seemed to name "
-                "a person: one with several rows is not protected as a whole",
+                "a person: one with several rows is not protected as a whole"
             )
-        return (
-            f"max_rows = {self.unit.max_rows} of the unit {self.unit.column} was taken from the data: the promise "
-            "does not cover what it shows",
-        )
+        else:
+            text = (
+                f"max_rows = {self.unit.max_rows} of the unit {self.unit.column} was taken from the data: the promise "
+                "does not cover what it shows"
+            )
+        return (Assumption(kind=READ_FROM_DATA, subject="unit", voids=True, text=text),)
 
     def __getitem__(self, name: str) -> Numeric | Categorical:
         found = self._by_name.get(name)
@@ -314,7 +322,7 @@ class Schema:
         lines = [f"privacy unit: {self.unit.summary()}; adjacency: {adjacency}{count}"]
         lines += [f"CSV files: {self.csv.describe()}"] if self.csv != _CSV else []
         lines += [f"  {column.describe()}" for column in self.columns]
-        return "\n".join(lines + [f"assumption: {assumption}" for assumption in self.assumptions])
+        return "\n".join(lines + [f"assumption: {assumption.text}" for assumption in self.assumptions])
 
     def summary(self) -> str:
         """The same as `describe`, under the name that every result of holdfast has."""

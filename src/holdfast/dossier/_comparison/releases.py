@@ -95,7 +95,7 @@ def _facts(name: str, release: Release[Any]) -> dict[str, str]:
     points = {point.delta: point.epsilon for point in words.points}
     facts = {
         "holds": made.utility.what,
-        "method": made.method,
+        "method": made.title,
         "promise": words.curve,
         "adjacency": words.adjacency,
         "unit": words.unit,

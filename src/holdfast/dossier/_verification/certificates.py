@@ -41,7 +41,7 @@ def check_certificates(releases: Sequence[Release[Any]], ledger: Ledger | None, 
         claims = of_rows(one)
         if not claims:
             continue
-        name, contents = one.provenance.method, SyntheticContents.of_value(one.value)
+        name, contents = one.provenance.title, SyntheticContents.of_value(one.value)
         mark = contents.coded().fingerprint()
         charges = [] if books is None else [books.entries[number] for number in one.provenance.entries]
         keys = [str(entry.body["key"]) for entry in charges if _KEY in str(entry.body["key"])]
@@ -74,7 +74,7 @@ def _check_alphas(
     found: Findings,
 ) -> None:
     """Alpha of each claim over all queries, by group and against the population, from the noisy maxima."""
-    name, (overall, *_) = release.provenance.method, of_rows(release)
+    name, (overall, *_) = release.provenance.title, of_rows(release)
     maxima = [
         (made, np.asarray(kept, float)) for label, made, kept in paid if label == ERRORS and kept is not None
     ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from holdfast._arguments import checked
-from holdfast._extensions import INSTALLED, UNREGISTERED
+from holdfast._assumption import Assumption
+from holdfast._extensions import OWN, Author
 from holdfast.dossier._record import Books, Record, file_digest, payment
 from holdfast.ledger import Ledger, LedgerEntry
 from holdfast.ledger._dataset import Dataset
@@ -106,7 +106,7 @@ def check_accounts(releases: Sequence[Release[Any]], ledger: Ledger, found: Find
     numbers = {entry.hash: entry.number for entry in books.entries.values()}
     for one in releases:
         made, paid = one.provenance, payment(one, books, sha256="")
-        name = f"{made.method} (account {paid.account})"
+        name = f"{made.title} (account {paid.account})"
         charges = books.about(paid.account, "charge")
         # A release may be of a share of its account; then it names the charges of that share.
         shares = [
@@ -199,10 +199,9 @@ def check_closings(
         charged = {books.entries[number].body["account"] for number in one.provenance.entries}
         if entry is not None:
             made, body = one.provenance, entry.body
-            same = (made.method, made.noise, made.arithmetic, made.schema_hash, made.head, len(made.entries))
-            told = tuple(
-                body[name] for name in ("method", "noise", "arithmetic", "schema_hash", "head", "charges")
-            )
+            facts = ("method", "estimator", "package", "noise", "arithmetic", "schema_hash", "head")
+            same = (*(getattr(made, name) for name in facts), len(made.entries))
+            told = tuple(body[name] for name in (*facts, "charges"))
             found.hold(
                 same == told and charged == {body["account"]},
                 f"release {one.name}: the ledger closed it with this hash, noise, schema and account",
@@ -277,27 +276,26 @@ def check_recomputed(
         found.recomputed += _epsilons(one, again) if epsilons else []
 
 
-_MARKED = re.compile(r"([A-Za-z][A-Za-z0-9_.-]*) \[(?:unregistered|package (.+))\]$")
-"""How the name of a method ends that is none of holdfast's."""
+def untold(release: Release[Any], charged: Sequence[Mapping[str, Any]] = ()) -> list[Assumption]:
+    """What a release rests on by its charges and by the package of its method, and does not say that it does."""
+    made, wanted = release.provenance, strange_proofs(charged)
+    if made.package != OWN:
+        author = Author(noun="method", name=made.method, promise="is private", package=made.package)
+        wanted.append(author.assumption)
+    said = {_facts(assumption) for assumption in release.guarantee.assumptions}
+    return [assumption for assumption in wanted if _facts(assumption) not in said]
 
 
-def untold(release: Release[Any], charged: Sequence[Mapping[str, Any]] = ()) -> list[str]:
-    """What a release rests on by its charges and by the name of its method, and does not say that it does."""
-    said, method = release.guarantee.assumptions, release.provenance.method
-    missing = [text for text in strange_proofs(charged) if text not in said]
-    marked = _MARKED.search(method)
-    if marked is not None:
-        name, package = marked.groups()
-        text = f"the method {name!r} {UNREGISTERED if package is None else f'{INSTALLED} {package}'}"
-        missing += [] if any(one.startswith(f"{text}:") for one in said) else [text]
-    return missing
+def _facts(assumption: Assumption) -> tuple[str, str, bool]:
+    """What an assumption says, without its sentence."""
+    return assumption.kind, assumption.subject, assumption.voids
 
 
 def check_told(release: Release[Any], charged: Sequence[Mapping[str, Any]], found: Findings) -> None:
     """A release that rests on a mechanism or a method of somebody else says whose."""
     found.problems += [
-        f"{release.provenance.method}: it does not say what it rests on: {text}"
-        for text in untold(release, charged)
+        f"{release.provenance.title}: it does not say what it rests on: {assumption.text}"
+        for assumption in untold(release, charged)
     ]
 
 

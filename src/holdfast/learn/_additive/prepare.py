@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from holdfast._arrays import Floats
+from holdfast._assumption import Assumption
 from holdfast.data._order import Order
 from holdfast.data._rows import Batch
 from holdfast.data._schema import Categorical, Numeric, Schema
@@ -42,8 +43,8 @@ class AdditiveInput:
     coding: Any
     schema: Schema
     columns: tuple[str, ...]
-    read: tuple[str, ...] = ()
-    declared: tuple[str, ...] = ()
+    read: tuple[Assumption, ...] = ()
+    declared: tuple[Assumption, ...] = ()
     from_arrays: bool = False
     levels: Mapping[str, int] | None = None
     """Of hierarchies that left their level to the fit."""
@@ -106,7 +107,7 @@ def _file(table: Table, *, columns: int, count: int) -> PrivateFile | None:
 
 def additive_arrays(
     X: Floats,
-    targets: tuple[LabelCoding, tuple[str, ...]],
+    targets: tuple[LabelCoding, tuple[Assumption, ...]],
     y: Any,
     *,
     names: tuple[str, ...],

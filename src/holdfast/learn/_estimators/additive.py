@@ -11,6 +11,7 @@ from sklearn.base import RegressorMixin
 
 from holdfast._arguments import Seed, checked
 from holdfast._arrays import Floats
+from holdfast._assumption import Assumption
 from holdfast.data._schema import Categorical, Numeric
 from holdfast.errors import ParameterError, require
 from holdfast.learn._estimators.additive_estimator import PrivateAdditiveEstimator
@@ -115,7 +116,7 @@ class PrivateAdditiveRegressor(PaidScore, RegressorMixin, PrivateAdditiveEstimat
         self.n_public = n_public
         self.random_state = random_state
 
-    def _targets(self, y: Any) -> tuple[LabelCoding, tuple[str, ...]]:
+    def _targets(self, y: Any) -> tuple[LabelCoding, tuple[Assumption, ...]]:
         read = () if self.target_bounds is not None else (BOUNDS_ASSUMED,)
         given = DEFAULT_BOUNDS if self.target_bounds is None else self.target_bounds
         require(np.shape(given) == (2,), "target_bounds", given, "two numbers (low, high)")

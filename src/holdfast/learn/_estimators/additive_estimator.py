@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from holdfast._arguments import check_settings, checked
 from holdfast._arrays import Floats
+from holdfast._assumption import Assumption
 from holdfast._caution import warn
 from holdfast.data._encode import Encoder
 from holdfast.data._rows import Batch
@@ -59,7 +60,7 @@ from holdfast.privacy._account.request import (
     seed_of,
 )
 from holdfast.privacy._adjacency import Adjacency, resolve_adjacency
-from holdfast.release import Release
+from holdfast.release import Provenance, Release
 from holdfast.release._release import plain_parameters
 from holdfast.release._usefulness import announce, influence
 
@@ -120,7 +121,7 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
         limit = limit_of(self.epsilon, self.delta, count=count) if account is None else account.limit
         directions = self._directions(data)
         for assumption in data.read:
-            warn(assumption, AssumptionWarning)
+            warn(assumption.text, AssumptionWarning)
         require_small_delta(limit, count)
         if account is None:
             account = open_account(
@@ -154,17 +155,20 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
         self._take(self._model(data, fit, directions))
         self.counted_ = data.counted
         PAYERS.paid(self, account)
-        self.release_ = Release.of(
+        self.release_ = Release.paid_by(
             account,
             self.model_.value(),
-            method=f"{type(self).__name__}, additive",
-            parameters=plain_parameters(
-                dict(fit.parameters)
-                | ({} if data.levels is None else {"levels": data.levels})
-                | data.counted.parameters
-                | data.coding.parameters
+            Provenance(
+                method="additive",
+                estimator=type(self).__name__,
+                parameters=plain_parameters(
+                    dict(fit.parameters)
+                    | ({} if data.levels is None else {"levels": data.levels})
+                    | data.counted.parameters
+                    | data.coding.parameters
+                ),
+                schema_hash=None if data.from_arrays else data.schema.hash(),
             ),
-            schema_hash=None if data.from_arrays else data.schema.hash(),
             assumptions=(*data.read, *data.declared, *chosen_by),
             theorem=THEOREM,
             prospects=useless,
@@ -180,7 +184,7 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
 
     # What a subclass says.
 
-    def _targets(self, y: Any) -> tuple[LabelCoding, tuple[str, ...]]:
+    def _targets(self, y: Any) -> tuple[LabelCoding, tuple[Assumption, ...]]:
         """How labels are coded, and what had to be read from them."""
         raise NotImplementedError
 

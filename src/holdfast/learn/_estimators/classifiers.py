@@ -11,6 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from holdfast._arguments import Seed, checked
+from holdfast._assumption import READ_FROM_DATA, Assumption
 from holdfast.data._schema import Categorical, Numeric
 from holdfast.errors import require
 from holdfast.learn._estimators.estimator import PrivateLinearEstimator
@@ -27,7 +28,12 @@ LOSSES: Mapping[str, Any] = {"huber": HuberHinge(), "hinge": Hinge()}
 """Of a support vector machine."""
 MULTI_CLASS = ("multinomial", "one_vs_all")
 """What logistic regression makes of several classes."""
-LABELS_READ = "the set of labels was read from the data and is treated as public; declare classes"
+LABELS_READ = Assumption(
+    kind=READ_FROM_DATA,
+    subject="classes",
+    voids=True,
+    text="the set of labels was read from the data and is treated as public; declare classes",
+)
 
 
 @checked
@@ -37,7 +43,7 @@ class ClassFace(PaidScore, ClassifierMixin):  # type: ignore[misc]
     classes: Sequence[Any] | None
     _scores: Callable[[Any], NDArray[np.float64]]
 
-    def _targets(self, y: Any) -> tuple[LabelCoding, tuple[str, ...]]:
+    def _targets(self, y: Any) -> tuple[LabelCoding, tuple[Assumption, ...]]:
         if self.classes is None:
             check_classification_targets(y)
         read = () if self.classes is not None else (LABELS_READ,)

@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from holdfast._arguments import check_settings, checked
 from holdfast._arrays import Floats
+from holdfast._assumption import Assumption
 from holdfast._caution import warn
 from holdfast.data._schema import Categorical, Numeric, Schema
 from holdfast.data._table import Table
@@ -31,7 +32,7 @@ from holdfast.errors import (
     require,
 )
 from holdfast.learn._catalogue import LEARNERS
-from holdfast.learn._choice import LearnerChoice, choose_learner, find_learner, title_of, unregistered
+from holdfast.learn._choice import LearnerChoice, choose_learner, find_learner, package_of, unregistered
 from holdfast.learn._estimators.exact import exact_weights
 from holdfast.learn._estimators.intervals import WithIntervals, stored_score
 from holdfast.learn._estimators.linear_model import LinearModel
@@ -69,7 +70,7 @@ from holdfast.privacy._account.request import (
 )
 from holdfast.privacy._adjacency import Adjacency, resolve_adjacency
 from holdfast.privacy._curves.curve import PrivacyCurve
-from holdfast.release import Release
+from holdfast.release import Provenance, Release
 from holdfast.release._release import plain_parameters
 from holdfast.release._usefulness import announce
 
@@ -138,7 +139,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
 
     # What a subclass says.
 
-    def _targets(self, y: Any) -> tuple[LabelCoding, tuple[str, ...]]:
+    def _targets(self, y: Any) -> tuple[LabelCoding, tuple[Assumption, ...]]:
         """How labels are coded, and what had to be read from them."""
         raise NotImplementedError
 
@@ -236,7 +237,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
                     bounds=self.bounds,
                 )
         for assumption in prepared.read:
-            warn(assumption, AssumptionWarning)
+            warn(assumption.text, AssumptionWarning)
         return prepared
 
     def _problem(self, prepared: Prepared) -> Problem:
@@ -288,17 +289,21 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
         )
         self.method_, self.count_ = method.name, examples.public_count
         PAYERS.paid(self, account)
-        self.release_ = Release.of(
+        self.release_ = Release.paid_by(
             account,
             model.value(),
-            method=f"{type(self).__name__}, {title_of(method)}",
-            parameters=plain_parameters(
-                {"penalty": problem.penalty, "radius": problem.radius, "row_norm": prepared.row_norm}
-                | dict(fit.parameters)
-                | ({} if prepared.levels is None else {"levels": prepared.levels})
-                | prepared.parameters
+            Provenance(
+                method=method.name,
+                estimator=type(self).__name__,
+                package=package_of(method),
+                parameters=plain_parameters(
+                    {"penalty": problem.penalty, "radius": problem.radius, "row_norm": prepared.row_norm}
+                    | dict(fit.parameters)
+                    | ({} if prepared.levels is None else {"levels": prepared.levels})
+                    | prepared.parameters
+                ),
+                schema_hash=prepared.schema_hash,
             ),
-            schema_hash=prepared.schema_hash,
             assumptions=(*prepared.assumptions, *fit.assumptions, *unregistered(method), *chosen_by),
             theorem=fit.theorem,
             prospects=useless,
@@ -452,7 +457,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
             made.feature_names_in_ = np.array(model.feature_names, dtype=object)
         made._take(model)
         made.counted_ = CountedRows.of_parameters(release.provenance.parameters, release.guarantee.unit)
-        made.release_, made.method_ = release, release.provenance.method.split(", ")[-1].partition(" [")[0]
+        made.release_, made.method_ = release, release.provenance.method
         return made
 
     @classmethod

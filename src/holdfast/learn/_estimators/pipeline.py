@@ -61,9 +61,7 @@ def pipeline_release(pipeline: Any) -> Release[Any]:
     made: Release[Any] = Release(
         value={"format": FORMAT, "names": names, "steps": [*values, model.release_.value]},
         guarantee=guarantee,
-        provenance=dataclasses.replace(
-            provenance, method=f"Pipeline of {', '.join(names)}; {provenance.method}"
-        ),
+        provenance=dataclasses.replace(provenance, steps=tuple(names)),
         certificates=model.release_.certificates,
         prospects=tuple(dict.fromkeys(said for step in paid for said in step.release_.prospects)),
     )

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from holdfast._arguments import Seed, checked
+from holdfast._assumption import BOUNDS_BY_DEFAULT, Assumption
 from holdfast.data._schema import Categorical, Numeric
 from holdfast.errors import ParameterError
 from holdfast.learn._estimators.estimator import PrivateLinearEstimator
@@ -24,7 +25,11 @@ from holdfast.privacy._adjacency import Adjacency
 
 DEFAULT_BOUNDS = (-1.0, 1.0)
 """What targets are clipped to where no bounds are declared."""
-BOUNDS_ASSUMED = "target_bounds was not declared: targets are clipped to the default [-1, 1]"
+BOUNDS_ASSUMED = Assumption(
+    kind=BOUNDS_BY_DEFAULT,
+    subject="target_bounds",
+    text="target_bounds was not declared: targets are clipped to the default [-1, 1]",
+)
 LASSO_ADVICE = (
     "PrivateLasso pays where columns are many, few of them matter and a small radius is known; elsewhere "
     "PrivateLinearRegression is more accurate at the same epsilon"
@@ -72,7 +77,7 @@ class PrivateLinearRegressor(PaidScore, RegressorMixin, PrivateLinearEstimator):
         self.arithmetic = arithmetic
         self.random_state = random_state
 
-    def _targets(self, y: Any) -> tuple[LabelCoding, tuple[str, ...]]:
+    def _targets(self, y: Any) -> tuple[LabelCoding, tuple[Assumption, ...]]:
         low, high = self._bounds()
         read = () if self.target_bounds is not None else (BOUNDS_ASSUMED,)
         return NumberLabels(low=low, high=high, centred=bool(self.fit_intercept)), read

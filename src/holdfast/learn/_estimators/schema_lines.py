@@ -20,5 +20,5 @@ def schema_lines(schema: Mapping[str, Any] | None) -> list[str]:
     if schema is None:
         return []
     declared = Schema.from_dict(schema)
-    assumed = [f"assumes: {assumption}" for assumption in declared.assumptions]
+    assumed = [f"assumes: {assumption.text}" for assumption in declared.assumptions]
     return assumed + ([declared.no_features] if declared.identifiers else [])

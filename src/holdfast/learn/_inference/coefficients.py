@@ -15,6 +15,7 @@ import numpy as np
 from scipy.stats import chi2, norm
 
 from holdfast._arrays import Floats
+from holdfast._assumption import Assumption
 from holdfast._extras import optional
 from holdfast.errors import NoIntervals, ParameterError, require
 from holdfast.learn._inference.inversion import ScoreTest
@@ -137,11 +138,11 @@ def coefficient_intervals(
         level=float(level),
         method="wald" if method == "wald" else "test_inversion",
         rests_on=RESTS_ON[score.loss],
-        cut=" ".join(_cut(stored)),
+        cut=" ".join(assumption.text for assumption in _cut(stored)),
     )
 
 
-def _cut(stored: Mapping[str, Any]) -> tuple[str, ...]:
+def _cut(stored: Mapping[str, Any]) -> tuple[Assumption, ...]:
     """What a fit said before it was paid for, where rows may be longer than they were cut to."""
     norm, longest = stored.get("row_norm"), stored.get("longest_row")
     return () if norm is None else shortened(float(norm), None if longest is None else float(longest))

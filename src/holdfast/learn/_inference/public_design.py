@@ -10,13 +10,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from holdfast._assumption import ACCURACY, Assumption
 from holdfast.data._encode import Encoder
 from holdfast.data._reference_encoder import ReferenceEncoder
 from holdfast.data._schema import Numeric, Schema
 
-USERS = (
-    "no intervals can follow: a unit owns several rows, which are not independent draws; average each unit's rows into "
-    "one before the fit, or declare that each row is a unit"
+USERS = Assumption(
+    kind=ACCURACY,
+    subject="intervals",
+    text="no intervals can follow: a unit owns several rows, which are not independent draws; average each unit's rows "
+    "into one before the fit, or declare that each row is a unit",
 )
 
 
@@ -59,7 +62,7 @@ class PublicDesign:
         )
 
 
-def shortened(row_norm: float, longest: float | None) -> tuple[str, ...]:
+def shortened(row_norm: float, longest: float | None) -> tuple[Assumption, ...]:
     """What is said, before anything is paid, where intervals will be about rows that are cut.
 
     >>> shortened(2.0, 1.7)
@@ -68,12 +71,14 @@ def shortened(row_norm: float, longest: float | None) -> tuple[str, ...]:
     if longest is not None and row_norm >= longest * (1.0 - 1e-9):
         return ()
     if longest is None:
-        return (
+        text = (
             f"intervals are about rows cut at row_norm={row_norm:g}, and nothing declares how long rows are: if some "
-            "are longer, about other coefficients than those of whole rows; declare bounds, or fit a Table",
+            "are longer, about other coefficients than those of whole rows; declare bounds, or fit a Table"
         )
-    return (
-        f"intervals are about rows cut at row_norm={row_norm:g}, while declared rows can be as long as "
-        f"{longest:.4g}: about other coefficients than those of whole rows; leave row_norm out, or give at least "
-        f"{longest:.4g}",
-    )
+    else:
+        text = (
+            f"intervals are about rows cut at row_norm={row_norm:g}, while declared rows can be as long as "
+            f"{longest:.4g}: about other coefficients than those of whole rows; leave row_norm out, or give at least "
+            f"{longest:.4g}"
+        )
+    return (Assumption(kind=ACCURACY, subject="intervals", text=text),)

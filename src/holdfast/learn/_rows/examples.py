@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arrays import Floats
+from holdfast._assumption import NUMBER_OF_ROWS, Assumption
 from holdfast._kernel import SgdOptions, clip
 from holdfast.data._table import CHUNK_ROWS
 from holdfast.errors import require
@@ -149,7 +150,7 @@ class Examples:
         """In how many parts, a public number, models are trained where the rows are; None for none."""
         return None
 
-    def largest_count(self, bound: int | None = None) -> tuple[int, tuple[str, ...]]:
+    def largest_count(self, bound: int | None = None) -> tuple[int, tuple[Assumption, ...]]:
         """A bound on the number of rows of every table that the schema admits, and what it assumes.
 
         Each of so many units brings at most `max_rows`. Where the number of units is public nothing is assumed, unless
@@ -161,7 +162,9 @@ class Examples:
             return admitted, ()
         most = 16 * admitted if bound is None else bound
         require(most >= 1, "count_bound", most, ">= 1")
-        return most, (f"the table has at most {most} rows",)
+        return most, (
+            Assumption(kind=NUMBER_OF_ROWS, subject=str(most), text=f"the table has at most {most} rows"),
+        )
 
 
 class DerivedExamples(Examples):

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from holdfast._arguments import shown, type_of
 from holdfast._arrays import Floats
+from holdfast._assumption import BOUNDS_BY_DEFAULT, CHOICE, READ_FROM_DATA, Assumption
 from holdfast._caution import warn
 from holdfast.data._encode import Encoder
 from holdfast.data._schema import Categorical, Numeric, Schema
@@ -51,19 +52,27 @@ MESSAGE = (
     "cross-validation or grid search once per fit, and the promise of one release covers one fit only; pass "
     "account=... to fit, which keeps the sum"
 )
-SELECTED = (
-    "made by a search or cross-validation without an account: the promise covers this one fit, neither the others nor "
-    "the scores that chose it"
+SELECTED = Assumption(
+    kind=CHOICE,
+    text="made by a search or cross-validation without an account: the promise covers this one fit, neither the others "
+    "nor the scores that chose it",
 )
 SCORES_NEXT = "_fit_and_score"
 """The function of scikit-learn that fits a model, and then scores it."""
 STEPS = (SCORES_NEXT, "_fit_and_predict", "fit")
 """Those that may be given an account; the last one is the refit of a search."""
-FEATURES_ASSUMED = (
-    "bounds was not declared: features are taken to be within [-1, 1], and what is larger is cut short; declare "
-    "bounds, or fit a Table with a schema"
+FEATURES_ASSUMED = Assumption(
+    kind=BOUNDS_BY_DEFAULT,
+    subject="bounds",
+    text="bounds was not declared: features are taken to be within [-1, 1], and what is larger is cut short; declare "
+    "bounds, or fit a Table with a schema",
 )
-COUNT_READ = "the number of rows was read from the data and is treated as public; declare n_public"
+COUNT_READ = Assumption(
+    kind=READ_FROM_DATA,
+    subject="n_public",
+    voids=True,
+    text="the number of rows was read from the data and is treated as public; declare n_public",
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -72,8 +81,8 @@ class Prepared:
 
     examples: Examples
     coding: LabelCoding
-    read: tuple[str, ...] = ()
-    declared: tuple[str, ...] = ()
+    read: tuple[Assumption, ...] = ()
+    declared: tuple[Assumption, ...] = ()
     feature_names: tuple[str, ...] | None = None
     columns: tuple[str, ...] | None = None
     schema: Mapping[str, Any] | None = None
@@ -92,7 +101,7 @@ class Prepared:
     """Which rows n counts."""
 
     @property
-    def assumptions(self) -> tuple[str, ...]:
+    def assumptions(self) -> tuple[Assumption, ...]:
         """What the promise rests on."""
         return (*self.read, *self.declared)
 
@@ -115,7 +124,9 @@ def require_labels(X: Any, y: Any, target: str | None) -> None:
     )
 
 
-def count_of_array(rows: int, n_public: int | None, adjacency: Adjacency) -> tuple[int, tuple[str, ...]]:
+def count_of_array(
+    rows: int, n_public: int | None, adjacency: Adjacency
+) -> tuple[int, tuple[Assumption, ...]]:
     """The public number of rows of an array, and what was read from the data for it.
 
     >>> count_of_array(5, None, Adjacency.replace), count_of_array(5, 7, Adjacency.add_remove)
@@ -134,7 +145,7 @@ def count_of_array(rows: int, n_public: int | None, adjacency: Adjacency) -> tup
 
 def of_arrays(
     X: Any,
-    targets: tuple[LabelCoding, tuple[str, ...]],
+    targets: tuple[LabelCoding, tuple[Assumption, ...]],
     y: Any,
     *,
     row_norm: float | None,
@@ -233,7 +244,7 @@ def of_table(
     coded = coding(table.schema[target])
     columns = tuple(name for name in table.schema.names if name != target)
     public = PublicDesign(schema=table.schema, columns=columns, reference=())
-    said: tuple[str, ...] = ()
+    said: tuple[Assumption, ...] = ()
     if intervals:
         public = PublicDesign.of(table.schema, columns, intercept=fit_intercept)
         said = (USERS,) if table.unit.max_rows > 1 else ()
@@ -279,7 +290,7 @@ def row_norm_of(row_norm: float | None, longest: float | None, *, intervals: boo
     return longest if intervals and longest is not None else 1.0
 
 
-def count_of_table(table: Table, n_public: int | None) -> tuple[int, tuple[str, ...]]:
+def count_of_table(table: Table, n_public: int | None) -> tuple[int, tuple[Assumption, ...]]:
     """The public number of units of a table, and what was read from the data for it."""
     if n_public is not None and table.n_public is None and not table.adjacency.count_is_public:
         return n_public, ()
@@ -464,6 +475,6 @@ def warn_refit(seen: bool) -> None:
         warn(MESSAGE, BudgetWarning)
 
 
-def selected(account: Account | None) -> tuple[str, ...]:
+def selected(account: Account | None) -> tuple[Assumption, ...]:
     """What a release must say that one fit of many paid for by itself."""
     return (SELECTED,) if account is None and inside_model_selection() else ()

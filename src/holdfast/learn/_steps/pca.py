@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from holdfast._arguments import Seed, checked
 from holdfast._arrays import Floats
+from holdfast._assumption import Assumption
 from holdfast.errors import ParameterError, require
 from holdfast.learn._rows.examples import BLOCK, ArrayExamples
 from holdfast.learn._rows.given_matrix import given_scores
@@ -131,7 +132,7 @@ class PrivatePCA(PrivateStep):
         )
         return design(X, row_norm=float(self.row_norm), constant=0.0)
 
-    def _learn(self, examples: ArrayExamples, account: Account) -> tuple[str, ...]:
+    def _learn(self, examples: ArrayExamples, account: Account) -> tuple[Assumption, ...]:
         d, constant = examples.dimension, self._constant
         norm = float(self.row_norm) * (1.0 + NORM_SLACK)
         moved = moment_sensitivity(account.adjacency, norm, constant)

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from holdfast._arguments import Seed, checked
 from holdfast._arrays import Floats
+from holdfast._assumption import Assumption
 from holdfast.errors import require
 from holdfast.learn._rows.examples import BLOCK, ArrayExamples
 from holdfast.learn._rows.given_matrix import given_scores
@@ -105,7 +106,7 @@ class PrivateScaler(PrivateStep):
         # Halves first: the sum of two bounds may be too large for a float.
         return 0.5 * pairs[:, 0] + 0.5 * pairs[:, 1], 0.5 * (pairs[:, 1] - pairs[:, 0])
 
-    def _learn(self, examples: ArrayExamples, account: Account) -> tuple[str, ...]:
+    def _learn(self, examples: ArrayExamples, account: Account) -> tuple[Assumption, ...]:
         columns = examples.dimension
         noisy, assumed = release_mean(
             examples,

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from holdfast._arguments import check_settings, checked
 from holdfast._arrays import Floats
+from holdfast._assumption import Assumption
 from holdfast._caution import warn
 from holdfast.errors import AssumptionWarning, FormatError, ParameterError, require
 from holdfast.learn._rows.examples import ArrayExamples, rounding_of_sum
@@ -44,7 +45,7 @@ from holdfast.privacy._account.request import (
 )
 from holdfast.privacy._adjacency import Adjacency, resolve_adjacency
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
-from holdfast.release import Release
+from holdfast.release import Provenance, Release
 from holdfast.release._usefulness import announce, influence
 
 
@@ -77,7 +78,7 @@ def release_mean(
     row_size: float,
     arithmetic: Arithmetic,
     label: str,
-) -> tuple[NoisyMean, tuple[str, ...]]:
+) -> tuple[NoisyMean, tuple[Assumption, ...]]:
     """Noise on a sum over all rows, each of norm `row_size` or less; all that the account has is spent.
 
     Both neighbours' sums are rounded, which the sensitivity covers (soundness, section 20).
@@ -124,7 +125,7 @@ class PrivateStep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             X = validate_data(self, X, dtype=np.float64, ensure_min_samples=0 if secret else 1)
         count, read = count_of_array(len(X), self.n_public, adjacency)
         for assumption in read:
-            warn(assumption, AssumptionWarning)
+            warn(assumption.text, AssumptionWarning)
         rows = self._rows(X)
         examples = ArrayExamples(
             features=rows, labels=np.zeros(len(rows)), adjacency=adjacency, public_count=count
@@ -149,13 +150,15 @@ class PrivateStep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         useless = announce([influence(part.remaining(), None if read else count)])
         assumed = self._learn(examples, part)
         PAYERS.paid(self, account)
-        self.release_ = Release.of(
+        self.release_ = Release.paid_by(
             account,
             self._value(),
-            method=type(self).__name__,
+            Provenance(
+                estimator=type(self).__name__,
+                parameters={} if part is account else {"share": float(self.share)},
+            ),
             theorem=self.THEOREM,
             assumptions=(*read, *assumed, *chosen_by),
-            parameters={} if part is account else {"share": float(self.share)},
             prospects=useless,
         )
         return self
@@ -166,7 +169,7 @@ class PrivateStep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """The rows as the proof needs them: within their bounds; a null record is a row of zeros."""
         raise NotImplementedError
 
-    def _learn(self, examples: ArrayExamples, account: Account) -> tuple[str, ...]:
+    def _learn(self, examples: ArrayExamples, account: Account) -> tuple[Assumption, ...]:
         """Release and set what was learned; returns what that assumes."""
         raise NotImplementedError
 

@@ -23,9 +23,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from holdfast._arguments import Seed, check_settings, checked
 from holdfast._arrays import Floats
+from holdfast._assumption import CHOICE, REAL_ARITHMETIC, Assumption, distinct
 from holdfast._caution import warn
 from holdfast.errors import AssumptionWarning, ParameterError, UselessReleaseWarning, require
-from holdfast.learn._choice import title_of, unregistered
+from holdfast.learn._choice import package_of, unregistered
 from holdfast.learn._estimators.estimator import GAUSSIAN_QUANTILE, LAPLACE_QUANTILE, PrivateLinearEstimator
 from holdfast.learn._estimators.paid_score import row_scores
 from holdfast.learn._estimators.pipeline import pipeline_release
@@ -55,7 +56,7 @@ from holdfast.privacy._account.request import (
     seed_of,
 )
 from holdfast.privacy._curves.curve import PrivacyCurve
-from holdfast.release import Release
+from holdfast.release import Provenance, Release
 from holdfast.release._release import plain_parameters
 from holdfast.release._usefulness import Prospect, announce, influence
 
@@ -63,8 +64,10 @@ Strategy = Literal["parts", "random_stopping"]
 STRATEGIES = ("parts", "random_stopping")
 SEARCHED = ("method", "options", "penalty", "radius")
 """Where candidates differ in these only, all see the same prepared rows; else each is fitted whole."""
-WRITTEN_BEFORE = "the candidates were written down before looking at the data"
-REAL_NUMBERS = "noise inside the candidates' training is analysed as real numbers"
+WRITTEN_BEFORE = Assumption(kind=CHOICE, text="the candidates were written down before looking at the data")
+REAL_NUMBERS = Assumption(
+    kind=REAL_ARITHMETIC, text="noise inside the candidates' training is analysed as real numbers"
+)
 
 
 @dataclass(frozen=True)
@@ -174,21 +177,25 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         quantile = GAUSSIAN_QUANTILE if limit.as_pure() is None else LAPLACE_QUANTILE
         value = self.best_estimator_._learn(prepared, chosen.fit, quantile=quantile).value()
         real = any(trainer.idealised for trainer in trainers)
-        self.release_ = Release.of(
+        self.release_ = Release.paid_by(
             account,
             value,
-            method=f"{type(self.best_estimator_).__name__}, {title_of(methods[chosen.index])}",
-            parameters=plain_parameters(
-                {"search": self.strategy, "candidates": len(settings), "chosen": chosen.name}
-                | dict(chosen.fit.parameters)
-                | prepared.parameters
+            Provenance(
+                method=methods[chosen.index].name,
+                estimator=type(self.best_estimator_).__name__,
+                package=package_of(methods[chosen.index]),
+                parameters=plain_parameters(
+                    {"search": self.strategy, "candidates": len(settings), "chosen": chosen.name}
+                    | dict(chosen.fit.parameters)
+                    | prepared.parameters
+                ),
+                schema_hash=prepared.schema_hash,
             ),
-            schema_hash=prepared.schema_hash,
             assumptions=(
                 *prepared.assumptions,
                 *chosen.fit.assumptions,
                 # All of them saw the rows, whichever was chosen.
-                *dict.fromkeys(text for method in methods for text in unregistered(method)),
+                *distinct(stranger for method in methods for stranger in unregistered(method)),
                 WRITTEN_BEFORE,
                 *self._chosen_by,
                 *((REAL_NUMBERS,) if real else ()),
@@ -237,7 +244,7 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         limit = limit_of(self.epsilon, self.delta, count=count) if account is None else account.limit
         require_small_delta(limit, count)
         for assumption in rows.read:
-            warn(assumption, AssumptionWarning)
+            warn(assumption.text, AssumptionWarning)
         candidates = [rows.candidate(setting, epsilon=self.epsilon, delta=self.delta) for setting in settings]
         search = self._rehearsed(candidates, rows)
         if account is None:
@@ -256,28 +263,33 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         real = any(one.provenance.arithmetic == "idealised" for one in tried)
         said = (
             *(*rows.read, *own.guarantee.assumptions),
-            *(text for one in tried for text in one.guarantee.assumptions),
+            *(assumption for one in tried for assumption in one.guarantee.assumptions),
             *(*self._chosen_by, WRITTEN_BEFORE, *((REAL_NUMBERS,) if real else ())),
         )
-        self.release_ = Release.of(
+        self.release_ = Release.paid_by(
             account,
             own.value,
-            method=own.provenance.method,
-            parameters=plain_parameters(
-                {"search": self.strategy, "candidates": len(settings), "chosen": chosen.name}
-                | dict(own.provenance.parameters)
-                | rows.counted.parameters
+            Provenance(
+                method=own.provenance.method,
+                estimator=own.provenance.estimator,
+                package=own.provenance.package,
+                steps=own.provenance.steps,
+                parameters=plain_parameters(
+                    {"search": self.strategy, "candidates": len(settings), "chosen": chosen.name}
+                    | dict(own.provenance.parameters)
+                    | rows.counted.parameters
+                ),
+                schema_hash=own.provenance.schema_hash if rows.table is None else rows.table.schema.hash(),
             ),
-            schema_hash=own.provenance.schema_hash if rows.table is None else rows.table.schema.hash(),
-            assumptions=tuple(
-                dict.fromkeys((*said, *self._chosen_by, WRITTEN_BEFORE, *((REAL_NUMBERS,) if real else ())))
+            assumptions=distinct(
+                (*said, *self._chosen_by, WRITTEN_BEFORE, *((REAL_NUMBERS,) if real else ()))
             ),
             theorem=f"{chosen.theorem}; {own.guarantee.theorem}",
             prospects=useless,
         )
         model = model_of(best)
         model.counted_ = rows.counted
-        mine = dataclasses.replace(self.release_.provenance, method=model.release_.provenance.method)
+        mine = dataclasses.replace(self.release_.provenance, steps=())
         model.release_ = dataclasses.replace(self.release_, value=model.release_.value, provenance=mine)
         for paid in (
             self,

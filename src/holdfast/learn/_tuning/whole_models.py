@@ -17,6 +17,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from holdfast._arrays import Floats
+from holdfast._assumption import Assumption
 from holdfast.data._encode import Encoder
 from holdfast.data._engines import open_table
 from holdfast.data._order import Order
@@ -79,7 +80,7 @@ class WholeModels:
     """Which rows of a table have no label: no model learns from them, and none is scored by them."""
     table: Table | None = None
     target: str = ""
-    read: tuple[str, ...] = ()
+    read: tuple[Assumption, ...] = ()
     fitted: list[Any] = field(default_factory=list)
 
     @classmethod
@@ -87,7 +88,7 @@ class WholeModels:
         """Of rows X and labels y, or of a table and the name of its target."""
         model = model_of(base)
         features: Any
-        read: tuple[str, ...]
+        read: tuple[Assumption, ...]
         absent = None
         if isinstance(X, Table):
             require(y is None and base is model, "X", "a Table", "rows X and labels y for a Pipeline")

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arrays import Floats
+from holdfast._assumption import ACCURACY, Assumption
 from holdfast._progress import progress
 from holdfast.errors import ParameterError, require
 from holdfast.learn._problem import Problem
@@ -29,6 +30,7 @@ from holdfast.privacy._curves.renyi import RenyiDP
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
 from holdfast.privacy._mechanisms.subsampled import ORDERS, FixedSizeGaussian, sampled_divergence
 
+BASELINE = Assumption(kind=ACCURACY, text="a baseline from the literature; other methods are more accurate")
 ADJACENCIES = ("replace", "zero_out")
 
 
@@ -73,7 +75,7 @@ def bst14(
         weights=problem.of_weights(w),
         theorem="BST14 steps; " + FixedSizeGaussian.theorem,
         parameters={"steps": steps, "batch": batch, "gradient_noise_std": noise_std},
-        assumptions=("a baseline from the literature; other methods are more accurate",),
+        assumptions=(BASELINE,),
     )
 
 

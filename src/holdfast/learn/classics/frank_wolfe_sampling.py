@@ -16,6 +16,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._assumption import Assumption
 from holdfast.errors import AdjacencyError, require
 from holdfast.learn._problem import Problem
 from holdfast.learn._rows.batches import disjoint_batches, poisson_sample
@@ -162,7 +163,7 @@ class RowSampling:
     score_change: float
     epsilon: float
     theorem: str
-    assumptions: tuple[str, ...]
+    assumptions: tuple[Assumption, ...]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -185,7 +186,7 @@ class Asked:
         return self.rows.public_count
 
     @property
-    def assumptions(self) -> tuple[str, ...]:
+    def assumptions(self) -> tuple[Assumption, ...]:
         """What the slack for rounding rests on."""
         return self.rows.largest_count()[1]
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arrays import Floats
+from holdfast._assumption import Assumption
 from holdfast.data._sensitivity import counts_l1, counts_l2, sum_l2
 from holdfast.errors import ParameterError, require
 from holdfast.learn._problem import Problem
@@ -159,7 +160,7 @@ def projected_histogram(
         f"few enough for at most {MOST_CELLS} cells, not {size}",
         "give fewer columns or bins",
     )
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
     if named is None:
         first, account = account.split(*fractions_of_rest(account, share, 1.0 - share))
         named, assumptions = _chosen(examples, cells, first, many=many, arithmetic=arithmetic)
@@ -211,7 +212,7 @@ def score_sensitivity(examples: Examples, problem: Problem, account: Account, *,
 
 def _chosen(
     examples: Examples, cells: HistogramCells, account: Account, *, many: int, arithmetic: Arithmetic
-) -> tuple[list[int], tuple[str, ...]]:
+) -> tuple[list[int], tuple[Assumption, ...]]:
     """The columns that go with the label, one exponential mechanism each (Vinterbo 2012, section 3.2)."""
     problem = cells.problem
     most, assumptions = examples.largest_count()

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from holdfast._arrays import Floats
+from holdfast._assumption import ACCURACY, Assumption
 from holdfast.errors import ParameterError, require
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Logistic, Squared
@@ -78,6 +79,12 @@ LOGISTIC = Quadratic(linear=-0.5, square=0.125)
 """ln(1 + e^(-y z)) = ln 2 - y z / 2 + z^2 / 8 - ..., y = -1 or 1; with y in {0, 1} the first is (1/2 - y) z."""
 TAYLOR_SLOPE = 1.0 / (36.0 * math.sqrt(3.0))
 """|logistic loss - its second-order polynomial| <= this |z|^3: the third derivative is at most 1 / (6 sqrt(3))."""
+POLYNOMIAL = Assumption(
+    kind=ACCURACY,
+    subject="loss",
+    text="accuracy, not privacy: the logistic loss is replaced by its second-order Taylor polynomial at 0; "
+    f"the bias, up to {TAYLOR_SLOPE:.4f} |z|^3 per row at the prediction z, does not vanish with more rows",
+)
 
 
 def functional(
@@ -132,13 +139,7 @@ def functional(
         weights=weights * min(1.0, problem.radius / max(size, 1e-300)),
         theorem="functional mechanism (Zhang et al. 2012) with the L1 sensitivity of rows in the unit ball",
         parameters={"l1_sensitivity": sensitivity, "coefficient_noise_std": deviation, "ridge": floor},
-        assumptions=assumptions
-        if quadratic is LINEAR
-        else (
-            *assumptions,
-            "accuracy, not privacy: the logistic loss is replaced by its second-order Taylor polynomial at 0; "
-            f"the bias, up to {TAYLOR_SLOPE:.4f} |z|^3 per row at the prediction z, does not vanish with more rows",
-        ),
+        assumptions=assumptions if quadratic is LINEAR else (*assumptions, POLYNOMIAL),
     )
 
 

@@ -12,6 +12,7 @@ import math
 from typing import TYPE_CHECKING, Literal
 
 from holdfast._arrays import Floats
+from holdfast._assumption import REAL_ARITHMETIC, Assumption
 from holdfast.errors import BudgetExceeded, ParameterError, require
 from holdfast.learn._intercept_centre import centred, pulled
 from holdfast.learn._problem import Problem
@@ -37,7 +38,9 @@ MOST_COLUMNS = 4_096
 MOST_BYTES = 2**34
 """Rows of a table are read once and kept, up to this size."""
 SAFE = 1.0 - 1e-9
-ROUNDING = "the sampler's arithmetic is in doubles and analysed as real numbers"
+ROUNDING = Assumption(
+    kind=REAL_ARITHMETIC, text="the sampler's arithmetic is in doubles and analysed as real numbers"
+)
 
 
 def gibbs_sampling(

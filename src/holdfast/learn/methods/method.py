@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arguments import checked
+from holdfast._assumption import Assumption
 from holdfast.errors import ParameterError
 from holdfast.learn._inference.score import NoisyScore
 from holdfast.learn._problem import Problem
@@ -46,7 +47,7 @@ class Fit:
     noise_std: float | None = None
     centre_noise_std: float = 0.0
     """Of the centre that an intercept was pulled to, where the method paid for one; in predictions."""
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
     score: NoisyScore | None = None
     """What intervals are made of, where the release says enough."""
 

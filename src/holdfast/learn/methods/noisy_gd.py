@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from holdfast._arrays import Floats
+from holdfast._assumption import Assumption
 from holdfast.learn._problem import Problem
 from holdfast.learn._risk.descent import (
     LARGEST_FULL,
@@ -116,7 +117,7 @@ class Descended:
     clip: float
     l2_sensitivity: float
     gradient_noise: float
-    assumptions: tuple[str, ...]
+    assumptions: tuple[Assumption, ...]
 
 
 def whitened_descent(

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from holdfast._arrays import Floats
+from holdfast._assumption import REAL_ARITHMETIC, Assumption
 from holdfast.errors import BudgetExceeded, ParameterError, require
 from holdfast.learn._intercept_centre import Centred, centred, pulled
 from holdfast.learn._problem import Problem
@@ -41,6 +42,7 @@ from holdfast.privacy._mechanisms.mechanism import Arithmetic
 from holdfast.privacy._mechanisms.objective import ObjectivePerturbation, PureObjectivePerturbation
 from holdfast.privacy._rounding import round_down, round_up
 
+REAL_NUMBERS = Assumption(kind=REAL_ARITHMETIC, text="noise inside the objective is analysed as real numbers")
 TWICE_DIFFERENTIABLE = ("logistic", "squared", "smooth_huber")
 """The proof changes variables by the Hessian; the Huber-smoothed hinge has corners in its gradient."""
 BARRIER = 1e-2
@@ -201,9 +203,7 @@ def _perturbed(
             "sum_penalty": float(chosen.penalty),
             "arithmetic": chosen.arithmetic,
         },
-        assumptions=()
-        if chosen.arithmetic == "strict"
-        else ("noise inside the objective is analysed as real numbers",),
+        assumptions=() if chosen.arithmetic == "strict" else (REAL_NUMBERS,),
     )
 
 

@@ -29,6 +29,7 @@ from typing import Any, Literal
 import numpy as np
 
 from holdfast._arrays import Floats
+from holdfast._assumption import ACCURACY, Assumption
 from holdfast.errors import require
 from holdfast.learn._intercept_centre import ClassShares, release_shares
 from holdfast.learn._problem import Problem
@@ -59,10 +60,6 @@ SEEN = 0.03
 """Directions that noise leaves visible, per epsilon n / (factor sqrt(K))."""
 CROWDED = 2.0
 """Rows are projected where their noise is that of so many times more directions."""
-SMOOTHED = (
-    "accuracy, not privacy: beyond {width:.2g} of the target's half range, residuals count by their size, "
-    "not by their square"
-)
 WIDTHS = (0.06, 0.003, 0.25)
 """Of the smooth loss for numbers, in half ranges of the target: at least, per root of the signal, and at most."""
 WEIGHT_SIZE = 0.04
@@ -126,7 +123,7 @@ class PureRows:
     norm: float
     reach: float
     constant: float
-    assumptions: tuple[str, ...]
+    assumptions: tuple[Assumption, ...]
     classes: ClassShares | None = None
     target_bound: float | None = None
     """Of labels that are numbers, which were divided by it and shortened with their rows."""
@@ -234,7 +231,7 @@ def pure_rows(
         share = examples.public_count / max(1.0, turned.effective_dimension)
         width = smooth_width(account.remaining().epsilon(0.0) * share / account.adjacency.gradient_factor)
         inner = dataclasses.replace(inner, loss=SmoothHuber(width=width))
-        assumptions = (*assumptions, SMOOTHED.format(width=width))
+        assumptions = (*assumptions, smoothed(width))
     return PureRows(
         examples=rows.kept(),
         problem=inner,
@@ -245,6 +242,16 @@ def pure_rows(
         assumptions=assumptions,
         classes=classes,
         target_bound=bound,
+    )
+
+
+def smoothed(width: float) -> Assumption:
+    """What a release says of a loss for numbers that was smoothed."""
+    return Assumption(
+        kind=ACCURACY,
+        subject="loss",
+        text=f"accuracy, not privacy: beyond {width:.2g} of the target's half range, residuals count by their size, "
+        "not by their square",
     )
 
 

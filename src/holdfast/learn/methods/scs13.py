@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from holdfast._arrays import Floats
+from holdfast._assumption import REAL_ARITHMETIC, Assumption
 from holdfast._progress import progress
 from holdfast.errors import DataError, require
 from holdfast.learn._problem import Problem
@@ -30,6 +31,7 @@ THEOREM = (
     "SGD with private updates (Song, Chaudhuri and Sarwate 2013): parallel composition inside a pass, "
     "sequential composition of passes"
 )
+REAL_NUMBERS = Assumption(kind=REAL_ARITHMETIC, text="noise inside training is analysed as real numbers")
 
 
 def scs13(
@@ -84,7 +86,7 @@ def scs13(
             "penalty": problem.penalty,
             "arithmetic": arithmetic,
         },
-        assumptions=() if arithmetic == "strict" else ("noise inside training is analysed as real numbers",),
+        assumptions=() if arithmetic == "strict" else (REAL_NUMBERS,),
     )
 
 

@@ -10,6 +10,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from holdfast._arguments import Seed, checked
+from holdfast._assumption import Assumption
 from holdfast.errors import AlreadyReleased, BudgetExceeded, require
 from holdfast.noise._source import Source
 from holdfast.privacy._account.currency import (
@@ -198,7 +199,7 @@ class Account:
         """An odometer reading: what the charges so far add up to. The guarantee is the limit (section 19)."""
         return self.currency.promise(self.journal.spent(self._caps[-1][0]) or self.currency.nothing)
 
-    def guarantee(self, *, assumptions: Sequence[str] = ()) -> Guarantee:
+    def guarantee(self, *, assumptions: Sequence[Assumption] = ()) -> Guarantee:
         """What everything released through this account satisfies together, however it was chosen."""
         return Guarantee(
             curve=self.promised,

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._assumption import CHOICE, Assumption
 from holdfast.errors import BudgetExceeded, LedgerError, ParameterError, require
 from holdfast.noise._uniform import permutation
 from holdfast.privacy._account.account import Account
@@ -26,8 +27,9 @@ from holdfast.privacy._account.request import require_something_left
 from holdfast.privacy._guarantee import Guarantee
 from holdfast.privacy._rounding import as_written
 
-CHOSEN_BY_PAID_SCORES = (
-    "settings were compared by the paid scores of this account, by no other answer about the rows"
+CHOSEN_BY_PAID_SCORES = Assumption(
+    kind=CHOICE,
+    text="settings were compared by the paid scores of this account, by no other answer about the rows",
 )
 ONE_PROCESS = (
     "the shares of an account are handed out by the process that shared it, never by a copy; nothing was charged here. "
@@ -192,7 +194,7 @@ class FitShare(Account):
         whole = self.whole
         return {"fits": whole.fits, "fits_paid": whole._taken, "scores_paid": whole._scored}
 
-    def guarantee(self, *, assumptions: Sequence[str] = ()) -> Guarantee:
+    def guarantee(self, *, assumptions: Sequence[Assumption] = ()) -> Guarantee:
         """What all fits and scores of the account satisfy together: one is seldom published without the others."""
         return self.whole.guarantee(assumptions=(*assumptions, CHOSEN_BY_PAID_SCORES))
 

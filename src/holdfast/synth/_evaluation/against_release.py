@@ -193,7 +193,7 @@ def released_evidence(
         confidence=confidence,
         claim=None if assumption else claim,
         rows=len(own),
-        method=release.provenance.method,
+        method=release.provenance.title,
         private=release.private,
         unmeasured=tuple(
             f"{a} x {b}"

@@ -14,6 +14,7 @@ from statistics import NormalDist
 from typing import Any
 
 from holdfast._arguments import checked
+from holdfast._assumption import Assumption
 from holdfast.data._sensitivity import counts_l2
 from holdfast.errors import ParameterError
 from holdfast.privacy._account import Account
@@ -33,7 +34,7 @@ class Synthesis:
     theorem: str
     measurements: tuple[Measurement, ...] = ()
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
 
 
 #: Currencies in which Gaussian noise on reals has a cost, and integer noise has none.

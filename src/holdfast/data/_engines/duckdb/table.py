@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._assumption import READING_OF_ROWS, Assumption
 from holdfast.data._engines.duckdb.source import Scan, interruptible, scan_of_caller, scan_of_files
 from holdfast.data._engines.work_folder import WorkFolder
 from holdfast.data._order import KEY_BYTES, Order, PerRecordBatches
@@ -32,9 +33,10 @@ KEPT = "work.kept"
 #: From so many joint counts on, rows are read once and counted here; fewer are grouped where they are.
 MANY_SETS = 8
 BINNED_ROWS = 131_072
-JOINED_LINES = (
-    "quoted fields of the CSV files may hold line ends, as the schema declares: a stray quote may join its row "
-    "with those that follow, so one person's row could change how others are read"
+JOINED_LINES = Assumption(
+    kind=READING_OF_ROWS,
+    text="quoted fields of the CSV files may hold line ends, as the schema declares: a stray quote may join its row "
+    "with those that follow, so one person's row could change how others are read",
 )
 #: DuckDB's names of types (without parameters) and how they are read.
 KINDS = {

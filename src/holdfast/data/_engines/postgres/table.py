@@ -22,6 +22,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._assumption import READING_OF_ROWS, Assumption
 from holdfast._caution import warn
 from holdfast._kernel.options import SgdOptions
 from holdfast.data._engines.duckdb.table import DuckDBTable
@@ -47,9 +48,10 @@ MOST_SETS = 500
 """Of grouping sets in one query; PostgreSQL takes 4096."""
 Way = Literal["auto", "pull", "sql", "extension"]
 WAYS = ("auto", "pull", "sql", "extension")
-FILTERED = (
-    "row-level security hides rows of the table from this user: the table is what its policies show, and each policy "
-    "decides by the row alone"
+FILTERED = Assumption(
+    kind=READING_OF_ROWS,
+    text="row-level security hides rows of the table from this user: the table is what its policies show, and each "
+    "policy decides by the row alone",
 )
 PULL_VALUES = 2**25
 """Expected values (rows times declared columns) up to which `"auto"` rather pulls, and keeps the copy in memory."""
@@ -111,7 +113,7 @@ def connect(
     )
     if relation.filtered:
         made.notes = (FILTERED,)
-        warn(FILTERED, AssumptionWarning)
+        warn(FILTERED.text, AssumptionWarning)
     return made
 
 
