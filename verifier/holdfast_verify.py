@@ -310,7 +310,9 @@ def check_release(name: str, digest: str, record: Any, extract: Extract) -> dict
     charged = [entry["body"]["mechanism"] for entry in own if entry["number"] in paid]
     said = [(one["kind"], one["subject"], one["voids"]) for one in promised["assumptions"]]
     for kind, subject, voids in taken_on_trust(made, charged):
-        require((kind, subject, voids) in said, f"{name}: it does not say what it rests on: {kind}, {subject}")
+        require(
+            (kind, subject, voids) in said, f"{name}: it does not say what it rests on: {kind}, {subject}"
+        )
     return closing[-1]
 
 
@@ -321,7 +323,9 @@ def taken_on_trust(made: dict[str, Any], charged: list[Any]) -> list[tuple[str, 
         called, package = str(stored["mechanism"]), stored.get("from", "")
         if ":" in called or package:
             believed.append(("mechanism by others", called + mark(package), not package))
-        believed += taken_on_trust({}, [one for one in stored.values() if isinstance(one, dict) and "mechanism" in one])
+        believed += taken_on_trust(
+            {}, [one for one in stored.values() if isinstance(one, dict) and "mechanism" in one]
+        )
     package = made.get("package", "holdfast")
     if package != "holdfast":
         believed.append(("method by others", made["method"] + mark(package), not package))

@@ -1,9 +1,9 @@
 """Steps that would read rows without paying: found by their declarations before anything is spent, and refused by name.
 
-A step of a pipeline is fitted to the same rows as the model after it. What it learns there, a mean or a choice of columns,
-is in every prediction of the pipeline, so it must be paid for or be known without the rows. Three kinds of steps are:
-those that pay (`payment = "paid"` on their class), those that learn nothing but public things (`payment = "public"`), and
-those that scikit-learn's tags call stateless (`requires_fit` is false), which treat each row by itself.
+A step of a pipeline is fitted to the same rows as the model after it. What it learns there, a mean or a choice of
+columns, is in every prediction of the pipeline, so it must be paid for or be known without the rows. Three kinds of
+steps are: those that pay (`payment = "paid"` on their class), those that learn nothing but public things
+(`payment = "public"`), and those that scikit-learn's tags call stateless (`requires_fit` is false).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from holdfast._assumption import Assumption
 from holdfast.errors import ParameterError
 
 PAID, PUBLIC = "paid", "public"
-"""What a class says by its attribute `payment`: that its fit pays for what it reads, or that it reads nothing private."""
+"""What a class says by its attribute `payment`: that its fit pays for what it reads, or reads nothing private."""
 STEPS = "steps before the fit"
 """The kind of what is assumed of the steps that rows went through."""
 WAY_OUT = (
@@ -105,7 +105,7 @@ def _assumed(path: str, step: Any) -> Assumption | None:
             kind=STEPS,
             subject=path,
             voids=True,
-            text=f"step {path!r} ({kind.__name__}) learns nothing from the rows that is not paid for, as its class says",
+            text=f"step {path!r} ({kind.__name__}) pays for what it learns or learns nothing, as its class says",
         )
     if isinstance(step, type) or not _is_stateless(step):
         raise ParameterError(
@@ -122,7 +122,7 @@ def _assumed(path: str, step: Any) -> Assumption | None:
         kind=STEPS,
         subject=path,
         voids=True,
-        text=f"step {path!r} ({kind.__name__}) makes of each row what it makes of it alone, whatever the other rows are",
+        text=f"step {path!r} ({kind.__name__}) treats each row by itself, whatever the others are",
     )
 
 
@@ -144,5 +144,7 @@ def _treats_rows_alone(step: Any) -> bool:
         return True
     func = step.func
     # One of NumPy's own functions of single numbers, such as log1p.
-    of_numbers = isinstance(func, np.ufunc) and func.signature is None and getattr(np, func.__name__, None) is func
+    of_numbers = (
+        isinstance(func, np.ufunc) and func.signature is None and getattr(np, func.__name__, None) is func
+    )
     return func is None or (of_numbers and not step.kw_args)
