@@ -51,9 +51,9 @@ def test_assumptions() -> None:
     assert Order.keyed_hash("id").assumptions == ()
     assert Order.per_record_batches(batches=2, cap=4).assumptions == ()
     (fixed,) = Order.keyed_hash("id", key=b"0" * 32, neighbours_keep_identifier=True).assumptions
-    assert "keep the identifiers of column 'id'" in fixed
+    assert "keep the identifiers of column 'id'" in fixed.text
     (stored,) = Order.storage(position_carries_no_information=True).assumptions
-    assert "position of a record" in stored
+    assert "position of a record" in stored.text
 
 
 def test_keys_are_never_shown() -> None:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from holdfast._assumption import Assumption
 from holdfast.audit._findings import FixedGuesses
 from holdfast.audit._result import AuditResult
 from holdfast.ledger import Ledger
@@ -25,7 +26,7 @@ def counts(
     *,
     seed: int | None = None,
     name: str = "two counts",
-    assumptions: Sequence[str] = (),
+    assumptions: Sequence[Assumption] = (),
     user: str | None = None,
 ) -> Release[np.ndarray]:
     """Two noisy counts, charged in memory."""

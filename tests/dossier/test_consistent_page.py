@@ -11,14 +11,15 @@ from typing import Any
 
 import pytest
 
+from holdfast._assumption import READ_FROM_DATA, Assumption
+from holdfast._extensions import Author
 from holdfast.audit import AuditResult
 from holdfast.dossier import Dossier
 from holdfast.dossier._evidence import Attempt, AuditNumbers
-from holdfast.dossier._record import BudgetReset, Doubt, Record
+from holdfast.dossier._record import BudgetReset, Record
 from holdfast.errors import NotPrivateWarning
 from holdfast.ledger import Ledger
 from holdfast.release import Release
-from holdfast.release._release import STRANGE
 from tests.dossier.crawl import Node, crawl, tree
 from tests.dossier.dossier_samples import FakeAttack, audit, counts, paid
 from tests.dossier.test_evidence import released, trained
@@ -42,9 +43,11 @@ ATTACKS: dict[str, tuple[FakeAttack, ...]] = {
 }
 ASSUMED = {
     "nothing": (),
-    "harmless": ("the year is public",),
-    "a draft schema": ("the bounds were drafted from the data",),
-    "a strange mechanism": (f"Own: {STRANGE}",),
+    "harmless": (Assumption(kind="public", text="the year is public"),),
+    "a draft schema": (
+        Assumption(kind=READ_FROM_DATA, text="the bounds were drafted from the data", voids=True),
+    ),
+    "a strange mechanism": (Author(noun="mechanism", name="Own", promise="is private").assumption,),
 }
 MADE: dict[str, Callable[..., Release[Any]]] = {
     "secure": lambda **more: counts(name="a count", **more),
@@ -83,7 +86,9 @@ def with_ledger(folder: Path) -> Iterator[tuple[str, Record]]:
         sound = Dossier.of_files([there.release], ledger=ledger, audits=AUDITS["a test"]).record
     yield "paid", sound
     (payment,), (budget,) = sound.payments, sound.budgets
-    nobody = Doubt(text=f"nobody is named who approved the account {payment.account}", voids=False)
+    nobody = Assumption(
+        kind="no approver", text=f"nobody is named who approved the account {payment.account}"
+    )
     yield "nobody approved", replace(sound, payments=(replace(payment, approver=""),), doubts=(nobody,))
     reset = BudgetReset(at="2026-01-01", approver="R. Officer", reason="a new year")
     yield "reset", replace(sound, budgets=(replace(budget, reset=reset),))

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from holdfast._assumption import Assumption
 from holdfast.dossier import Accuracy, Bars, Dossier
 from holdfast.dossier._page import CONSTANTS, cited, record_of
 from holdfast.ledger import Ledger
@@ -48,7 +49,10 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
             ),
             "contradicted": Dossier(model(["age 1", HOSTILE]), audits=[audit(95)]),
             "two": Dossier(
-                [released(), counts(name="table 7", assumptions=["at most 3 rows"])],
+                [
+                    released(),
+                    counts(name="table 7", assumptions=[Assumption(kind="rows", text="at most 3 rows")]),
+                ],
                 audits=[trained(200, 200)],
             ),
         }

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from holdfast._assumption import Assumption
 from holdfast.dossier import Accuracy, Bars, Dossier
 from holdfast.dossier._page import record_of, seal_of, written_seal
 from holdfast.errors import FormatError, NotPrivateWarning, ParameterError
@@ -33,7 +34,10 @@ def text_of(page: str) -> str:
 
 def hostile() -> Dossier:
     return Dossier(
-        [counts(name=HOSTILE, assumptions=(HOSTILE,)), model([HOSTILE, "b"])],
+        [
+            counts(name=HOSTILE, assumptions=(Assumption(kind=HOSTILE, subject=HOSTILE, text=HOSTILE),)),
+            model([HOSTILE, "b"]),
+        ],
         [FakeAttack(attack=HOSTILE)],
         [audit(planted=HOSTILE)],
         audience="internal",
@@ -155,7 +159,8 @@ def test_seeded_noise_and_assumptions_are_in_red() -> None:
         seeded = counts(seed=1)
     assert "NOT PRIVATE" in text_of(Dossier(seeded).html())
     assert "NOT PRIVATE" not in text_of(Dossier(counts()).html())
-    assert "the labels are public" in text_of(Dossier(counts(assumptions=["the labels are public"])).html())
+    public = Assumption(kind="labels", text="the labels are public")
+    assert "the labels are public" in text_of(Dossier(counts(assumptions=[public])).html())
 
 
 def test_the_ledger_signs(tmp_path: Path) -> None:

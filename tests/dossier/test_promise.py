@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
+from holdfast._assumption import Assumption
 from holdfast.dossier import Dossier, Sureness
 from holdfast.dossier._page import render
 from holdfast.dossier._promise import together
@@ -139,9 +140,10 @@ def test_releases_of_one_account_share_its_limit(tmp_path: Path) -> None:
 
 
 def test_assumptions_of_all_are_kept(tmp_path: Path) -> None:
-    one = of(Account(GaussianDP(0.3)), assumptions=["a", "b"])
-    two = of(Account(GaussianDP(0.3)), assumptions=["b", "c"])
-    assert together([one, two]).assumptions == ("a", "b", "c")
+    a, b, c = (Assumption(kind=kind, text="x") for kind in "abc")
+    one = of(Account(GaussianDP(0.3)), assumptions=[a, b])
+    two = of(Account(GaussianDP(0.3)), assumptions=[b, c])
+    assert together([one, two]).assumptions == (a, b, c)
 
 
 def test_different_units_do_not_mix() -> None:

@@ -10,9 +10,10 @@ import pytest
 
 from holdfast.dossier import Dossier
 from holdfast.dossier import _utility as room
-from holdfast.dossier._utility import INTERVALS_BY, MOST_ROWS, SEVERAL_ROWS
+from holdfast.dossier._utility import MOST_ROWS
 from holdfast.errors import NoIntervals
 from holdfast.learn import PrivateLogisticRegression
+from holdfast.learn._estimators.intervals import SEVERAL_ROWS
 from holdfast.privacy import Account, ApproxDP, Gaussian, GaussianDP, PrivacyUnit
 from holdfast.release import Release
 from tests.dossier.dossier_samples import HOSTILE, model
@@ -106,13 +107,6 @@ def test_what_is_left_out_is_no_worse_than_what_is_shown() -> None:
     assert found.rows[-1].within == pytest.approx(1.96 * 10.0, rel=1e-3)
 
 
-@pytest.mark.parametrize("name", ["PrivateLogisticRegression", "PrivateLinearRegression", "PrivateRidge"])
-def test_the_methods_that_give_intervals_are_the_estimators_own(name: str) -> None:
-    import holdfast.learn
-
-    assert getattr(holdfast.learn, name)._intervals_by == INTERVALS_BY[name]
-
-
 def test_why_there_are_no_intervals_is_said_in_the_estimators_words() -> None:
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(400, 2)) / 3
@@ -134,7 +128,7 @@ def test_a_unit_of_several_rows_has_no_intervals() -> None:
         "intercept": weights[1:],
         "feature_names": ("age",),
     }
-    found = utility(Release.of(account, value, method="PrivateLogisticRegression, output"))
+    found = utility(Release.of(account, value, method="output"))
     assert found.no_intervals == SEVERAL_ROWS
 
 

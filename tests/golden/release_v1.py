@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from holdfast._assumption import Assumption
 from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy._curves.curve import ApproxDP, PureDP
 from holdfast.privacy._curves.gaussian import GaussianDP
@@ -39,7 +40,7 @@ def releases() -> dict[str, Release[Any]]:
                 adjacency=Adjacency.replace,
                 unit=PrivacyUnit(),
                 theorem="zCDP filter",
-                assumptions=("the set of labels is public",),
+                assumptions=(Assumption(kind="labels", text="the set of labels is public"),),
             ),
             provenance=Provenance(
                 method="counts",

@@ -394,8 +394,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="page: intervals for units that own several rows",
         target="dossier:_about_intervals",
-        old="release.guarantee.unit.max_rows > 1",
-        new="False",
+        old="release.guarantee.unit.max_rows",
+        new="1",
         tests=("tests/dossier/test_utility.py::test_a_unit_of_several_rows_has_no_intervals",),
     ),
     Fault(

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from holdfast._assumption import Assumption
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.privacy import Adjacency, Guarantee, PrivacyUnit, PureDP, resolve_adjacency
 
@@ -47,11 +48,16 @@ def test_guarantees_of_other_neighbours_or_units_do_not_mix() -> None:
         mine.compose(promise(Adjacency.add_remove, PrivacyUnit()))
     with pytest.raises(AdjacencyError):
         mine.compose(promise(Adjacency.replace, PrivacyUnit.user("u", max_rows=3)))
-    assert mine.compose(mine.assuming("x")).assumptions == ("x",)
+    more = Assumption(kind="labels", text="x")
+    assert mine.compose(mine.assuming(more, more)).assumptions == (more,)
     assert Guarantee.from_json(mine.to_json()) == mine
 
 
 def test_summary_speaks_to_people() -> None:
-    text = promise(Adjacency.replace, PrivacyUnit()).assuming("labels are public").summary()
+    text = (
+        promise(Adjacency.replace, PrivacyUnit())
+        .assuming(Assumption(kind="labels", text="labels are public"))
+        .summary()
+    )
     assert "73.2 %" in text  # e / (1 + e) = 0.73106, rounded up
     assert "labels are public" in text

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast._assumption import Assumption
 from holdfast.errors import FormatError, ParameterError
 from holdfast.ledger import Ledger
 from holdfast.privacy import Account, Guarantee, Laplace, PureDP
@@ -52,7 +53,11 @@ def _composed(tree: Any, stored: bool) -> Guarantee:
     first, *others = (_composed(one, stored) for one in tree)
     for other in others:
         first = first.compose(other)
-    return Guarantee.from_json(json.loads(json.dumps(first.to_json()))) if stored else first.assuming("more")
+    return (
+        Guarantee.from_json(json.loads(json.dumps(first.to_json())))
+        if stored
+        else first.assuming(Assumption(kind="labels", text="more"))
+    )
 
 
 def _leaves(tree: Any) -> list[bool]:

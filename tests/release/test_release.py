@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from holdfast._assumption import Assumption
 from holdfast.errors import FormatError, NotPrivateWarning, ParameterError
 from holdfast.ledger import Ledger
 from holdfast.privacy import ZCDP, Account, Gaussian
@@ -88,10 +89,10 @@ def test_what_is_given_is_kept(tmp_path: Path) -> None:
         parameters={"rate": np.float64(0.5), "shape": (1, 2)},
         schema_hash="00ff",
         certificates=[claim],
-        assumptions=["labels are public"],
+        assumptions=[Assumption(kind="labels", text="labels are public")],
         theorem="CMS11, Theorem 9",
     )
-    assert release.guarantee.assumptions == ("labels are public",)
+    assert release.guarantee.assumptions == (Assumption(kind="labels", text="labels are public"),)
     assert release.guarantee.theorem == "CMS11, Theorem 9"
     assert release.provenance.parameters == {"rate": 0.5, "shape": [1, 2]}
     assert release.certificates == (claim,)

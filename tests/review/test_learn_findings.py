@@ -92,7 +92,7 @@ def test_what_is_assumed_of_the_rows_holds_for_every_table_of_the_schema(
     model = estimator(epsilon=1.0, delta=1e-6, method=method, radius=10.0, penalty=0.1, random_state=1)
     model.fit(table, target="y" if estimator is PrivateRidge else "ill")
     assert model.release_ is not None
-    told = " ".join(model.release_.guarantee.assumptions)
+    told = " ".join(map(str, model.release_.guarantee.assumptions))
     bounds = [int(number.replace(",", "")) for number in re.findall(r"at most ([\d,]+) rows", told)]
     assert all(bound >= users * max_rows for bound in bounds), told
 

@@ -351,7 +351,7 @@ def test_a_method_of_ones_own_is_given_as_an_object() -> None:
     assert made.method_ == "mine"
     assert made.choice_ is None
     assert str(made.sample()) == str(named.sample())
-    assert "the method 'mine' is not registered" in " ".join(made.release_.guarantee.assumptions)
+    assert "the method 'mine' is not registered" in " ".join(map(str, made.release_.guarantee.assumptions))
     told = Synthesizer(2.0, 1e-6, method=own).estimate(SCHEMA, rows=100)
     assert told.method == "mine"
 

@@ -240,7 +240,7 @@ def test_answers_cover_the_whole_table_where_that_was_paid_for(
     assert claim.statement == "compared with the whole table, provided no who has more than 50 rows"
     assert claim.alpha == min(1.0, made.certification_.overall.alpha + claim.details["left_out"])
     assert claim.confidence == pytest.approx(1 - 0.05 - 0.005)
-    assert any("no who has more than 50 rows" in one for one in made.release_.guarantee.assumptions)
+    assert any("no who has more than 50 rows" in one.text for one in made.release_.guarantee.assumptions)
     made.save(tmp_path / "made.holdfast")
     again = Synthesizer.load(tmp_path / "made.holdfast").answer()
     assert again.summary() == answers.summary()

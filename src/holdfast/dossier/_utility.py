@@ -30,13 +30,8 @@ _STEPS = {
     "holdfast-pca/1": "mean and principal components",
 }
 _Z95 = 1.959964
-INTERVALS_BY = {
-    "PrivateLogisticRegression": "newton",
-    "PrivateLinearRegression": "ssp",
-    "PrivateRidge": "ssp",
-}
-"""The method whose release says enough for intervals, by estimator; for all others no theory is known."""
-SEVERAL_ROWS = "a unit owns several rows, which are not independent draws; average each unit's rows into one"
+UNNAMED = "unnamed"
+"""Stands for the estimator of a model that names none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,7 +164,7 @@ def coefficients(value: Any) -> ModelUtility | InferredUtility | None:
         raise FormatError("a released weight, or its noise, is not a finite number; such a model has no page")
     biggest = sorted(rows, key=lambda row: -abs(row[1]))[:MOST_ROWS]
     return ModelUtility(
-        what=f"a linear model ({value.get('model', 'unnamed')}) with {len(rows)} numbers",
+        what=f"a linear model ({value.get('model', UNNAMED)}) with {len(rows)} numbers",
         predicts=tuple(str(name) for name in classes),
         rows=tuple(
             Weight(name=name, weight=_short(w), reach=None if r is None else _short(r))
@@ -268,31 +263,36 @@ def utility(release: Release[Any]) -> Utility:
             ) from error
         if found is not None:
             if isinstance(found, ModelUtility | InferredUtility):
-                return _about_intervals(found, release, len(value["coef"]))
+                return _about_intervals(found, release, value)
             return found
     return PlainUtility(kind="other", what=f"a {type(value).__name__}")
 
 
-def _about_intervals(found: ModelUtility | InferredUtility, release: Release[Any], scores: int) -> Utility:
+def _about_intervals(
+    found: ModelUtility | InferredUtility, release: Release[Any], value: Mapping[str, Any]
+) -> Utility:
     """Intervals, or why there are none, in the words of the estimator's `conf_int`."""
-    several = release.guarantee.unit.max_rows > 1
+    from holdfast.learn._estimators import estimator_named
+    from holdfast.learn._estimators.intervals import SEVERAL_ROWS, WithIntervals, why_no_intervals
+
+    max_rows = release.guarantee.unit.max_rows
     if isinstance(found, InferredUtility):
-        if not several:
+        if max_rows == 1:
             return found
         bare = tuple(replace(row, reach=None, low=None, high=None, p=None) for row in found.rows)
         return replace(found, refused=SEVERAL_ROWS, rests_on="", rows=bare)
-    name = found.what.partition("(")[2].partition(")")[0]
-    if scores > 1 or name not in INTERVALS_BY:
-        return replace(found, no_intervals=f"no theory of intervals is known for {name} with {scores} scores")
-    if several:
-        return replace(found, no_intervals=SEVERAL_ROWS)
-    from holdfast.learn._catalogue import LEARNERS
-    from holdfast.learn.methods.method import Learner
-
-    method = release.provenance.method.partition(", ")[2].partition(" [")[0]
-    reason = next((one.no_intervals for one in LEARNERS if one.name == method), Learner.no_intervals)
-    gives = f"method={INTERVALS_BY[name]!r} gives them"
-    return replace(found, no_intervals=f"no intervals by method {method!r}: {reason}; {gives}")
+    name = str(value.get("model", UNNAMED))
+    estimator = estimator_named(name)
+    reason = why_no_intervals(
+        name,
+        release.provenance.method,
+        gives=estimator.intervals_by
+        if estimator is not None and issubclass(estimator, WithIntervals)
+        else "",
+        scores=len(value["coef"]),
+        max_rows=max_rows,
+    )
+    return replace(found, no_intervals=reason)
 
 
 def _reach(std: Any, quantile: Any) -> float | None:

@@ -455,7 +455,8 @@ def test_the_file_confirms_or_denies() -> None:
     marked = edited(draft, offered)
     assert marked.unit == PrivacyUnit.user("patient_id", max_rows=5)
     assert any(
-        "max_rows = 5 of the unit patient_id was taken from the data" in one for one in marked.assumptions
+        "max_rows = 5 of the unit patient_id was taken from the data" in one.text
+        for one in marked.assumptions
     )
 
 

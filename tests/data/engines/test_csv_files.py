@@ -281,7 +281,7 @@ def test_declared_line_ends_in_fields_are_an_assumption(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("a\n1\n")
     schema = Schema([Numeric("a", 0, 1)], csv=CsvFormat(quoted_newlines=True))
     with open_table(tmp_path / "rows.csv", schema) as table:
-        assert any("line ends" in assumption for assumption in table.assumptions)
+        assert any("line ends" in assumption.text for assumption in table.assumptions)
 
 
 def test_a_comma_is_a_decimal_sign_only_where_it_is_declared(tmp_path: Path) -> None:

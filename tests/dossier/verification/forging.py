@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from holdfast._assumption import Assumption
 from holdfast.dossier import Bars, Dossier
 from holdfast.dossier._page import record_of, render, seal_of
 from holdfast.dossier._record import Record
@@ -95,7 +96,7 @@ def visits(account: Account) -> Release[Any]:
         parameters={"sigma": 9.0},
         schema_hash="ab" * 32,
         certificates=[claim],
-        assumptions=["the year is public"],
+        assumptions=[Assumption(kind="public", text="the year is public")],
     )
 
 

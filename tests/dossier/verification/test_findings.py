@@ -279,4 +279,4 @@ def test_an_unknown_mechanism_voids_the_promise() -> None:
     value = account.release(Homemade(sigma=9.0, l2_sensitivity=1.0), [3.0])
     made = Dossier(Release.of(account, value, method="a count"))
     assert any(":Homemade'" in one.text and one.voids for one in made.record.doubts)
-    assert '<li class="red">the proof of mechanism' in made.html()
+    assert '<li class="red">the mechanism' in made.html()

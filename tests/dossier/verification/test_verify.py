@@ -138,7 +138,7 @@ def _set(*path: Any) -> Callable[[Any], None]:
         _set("promise", "private", False),
         _set("promise", "theorem", "a better one"),
         _set("releases", 0, "provenance", "noise", "seeded"),
-        _set("releases", 0, "method", "another"),
+        _set("releases", 0, "title", "another"),
         _set("releases", 0, "sha256", "0" * 64),
         _set("picture", "linear", "series", 0, "found", 20, 0.9),
         _set("picture", "log", "series", 1, "found", 20, 0.9),

@@ -67,7 +67,7 @@ def test_columns_without_bounds_are_warned_of_and_recorded(estimator: Any) -> No
     y = (X[:, 0] > 0).astype(int)
     with pytest.warns(AssumptionWarning, match="bounds was not declared") as seen:
         model = declared(estimator).fit(X, y)
-    assert [str(one.message) for one in seen if one.category is AssumptionWarning] == [FEATURES_ASSUMED]
+    assert [str(one.message) for one in seen if one.category is AssumptionWarning] == [FEATURES_ASSUMED.text]
     assert FEATURES_ASSUMED in model.release_.guarantee.assumptions
     quiet = declared(estimator, bounds=(-1.0, 1.0)).fit(X, y)
     assert FEATURES_ASSUMED not in quiet.release_.guarantee.assumptions

@@ -106,7 +106,7 @@ def test_a_count_that_was_read_is_said_once() -> None:
         )
     assert sum("number of privacy units" in str(one.message) for one in told) == 1
     assert model.release_ is not None
-    assert sum("number of privacy units" in one for one in model.release_.guarantee.assumptions) == 1
+    assert sum("number of privacy units" in one.text for one in model.release_.guarantee.assumptions) == 1
 
 
 def test_advice_counts_the_features_that_a_fit_would_have() -> None:

@@ -122,7 +122,7 @@ def test_the_default_speaks_of_whole_rows_and_of_differences(
     assert found.names == ("ward=B", "ward=C", "age", "(intercept)")
     assert np.all(np.abs(found.estimate - truth) < 4 * found.std_error)
     assert found.cut == ""
-    assert not any("rows cut" in one for one in model.release_.guarantee.assumptions)
+    assert not any("rows cut" in one.text for one in model.release_.guarantee.assumptions)
     frame, _ = people(50)
     model.release_.save(tmp_path / "m.holdfast")
     again = load_model(tmp_path / "m.holdfast")
@@ -143,7 +143,7 @@ def test_a_norm_that_cuts_rows_is_said_before_and_after(
 ) -> None:
     with pytest.warns(AssumptionWarning, match=r"rows cut at row_norm=1, .* as long as 1\.414"):
         model = fitted(kind, target=target, other=other, row_norm=1.0)
-    assert any("rows cut at row_norm=1" in one for one in model.release_.guarantee.assumptions)
+    assert any("rows cut at row_norm=1" in one.text for one in model.release_.guarantee.assumptions)
     assert "rows cut at row_norm=1" in model.conf_int().summary().split("\n")[0]
     with warnings.catch_warnings():
         warnings.simplefilter("error", AssumptionWarning)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast._arrays import Floats
+from holdfast._assumption import NUMBER_OF_ROWS, Assumption
 from holdfast.errors import ParameterError
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Logistic, Squared
@@ -192,16 +193,21 @@ def test_the_radius_is_kept() -> None:
     assert np.linalg.norm(fit.weights) <= 0.1 * (1 + 1e-12)
 
 
+def at_most(rows: int) -> Assumption:
+    """What a bound on the number of rows assumes."""
+    return Assumption(kind=NUMBER_OF_ROWS, subject=str(rows), text=f"the table has at most {rows} rows")
+
+
 def test_counts_of_users_are_assumed_and_said() -> None:
     unit = PrivacyUnit("user", max_rows=2)
     rows = examples_of(np.eye(4), np.ones(4), public_count=10, unit=unit)
     fit = adassp(rows, problem_of(), account=Account(GaussianDP(1.0), unit=unit, seed=0), count_bound=15)
-    assert fit.assumptions == ("the table has at most 15 rows",)
+    assert [one.text for one in fit.assumptions] == ["the table has at most 15 rows"]
     # Ten users of two rows each: no table that the schema admits has more.
     assert rows.largest_count() == rows.largest_count(40) == (20, ())
     private = dataclasses.replace(rows, adjacency=Adjacency.add_remove)
-    assert private.largest_count() == (320, ("the table has at most 320 rows",))
-    assert private.largest_count(40) == (40, ("the table has at most 40 rows",))
+    assert private.largest_count() == (320, (at_most(320),))
+    assert private.largest_count(40) == (40, (at_most(40),))
     sums = Account(GaussianDP(1.0), seed=0)
     single = adassp(examples_of(np.eye(4), np.ones(4), public_count=10), problem_of(), account=sums)
     assert fit.parameters["gram_noise_std"] == pytest.approx(

@@ -167,7 +167,7 @@ def test_logistic_regression_learns_and_states_its_bias() -> None:
     problem = Problem(loss=Logistic(), dimension=3)
     fit = functional(examples_of(features, labels), problem, account=Account(PureDP(4.0), seed=0))
     assert np.mean(np.sign(features @ fit.weights) == labels) > 0.95
-    assert "Taylor" in fit.assumptions[0]
+    assert "Taylor" in fit.assumptions[0].text
     exact = functional(
         examples_of(features, labels), problem, account=Account(PureDP(1e8), seed=0), ridge=1e-9
     )

@@ -150,7 +150,7 @@ def test_a_declared_largest_number_of_rows_sets_the_rounds() -> None:
     few = fitted(adjacency="add_remove", sampler="proximal", count_bound=300)[0]
     many = fitted(adjacency="add_remove", sampler="proximal", count_bound=30_000)[0]
     assert many.parameters["rounds"] > 10 * few.parameters["rounds"]
-    assert "at most 30000 rows" in " ".join(many.assumptions)
+    assert "at most 30000 rows" in " ".join(map(str, many.assumptions))
 
 
 @pytest.mark.filterwarnings("ignore::holdfast.errors.BudgetWarning")

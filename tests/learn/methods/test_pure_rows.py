@@ -229,7 +229,7 @@ def test_what_is_linear_in_rows_is_learnt_though_rows_are_shortened(bound: float
     squares = Problem(loss=Squared(target_bound=bound), dimension=4, constant=0.5)
     fit = OBJECTIVE.fit(rows, squares, account=Account(PureDP(500.0), seed=1))
     assert fit.weights == pytest.approx(bound * true, abs=0.02 * bound)
-    assert any("residuals count by their size" in one for one in fit.assumptions)
+    assert any("residuals count by their size" in one.text for one in fit.assumptions)
     mapped = pure_rows(rows, squares, Account(PureDP(500.0), seed=1))
     parts = list(mapped.examples.chunks())
     shortened = np.concatenate([y for _, y in parts]) * bound / rows.labels

@@ -213,7 +213,7 @@ def test_a_private_count_needs_a_bound() -> None:
     assert account.journal.spent("") is None
     fit = ridge(rows, problem_of(), account=account, count_bound=500)
     assert fit.parameters["ridge"] == pytest.approx(1.2), "the public count divides, not the private one"
-    assert fit.assumptions == ("the table has at most 500 rows",)
+    assert [one.text for one in fit.assumptions] == ["the table has at most 500 rows"]
 
 
 def test_a_user_of_several_rows_multiplies_the_sensitivity() -> None:

@@ -138,10 +138,10 @@ def test_what_the_schema_declares_is_used() -> None:
     with pytest.warns(AssumptionWarning, match="n_public"):
         fitted = PrivateLogisticRegression(epsilon=5.0).fit(unknown, target="ill")
     assert fitted.release_ is not None
-    assert any("read from the data" in text for text in fitted.release_.guarantee.assumptions)
+    assert any("read from the data" in text.text for text in fitted.release_.guarantee.assumptions)
     declared = PrivateLogisticRegression(epsilon=5.0, n_public=480).fit(unknown, target="ill")
     assert declared.release_ is not None
-    assert not any("read from the data" in text for text in declared.release_.guarantee.assumptions)
+    assert not any("read from the data" in text.text for text in declared.release_.guarantee.assumptions)
 
 
 def test_bad_targets_are_refused() -> None:

@@ -56,7 +56,7 @@ def test_parts_choose_the_better_setting_within_the_limit(delta: float) -> None:
     assert promised == pytest.approx(4.0, rel=1e-6)
     assert promised <= 4.0 + 1e-9
     assert "exponential mechanism" in search.release_.guarantee.theorem
-    assert any("written down before" in a for a in search.release_.guarantee.assumptions)
+    assert any("written down before" in a.text for a in search.release_.guarantee.assumptions)
     assert "PrivateSearch by parts: chose {'penalty': 0.01} of 2 settings" in search.summary()
 
 
@@ -133,9 +133,9 @@ def test_auto_candidates_and_idealised_training_are_said() -> None:
     X, y = rows(3000)
     model = PrivateLogisticRegression(classes=[0, 1], arithmetic="idealised", method="output")
     search = PrivateSearch(model, GRID, random_state=0).fit(X, y)
-    assert any("real numbers" in a for a in search.release_.guarantee.assumptions)
+    assert any("real numbers" in a.text for a in search.release_.guarantee.assumptions)
     plain = PrivateSearch(logistic(), GRID, random_state=0).fit(X, y)
-    assert not any("real numbers" in a for a in plain.release_.guarantee.assumptions)
+    assert not any("real numbers" in a.text for a in plain.release_.guarantee.assumptions)
 
 
 def test_regression_is_scored_by_a_clipped_loss() -> None:

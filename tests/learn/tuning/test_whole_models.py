@@ -199,7 +199,7 @@ def test_numbers_are_compared_in_the_unit_of_the_estimator() -> None:
 def test_what_was_read_is_said_and_unknown_kinds_of_columns_are_refused() -> None:
     with pytest.warns(AssumptionWarning, match="set of labels"):
         search = PrivateSearch(model(classes=None), {"row_norm": [1.0, 0.5]}, random_state=1).fit(X, Y)
-    assert any("set of labels" in said for said in search.release_.guarantee.assumptions)
+    assert any("set of labels" in said.text for said in search.release_.guarantee.assumptions)
     for bad in (np.where(np.arange(1200) == 7, np.nan, X[:, 0])[:, None], np.array([["text"]] * 1200)):
         with pytest.raises((DataError, ValueError)):
             PrivateSearch(model(), {"row_norm": [1.0, 0.5]}, random_state=1).fit(bad, Y)

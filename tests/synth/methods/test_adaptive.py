@@ -130,7 +130,7 @@ def test_a_private_number_of_rows_is_paid_for_and_never_read() -> None:
     data = ExactCounts(open_table(frame, Schema(columns, adjacency="add_remove")))
     opened = account(data)
     made = adaptive(data, WORK, account=opened)
-    assert not [one for one in data.assumptions if "number of privacy units" in one]
+    assert not [one for one in data.assumptions if "number of privacy units" in one.text]
     first = opened.journal.entries[0]
     assert "number of rows" in str(first)
     rho = float(opened.guarantee().curve.as_zcdp() or 0)

@@ -61,10 +61,15 @@ def model_of_release(release: Release[Any]) -> Any:
         return pipeline_of_release(release, model_of_release)
     kind = AdditiveModel if holds_additive(release.value) else LinearModel
     name = kind.of_value(release.value).model
-    for estimator in ESTIMATORS:
-        if estimator.__name__ == name:
-            return estimator.from_release(release)
-    raise FormatError("the release holds a model of a kind that this version does not know")
+    estimator = estimator_named(name)
+    if estimator is None:
+        raise FormatError("the release holds a model of a kind that this version does not know")
+    return estimator.from_release(release)
+
+
+def estimator_named(name: str) -> type[Any] | None:
+    """The estimator of that name; None where holdfast has none."""
+    return next((estimator for estimator in ESTIMATORS if estimator.__name__ == name), None)
 
 
 def estimator_of(
@@ -77,7 +82,8 @@ def estimator_of(
     if chosen == ADDITIVE:
         return _additive(schema, target, penalty=penalty, **settings)
     own = {} if penalty is None else {"penalty": penalty}
-    (kind,) = (one for one in ESTIMATORS if one.__name__ == MODELS[chosen])
+    kind = estimator_named(MODELS[chosen])
+    assert kind is not None
     return kind(**settings, **own)
 
 

@@ -163,7 +163,7 @@ class PrivateLogisticRegression(PrivateLinearClassifier):
     ('replace', True)
     """
 
-    _intervals_by = "newton"
+    intervals_by = "newton"
 
     def __init__(
         self,

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from holdfast._arguments import checked
 from holdfast.errors import NoIntervals
+from holdfast.learn._catalogue import LEARNERS
 from holdfast.learn._choice import find_learner
 from holdfast.learn._estimators.linear_model import LinearModel
 from holdfast.learn._inference.score import NoisyScore
+from holdfast.learn.methods.method import Learner
 from holdfast.release import Release
 
 if TYPE_CHECKING:
     from holdfast.learn._inference.coefficients import CoefficientIntervals
+
+
+SEVERAL_ROWS = "a unit owns several rows, which are not independent draws; average each unit's rows into one"
 
 
 def stored_score(
@@ -41,6 +46,21 @@ def stored_score(
     }
 
 
+def why_no_intervals(estimator: str, method: str, *, gives: str, scores: int, max_rows: int) -> str:
+    """Why the released model of an estimator has no intervals; `gives` is the method whose release says enough.
+
+    >>> why_no_intervals("PrivateLasso", "frank_wolfe", gives="", scores=1, max_rows=1)
+    'no theory of intervals is known for PrivateLasso with 1 scores'
+    """
+    if scores > 1 or not gives:
+        return f"no theory of intervals is known for {estimator} with {scores} scores"
+    if max_rows > 1:
+        return SEVERAL_ROWS
+    # Of holdfast's own methods only: a page says the same wherever it is made, whatever is installed there.
+    reason = next((one.no_intervals for one in LEARNERS if one.name == method), Learner.no_intervals)
+    return f"no intervals by method {method!r}: {reason}; method={gives!r} gives them"
+
+
 @checked
 class WithIntervals:
     """`conf_int`, and what a summary says of it."""
@@ -49,14 +69,14 @@ class WithIntervals:
     release_: Release[Any] | None
     method_: str
     method: Any
-    _intervals_by = ""
+    intervals_by: ClassVar[str] = ""
     """The method whose release says enough for intervals; empty where no theory is known."""
 
     def _wants_intervals(self) -> bool:
         """Whether the method that is asked for is the one whose release says enough."""
-        if not self._intervals_by or self.method == "auto":
+        if not self.intervals_by or self.method == "auto":
             return False
-        return find_learner(self.method).name == self._intervals_by
+        return find_learner(self.method).name == self.intervals_by
 
     def conf_int(
         self, level: float = 0.95, *, parameters: Sequence[str] | None = None, method: str = "wald"
@@ -78,14 +98,13 @@ class WithIntervals:
     def _why_no_intervals(self) -> str:
         if self.release_ is None:
             return "epsilon=inf: this fit is not private, and intervals for it are any statistics package's"
-        if self.model_.coef.shape[0] > 1 or not self._intervals_by:
-            return f"no theory of intervals is known for {type(self).__name__} with {self.model_.coef.shape[0]} scores"
-        if self.release_.guarantee.unit.max_rows > 1:
-            return (
-                "a unit owns several rows, which are not independent draws; average each unit's rows into one"
-            )
-        reason = find_learner(self.method_).no_intervals
-        return f"no intervals by method {self.method_!r}: {reason}; method={self._intervals_by!r} gives them"
+        return why_no_intervals(
+            type(self).__name__,
+            self.method_,
+            gives=self.intervals_by,
+            scores=self.model_.coef.shape[0],
+            max_rows=self.release_.guarantee.unit.max_rows,
+        )
 
     def _said_of_intervals(self) -> str:
         try:

@@ -135,7 +135,7 @@ class PrivateLinearRegression(PrivateLinearRegressor):
     True
     """
 
-    _intervals_by = "ssp"
+    intervals_by = "ssp"
 
 
 @checked
@@ -152,7 +152,7 @@ class PrivateRidge(PrivateLinearRegressor):
     True
     """
 
-    _intervals_by = "ssp"
+    intervals_by = "ssp"
 
     def __init__(
         self,
