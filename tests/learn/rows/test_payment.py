@@ -119,7 +119,7 @@ def test_who_paid_is_not_copied_or_stored(made: Any) -> None:
 
 @pytest.mark.parametrize("kind", [*ESTIMATORS, PrivateScaler, PrivatePCA])
 def test_every_fit_of_an_array_assumes_rows_as_collected(kind: type[Any]) -> None:
-    told = {name: value for name, value in {"bounds": (-1, 1)}.items() if name in kind().get_params()}
-    fitted = kind(**told, **({"classes": [0, 1]} if "classes" in kind().get_params() else {})).fit(X, Y)
+    public = {"bounds": (-1, 1), "target_bounds": (0, 1), "classes": [0, 1]}
+    fitted = kind(**{name: public[name] for name in public if name in kind().get_params()}).fit(X, Y)
     assert ROWS_AS_COLLECTED in fitted.release_.guarantee.assumptions
     assert f"assumes: {ROWS_AS_COLLECTED.text}" in fitted.release_.summary()
