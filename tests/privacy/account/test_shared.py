@@ -166,16 +166,20 @@ def test_a_release_says_how_many_of_its_rivals_were_not_scored(scored: list[bool
         last = ended(shared, rows=9, scored=False)
     missing = scored.count(False)
     assert chosen(last) == ((unscored_fits(missing),) if missing else (CHOSEN_BY_PAID_SCORES,))
+    assert last.pays_for_scores is not any(scored)
     assert unscored_fits(1).voids
     assert not CHOSEN_BY_PAID_SCORES.voids
     assert bool(missing) == any(issubclass(one.category, BudgetWarning) for one in caught)
 
 
 def test_the_fit_of_all_rows_is_scored_by_its_owner_and_no_other() -> None:
-    shared = whole().shared_by(3)
+    shared = whole().shared_by(5)
     list(shared.folds(2).split(np.zeros((9, 1))))
     list(shared.folds(2).split(np.zeros((5, 1))))  # folds within a fold: their refit is a fit of a fold
-    assert shared.next_fit(FittedRows(4, columns=1)).pays_for_scores
+    early = shared.next_fit(FittedRows(9, columns=1))
+    assert early.pays_for_scores  # no fold was scored yet, so this is no refit
+    assert chosen(early) == (FIRST_OF_SEVERAL,)
+    shared.next_fit(FittedRows(4, columns=1)).score(np.ones(5))
     assert shared.next_fit(FittedRows(5, columns=1)).pays_for_scores
     assert not shared.next_fit(FittedRows(9, columns=1)).pays_for_scores
     assert (

@@ -157,7 +157,7 @@ class SharedAccount(Account):
                 self._taken += 1
             last = self._turn.last
             # Other threads may be about to score what they have fitted; once all rows are fitted, nobody is.
-            if self.unscored and (share._refit or (last is not None and not last._is_scored)):
+            if self.unscored and (share._of_all_rows or (last is not None and not last._is_scored)):
                 warn(unscored_fits(self.unscored).text, BudgetWarning)
         share.receive(rows)
         self._turn.share = None if closes else share
@@ -222,8 +222,10 @@ class FitShare(Account):
     _next: FittedRows | None
     """What the next step or the model should be given, if nothing unknown comes in between; None: not known."""
     _last: bool
+    _of_all_rows: bool
+    """Whether it is a fit of all rows that folds were cut from."""
     _refit: bool
-    """Whether it is a fit of all rows that folds were cut from, which no fold is left to score."""
+    """Whether it is one after scores of folds: no fold is left to score it."""
     _step_between: bool
     _is_fitted: bool
     _is_scored: bool
@@ -237,7 +239,8 @@ class FitShare(Account):
         made._scoring = whole._child(whole.scores / whole.fits, whole._places)
         made._next = whole._folded if whole._steps is None else None
         made._last = last
-        made._refit = whole._folded is not None and rows.count == whole._folded.count
+        made._of_all_rows = whole._folded is not None and rows.count == whole._folded.count
+        made._refit = made._of_all_rows and whole._scored > 0
         made._step_between = made._is_fitted = made._is_scored = False
         return made
 
@@ -277,6 +280,7 @@ class FitShare(Account):
                 "return_train_score=False; for your own eyes score its predictions, as accuracy_score(y, "
                 "model.predict(X)), which is not private"
             )
+        self.finished()
         # Multiples of 2^-20 add up exactly in any order, so one row moves the sum by 1 and not by a rounding more.
         kept = np.floor(np.clip(np.nan_to_num(values), 0.0, 1.0) * 2.0**20) * 2.0**-20
         require_something_left(self._scoring)
