@@ -75,6 +75,7 @@ function = "tests.golden.stored_files:noisy_mean"
 data = "rows.npy"
 claim = "model"
 canaries = 60
+rows = "generated"
 output = "audit.json"
 
 [[step]]

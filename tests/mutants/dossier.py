@@ -81,7 +81,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="closing: a release is made and the ledger does not hear of it",
-        target="release:Release.of",
+        target="release:Release.paid_by",
         old="if head:",
         new="if not head:",
         tests=("tests/dossier/verification/test_findings.py::test_what_is_sound_passes",),
@@ -178,6 +178,17 @@ FAULTS: tuple[Fault, ...] = (
         old='account.body["approver"] or (approvals[-1].body["approver"] if approvals else "")',
         new='account.body["approver"] or dataset.body["approver"]',
         tests=("tests/dossier/verification/test_findings.py::test_an_approval_is_never_invented",),
+    ),
+    Fault(
+        name="doubts: what voids is read out of the sentence",
+        target="dossier:doubts",
+        old='Assumption.from_json(stored) for stored in one.guarantee["assumptions"]',
+        new='Assumption.from_json(dict(stored) | {"voids": "registered" in stored["text"]}) '
+        'for stored in one.guarantee["assumptions"]',
+        tests=(
+            "tests/dossier/verification/test_sentences.py::test_a_sentence_of_the_users_voids_nothing",
+            "tests/dossier/verification/test_sentences.py::test_sentences_decide_nothing",
+        ),
     ),
     Fault(
         name="doubts: a release without a ledger rests on nothing",

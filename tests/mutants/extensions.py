@@ -48,7 +48,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="extensions: a method of others has no mark",
-        target="extensions:Author.mark",
+        target="extensions:mark_of",
         old='" [unregistered]"',
         new='""',
         tests=(f"{HERE}::test_a_model_by_a_method_of_others_says_whose",),
@@ -56,14 +56,14 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="extensions: only the chosen candidate is told",
         target="learn:PrivateSearch.fit",
-        old="for method in methods for text in unregistered(method)",
-        new="for text in unregistered(methods[chosen.index])",
+        old="for method in methods for stranger in unregistered(method)",
+        new="for stranger in unregistered(methods[chosen.index])",
         tests=(f"{HERE}::test_a_search_names_every_method_that_saw_the_rows",),
     ),
     Fault(
         name="extensions: verify believes what is left out",
         target="dossier:untold",
-        old="if text not in said",
+        old="if _facts(assumption) not in said",
         new="if False",
         tests=(f"{HERE}::test_verify_asks_the_charges_whose_they_are",),
     ),

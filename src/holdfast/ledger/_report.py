@@ -165,9 +165,9 @@ class Standing:
             "parts": [
                 {"name": name, "share": _percent(part), **self.point(cost)}
                 for name, cost, part in (
-                    ("spent", self.spent, share(self.spent, whole)),
-                    ("held", self.held, share(self.held, whole)),
-                    ("free", self.free, least_share(self.free, whole)),
+                    ("spent", self.spent, _most_share(self.spent, whole)),
+                    ("held", self.held, _most_share(self.held, whole)),
+                    ("free", self.free, _least_share(self.free, whole)),
                 )
             ],
             "what_if": self.what_if(),
@@ -245,7 +245,7 @@ def share(part: Cost, whole: Cost) -> str:
     >>> share(Cost((Fraction(1), Fraction(1))), Cost((Fraction(4), Fraction(8))))
     '25 %'
     """
-    return f"{float(max(_shares(part, whole), default=0)):.4g} %"
+    return f"{_most_share(part, whole):.4g} %"
 
 
 def least_share(part: Cost, whole: Cost) -> str:
@@ -254,7 +254,7 @@ def least_share(part: Cost, whole: Cost) -> str:
     >>> least_share(Cost((Fraction(1), Fraction(1))), Cost((Fraction(4), Fraction(8))))
     '12.5 %'
     """
-    return f"{float(min(_shares(part, whole), default=0)):.4g} %"
+    return f"{_least_share(part, whole):.4g} %"
 
 
 def _shares(part: Cost, whole: Cost) -> list[Fraction]:
@@ -267,8 +267,17 @@ def _shares(part: Cost, whole: Cost) -> list[Fraction]:
     return [100 * a / b for a, b in pairs if b > 0]
 
 
-def _percent(text: str) -> float:
-    return float(text.removesuffix(" %"))
+def _most_share(part: Cost, whole: Cost) -> float:
+    return float(max(_shares(part, whole), default=0))
+
+
+def _least_share(part: Cost, whole: Cost) -> float:
+    return float(min(_shares(part, whole), default=0))
+
+
+def _percent(share: float) -> float:
+    """As many digits as the page shows."""
+    return float(f"{share:.4g}")
 
 
 def _short(value: float) -> float | None:

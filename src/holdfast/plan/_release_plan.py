@@ -281,7 +281,7 @@ def _require_kinds(what: str, kind: type[Any], settings: dict[str, Any]) -> None
         option = Option(name, hints[name], None)
         listed = "tuple[str" in str(hints[name]) and value is not None
         if not option.admits(value) or (listed and not all(isinstance(one, str) for one in value)):
-            wanted = option.summary().removesuffix(" = None").partition(": ")[2]
+            wanted = option.type_text
             for python, toml in _IN_TOML.items():
                 wanted = wanted.replace(python, toml)
             raise FormatError(f"{name} of {what} must be {wanted}, got {type(value).__name__}")

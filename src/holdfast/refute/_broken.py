@@ -45,7 +45,7 @@ class UnderFault:
                 chances = max(1, sum(trial.spends for trial in subject.trials)) * len(chosen)
                 for trial in sorted(subject.trials, key=lambda one: one.test != self.fault.test):
                     last = trial.run(source, error=error / chances)
-                    if any(word in last.detail for word in CRASHES):
+                    if set(last.raised) & set(CRASHES):
                         raise ParameterError(
                             f"{self.fault.name} does not run as it is written: {last.detail}"
                         )

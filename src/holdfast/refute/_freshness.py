@@ -56,6 +56,7 @@ class FreshnessTrial:
                     bound=-math.log10(error),
                     error=error,
                     detail=seen.error or "nothing was drawn",
+                    raised=tuple(filter(None, (seen.raised,))),
                 )
             runs.append([normal_scores(step, random) for step in seen.transcript.steps])
         what, p = worst(runs)

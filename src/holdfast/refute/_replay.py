@@ -28,6 +28,10 @@ TOLERANCE = 2.0**-40
 """How far above 1 a distance may lie: rounding in sums of values, which mechanisms' own slack does not cover."""
 
 
+MORE_OUTPUTS = "more outputs"
+"""In the place of an exception's class, where a run asks for more than was recorded."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class World:
     """A table as a case takes it, and who its records are: coins are coupled by these numbers."""
@@ -96,6 +100,8 @@ class Run:
     transcript: Transcript
     result: Any
     error: str
+    raised: str
+    """The class of the exception that ended it; empty where none did."""
     said: tuple[str, ...]
 
     @property
@@ -108,17 +114,18 @@ def recorded(case: Setup, world: World, *, seed: int, tape: Tape | None = None) 
     """One run with a witness, whatever becomes of it."""
     account, witness = case.open(), Witness(seed, tape=tape, identifiers=world.identifiers)
     account.watch(witness)
-    result, error = None, ""
+    result, error, kind = None, "", ""
     with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"), one_thread():
         warnings.simplefilter("always")
         try:
             result = case.run(world, account)
         except TapeEnded as ended:
-            error = f"more outputs: {ended}"
+            error, kind = f"more outputs: {ended}", MORE_OUTPUTS
         except Exception as raised:  # an exception is a symbol of the transcript, whichever it is
-            error = f"{type(raised).__name__}: {raised}"
+            kind = type(raised).__name__
+            error = f"{kind}: {raised}"
     said = tuple(f"{one.category.__name__}: {one.message}" for one in caught)
-    return Run(transcript=witness.seen, result=result, error=error, said=said)
+    return Run(transcript=witness.seen, result=result, error=error, raised=kind, said=said)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,6 +134,8 @@ class Compared:
 
     disagreement: str
     distances: dict[str, float]
+    raised: tuple[str, ...] = ()
+    """The classes of the exceptions that ended the two runs, where they ended otherwise than each other."""
 
     @property
     def largest(self) -> float:
@@ -148,7 +157,8 @@ def compared(one: Run, two: Run) -> Compared:
     """Everything that must agree, the first that does not; and distances."""
     told = _told_apart(one, two)
     if told:
-        return Compared(disagreement=told, distances={})
+        ended = (one.raised, two.raised) if one.error != two.error else ()
+        return Compared(disagreement=told, distances={}, raised=tuple(filter(None, ended)))
     pairs = zip(one.transcript.steps, two.transcript.steps, strict=True)
     apart = [mine.mechanism.distance(mine.value, other.value, at=mine.output) for mine, other in pairs]
     distances: dict[str, float] = {}
@@ -169,7 +179,7 @@ def _told_apart(one: Run, two: Run) -> str:
         if _shape(mine.value) != _shape(other.value):
             return f"step {place + 1} has another shape or kind of numbers on the neighbour"
     if one.error != two.error:
-        return f"one side ends in {_kind(one.error)}, the other in {_kind(two.error)}"
+        return f"one side ends in {one.raised or 'a result'}, the other in {two.raised or 'a result'}"
     if a.order != b.order:
         return f"{len(a.steps)} draws and {len(a.charges)} charges, and {len(b.steps)} and {len(b.charges)}"
     if a.charges != b.charges:
@@ -220,7 +230,3 @@ def _shape(value: Any) -> tuple[Any, ...]:
     if hasattr(value, "minimise"):
         return ("objective", value.dimension)
     return (np.shape(value), np.asarray(value).dtype.kind)
-
-
-def _kind(error: str) -> str:
-    return error.split(":")[0] if error else "a result"

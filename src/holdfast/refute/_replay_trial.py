@@ -49,6 +49,7 @@ class ReplayTrial:
                 error=0.0,
                 detail=f"{found.disagreement}; {search.tried} replays",
                 reached=kinds,
+                raised=found.raised,
             )
         return Outcome(
             test="replay",

@@ -72,6 +72,8 @@ class Outcome:
     p_value: float | None = None
     reached: Mapping[str, float] = field(default_factory=dict)
     """Of a replay: the largest distance that each kind of release reached."""
+    raised: tuple[str, ...] = ()
+    """The classes of the exceptions that it ended in, where exceptions are what it found."""
 
     def __post_init__(self) -> None:
         require(self.test in TESTS, "test", self.test, f"one of {TESTS}")

@@ -205,7 +205,12 @@ class Option:
         >>> Option("steps", int | None, None).summary()
         'steps: int | None = None'
         """
-        return f"{self.name}: {_word(self.kind)} = {self.default!r}"
+        return f"{self.name}: {self.type_text} = {self.default!r}"
+
+    @property
+    def type_text(self) -> str:
+        """Its type, as a signature writes it."""
+        return _word(self.kind)
 
 
 def options_of(

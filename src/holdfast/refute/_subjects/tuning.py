@@ -71,23 +71,23 @@ def _estimated(world: World, account: Account) -> Any:
     return [model.release_, model.coef_]
 
 
-def _cases() -> Iterator[tuple[str, Setup]]:
+def _cases() -> Iterator[tuple[str, Adjacency, Setup]]:
     for adjacency in Adjacency:
         for choose in (choose_on_parts, choose_by_random_stopping):
             case = _case(choose.__name__, adjacency, _chooser(choose, adjacency))
-            yield f"tuning {choose.__name__} {adjacency.value}", case
+            yield f"tuning {choose.__name__} {adjacency.value}", adjacency, case
     # Estimators take arrays under `replace`, where the number of rows is public.
     for name, run in (
         ("search parts", _searched("parts")),
         ("search random_stopping", _searched("random_stopping")),
         ("estimator auto", _estimated),
     ):
-        yield name, _case(name, Adjacency.replace, run, strange=False)
+        yield name, Adjacency.replace, _case(name, Adjacency.replace, run, strange=False)
 
 
-def _subject(name: str, case: Setup) -> Subject:
+def _subject(name: str, adjacency: Adjacency, case: Setup) -> Subject:
     trials: tuple[Trial, ...] = (ReplayTrial(case=case, pairs=24, climbs=20),)
-    if not name.endswith(("zero_out", "add_remove")):  # noise does not know who is a neighbour of whom
+    if adjacency is Adjacency.replace:  # noise does not know who is a neighbour of whom
         trials = (
             *trials,
             FreshnessTrial(case=case, rows=ROWS, numbers=200),
@@ -98,4 +98,7 @@ def _subject(name: str, case: Setup) -> Subject:
 
 def tuning_subjects() -> Iterable[NamedSubject]:
     """Each of them."""
-    return (NamedSubject(name=name, make=partial(_subject, name, case)) for name, case in _cases())
+    return (
+        NamedSubject(name=name, make=partial(_subject, name, adjacency, case))
+        for name, adjacency, case in _cases()
+    )
