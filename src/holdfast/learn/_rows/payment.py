@@ -35,9 +35,9 @@ ONE_OF_SEVERAL = Assumption(
     "and ensembles do: the promise covers this one fit, neither the others nor the scores that chose it",
 )
 SEVERAL_FITS = (
-    "the same estimator, a copy of it, or the same table is fitted several times without an account, as searches and "
-    "cross-validations do: every fit spends its epsilon again, and the promise of one release covers one fit only; "
-    "pass account=... to fit, which keeps the sum"
+    "the same estimator, a copy of it, or the same table is fitted several times without an account: every fit spends "
+    "its epsilon again, a cross-validation or grid search once per fit, and the promise of one release covers one fit "
+    "only; pass account=... to fit, which keeps the sum"
 )
 
 
