@@ -54,14 +54,14 @@ def test_nothing_looks_at_a_stack_or_keeps_a_list_of_estimators() -> None:
 
 @pytest.mark.parametrize("kind", [*ESTIMATORS, PrivateScaler, PrivatePCA])
 def test_every_estimator_and_step_knows_that_it_is_a_copy(kind: type[Any]) -> None:
-    made = kind()
+    made: Any = kind()
     assert isinstance(made, PaidFit)
     assert not made._is_copy
     assert clone(made)._is_copy
     assert clone(clone(made))._is_copy
     assert pickle.loads(pickle.dumps(clone(made)))._is_copy
     assert not own_copy(made)._is_copy
-    assert clone(made).get_params() == made.get_params()
+    assert clone(made).get_params() == kind().get_params()
 
 
 def test_a_copy_inside_of_any_other_estimator_is_one() -> None:
@@ -78,7 +78,7 @@ def test_a_copy_without_an_account_says_what_it_leaves_out() -> None:
         fitted = clone(model()).fit(X, Y)
     assert ONE_OF_SEVERAL in fitted.release_.guarantee.assumptions
     assert ONE_OF_SEVERAL.voids
-    alone = model().fit(X, Y)
+    alone: Any = model().fit(X, Y)
     assert ONE_OF_SEVERAL not in alone.release_.guarantee.assumptions
 
 

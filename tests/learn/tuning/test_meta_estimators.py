@@ -86,7 +86,7 @@ def targets(made: Any) -> list[Any]:
     return [Y, SEVERAL, numbers, np.column_stack([Y, Y]), np.column_stack([numbers, numbers])]
 
 
-def fitted_within(holder: Any, seen: set[int] | None = None) -> Iterator[PaidFit]:
+def fitted_within(holder: Any, seen: set[int] | None = None) -> Iterator[Any]:
     """Every model and step of ours that was fitted anywhere inside."""
     seen = set() if seen is None else seen
     if id(holder) in seen or isinstance(holder, np.ndarray | str | bytes | int | float | Account | Release):
@@ -189,7 +189,7 @@ def rerouted(kind: type[Any]) -> list[Any]:
     made = built(kind)
     for whole in made:
         for value in whole.get_params(deep=True).values():
-            if isinstance(value, PaidFit):
+            if isinstance(value, PaidFit) and hasattr(value, "set_fit_request"):
                 value.set_fit_request(account=True)
     return made
 

@@ -244,7 +244,7 @@ def test_an_exact_score_is_on_the_release_that_it_chose() -> None:
     assert unscored_fits(4) in search.best_estimator_.release_.guarantee.assumptions
     shared = opened().shared_by(3)
     with pytest.warns(BudgetWarning, match="not scored by it"):
-        rivals = [model(penalty=penalty).fit(X, Y, account=shared) for penalty in (0.01, 0.1, 1.0)]
+        rivals: list[Any] = [model(penalty=penalty).fit(X, Y, account=shared) for penalty in (0.01, 0.1, 1.0)]
     for rival in rivals:  # a loop: the first was released before it was known what would be done with it
         assert any(assumption.voids for assumption in rival.release_.guarantee.assumptions)
 
@@ -256,7 +256,7 @@ def test_a_loop_that_scores_by_the_account_is_paid() -> None:
         assert rival.score(X, Y) != rival.predict(X).tolist().count("yes") / 600
         with pytest.raises(BudgetExceeded, match="once"):
             rival.score(X, Y)
-    last = model(penalty=0.01).fit(X, Y, account=shared)
+    last: Any = model(penalty=0.01).fit(X, Y, account=shared)
     assert CHOSEN_BY_PAID_SCORES in last.release_.guarantee.assumptions
     assert not any(assumption.voids for assumption in last.release_.guarantee.assumptions)
 

@@ -126,7 +126,8 @@ class PrivateStep(PaidFit, TransformerMixin, BaseEstimator):  # type: ignore[mis
         )
         limit = limit_of(self.epsilon, self.delta, count=count) if account is None else account.limit
         require_small_delta(limit, count)
-        paying, chosen_by = Paying(type(self).__name__), ()
+        paying = Paying(type(self).__name__)
+        chosen_by: tuple[Assumption, ...] = ()
         if account is None:
             chosen_by = self._chosen_alone(X)
             account = open_account(
