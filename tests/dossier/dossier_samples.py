@@ -127,5 +127,5 @@ class FakeAttack:
     def p_value(self, claim: Guarantee, /) -> float:
         return 1e-6 if self.state == "refuted" else 1.0 if self.state == "consistent" else 1e-3
 
-    def summary(self) -> str:
+    def summary(self, *, verdict: str | None = None) -> str:
         return f"attack {self.attack}: AUC {self.auc}"

@@ -37,7 +37,7 @@ MAY_DIFFER = (
     "members and non-members may simply differ; only coins that holdfast flipped can contradict a proof"
 )
 DEPENDENT = "records judged by one model depend on each other; the audit of the same guesses does not refute the proof"
-REASONS: dict[tuple[Verdict, Game], str] = {
+REASONS: dict[tuple[str, Game], str] = {
     ("warning", "given"): f" ({MAY_DIFFER})",
     ("warning", "flipped"): f" ({DEPENDENT})",
 }
@@ -195,8 +195,8 @@ class AttackResult:
 
         return roc_figure((self,), proved=self.proved)
 
-    def summary(self) -> str:
-        """A few lines that a statistician can read."""
+    def summary(self, *, verdict: str | None = None) -> str:
+        """A few lines that a statistician can read; `verdict` stands in the place of its own, where one is given."""
         lines = [
             f"attack {self.attack}: AUC {self.auc:.4f}, advantage {self.advantage:.4f}, "
             f"{self.member_scores.size} members, {self.non_member_scores.size} non-members"
@@ -213,8 +213,8 @@ class AttackResult:
             lines.append(
                 f"  finds {self.tpr_at(rate).summary()} at {100 * rate:g} % false alarms{few}{allowed}"
             )
-        verdict = self.verdict()
-        lines.append(f"  verdict: {verdict}{REASONS.get((verdict, self.game), '')}")
+        said = verdict or self.verdict()
+        lines.append(f"  verdict: {said}{REASONS.get((said, self.game), '')}")
         lines.append(f"  {NOTICE}")
         return "\n".join(lines)
 

@@ -178,8 +178,17 @@ class AuditResult:
             "miss": curve.miss.tolist(),
         }
 
-    def summary(self, claim: Guarantee | PrivacyCurve | None = None, *, confidence: float = 0.95) -> str:
-        """A few lines that a statistician can read."""
+    def summary(
+        self,
+        claim: Guarantee | PrivacyCurve | None = None,
+        *,
+        confidence: float = 0.95,
+        verdict: str | None = None,
+    ) -> str:
+        """A few lines that a statistician can read.
+
+        `verdict` stands in the place of its own about the claim, where it is one of several that share an error.
+        """
         share = self.correct / self.guesses if self.guesses else 0.0
         sort = "lower bound" if self.valid else "NOT A VALID BOUND, an estimate:"
         lines = [
@@ -201,7 +210,9 @@ class AuditResult:
             )
         if claim is not None:
             curve = claim.curve if isinstance(claim, Guarantee) else claim
-            lines.append(f"  claim: {curve.point_words(self.delta)}: {self.verdict(claim, confidence)}")
+            lines.append(
+                f"  claim: {curve.point_words(self.delta)}: {verdict or self.verdict(claim, confidence)}"
+            )
         lines.append("  a pass is no evidence of privacy: a better attack may find more")
         return "\n".join(lines)
 

@@ -10,9 +10,9 @@ at an equal share each (soundness, section 22). Else the luckiest of twenty audi
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal, Protocol
 
 from holdfast.audit._bounds.several import holm, shared_confidence
@@ -98,7 +98,8 @@ class Tried:
     name: str
     state: State
     curve: TradeOff
-    words: str
+    words: Callable[[State], str]
+    """Its summary, about the state that is left when everything that was run shares the error."""
     numbers: AuditNumbers | AttackNumbers
     of_one_unit: bool = True
     """Whether its curve is about one unit, as the proof's is; that of a group has no place in the same picture."""
@@ -114,14 +115,12 @@ class Tried:
     @property
     def attempt(self) -> Attempt:
         """As the page shows it."""
-        # What it says alone may be more, or less, than what is left when everything that was run shares the error.
-        alone = r"(?m)((?:^  claim: .*|\bverdict): )(?:refuted|warning|consistent|unclaimed)\b"
         return Attempt(
             kind=self.kind,
             name=self.name,
             state=self.state,
             numbers=self.numbers,
-            summary=re.sub(alone, rf"\g<1>{self.state}", self.words),
+            summary=self.words(self.state),
             contradiction=self.contradiction,
         )
 
@@ -209,13 +208,14 @@ def _audited(audit: AuditResult, name: str, promise: Guarantee, confidence: floa
     shared = shared_confidence(confidence, run)
     state: State = "refuted" if audit.refutes_claims else "warning"
     p_value = 1.0
+    words: Callable[[State], str]
     most = audit.most_epsilon(shared) if audit.valid else None
     try:
         p_value, power = audit.p_value(promise), audit.power(promise, shared)
-        words = audit.summary(promise, confidence=shared)
+        words = partial(_words_of_audit, audit, promise, shared)
     except AdjacencyError as error:
         state, power = "not comparable", None
-        words = f"{audit.summary(confidence=shared)}\n  {error}"
+        words = partial(_words_without_claim, audit, shared, str(error))
     return Tried(
         kind="audit",
         name=name,
@@ -239,6 +239,14 @@ def _audited(audit: AuditResult, name: str, promise: Guarantee, confidence: floa
             most=None if most is None else six_digits(most),
         ),
     )
+
+
+def _words_of_audit(audit: AuditResult, promise: Guarantee, confidence: float, state: State) -> str:
+    return audit.summary(promise, confidence=confidence, verdict=state)
+
+
+def _words_without_claim(audit: AuditResult, confidence: float, reason: str, _: State) -> str:
+    return f"{audit.summary(confidence=confidence)}\n  {reason}"
 
 
 def attacked(
@@ -269,7 +277,7 @@ def _attacked(attack: AttackFigures, name: str, promise: Guarantee) -> Tried:
         name=name,
         state=state,
         curve=attack.trade_off(),
-        words=attack.summary(),
+        words=lambda verdict: attack.summary(verdict=verdict),
         numbers=AttackNumbers(
             auc=float(f"{attack.auc:.6g}"),
             found_at_1_percent=float(f"{attack.tpr_at(0.01):.6g}"),

@@ -45,8 +45,8 @@ class AttackFigures(Protocol):
     def p_value(self, claim: Guarantee, /) -> float:
         """The smallest error at which it says so."""
 
-    def summary(self) -> str:
-        """A few lines."""
+    def summary(self, *, verdict: str | None = None) -> str:
+        """A few lines; `verdict` stands in the place of its own, where one is given."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +61,7 @@ class StoredAttack:
     found: tuple[tuple[float, float], ...]
     reached: str
     text: str
+    """Its figures, without the verdict."""
     error: float = 1.0
     """The smallest error at which that verdict is reached, as far as is known."""
     audience: str = "internal"
@@ -90,9 +91,9 @@ class StoredAttack:
         """The smallest error at which that was found; without it stored, the error that was allowed."""
         return self.error
 
-    def summary(self) -> str:
-        """The figures in a line."""
-        return self.text
+    def summary(self, *, verdict: str | None = None) -> str:
+        """The figures, and what was found or what was made of it since."""
+        return f"{self.text}\n  verdict: {verdict or self.reached}"
 
     @classmethod
     def of(cls, data: Any) -> tuple[StoredAttack, ...]:
@@ -133,7 +134,7 @@ class StoredAttack:
             text=str(data["text"])
             if "text" in data
             else f"attack {data['attack']}: AUC {data['auc']:.4f}, {data['members']} members, "
-            f"{data['non_members']} non-members; {rates}; verdict: {data['verdict']}",
+            f"{data['non_members']} non-members; {rates}",
         )
 
 

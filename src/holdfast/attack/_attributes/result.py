@@ -163,8 +163,9 @@ class AttributeRisk:
                 return True
         return False
 
-    def summary(self) -> str:
-        """The figures, what they mean and what they do not."""
+    def summary(self, *, verdict: str | None = None) -> str:
+        """The figures, what they mean and what they do not; `verdict` stands in the place of its own, if given."""
+        said = self.verdict() if verdict is None else verdict
         first = self.outcome()
         width = max(len(name) for name in ("imputer, no release", *self.attacks)) + 2
         lines = [
@@ -182,7 +183,7 @@ class AttributeRisk:
             *self._group_lines(),
             *self._skipped_lines(),
             *(f"  {name}: {note}" for name, note in self.notes.items()),
-            f"  verdict: {self.verdict()}{self._reason()}",
+            *([f"  verdict: {said}{self._reason(said)}"] if said else []),
             f"  {NOTICE}",
             *([] if self.disclosure is None else [self.disclosure.summary()]),
         ]
@@ -202,9 +203,9 @@ class AttributeRisk:
             else f"; the proof allows {bound:.3f} on members where fresh people are at {self.gap().fresh:.3f}"
         )
 
-    def _reason(self) -> str:
+    def _reason(self, verdict: str) -> str:
         why = DEPENDENT if self.game == "flipped" else MAY_DIFFER
-        return f" ({why})" if self.verdict() == "warning" else ""
+        return f" ({why})" if verdict == "warning" else ""
 
     def _widest_lines(self) -> list[str]:
         name, gap = self.widest_gap()
@@ -262,7 +263,7 @@ class AttributeRisk:
             "verdict": self.verdict(),
             "p_value": self.p_value(),
             "seconds": self.seconds,
-            "text": self.summary(),
+            "text": self.summary(verdict=""),
             "notes": dict(self.notes),
             "attribute": {
                 "sensitive": self.sensitive,

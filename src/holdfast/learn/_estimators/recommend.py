@@ -92,6 +92,11 @@ class PanelTry:
         )
 
 
+LINEAR = {"classes": "PrivateLogisticRegression", "number": "PrivateLinearRegression"}
+ADDITIVE = {"classes": "PrivateAdditiveClassifier", "number": "PrivateAdditiveRegressor"}
+"""Estimators by what the target is."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Recommendation:
     """An estimator, why, and what it did on tables like this one."""
@@ -179,8 +184,7 @@ def recommend(
     column, features, cells = schema[target], _features(schema, target), _cells(schema, target)
     task = "classes" if isinstance(column, Categorical) else "number"
     alike, near = _alike(task, rows, features, epsilon)
-    linear = "PrivateLogisticRegression" if task == "classes" else "PrivateLinearRegression"
-    additive = "PrivateAdditiveClassifier" if task == "classes" else "PrivateAdditiveRegressor"
+    linear, additive = LINEAR[task], ADDITIVE[task]
     told = {"rows": rows, "features": features, "epsilon": epsilon, "alike": alike, "near": near}
     if delta == 0:
         return Recommendation(estimator=linear, why="additive models need delta > 0", **told)  # type: ignore[arg-type]
@@ -295,6 +299,6 @@ def advice(model: LinearModel, release: Release[Any] | None, rows: int | None) -
     if not 0 < epsilon < math.inf:
         return ""
     found = recommend(schema, target=targets[0], epsilon=epsilon, delta=delta, rows=rows)
-    if not found.estimator.startswith("PrivateAdditive") or not found.near:
+    if found.estimator not in ADDITIVE.values() or not found.near:
         return ""
     return f"an additive model ({found.estimator}) would likely do better: {found.why} (holdfast.learn.recommend)"
