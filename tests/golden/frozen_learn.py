@@ -108,7 +108,7 @@ def run(
         "noise_std": fit.noise_std,
         "parameters": dict(fit.parameters),
         "theorem": fit.theorem,
-        "assumptions": list(fit.assumptions),
+        "assumptions": [assumption.text for assumption in fit.assumptions],
         "charges": [dict(mechanism) | {"times": times} for mechanism, times in charges],
     }
 

@@ -351,9 +351,9 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="page: an audit alone says more than with all the others",
-        target="dossier:Tried.attempt",
-        old='re.sub(alone, rf"\\g<1>{self.state}", self.words)',
-        new="self.words",
+        target="dossier:_words_of_audit",
+        old=", verdict=state",
+        new="",
         tests=("tests/dossier/test_consistent_page.py::test_every_kind_of_audit_alone",),
     ),
     Fault(

@@ -92,7 +92,12 @@ class AttackResult:
         require(0 < self.confidence < 1, "confidence", self.confidence, "in (0, 1)")
         for name, claim in (("proved", "proved"), ("audited", "audited")):
             curve = getattr(self, name)
-            require(curve is None or curve.claim == claim, name, getattr(curve, "claim", None), f"{claim!r}")
+            require(
+                curve is None or curve.claim == claim,
+                name,
+                None if curve is None else curve.claim,
+                f"{claim!r}",
+            )
         require(
             self.audited is None or self.game == "flipped",
             "audited",

@@ -26,6 +26,7 @@ from holdfast.learn.methods.pure_rows import TYPICAL, noise_spread
 from holdfast.privacy._account.request import limit_of, require_small_delta
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._curves.curve import PrivacyCurve, PureDP
+from holdfast.privacy._mechanisms.objective import PureObjectivePerturbation
 
 CURVATURE = 0.25
 """Of the logistic loss, at its largest."""
@@ -130,11 +131,10 @@ def _coefficient_noise(
         mechanism = objective_mechanism(problem, limit=kept, adjacency=adjacency, public_count=rows)
         # The minimiser moves by b / (n curvature + penalty); b is normal, or independent Laplace for rows whose sizes
         # add up to what is usual; there the penalty only shrinks what noise hides.
-        deviation = getattr(mechanism, "sigma", None)
-        if deviation is None:
+        if isinstance(mechanism, PureObjectivePerturbation):
             spread = TYPICAL * noise_spread(problem.dimension, None, arithmetic="strict")
-            return spread * float(getattr(mechanism, "scale")) / (rows * curvature)  # noqa: B009
-        return float(deviation) / (rows * curvature + float(mechanism.penalty))
+            return spread * float(mechanism.scale) / (rows * curvature)
+        return float(mechanism.sigma) / (rows * curvature + float(mechanism.penalty))
     mu = math.sqrt(gaussian_square(limit))
     setting = schedule_for(mu, count=rows, dimension=problem.dimension, factor=adjacency.gradient_factor)
     # Steps that average T noisy gradients of deviation sqrt(T) each: one gradient of the whole budget's noise.

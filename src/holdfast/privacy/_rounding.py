@@ -49,8 +49,12 @@ class FixedNumbers(ABCMeta):
     """For objects whose numbers are fixed when they are made: an array that a caller handed in may change afterwards.
 
     Arrays without a dimension and NumPy's numbers become Python's, whatever the constructor does with them. A class
-    with a `LARGEST` refuses numbers above it: where arithmetic overflows, nothing that is computed can be trusted.
+    with a finite `LARGEST` refuses numbers above it: where arithmetic overflows, nothing that is computed can be
+    trusted.
     """
+
+    LARGEST: float = math.inf
+    """The largest parameter of a class that says no other."""
 
     @property
     def __signature__(cls) -> Signature:
@@ -66,7 +70,7 @@ class FixedNumbers(ABCMeta):
         def __call__(cls, *given, **named):
             """Make one, of numbers that nobody else holds."""
             given, named = tuple(map(_fixed, given)), {name: _fixed(one) for name, one in named.items()}
-            largest = getattr(cls, "LARGEST", math.inf)
+            largest = cls.LARGEST
             numbers = (*(("parameter", one) for one in given), *named.items()) if largest < math.inf else ()
             for name, value in numbers:
                 if isinstance(value, int | float | Fraction) and largest < abs(value) < math.inf:

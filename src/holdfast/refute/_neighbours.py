@@ -136,7 +136,7 @@ class PointNeighbours:
         """The extreme ones."""
         if self.problem.outputs == "several":
             return [float(k) for k in range(self.problem.predictions)]
-        bound = float(getattr(self.problem.loss, "target_bound", 1.0))
+        bound = self.problem.loss.largest_target
         return [bound, -bound]
 
     def _crowds(self, random: np.random.Generator) -> Iterator[tuple[Floats, Floats]]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,11 +81,11 @@ def declares_a_rate(case: Setup, rows: int) -> bool:
 def draws_fixed_batches(case: Setup, rows: int) -> bool:
     """Whether any of a case's releases is on a sample of fixed size."""
     seen = recorded(case, case.plain(rows), seed=0)
-    return any(hasattr(step.mechanism, "batch") for step in seen.transcript.steps)
+    return any(step.mechanism.sample_size is not None for step in seen.transcript.steps)
 
 
 def _rate(step: Draw) -> float:
-    return float(getattr(step.mechanism, "rate", 1.0))
+    return step.mechanism.sampling_rate
 
 
 def _p_values(
@@ -93,7 +94,7 @@ def _p_values(
     from scipy.stats import binom, hypergeom
 
     rate, rows = _rate(steps[0]), found[0].shape[1]
-    batch = getattr(steps[0].mechanism, "batch", None)
+    batch = steps[0].mechanism.sample_size
     drawn = np.concatenate(found)
     sizes = drawn.sum(axis=1)
     each = drawn.sum(axis=0)
@@ -104,7 +105,7 @@ def _p_values(
     if batch is None:
         yield "the rate of all rows", _exact(int(drawn.sum()), binom(drawn.size, rate))
         yield "the sizes of batches", _sizes(sizes, binom(rows, rate), random)
-        together = binom(rows, rate**2)
+        together: Any = binom(rows, rate**2)
     else:
         yield "the sizes of batches", 1.0 if bool(np.all(sizes == batch)) else 0.0
         together = hypergeom(rows, batch, batch)

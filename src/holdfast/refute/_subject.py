@@ -60,7 +60,7 @@ def of_mechanism(
     """
     drawn = mechanism.sample if sample is None else sample
     low, high = (mechanism.check(value) for value in mechanism.worst_pair())
-    rate = float(getattr(mechanism, "rate", 1.0))
+    rate = mechanism.sampling_rate
     laws = [
         Law(
             what=f"draws at {_shown(value)}",

@@ -23,7 +23,7 @@ output_perturbation = METHOD.fit
 
 
 @dataclasses.dataclass(frozen=True)
-class LinearLoss:
+class LinearLoss(Loss):
     """z y: the loss on which the bound is reached."""
 
     name: str = "linear"

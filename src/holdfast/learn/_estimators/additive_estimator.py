@@ -263,7 +263,7 @@ class PrivateAdditiveEstimator(PaidFit, BaseEstimator):  # type: ignore[misc]
             if fit.levels
             else np.zeros(cells, dtype=np.int64),
             shares=np.concatenate(fit.shares),
-            classes=getattr(data.coding, "names", None),
+            classes=data.coding.names,
             from_arrays=data.from_arrays,
             monotone=dict(directions) or None,
             grid=fit.grid,

@@ -369,7 +369,7 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
             coef=coef,
             intercept=intercept,
             row_norm=prepared.row_norm,
-            classes=getattr(prepared.coding, "names", None),
+            classes=prepared.coding.names,
             feature_names=prepared.feature_names,
             noise_std=None if std is None else unit * std,
             intercept_noise_std=None

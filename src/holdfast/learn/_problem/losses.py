@@ -22,7 +22,7 @@ from holdfast.errors import require
 
 
 class Loss(Protocol):
-    """A convex loss of one linear prediction."""
+    """A convex loss of linear predictions; what most of them lack is declared here, so that every loss can be asked."""
 
     @property
     def name(self) -> str:
@@ -36,6 +36,31 @@ class Loss(Protocol):
     def curvature(self) -> float:
         """sup phi''; infinite if the loss is not smooth."""
 
+    @property
+    def predictions(self) -> int:
+        """How many predictions it is of: one, or one for each class."""
+        return 1
+
+    @property
+    def of_one(self) -> Loss:
+        """The loss of each prediction by itself."""
+        return self
+
+    @property
+    def corner_width(self) -> float:
+        """Half the width of the band in which a corner is smoothed; for all others any number."""
+        return 0.1
+
+    @property
+    def largest_target(self) -> float:
+        """No label counts as a larger one."""
+        return 1.0
+
+    @property
+    def largest_prediction(self) -> float:
+        """The largest prediction for which the slope is bounded as it is."""
+        return math.inf
+
     def values(self, z: Floats, y: Floats) -> Floats:
         """phi at each prediction."""
 
@@ -47,7 +72,7 @@ class Loss(Protocol):
 
 
 @dataclass(frozen=True)
-class Logistic:
+class Logistic(Loss):
     """ln(1 + e^(-y z)), y in {-1, +1}.
 
     >>> Logistic().slope, Logistic().curvature
@@ -72,7 +97,7 @@ class Logistic:
 
 
 @dataclass(frozen=True)
-class HuberHinge:
+class HuberHinge(Loss):
     """The hinge max(0, 1 - y z), smoothed over a band of half-width `width` around its corner."""
 
     width: float = 0.1
@@ -86,6 +111,11 @@ class HuberHinge:
     def curvature(self) -> float:
         """1 / (2 width) (soundness, section 1)."""
         return 1.0 / (2.0 * self.width)
+
+    @property
+    def corner_width(self) -> float:
+        """`width`."""
+        return self.width
 
     def values(self, z: Floats, y: Floats) -> Floats:
         """0, a parabola, or 1 - y z."""
@@ -103,7 +133,7 @@ class HuberHinge:
 
 
 @dataclass(frozen=True)
-class Hinge:
+class Hinge(Loss):
     """max(0, 1 - y z): convex and Lipschitz, not smooth."""
 
     name: str = "hinge"
@@ -124,7 +154,7 @@ class Hinge:
 
 
 @dataclass(frozen=True)
-class HuberRegression:
+class HuberRegression(Loss):
     """(z - y)^2 / 2 up to |z - y| = `width`, then linear: a number's loss with a slope of at most `width`.
 
     >>> HuberRegression(width=0.5).values(np.array([0.25, 2.0]), np.array([0.0, 0.0])).tolist()
@@ -140,6 +170,11 @@ class HuberRegression:
 
     @property
     def slope(self) -> float:
+        """`width`."""
+        return self.width
+
+    @property
+    def corner_width(self) -> float:
         """`width`."""
         return self.width
 
@@ -182,7 +217,7 @@ class SmoothHuber(HuberRegression):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Squared:
+class Squared(Loss):
     """(z - y)^2 / 2 with |y| <= `target_bound` and |z| <= `prediction_bound` (row norm times radius).
 
     Its slope is bounded only on a ball: a method that needs a Lipschitz constant needs a radius, and must
@@ -202,6 +237,16 @@ class Squared:
     def slope(self) -> float:
         """X R + Y."""
         return self.prediction_bound + self.target_bound
+
+    @property
+    def largest_target(self) -> float:
+        """`target_bound`."""
+        return self.target_bound
+
+    @property
+    def largest_prediction(self) -> float:
+        """`prediction_bound`."""
+        return self.prediction_bound
 
     def values(self, z: Floats, y: Floats) -> Floats:
         """phi at each prediction."""
@@ -229,7 +274,7 @@ def as_codes(labels: Any, classes: int) -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Softmax:
+class Softmax(Loss):
     """-ln p_y with p = softmax(z): one model for all classes.
 
     |p - e_y| <= sqrt(2), whatever the number of classes, and diag(p) - p p^T has no eigenvalue above 1/2.
@@ -245,6 +290,11 @@ class Softmax:
 
     def __post_init__(self) -> None:
         require(self.classes >= 2, "classes", self.classes, ">= 2")
+
+    @property
+    def predictions(self) -> int:
+        """One for each class."""
+        return self.classes
 
     def values(self, z: Floats, y: Floats) -> Floats:
         """ln(sum of e^z) - z_y."""
@@ -275,7 +325,7 @@ class Softmax:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OneVsAll:
+class OneVsAll(Loss):
     """A loss for each class against the rest: every row is in all K problems, so they share one budget.
 
     Their K gradients are released together, so slopes add up to sqrt(K): as much noise as K releases with an equal
@@ -301,6 +351,16 @@ class OneVsAll:
     def curvature(self) -> float:
         """That of one: each prediction is in one of them."""
         return self.binary.curvature
+
+    @property
+    def predictions(self) -> int:
+        """One for each class."""
+        return self.classes
+
+    @property
+    def of_one(self) -> Loss:
+        """`binary`."""
+        return self.binary
 
     def values(self, z: Floats, y: Floats) -> Floats:
         """The sum of the K losses."""

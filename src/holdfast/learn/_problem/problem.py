@@ -81,12 +81,12 @@ class Problem:
     @property
     def outputs(self) -> str:
         """How many predictions the loss is of: "one", or "several", one for each class."""
-        return "several" if hasattr(self.loss, "classes") else "one"
+        return "several" if self.loss.predictions > 1 else "one"
 
     @property
     def predictions(self) -> int:
         """How many rows the weights have: 1, or the number of classes."""
-        return int(getattr(self.loss, "classes", 1))
+        return self.loss.predictions
 
     @property
     def weights(self) -> int:
@@ -150,7 +150,7 @@ class Problem:
                 f"{method} needs a loss with a bounded gradient; the {self.loss.name} loss has one only with a "
                 f"finite radius, got radius={self.radius!r}; {instead}"
             )
-        bound = getattr(self.loss, "prediction_bound", math.inf)
+        bound = self.loss.largest_prediction
         if bound < self.row_norm * self.radius * (1.0 - 1e-12) and math.isfinite(bound):
             raise ParameterError(
                 f"prediction_bound must be >= row_norm * radius = {self.row_norm * self.radius!r} for {method}, "
@@ -196,6 +196,14 @@ class LabelCoding(Protocol):
     @property
     def parameters(self) -> Mapping[str, Any]:
         """What a release says of the labels."""
+
+    @property
+    def names(self) -> tuple[Any, ...] | None:
+        """The classes as plain values; None where labels are numbers."""
+
+    @property
+    def predictions(self) -> int:
+        """How many predictions a loss of them is of: one, or one for each class."""
 
     def encode(self, y: Any) -> Floats:
         """Labels from an array."""
@@ -244,6 +252,11 @@ class ClassLabels:
     def binary(self) -> bool:
         """Whether there are two."""
         return len(self.classes) == 2
+
+    @property
+    def predictions(self) -> int:
+        """One for two classes, else one for each."""
+        return 1 if self.binary else len(self.classes)
 
     @property
     def positive_cells(self) -> tuple[int, ...]:
@@ -337,6 +350,16 @@ class NumberLabels:
     def parameters(self) -> dict[str, Any]:
         """Nothing: the bounds are in the schema, or among the estimator's own."""
         return {}
+
+    @property
+    def names(self) -> None:
+        """Numbers have none."""
+        return None
+
+    @property
+    def predictions(self) -> int:
+        """The number itself."""
+        return 1
 
     @property
     def centre(self) -> float:

@@ -39,6 +39,10 @@ class KernelRun(Protocol):
     def l2_sensitivity(self) -> float:
         """How far one record moves the result."""
 
+    @property
+    def part_count(self) -> int:
+        """Of how many parts the result is an average."""
+
     def train(self, examples: Any, source: Source) -> Floats:
         """The result."""
 
@@ -104,6 +108,11 @@ class Averaged:
     def __post_init__(self) -> None:
         most = self.course.records
         require(1 <= self.parts <= most, "parts", self.parts, f"in [1, {most}], the number of records")
+
+    @property
+    def part_count(self) -> int:
+        """`parts`."""
+        return self.parts
 
     @property
     def sizes(self) -> list[int]:

@@ -331,7 +331,7 @@ class EngineSums:
 
 def engine_sums(table: Table, rows: LabelledRows, problem: Problem) -> EngineSums | None:
     """The sums of a table's engine, where SQL has the loss and the rows already are within the problem's norm."""
-    if problem.loss.name not in SLOPES or not getattr(rows.coding, "binary", True):
+    if problem.loss.name not in SLOPES or rows.coding.predictions > 1:
         return None
     norm = rows.encoder.row_norm
     natural = math.sqrt(len(rows.encoder.columns_) + bool(rows.encoder.intercept))

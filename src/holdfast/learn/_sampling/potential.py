@@ -48,9 +48,7 @@ class Potential:
     def gaps(self) -> Gaps:
         """The rows as the kernel takes them."""
         loss = self.problem.loss
-        kept = KeptRows.of(
-            self.rows.features, self.rows.labels, loss=loss.name, width=getattr(loss, "width", 1.0)
-        )
+        kept = KeptRows.of(self.rows.features, self.rows.labels, loss=loss.name, width=loss.corner_width)
         return gaps(kept)
 
     @property

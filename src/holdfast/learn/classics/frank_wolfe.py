@@ -188,8 +188,7 @@ def weights_shape(problem: Problem) -> tuple[int, ...]:
     >>> weights_shape(Problem(loss=loss, dimension=5))
     (3, 5)
     """
-    classes = getattr(problem.loss, "classes", None)
-    return (problem.dimension,) if classes is None else (classes, problem.dimension)
+    return (problem.dimension,) if problem.outputs == "one" else (problem.predictions, problem.dimension)
 
 
 def bounds_of(problem: Problem, polytope: Polytope, *, feature_bound: float | None) -> FrankWolfeBounds:

@@ -56,7 +56,7 @@ class HistogramCells:
     @property
     def target_bound(self) -> float:
         """Labels that are numbers are clipped to it."""
-        return float(getattr(self.problem.loss, "target_bound", 1.0))
+        return self.problem.loss.largest_target
 
     @property
     def label_cells(self) -> int:

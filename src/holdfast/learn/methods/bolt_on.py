@@ -170,6 +170,11 @@ class Pass:
         )
 
     @property
+    def part_count(self) -> int:
+        """All rows are one part."""
+        return 1
+
+    @property
     def batches(self) -> int:
         """Batches of one pass, the short last one included."""
         return math.ceil(self.records / self.batch)
@@ -291,8 +296,8 @@ class Pass:
             radius=self.problem.radius,
             steps=steps,
             average_from=self.average_from,
-            width=getattr(loss, "width", 0.1),
-            label_bound=getattr(loss, "target_bound", 1.0),
+            width=loss.corner_width,
+            label_bound=loss.largest_target,
         )
 
 
@@ -401,7 +406,7 @@ def bolt_on(
             "average": average,
             "penalty": problem.penalty,
             "arithmetic": arithmetic,
-            "parts": getattr(run, "parts", 1),
+            "parts": run.part_count,
             **at.parameters,
         },
         assumptions=pulled(problem) if problem.penalty > 0 else (),

@@ -113,7 +113,7 @@ def certified_weights(
         return several.of_classes(minimise_certified(several, tolerance=tolerance))
     from holdfast.learn._risk.hinge import HingeRisk, minimise_hinge
 
-    if getattr(loss, "binary", loss).name != "hinge":
+    if problem.loss.of_one.name != "hinge":
         problem.require_smooth("output, but for the hinge,")
     # Classes against the rest are minimised one by one: K distances of 1 / sqrt(K) each.
     distance = tolerance / problem.penalty / math.sqrt(problem.predictions)

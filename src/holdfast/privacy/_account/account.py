@@ -380,8 +380,7 @@ def _currency(
         return currency
     if currency is None:
         by_limit = {"PureDP": "pure", "GaussianDP": "gdp", "RenyiDP": "renyi"}
-        bare = getattr(limit, "curve", limit)
-        currency = "plan" if plan is not None else by_limit.get(bare.kind, "zcdp")
+        currency = "plan" if plan is not None else by_limit.get(limit.without_slack.kind, "zcdp")
     names = ("pure", "basic", "zcdp", "renyi", "gdp", "plan")
     require(currency in names, "currency", currency, "one of " + ", ".join(names))
     if currency == "plan":

@@ -53,6 +53,11 @@ class PrivacyCurve(metaclass=FixedNumbers):
     pair_is_tight: bool = True
     """Whether no other bound of the curve can beat the composition of its pair."""
 
+    @property
+    def without_slack(self) -> PrivacyCurve:
+        """The curve that slack was added to; itself where none was."""
+        return self
+
     @abstractmethod
     def delta(self, epsilon: float) -> float:
         """The least delta that is proved at this epsilon."""

@@ -37,6 +37,11 @@ class WithSlack(PrivacyCurve):
             require(0 <= getattr(self, name) < 1, name, getattr(self, name), "in [0, 1)")
 
     @property
+    def without_slack(self) -> PrivacyCurve:
+        """The curve."""
+        return self.curve
+
+    @property
     def total_variation(self) -> Fraction:
         """The curve's own, and this."""
         return self.curve.total_variation + as_written(self.tau)

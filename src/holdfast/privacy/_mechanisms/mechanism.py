@@ -67,6 +67,16 @@ class Mechanism(metaclass=FixedNumbers):
     secret_sample: ClassVar[bool] = False
     """Whether the value comes from a sample whose coins the theorem needs to be secret."""
 
+    @property
+    def sampling_rate(self) -> float:
+        """With which probability a row takes part; 1 where all do."""
+        return 1.0
+
+    @property
+    def sample_size(self) -> int | None:
+        """How many rows take part, where their number is fixed."""
+        return None
+
     def __post_init__(self) -> None:
         if self.adjacency is not None:
             object.__setattr__(self, "adjacency", Adjacency.of(self.adjacency))

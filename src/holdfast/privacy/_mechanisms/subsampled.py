@@ -107,6 +107,11 @@ class SubsampledGaussian(SampledGaussian):
         require(0 < self.rate <= 1, "rate", self.rate, "in (0, 1]")
 
     @property
+    def sampling_rate(self) -> float:
+        """`rate`."""
+        return float(self.rate)
+
+    @property
     def curve(self) -> SubsampledGaussianCurve:
         """The mixture pair, both directions."""
         return SubsampledGaussianCurve(as_written(self.sigma) / as_written(self.l2_sensitivity), self.rate)
@@ -150,6 +155,11 @@ class SubsampledPure(Mechanism):
         """Refuse neighbours that are not those of the base: what is amplified is the base's own promise."""
         super().require_adjacency(adjacency)
         self.base.require_adjacency(adjacency)
+
+    @property
+    def sampling_rate(self) -> float:
+        """`rate`."""
+        return float(self.rate)
 
     @property
     def curve(self) -> PureDP:
@@ -237,6 +247,16 @@ class FixedSizeGaussian(SampledGaussian):
     def rate(self) -> float:
         """The chance that one unit is in the batch."""
         return self.batch / self.population
+
+    @property
+    def sampling_rate(self) -> float:
+        """`rate`."""
+        return float(self.rate)
+
+    @property
+    def sample_size(self) -> int:
+        """`batch`."""
+        return self.batch
 
     @property
     def curve(self) -> RenyiDP:
