@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from holdfast._arrays import Floats
 from holdfast.learn import (
@@ -57,7 +56,7 @@ def every() -> list[Any]:
 def declared(made: Any, **changes: Any) -> Any:
     """The estimator with everything declared, so that nothing is read from the data."""
     own = {"classes": [0, 1]} if hasattr(made, "classes") else {"target_bounds": BOUNDS}
-    return clone(made).set_params(**(own | changes))
+    return type(made)(**(made.get_params(deep=False) | own | changes))
 
 
 def data_for(made: Any, n: int = 400) -> tuple[Floats, Any]:

@@ -637,11 +637,11 @@ FAULTS: tuple[Fault, ...] = (
         tests=("tests/review/test_learn_findings.py",),
     ),
     Fault(
-        name="refits: equal rows are taken for the same object",
-        target="learn:Refits.again",
-        old="known() is data",
-        new="np.array_equal(known(), data)",
-        tests=("tests/review/test_learn_findings.py", "tests/learn/rows/test_refits.py"),
+        name="refits: a warning that looks at the rows",
+        target="learn:PaidFit._chosen_alone",
+        old="again = self._paid_alone",
+        new="again = self._paid_alone or (hasattr(X, 'shape') and bool((X[0] == X[1]).any()))",
+        tests=("tests/review/test_learn_findings.py", "tests/learn/rows/test_payment.py"),
     ),
     Fault(
         name="search: not rehearsed",

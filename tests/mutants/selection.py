@@ -6,6 +6,9 @@ from .fault import Fault
 
 ACCOUNT = "tests/privacy/account/test_shared.py"
 FITS = "tests/learn/tuning/test_shared_fits.py"
+META = "tests/learn/tuning/test_meta_estimators.py"
+PAYMENT = "tests/learn/rows/test_payment.py"
+STEPS = "tests/learn/steps/test_unpaid_steps.py"
 WHOLE = "tests/learn/tuning/test_whole_models.py"
 
 FAULTS: tuple[Fault, ...] = (
@@ -19,8 +22,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="shared fits: the refit is forgotten",
         target="privacy:SharedAccount.next_fit",
-        old="self._taken == self.fits",
-        new="self._taken == self.fits + 1",
+        old="if self._taken == self.fits:",
+        new="if self._taken == self.fits + 1:",
         tests=(f"{FITS}::test_what_would_not_be_paid_is_refused",),
     ),
     Fault(
@@ -32,9 +35,9 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="shared fits: a fit without a charge, from a copy of its account",
-        target="learn:share_of",
+        target="learn:PaidFit._share_of",
         old="return account.next_fit(",
-        new="return (lambda **told: type(account).__mro__[1](account.next_fit(**told).limit, "
+        new="return (lambda *given, **told: type(account).__mro__[1](account.next_fit(*given, **told).limit, "
         "adjacency=account.adjacency, unit=account.unit, currency=account.currency, seed=1))(",
         tests=(f"{FITS}::test_a_grid_search_splits_the_account_over_its_fits_and_the_release_says_so",),
     ),
@@ -54,10 +57,111 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="shared fits: scores of others choose the winner",
+        target="privacy:FitShare._choice",
+        old="if rivals > 0:",
+        new="if False:",
+        tests=(
+            f"{ACCOUNT}::test_a_release_says_how_many_of_its_rivals_were_not_scored",
+            f"{FITS}::test_an_exact_score_is_on_the_release_that_it_chose",
+        ),
+    ),
+    Fault(
+        name="shared fits: a fit that nobody scored is not counted",
         target="privacy:FitShare.finished",
-        old="to_be_scored and self.whole._turn.open is not self",
+        old="self.whole._fitted += 1",
+        new="pass",
+        tests=(f"{ACCOUNT}::test_a_release_says_how_many_of_its_rivals_were_not_scored",),
+    ),
+    Fault(
+        name="shared fits: the first of a loop is taken for the last",
+        target="privacy:FitShare._choice",
+        old="if self._refit or self._last else",
+        new="if True else",
+        tests=(f"{FITS}::test_an_exact_score_is_on_the_release_that_it_chose",),
+    ),
+    Fault(
+        name="shared fits: a score may be asked for again",
+        target="privacy:FitShare.score",
+        old="if self._is_scored:",
+        new="if False:",
+        tests=(f"{FITS}::test_scores_on_training_rows_are_not_given_beside",),
+    ),
+    Fault(
+        name="shared fits: the fit of a fold is scored for nothing",
+        target="privacy:FitShare.pays_for_scores",
+        old="not self._refit",
         new="False",
-        tests=(f"{FITS}::test_what_would_not_be_paid_is_refused",),
+        tests=(f"{META}::test_every_search_pays_for_every_fit_and_every_score",),
+    ),
+    Fault(
+        name="shared fits: folds within a fold end the search",
+        target="privacy:Folds.split",
+        old="known is None or table.count > known.count",
+        new="True",
+        tests=(f"{ACCOUNT}::test_the_fit_of_all_rows_is_scored_by_its_owner_and_no_other",),
+    ),
+    Fault(
+        name="shared fits: labels are exchanged under the same rows",
+        target="privacy:Folds.split",
+        old="self._given[1] is not y",
+        new="False",
+        tests=(f"{FITS}::test_a_permutation_test_is_refused",),
+    ),
+    Fault(
+        name="shared fits: a step between folds and fit is not seen",
+        target="privacy:FitShare.receive",
+        old="self._step_between = True",
+        new="pass",
+        tests=(f"{META}::test_a_choice_of_columns_inside_of_a_search_is_red_on_the_page",),
+    ),
+    Fault(
+        name="payment: a copy does not know that it is one",
+        target="learn:PaidFit.__sklearn_clone__",
+        old="copy._is_copy = True",
+        new="pass",
+        tests=(f"{PAYMENT}::test_a_copy_without_an_account_says_what_it_leaves_out",),
+    ),
+    Fault(
+        name="payment: rows of an array are taken as collected without a word",
+        target="learn:of_arrays",
+        old="declared=(ROWS_AS_COLLECTED,),",
+        new="",
+        tests=(f"{PAYMENT}::test_every_fit_of_an_array_assumes_rows_as_collected",),
+    ),
+    Fault(
+        name="payment: who paid is stored with the model",
+        target="learn:PaidFit.__getstate__",
+        old='if name != "_payer"',
+        new="if name",
+        tests=(f"{PAYMENT}::test_who_paid_is_not_copied_or_stored",),
+    ),
+    Fault(
+        name="steps: whatever has tags is stateless",
+        target="privacy:_is_stateless",
+        old="return not get_tags(step).requires_fit",
+        new="return get_tags(step) is not None",
+        tests=(f"{STEPS}::test_a_step_that_reads_rows_is_refused_by_name_at_every_door",),
+    ),
+    Fault(
+        name="steps: a transformer of columns is not looked into",
+        target="privacy:_leaves",
+        old="elif type(step) is FeatureUnion:",
+        new="elif False:",
+        tests=(f"{STEPS}::test_nested_steps_are_refused_by_their_path",),
+    ),
+    Fault(
+        name="steps: a stateless step may look at all rows at once",
+        target="privacy:_treats_rows_alone",
+        old="func is None or (",
+        new="True or (",
+        tests=(f"{STEPS}::test_what_a_stranger_declares_is_written_on_the_release_and_voids_it",),
+    ),
+    Fault(
+        name="steps: a stored step names any function",
+        target="learn:_function",
+        old="isinstance(function, np.ufunc) and",
+        new="",
+        tests=(f"{STEPS}::test_a_file_names_no_code",),
     ),
     Fault(
         name="shared fits: folds that look at labels",
@@ -68,15 +172,15 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="shared fits: any folds will do",
-        target="privacy:SharedAccount._require_paid_selection",
-        old="not self._cut",
+        target="privacy:SharedAccount.next_fit",
+        old="is_copy and self.fits > 1 and self._folded is None",
         new="False",
         tests=(f"{FITS}::test_what_would_not_be_paid_is_refused",),
     ),
     Fault(
         name="shared fits: a first fit spends a plain account",
-        target="learn:share_of",
-        old="if step:",
+        target="learn:PaidFit._share_of",
+        old="if self._is_copy:",
         new="if False:",
         tests=(f"{FITS}::test_a_plain_account_is_refused_and_says_how_to_share_it",),
     ),
@@ -86,13 +190,6 @@ FAULTS: tuple[Fault, ...] = (
         old="not self._process.here",
         new="False",
         tests=(f"{ACCOUNT}::test_no_copy_and_no_fork_is_given_a_share",),
-    ),
-    Fault(
-        name="shared fits: exact scores of threads that have one fit each",
-        target="privacy:SharedAccount._require_paid_selection",
-        old="threading.get_ident() != self._thread and",
-        new="False and",
-        tests=(f"{ACCOUNT}::test_a_thread_that_may_have_no_next_fit_must_ask_for_the_paid_score",),
     ),
     Fault(
         name="shared fits: threads go on with each other's pipelines",
@@ -132,9 +229,16 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="whole models: a step that does not pay",
         target="learn:require_searchable",
-        old="for name, step in steps:",
-        new="for name, step in steps[:0]:",
-        tests=(f"{WHOLE}::test_steps_may_be_exchanged_and_a_step_that_does_not_pay_is_refused",),
+        old="require_paid_steps(candidate)",
+        new="pass",
+        tests=(f"{STEPS}::test_a_step_that_reads_rows_is_refused_by_name_at_every_door",),
+    ),
+    Fault(
+        name="whole models: a step that no file holds is searched first",
+        target="learn:require_searchable",
+        old="require_storable(name, step)",
+        new="pass",
+        tests=(f"{STEPS}::test_a_step_that_no_file_holds_is_refused_before_anything_is_spent",),
     ),
     Fault(
         name="pipeline: the ledger is not told what is published",

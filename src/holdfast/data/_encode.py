@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from holdfast.data._given_rows import given_columns
 from holdfast.data._rows import Batch, arrow_column, encode_batch
 from holdfast.data._schema import Categorical, Numeric, Schema
 from holdfast.errors import AssumptionWarning, DataError, ParameterError, require
+from holdfast.privacy._account.unpaid_steps import PUBLIC
 from holdfast.privacy._rounding import NORM_SLACK, clip_in_place, require_norm
 from holdfast.privacy._rounding import clip_rows as clip_rows
 
@@ -58,6 +59,8 @@ class Encoder(TransformerMixin, BaseEstimator):
     >>> encoder.transform({"age": [75, 250], "sex": ["M", "F"]}).tolist()
     [[0.5, 0.0, 1.0, 1.0], [1.0, 1.0, 0.0, 1.0]]
     """
+
+    payment: ClassVar[str] = PUBLIC
 
     def __init__(
         self,

@@ -97,6 +97,9 @@ class Table(ABC):
     #: Whose engine it is, where it is none of holdfast's.
     engine_author: Author | None = None
 
+    #: Whether a fit of it paid for itself, without an account that keeps the sum.
+    fitted_alone: bool = False
+
     #: Opens the same rows behind another declaration, where a level of a hierarchy is still to be chosen.
     reopen: Callable[[Schema], Table] | None = None
 

@@ -10,7 +10,14 @@ import pytest
 from sklearn.base import clone
 
 from holdfast.errors import AssumptionWarning, DataError, ParameterError
-from holdfast.learn import PrivateLinearRegression, PrivateLogisticRegression, PrivatePCA, PrivateScaler
+from holdfast.learn import (
+    PrivateLinearRegression,
+    PrivateLogisticRegression,
+    PrivatePCA,
+    PrivateScaler,
+    PrivateSearch,
+    RandomProjection,
+)
 from holdfast.learn._estimators import ESTIMATORS
 from holdfast.learn._rows.numbers_only import is_dated
 from holdfast.learn._rows.prepare import FEATURES_ASSUMED
@@ -171,3 +178,52 @@ def test_no_text_about_missing_values_recommends_an_unpaid_step(where: str) -> N
         with pytest.raises(DataError) as refused:
             call(bad if where == "X" else np.full((5, 2), np.nan))
         assert "impute" not in str(refused.value).lower()
+
+
+def holed() -> dict[str, Any]:
+    """Rows with one hole, as each library writes it."""
+    import pandas as pd
+    import polars as pl
+    from scipy.sparse import csr_array
+
+    bad = np.random.default_rng(0).uniform(-0.5, 0.5, size=(300, 2))
+    bad[3, 1] = np.nan
+    frame = pd.DataFrame(bad, columns=["a", "b"])
+    return {
+        "array": bad,
+        "objects": bad.astype(object),
+        "masked": np.ma.masked_invalid(bad),
+        "sparse": csr_array(bad),
+        "lists": bad.tolist(),
+        "lists with None": [[0.1, None if place == 3 else 0.2] for place in range(300)],
+        "pandas": frame,
+        "pandas nullable": frame.convert_dtypes(),
+        "pandas arrow": frame.convert_dtypes(dtype_backend="pyarrow"),
+        "polars": pl.DataFrame(bad, schema=["a", "b"]),
+        "polars null": pl.DataFrame({"a": [0.1] * 299 + [None], "b": [0.2] * 300}),
+    }
+
+
+@pytest.mark.filterwarnings("ignore:X has feature names")
+@pytest.mark.parametrize("made", [*ESTIMATORS, PrivateScaler, PrivatePCA, RandomProjection, "search"])
+def test_a_hole_is_met_at_every_door_without_a_word_of_an_imputer(made: Any) -> None:
+    """All that a model or a step is asked to do with rows, in every form of rows."""
+    y = np.arange(300) % 2
+    whole = np.random.default_rng(1).uniform(-0.5, 0.5, size=(300, 2))
+
+    def fresh() -> Any:
+        if made == "search":
+            return PrivateSearch(declared(PrivateLogisticRegression), {"row_norm": [1.0], "penalty": [0.1]})
+        return declared(made) if made in ESTIMATORS else made()
+
+    fitted = fresh().fit(whole, y)
+    asks = ("predict", "predict_proba", "decision_function", "transform")
+    uses = [getattr(fitted, name) for name in asks if hasattr(fitted, name)]
+    for form, rows in holed().items():
+        calls = [lambda rows: fresh().fit(rows, y), *uses]
+        for call in calls:
+            with pytest.raises((DataError, TypeError)) as refused:
+                call(rows)
+            assert "impute" not in str(refused.value).lower()
+            # Whether sparse rows are taken at all is asked first.
+            assert isinstance(refused.value, DataError) or form == "sparse"

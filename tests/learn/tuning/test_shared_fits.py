@@ -19,6 +19,7 @@ from sklearn.model_selection import (
     RandomizedSearchCV,
     cross_val_predict,
     cross_val_score,
+    cross_validate,
     permutation_test_score,
 )
 from sklearn.pipeline import Pipeline
@@ -34,10 +35,11 @@ from holdfast.learn import (
     pipeline_release,
 )
 from holdfast.learn._estimators.paid_score import row_scores
-from holdfast.learn._rows.prepare import SELECTED
+from holdfast.learn._rows.payment import ONE_OF_SEVERAL
 from holdfast.ledger import Ledger
 from holdfast.privacy import Account, ApproxDP
 from holdfast.privacy._account import Witness, replaying
+from holdfast.privacy._account.shared import CHOSEN_BY_PAID_SCORES, unscored_fits
 
 DRAW = np.random.default_rng(4)
 X = DRAW.uniform(-0.7, 0.7, size=(600, 2))
@@ -75,7 +77,8 @@ def test_a_grid_search_splits_the_account_over_its_fits_and_the_release_says_so(
     assert (said["fits"], said["fits_paid"], said["scores_paid"]) == (7, 7, 6)
     assert len(account.journal.entries) == CHARGES * 7 + 6
     assert release.guarantee.curve.epsilon(1e-5) == account.promised.epsilon(1e-5) <= 8.0 + 1e-9
-    assert SELECTED not in release.guarantee.assumptions
+    assert CHOSEN_BY_PAID_SCORES in release.guarantee.assumptions
+    assert not any(assumption.voids for assumption in release.guarantee.assumptions)
     # The refit is one of the fits: without its share it would have been trained for nothing.
     fits = [entry.charge.share for entry in account.journal.entries if entry.charge.label != "score of a fit"]
     assert len(set(fits)) == 7
@@ -125,14 +128,18 @@ def test_a_search_of_several_threads_pays_for_each_fit_and_score(told: dict[str,
         shared = account.shared_by(5)
         search = GridSearchCV(model(), GRID, cv=shared.folds(2), n_jobs=2, error_score="raise", **told)
         with parallel_config(backend="threading"):
-            if told:  # two threads, and neither need have a second fit that could tell
-                with pytest.raises(HoldfastError, match="scoring must be None"):
+            if told:  # two threads, and neither need have a second fit that could tell: the refit tells
+                with pytest.warns(BudgetWarning, match="not scored by it"):
                     search.fit(X, Y, account=shared)
-                assert account.journal.entries == ()
-                return
-            search.fit(X, Y, account=shared)
-        said = search.best_estimator_.release_.provenance.parameters
-        assert (said["fits_paid"], said["scores_paid"]) == (5, 4)
+            else:
+                search.fit(X, Y, account=shared)
+        release = search.best_estimator_.release_
+        said = release.provenance.parameters
+        assert (said["fits_paid"], said["scores_paid"]) == (5, 0 if told else 4)
+        voided = [assumption for assumption in release.guarantee.assumptions if assumption.voids]
+        assert voided == ([unscored_fits(4)] if told else [])
+        if told:
+            return
         shares = [one.charge.share for one in account.journal.entries]
         assert sorted(Counter(shares).values()) == [1] * 4 + [CHARGES] * 5
 
@@ -176,7 +183,6 @@ def test_a_pipeline_pays_for_its_steps_from_the_share_of_its_fit() -> None:
 
 REFUSALS: list[tuple[dict[str, Any], int, int, type[Exception], str]] = [
     ({"cv": 3}, 7, 0, HoldfastError, "cv must be account"),
-    ({"scoring": "accuracy"}, 7, CHARGES, HoldfastError, "scoring must be None"),
     ({}, 6, (CHARGES + 1) * 6, BudgetExceeded, "all 6 fits"),
 ]
 
@@ -187,7 +193,7 @@ REFUSALS: list[tuple[dict[str, Any], int, int, type[Exception], str]] = [
 def test_what_would_not_be_paid_is_refused(
     told: dict[str, Any], fits: int, charged: int, error: type[Exception], match: str
 ) -> None:
-    """Folds that look at labels, exact scores, and a refit that nobody counted."""
+    """Folds that look at labels, and a refit that nobody counted."""
     account = opened()
     shared = account.shared_by(fits)
     with pytest.raises(error, match=match):
@@ -201,9 +207,21 @@ def test_a_plain_account_is_refused_and_says_how_to_share_it() -> None:
     account = opened()
     with pytest.raises(HoldfastError, match=r"shared_by\(settings x folds, and 1 for the refit\)"):
         GridSearchCV(model(), GRID, cv=3, error_score="raise").fit(X, Y, account=account)
-    with pytest.raises(HoldfastError, match="permutation_test_score"):
+    assert account.journal.entries == ()
+
+
+def test_a_permutation_test_is_refused() -> None:
+    """It gives one person's label to another: folds see it at the first exchange, and nothing of that is fitted."""
+    account = opened()
+    with pytest.raises(HoldfastError, match="cv must be account"):
         permutation_test_score(model(), X, Y, cv=3, params={"account": account.shared_by(9)})
     assert account.journal.entries == ()
+    shared = account.shared_by(9)
+    with pytest.raises(HoldfastError, match="permutation test"):
+        permutation_test_score(
+            model(), X, Y, cv=shared.folds(2), n_permutations=2, params={"account": shared}
+        )
+    assert shared._taken == 2  # of the labels as they are
 
 
 @pytest.mark.filterwarnings("ignore:One or more of the test scores are non-finite")
@@ -216,16 +234,59 @@ def test_a_setting_that_is_refused_takes_no_share() -> None:
     assert search.best_estimator_.release_.provenance.parameters["fits_paid"] == 3  # and two shares are left
 
 
+def test_an_exact_score_is_on_the_release_that_it_chose() -> None:
+    """Whatever compares the fits, the account knows that it was not paid for it."""
+    account = opened()
+    shared = account.shared_by(5)
+    search = GridSearchCV(model(), GRID, cv=shared.folds(2), scoring="accuracy")
+    with pytest.warns(BudgetWarning, match="leave scoring=None"):
+        search.fit(X, Y, account=shared)
+    assert unscored_fits(4) in search.best_estimator_.release_.guarantee.assumptions
+    shared = opened().shared_by(3)
+    with pytest.warns(BudgetWarning, match="not scored by it"):
+        rivals: list[Any] = [model(penalty=penalty).fit(X, Y, account=shared) for penalty in (0.01, 0.1, 1.0)]
+    for rival in rivals:  # a loop: the first was released before it was known what would be done with it
+        assert any(assumption.voids for assumption in rival.release_.guarantee.assumptions)
+
+
+def test_a_loop_that_scores_by_the_account_is_paid() -> None:
+    shared = opened().shared_by(3)
+    for penalty in (0.01, 0.1):
+        rival = model(penalty=penalty).fit(X, Y, account=shared)
+        assert rival.score(X, Y) != rival.predict(X).tolist().count("yes") / 600
+        with pytest.raises(BudgetExceeded, match="once"):
+            rival.score(X, Y)
+    last: Any = model(penalty=0.01).fit(X, Y, account=shared)
+    assert CHOSEN_BY_PAID_SCORES in last.release_.guarantee.assumptions
+    assert not any(assumption.voids for assumption in last.release_.guarantee.assumptions)
+
+
+def test_scores_on_training_rows_are_not_given_beside() -> None:
+    shared = opened().shared_by(2)
+    with pytest.raises(BudgetExceeded, match="return_train_score=False"):
+        cross_validate(
+            model(),
+            X,
+            Y,
+            cv=shared.folds(2),
+            params={"account": shared},
+            return_train_score=True,
+            error_score="raise",
+        )
+
+
 def test_predictions_of_held_out_rows_need_no_score() -> None:
     shared = opened().shared_by(2)
-    told = cross_val_predict(model(), X, Y, cv=shared.folds(2), params={"account": shared})
-    assert set(told) <= {"no", "yes"}
+    with pytest.warns(BudgetWarning, match="not scored by it"):
+        predicted = cross_val_predict(model(), X, Y, cv=shared.folds(2), params={"account": shared})
+    assert set(predicted) <= {"no", "yes"}
 
 
 def test_a_search_without_an_account_makes_releases_that_say_what_they_leave_out() -> None:
     with pytest.warns(BudgetWarning):
         search = GridSearchCV(model(), GRID, cv=2).fit(X, Y)
-    assert SELECTED in search.best_estimator_.release_.guarantee.assumptions
+    assert ONE_OF_SEVERAL in search.best_estimator_.release_.guarantee.assumptions
+    assert ONE_OF_SEVERAL.voids
 
 
 def test_the_page_of_a_search_is_verified_against_its_ledger(tmp_path: Any) -> None:

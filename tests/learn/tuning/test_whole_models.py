@@ -164,10 +164,11 @@ def test_frames_behind_an_encoder(kind: str) -> None:
 
 def test_a_table_with_any_parameter_and_typed_labels() -> None:
     schema = Schema([Numeric("a", -1, 1), Categorical("ill", [0, 1])], adjacency="replace")
-    table = open_table({"a": X[:, 0], "ill": (Y == "yes").astype(int)}, schema)
+    rows = {"a": X[:, 0], "ill": (Y == "yes").astype(int)}
     search = PrivateSearch(
         model(classes=None), {"row_norm": [1.0], "penalty": [0.01, 1e-7]}, epsilon=8.0, random_state=1
-    ).fit(table, target="ill")
+    ).fit(open_table(rows, schema), target="ill")
+    table = open_table(rows, schema)
     assert search.best_params_["penalty"] == 0.01
     assert search.predict({"a": [0.9, -0.9]}).tolist() == [1, 0]
     assert search.release_.provenance.schema_hash == schema.hash()

@@ -20,6 +20,7 @@ from holdfast.learn._additive.cells import cells_of_columns
 from holdfast.learn._problem.problem import LabelCoding
 from holdfast.learn._rows.counted_rows import CountedRows, may_lack
 from holdfast.learn._rows.levels import at_learned_levels
+from holdfast.learn._rows.payment import ROWS_AS_COLLECTED
 from holdfast.learn._rows.prepare import (
     FEATURES_ASSUMED,
     Bounds,
@@ -137,6 +138,7 @@ def additive_arrays(
         schema=schema,
         columns=names,
         read=(*read, *assumed),
+        declared=(ROWS_AS_COLLECTED,),
         from_arrays=True,
         counted=CountedRows(count=None if counted else count, unit="rows"),
         count_is_public=not counted,

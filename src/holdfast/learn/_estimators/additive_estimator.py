@@ -39,17 +39,8 @@ from holdfast.learn._problem.problem import LabelCoding
 from holdfast.learn._rows.counted_rows import CountedRows
 from holdfast.learn._rows.given_matrix import given_matrix
 from holdfast.learn._rows.numbers_only import numbers_only
-from holdfast.learn._rows.prepare import (
-    PAYERS,
-    REFITS,
-    Bounds,
-    inside_model_selection,
-    limit_to_spend,
-    require_labels,
-    selected,
-    share_of,
-    warn_refit,
-)
+from holdfast.learn._rows.payment import PaidFit
+from holdfast.learn._rows.prepare import Bounds, limit_to_spend, require_labels
 from holdfast.privacy._account import Account
 from holdfast.privacy._account.request import (
     admit,
@@ -81,7 +72,7 @@ PAYMENT = AdditivePayment()
 
 
 @checked
-class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
+class PrivateAdditiveEstimator(PaidFit, BaseEstimator):  # type: ignore[misc]
     """What both share: declared columns in, released shapes out."""
 
     epsilon: float
@@ -115,7 +106,7 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
                 "random_state must be None with an account, which draws the noise; open the account with a seed"
             )
         limit_of(self.epsilon, self.delta)
-        chosen_by = selected(account)
+        chosen_by: tuple[Assumption, ...] = ()
         data = self._prepare(X, y, target, account)
         count = data.rows.public_count
         limit = limit_of(self.epsilon, self.delta, count=count) if account is None else account.limit
@@ -131,9 +122,9 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
                 unit=data.rows.unit,
                 seed=seed_of(self.random_state),
             )
-            warn_refit(REFITS.again(X) or inside_model_selection())
+            chosen_by = self._chosen_alone(X)
         else:
-            account = share_of(account)
+            account = self._share_of(account, X)
         admit(data.rows, account, PAYMENT)
         if account.remaining().as_pure() is not None:
             raise ParameterError(
@@ -154,7 +145,7 @@ class PrivateAdditiveEstimator(BaseEstimator):  # type: ignore[misc]
             )
         self._take(self._model(data, fit, directions))
         self.counted_ = data.counted
-        PAYERS.paid(self, account)
+        self._paid_by(account)
         self.release_ = Release.paid_by(
             account,
             self.model_.value(),

@@ -42,22 +42,17 @@ from holdfast.learn._problem.problem import LabelCoding
 from holdfast.learn._rows.counted_rows import CountedRows
 from holdfast.learn._rows.given_matrix import given_matrix
 from holdfast.learn._rows.numbers_only import numbers_only
+from holdfast.learn._rows.payment import PaidFit
 from holdfast.learn._rows.prepare import (
-    PAYERS,
-    REFITS,
     Bounds,
     Prepared,
     design,
     design_norm,
-    inside_model_selection,
     intercept_value,
     limit_to_spend,
     of_arrays,
     of_table,
     require_labels,
-    selected,
-    share_of,
-    warn_refit,
 )
 from holdfast.learn.methods.method import Fit, Learner, PublicFacts
 from holdfast.privacy._account import Account
@@ -90,7 +85,7 @@ def _number(value: Any) -> float:
 
 
 @checked
-class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc]
+class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ignore[misc]
     """A linear model under a declared row norm and a budget; a subclass says its loss, targets and rule."""
 
     epsilon: float
@@ -132,9 +127,10 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
                 self._learn(prepared, fit)
                 self.release_, self.method_ = None, "exact"
                 return self
-            if account is None:
-                warn_refit(REFITS.again(X) or inside_model_selection())
-            self._spend(prepared, problem, None if account is None else share_of(account))
+            chosen_by = self._chosen_alone(X) if account is None else ()
+            if account is not None:
+                account = self._share_of(account, X)
+            self._spend(prepared, problem, account, chosen_by)
         return self
 
     # What a subclass says.
@@ -260,13 +256,18 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
         features, labels = (np.concatenate(part) for part in zip(*parts, strict=True))
         return Fit(weights=exact_weights(features, labels, problem, l1=self._l1), theorem="none")
 
-    def _spend(self, prepared: Prepared, problem: Problem, account: Account | None) -> None:
+    def _spend(
+        self,
+        prepared: Prepared,
+        problem: Problem,
+        account: Account | None,
+        chosen_by: tuple[Assumption, ...],
+    ) -> None:
         examples = prepared.examples
-        limit, chosen_by = (
+        limit = (
             limit_of(self.epsilon, self.delta, count=examples.public_count)
             if account is None
-            else account.limit,
-            selected(account),
+            else account.limit
         )
         require_small_delta(limit, examples.public_count)
         left = limit if account is None else account.remaining()
@@ -288,7 +289,7 @@ class PrivateLinearEstimator(WithIntervals, BaseEstimator):  # type: ignore[misc
             prepared, fit, quantile=quantile, choice=None if choice is None else choice.summary()
         )
         self.method_, self.count_ = method.name, examples.public_count
-        PAYERS.paid(self, account)
+        self._paid_by(account)
         self.release_ = Release.paid_by(
             account,
             model.value(),

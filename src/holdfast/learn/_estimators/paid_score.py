@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from holdfast._arguments import checked
 from holdfast.errors import DataError, require
-from holdfast.learn._rows.prepare import PAYERS
+from holdfast.privacy._account.shared import FitShare
 
 
 def row_scores(model: Any, X: Any, y: Any, *, unit: Any = None) -> NDArray[np.float64]:
@@ -44,12 +44,17 @@ def row_scores(model: Any, X: Any, y: Any, *, unit: Any = None) -> NDArray[np.fl
 
 @checked
 class PaidScore:
-    """`score` as scikit-learn has it; in a cross-validation with a shared account paid, noisy and in [0, 1]."""
+    """`score` as scikit-learn has it; of a fit that a shared account paid for paid too, noisy and in [0, 1]."""
+
+    _score_share: FitShare | None
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy or R^2, not private. Where an account pays for it: the noisy mean of `row_scores`."""
-        payer = PAYERS.scorer(self)
-        if payer is None:
+        """Accuracy or R^2, not private. Where a shared account pays for it: the noisy mean of `row_scores`, once.
+
+        The fit of all rows, after those of the folds, is scored by its owner alone, who is not charged.
+        """
+        share = self._score_share
+        if share is None:
             return float(super().score(X, y, sample_weight=sample_weight))  # type: ignore[misc]
         require(sample_weight is None, "sample_weight", "...", "None where an account pays for the score")
-        return payer.score(row_scores(self, X, y))
+        return share.score(row_scores(self, X, y))

@@ -1,7 +1,7 @@
 """A fitted scikit-learn Pipeline as one release: public steps, private steps and the model, with one promise.
 
 A step that learned from rows without paying for it (scikit-learn's own scalers, imputers, selections) would make the
-model's promise false, so such a pipeline is refused.
+model's promise false, so such a pipeline is refused, by the name of the step.
 """
 
 from __future__ import annotations
@@ -12,31 +12,34 @@ from functools import reduce
 from typing import Any
 
 from holdfast._arguments import checked
+from holdfast._assumption import distinct
 from holdfast.data._encode import Encoder
 from holdfast.data._schema import Schema
 from holdfast.errors import FormatError, ParameterError
-from holdfast.learn._rows.prepare import PAYERS
+from holdfast.learn._rows.payment import payer_of
 from holdfast.learn._steps.pca import PrivatePCA
 from holdfast.learn._steps.projection import RandomProjection
 from holdfast.learn._steps.scaler import PrivateScaler
+from holdfast.learn._steps.stateless import FORMAT as STATELESS
+from holdfast.learn._steps.stateless import stateless_step, stateless_value
 from holdfast.learn._steps.step import PrivateStep
+from holdfast.privacy._account.unpaid_steps import require_paid_steps
 from holdfast.privacy._guarantee import Guarantee
 from holdfast.release import Release
 from holdfast.release._release import Provenance
 
 FORMAT = "holdfast-pipeline/1"
 PRIVATE_STEPS: tuple[type[PrivateStep], ...] = (PrivateScaler, PrivatePCA)
-ADVICE = (
-    "a step must be holdfast's Encoder, RandomProjection, PrivateScaler or PrivatePCA: what another learned from the "
-    "rows was not paid for, and the promise would not hold"
-)
 
 
 @checked
 def pipeline_release(pipeline: Any) -> Release[Any]:
     """One release of a fitted Pipeline: `save` it, and `load_model` gives the Pipeline back.
 
-    Where one account paid for all, the promise is its limit; else what each part promised is composed.
+    Where one account paid for all, the promise is its limit; else what each part promised is composed. Every step
+    before the model must be one that pays (`PrivateScaler`, `PrivatePCA`), that reads nothing (`Encoder`,
+    `RandomProjection`), or that is stateless by scikit-learn's tags and made of plain parameters (`Normalizer`,
+    `FunctionTransformer(np.log1p)`).
 
     >>> import numpy as np
     >>> from sklearn.pipeline import make_pipeline
@@ -54,18 +57,20 @@ def pipeline_release(pipeline: Any) -> Release[Any]:
     if getattr(model, "release_", None) is None:
         raise ParameterError(f"the last step, {last!r}, must be a fitted private estimator of holdfast's")
     kept = [(name, step) for name, step in before if step is not None and step != "passthrough"]
+    assumed = require_paid_steps(pipeline, "pipeline")
     values = [_value(name, step) for name, step in kept]
     paid = [step for _, step in kept if isinstance(step, PrivateStep)] + [model]
     guarantee, provenance = _together(paid)
+    assumed = distinct((*(part for step in paid for part in step.release_.guarantee.assumptions), *assumed))
     names = [name for name, _ in kept] + [last]
     made: Release[Any] = Release(
         value={"format": FORMAT, "names": names, "steps": [*values, model.release_.value]},
-        guarantee=guarantee,
+        guarantee=guarantee.assuming(*assumed),
         provenance=dataclasses.replace(provenance, steps=tuple(names)),
         certificates=model.release_.certificates,
         prospects=tuple(dict.fromkeys(said for step in paid for said in step.release_.prospects)),
     )
-    account = PAYERS.account(model)
+    account = model._payer
     if provenance.head and account is not None:
         # The ledger knows the model by itself; what is published is the pipeline, and it must know that one.
         made.close_in(account)
@@ -91,6 +96,19 @@ def holds_pipeline(value: Any) -> bool:
     return isinstance(value, Mapping) and value.get("format") == FORMAT
 
 
+def require_storable(name: str, step: Any) -> None:
+    """Refuse a step that no file of a release can hold, be it as public as it may."""
+    if step is None or step == "passthrough" or isinstance(step, PrivateStep):
+        return
+    if type(step) in (Encoder, RandomProjection) or stateless_value(step) is not None:
+        return
+    raise ParameterError(
+        f"step {name!r} is a {type(step).__name__}, which reads nothing private but cannot be written down without its "
+        "code: a release holds PrivateScaler, PrivatePCA, Encoder, RandomProjection, and stateless transformers of "
+        "scikit-learn whose parameters are plain; do what it does before, and hand over its result"
+    )
+
+
 def _value(name: str, step: Any) -> dict[str, Any]:
     """What a step is, in plain values."""
     if isinstance(step, PrivateStep):
@@ -109,7 +127,10 @@ def _value(name: str, step: Any) -> dict[str, Any]:
             "seed": step.seed,
             "columns": width,
         }
-    raise ParameterError(f"step {name!r} is a {type(step).__name__}; {ADVICE}")
+    require_storable(name, step)
+    value = stateless_value(step)
+    assert value is not None  # or it was refused
+    return value
 
 
 def _step(value: Any, release: Release[Any]) -> Any:
@@ -123,6 +144,8 @@ def _step(value: Any, release: Release[Any]) -> Any:
     if kind == "holdfast-projection/1":
         made = RandomProjection(value["components"], seed=value["seed"])
         return made.fit(np.zeros((1, int(value["columns"]))))
+    if kind == STATELESS:
+        return stateless_step(value)
     for private in PRIVATE_STEPS:
         if kind == private.FORMAT:
             return private.from_release(dataclasses.replace(release, value=value))
@@ -132,7 +155,7 @@ def _step(value: Any, release: Release[Any]) -> Any:
 def _together(paid: list[Any]) -> tuple[Guarantee, Provenance]:
     """One promise for all that was paid: that of the common account, or the composition of several."""
     model = paid[-1].release_
-    if len({PAYERS.of(step) for step in paid}) == 1 and PAYERS.of(paid[0]) is not None:
+    if len({payer_of(step) for step in paid}) == 1 and payer_of(paid[0]) is not None:
         # The model came last, so its release lists every charge of the account, those of the steps among them.
         return model.guarantee, model.provenance
     if len(paid) == 1:

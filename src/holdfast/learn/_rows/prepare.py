@@ -1,42 +1,34 @@
 """Rows and labels as methods take them, from arrays or from a table, with what reading them assumed.
 
-Rows of an array are clipped to the declared norm and get a constant column for the intercept. And who fits the same
-rows again without an account pays again, and is told so. Two things are noticed: a caller in scikit-learn's model
-selection, which clones its estimator and fits parts of the data, and the very object that this process fitted before.
-Nothing is computed from rows for it: a warning is an output.
+Rows of an array are clipped to the declared norm and get a constant column for the intercept.
 """
 
 from __future__ import annotations
 
 import math
-import sys
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
-from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arguments import shown, type_of
 from holdfast._arrays import Floats
-from holdfast._assumption import BOUNDS_BY_DEFAULT, CHOICE, READ_FROM_DATA, Assumption
-from holdfast._caution import warn
+from holdfast._assumption import BOUNDS_BY_DEFAULT, READ_FROM_DATA, Assumption
 from holdfast.data._encode import Encoder
 from holdfast.data._schema import Categorical, Numeric, Schema
 from holdfast.data._table import Table
-from holdfast.errors import BudgetWarning, ParameterError, require
+from holdfast.errors import ParameterError, require
 from holdfast.learn._inference.public_design import USERS, PublicDesign, shortened
 from holdfast.learn._problem.problem import LabelCoding
 from holdfast.learn._rows.counted_rows import CountedRows
 from holdfast.learn._rows.examples import ArrayExamples, Examples
 from holdfast.learn._rows.levels import at_learned_levels
+from holdfast.learn._rows.payment import ROWS_AS_COLLECTED
 from holdfast.learn._rows.table_examples import TableExamples
 from holdfast.privacy._account import Account
 from holdfast.privacy._account.request import limit_of
-from holdfast.privacy._account.shared import FitShare, SharedAccount
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.privacy._rounding import clip_rows
@@ -45,22 +37,6 @@ Bounds = tuple[float, float] | Sequence[tuple[float, float]] | Mapping[str, tupl
 INTERCEPT_SHARE = 0.5
 """The constant column, as a share of the row norm: it adds 12 % to the norm that sensitivities use."""
 CLIPPED_AT_A_TIME = 4_096
-REMEMBERED = 256
-"""Fits remembered."""
-MESSAGE = (
-    "the same rows are fitted several times without an account: every fit spends its epsilon again, a "
-    "cross-validation or grid search once per fit, and the promise of one release covers one fit only; pass "
-    "account=... to fit, which keeps the sum"
-)
-SELECTED = Assumption(
-    kind=CHOICE,
-    text="made by a search or cross-validation without an account: the promise covers this one fit, neither the others "
-    "nor the scores that chose it",
-)
-SCORES_NEXT = "_fit_and_score"
-"""The function of scikit-learn that fits a model, and then scores it."""
-STEPS = (SCORES_NEXT, "_fit_and_predict", "fit")
-"""Those that may be given an account; the last one is the refit of a search."""
 FEATURES_ASSUMED = Assumption(
     kind=BOUNDS_BY_DEFAULT,
     subject="bounds",
@@ -182,6 +158,7 @@ def of_arrays(
         ),
         coding=coding,
         read=(*read, *counted, *assumed),
+        declared=(ROWS_AS_COLLECTED,),
         feature_names=named,
         columns=None if schema is None else named,
         schema=None if schema is None else schema.to_dict(),
@@ -349,132 +326,3 @@ def _within(rows: Floats, row_norm: float) -> NDArray[np.bool_]:
     # A tenth of the slack in the norm; the sum of squares is off by less than 1e-10 up to a million columns.
     with np.errstate(over="ignore"):
         return np.asarray(np.einsum("ij,ij->i", rows, rows) <= row_norm**2 * (1.0 + 2e-10))
-
-
-# Refits.
-
-
-class Refits:
-    """Arrays, frames and tables that this process has fitted without an account, by identity, while they live."""
-
-    def __init__(self) -> None:
-        self._fitted: deque[ref[Any]] = deque(maxlen=REMEMBERED)
-
-    def again(self, data: Any) -> bool:
-        """Whether this very object was fitted before; remembers it.
-
-        >>> refits, rows = Refits(), np.zeros((2, 2))
-        >>> refits.again(rows), refits.again(rows), refits.again(rows.copy())
-        (False, True, False)
-        """
-        if any(known() is data for known in self._fitted):
-            return True
-        with suppress(TypeError):  # a list: nothing tells whether it is the same one later
-            self._fitted.append(ref(data))
-        return False
-
-
-REFITS = Refits()
-
-
-class Payers:
-    """Which account paid for a fitted object of this process, so that shares of one account are not added twice.
-
-    By identity: a copy or a loaded one has no known payer.
-
-    >>> from holdfast.privacy import PureDP
-    >>> class Fitted: ...
-    >>> payers, fitted, account = Payers(), Fitted(), Account(PureDP(1.0))
-    >>> payers.paid(fitted, account)
-    >>> payers.of(fitted) == (id(account.journal), ""), payers.of(Fitted()) is None
-    (True, True)
-    """
-
-    def __init__(self) -> None:
-        self._kept: WeakKeyDictionary[Any, Account] = WeakKeyDictionary()
-
-    def paid(self, fitted: Any, account: Account) -> None:
-        """Remember the account, or which share of it."""
-        self._kept[fitted] = account
-        if isinstance(account, FitShare):
-            account.finished(to_be_scored=selection_step() == SCORES_NEXT)
-
-    def of(self, fitted: Any) -> tuple[int, str] | None:
-        """The journal, as a number that no other has, and the share; None where it is not known."""
-        found = self._kept.get(fitted)
-        return None if found is None else (id(found.journal), found.share)
-
-    def account(self, fitted: Any) -> Account | None:
-        """Who paid, where it is known."""
-        return self._kept.get(fitted)
-
-    def scorer(self, fitted: Any) -> FitShare | None:
-        """What pays for the score that a cross-validation asks for now; None where nobody does."""
-        found = self._kept.get(fitted)
-        return found if isinstance(found, FitShare) and selection_step() == SCORES_NEXT else None
-
-
-PAYERS = Payers()
-
-
-def selection_call() -> tuple[str, Any]:
-    """The function of scikit-learn's model selection that is calling, empty where none is, and what it scores by.
-
-    A PrivateSearch in between pays for what it fits by itself, and asks for its own account.
-    """
-    frame = sys._getframe()
-    while frame.f_back is not None:
-        frame = frame.f_back
-        module = str(frame.f_globals.get("__name__", ""))
-        if module == "holdfast.learn._tuning.whole_models":
-            return "", None
-        # `_score` is called by the function that fitted.
-        if module.startswith("sklearn.model_selection") and frame.f_code.co_name != "_score":
-            return frame.f_code.co_name, frame.f_locals.get("scorer", "not told")
-    return "", None
-
-
-def selection_step() -> str:
-    """The function alone."""
-    return selection_call()[0]
-
-
-def inside_model_selection() -> bool:
-    """Whether a cross-validation or a search of scikit-learn is calling."""
-    return bool(selection_step())
-
-
-def share_of(account: Account, *, closes: bool = True) -> Account:
-    """What this fit may spend: all that an account has, or one share where several fits share it.
-
-    In a model selection an account must be shared, or its first fit would spend all. A step before the model of a
-    pipeline does not close its share, which the model goes on with.
-    """
-    step, scorer = selection_call()
-    if step not in ("", *STEPS):
-        raise ParameterError(
-            f"{step.strip('_')} of scikit-learn must not be given an account: it asks for more than fits and paid "
-            "scores; use GridSearchCV, RandomizedSearchCV, cross_validate or cross_val_score"
-        )
-    if isinstance(account, SharedAccount):
-        return account.next_fit(
-            closes=closes, selecting=bool(step), scorer=scorer if step == SCORES_NEXT else None
-        )
-    if step:
-        raise ParameterError(
-            "account must be shared by the fits of a search or cross-validation, or the first would spend all of it: "
-            "shared = account.shared_by(settings x folds, and 1 for the refit), then cv=shared.folds(...) and "
-            "account=shared. Nothing was charged"
-        )
-    return account
-
-
-def warn_refit(seen: bool) -> None:
-    """Say it once in each place."""
-    if seen:
-        warn(MESSAGE, BudgetWarning)
-
-
-def selected(account: Account | None) -> tuple[Assumption, ...]:
-    """What a release must say that one fit of many paid for by itself."""
-    return (SELECTED,) if account is None and inside_model_selection() else ()

@@ -7,7 +7,7 @@ follows clips the projected rows and pays for what it does with them. After the 
 from __future__ import annotations
 
 import math
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from holdfast._arguments import Seed, check_settings, checked
 from holdfast.errors import ParameterError, require
 from holdfast.learn._rows.given_matrix import given_matrix
 from holdfast.learn._rows.numbers_only import numbers_only
+from holdfast.privacy._account.unpaid_steps import PUBLIC
 
 MOST_ENTRIES = 2**27
 """Of the matrix: a gigabyte."""
@@ -34,6 +35,8 @@ class RandomProjection(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> step.transform(np.eye(784)[:3]).shape
     (3, 50)
     """
+
+    payment: ClassVar[str] = PUBLIC
 
     def __init__(self, components: int = 50, *, seed: Seed = 0) -> None:
         self.components = components

@@ -24,15 +24,8 @@ from holdfast.errors import AssumptionWarning, FormatError, ParameterError, requ
 from holdfast.learn._rows.examples import ArrayExamples, rounding_of_sum
 from holdfast.learn._rows.given_matrix import given_matrix
 from holdfast.learn._rows.numbers_only import numbers_only
-from holdfast.learn._rows.prepare import (
-    PAYERS,
-    REFITS,
-    count_of_array,
-    inside_model_selection,
-    selected,
-    share_of,
-    warn_refit,
-)
+from holdfast.learn._rows.payment import ROWS_AS_COLLECTED, PaidFit
+from holdfast.learn._rows.prepare import count_of_array
 from holdfast.privacy._account import Account
 from holdfast.privacy._account.remaining import fractions_of_rest, noise_within
 from holdfast.privacy._account.request import (
@@ -43,6 +36,7 @@ from holdfast.privacy._account.request import (
     require_something_left,
     seed_of,
 )
+from holdfast.privacy._account.shared import FitShare
 from holdfast.privacy._adjacency import Adjacency, resolve_adjacency
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
 from holdfast.release import Provenance, Release
@@ -96,7 +90,7 @@ def release_mean(
 
 
 @checked
-class PrivateStep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class PrivateStep(PaidFit, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Learns sums of rows with noise; a subclass says which, and what it makes of them."""
 
     epsilon: float
@@ -122,34 +116,34 @@ class PrivateStep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         # Where the number of rows is private, so is that there are none.
         secret = not adjacency.count_is_public and self.n_public is not None
         with numbers_only(X):
-            X = validate_data(self, X, dtype=np.float64, ensure_min_samples=0 if secret else 1)
-        count, read = count_of_array(len(X), self.n_public, adjacency)
+            matrix = validate_data(self, X, dtype=np.float64, ensure_min_samples=0 if secret else 1)
+        count, read = count_of_array(len(matrix), self.n_public, adjacency)
         for assumption in read:
             warn(assumption.text, AssumptionWarning)
-        rows = self._rows(X)
+        rows = self._rows(matrix)
         examples = ArrayExamples(
             features=rows, labels=np.zeros(len(rows)), adjacency=adjacency, public_count=count
         )
-        limit, chosen_by = (
-            limit_of(self.epsilon, self.delta, count=count) if account is None else account.limit,
-            selected(account),
-        )
+        limit = limit_of(self.epsilon, self.delta, count=count) if account is None else account.limit
         require_small_delta(limit, count)
         paying = Paying(type(self).__name__)
+        chosen_by: tuple[Assumption, ...] = ()
         if account is None:
-            warn_refit(REFITS.again(X) or inside_model_selection())
+            chosen_by = self._chosen_alone(X)
             account = open_account(
                 limit, paying, adjacency=adjacency, unit=examples.unit, seed=seed_of(self.random_state)
             )
             part = account
         else:
             admit(examples, account, paying)
-            account = share_of(account, closes=False)
+            account = self._share_of(account, X, closes=False)
             require_something_left(account)
             part = account if self.share == 1 else account.split(*fractions_of_rest(account, self.share))[0]
         useless = announce([influence(part.remaining(), None if read else count)])
         assumed = self._learn(examples, part)
-        PAYERS.paid(self, account)
+        self._paid_by(account)
+        if isinstance(account, FitShare):
+            account.pass_on(len(self.get_feature_names_out()))
         self.release_ = Release.paid_by(
             account,
             self._value(),
@@ -158,7 +152,7 @@ class PrivateStep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 parameters={} if part is account else {"share": float(self.share)},
             ),
             theorem=self.THEOREM,
-            assumptions=(*read, *assumed, *chosen_by),
+            assumptions=(*read, *assumed, ROWS_AS_COLLECTED, *chosen_by),
             prospects=useless,
         )
         return self

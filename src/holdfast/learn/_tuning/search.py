@@ -16,7 +16,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -33,7 +33,8 @@ from holdfast.learn._estimators.pipeline import pipeline_release
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Squared
 from holdfast.learn._rows.examples import Examples
-from holdfast.learn._rows.prepare import PAYERS, Prepared, selected, share_of, warn_refit
+from holdfast.learn._rows.payment import PaidFit, own_copy
+from holdfast.learn._rows.prepare import Prepared
 from holdfast.learn._tuning.candidates import (
     Candidate,
     Chosen,
@@ -89,7 +90,7 @@ def _can(name: str) -> Any:
 
 
 @checked
-class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class PrivateSearch(PaidFit, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """The best of several settings of a private estimator, within one budget.
 
     Parameters
@@ -144,13 +145,12 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """Search on rows X and labels y, or on a holdfast `Table` and the name of its target column."""
         check_settings(self)
         settings = self._settings()
-        self._chosen_by = selected(account)
-        warn_refit(bool(self._chosen_by))
+        self._chosen_by = self._chosen_alone(X) if account is None else ()
         if account is not None:
-            account = share_of(account)
+            account = self._share_of(account, X)
         if self._fits_whole(settings):
             return self._search_whole(settings, X, y, account, target)
-        models = [clone(self.estimator).set_params(**setting, random_state=None) for setting in settings]
+        models = [own_copy(self.estimator).set_params(**setting, random_state=None) for setting in settings]
         for model in models:
             model.set_params(epsilon=self.epsilon, delta=self.delta)._check_parameters(account)
         prepared = models[0]._prepare(X, y, target, account)
@@ -204,7 +204,8 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             prospects=useless,
         )
         self.best_estimator_.release_ = self.release_
-        PAYERS.paid(self, account)
+        self._paid_by(account)
+        self.best_estimator_._payer = account
         self.best_estimator_.method_ = methods[chosen.index].name
         return self
 
@@ -291,11 +292,10 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         model.counted_ = rows.counted
         mine = dataclasses.replace(self.release_.provenance, steps=())
         model.release_ = dataclasses.replace(self.release_, value=model.release_.value, provenance=mine)
-        for paid in (
-            self,
-            *(step for _, step in getattr(best, "steps", [("", best)]) if hasattr(step, "release_")),
-        ):
-            PAYERS.paid(paid, account)  # the account itself, which paid for all parts
+        self._paid_by(account)
+        for _, step in getattr(best, "steps", [("", best)]):
+            if isinstance(step, PaidFit):
+                step._payer = account  # the account itself, which paid for all parts
         return self
 
     def _open(
@@ -371,11 +371,11 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def score(self, X: Any, y: Any) -> float:
         """Accuracy or R^2 on other rows; on the training rows it would not be private."""
         check_is_fitted(self, "best_estimator_")
-        payer = PAYERS.scorer(self)
+        share = self._score_share
         return (
             float(self.best_estimator_.score(X, y))
-            if payer is None
-            else payer.score(row_scores(self.best_estimator_, X, y))
+            if share is None
+            else share.score(row_scores(self.best_estimator_, X, y))
         )
 
     def summary(self) -> str:

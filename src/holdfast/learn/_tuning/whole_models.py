@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from holdfast._arrays import Floats
@@ -28,15 +27,16 @@ from holdfast.learn._estimators.additive_estimator import PrivateAdditiveEstimat
 from holdfast.learn._estimators.classifiers import LABELS_READ
 from holdfast.learn._estimators.estimator import PrivateLinearEstimator
 from holdfast.learn._estimators.paid_score import row_scores
-from holdfast.learn._estimators.pipeline import ADVICE
+from holdfast.learn._estimators.pipeline import require_storable
 from holdfast.learn._rows.counted_rows import CountedRows
 from holdfast.learn._rows.examples import ArrayExamples, Examples
+from holdfast.learn._rows.payment import own_copy
 from holdfast.learn._rows.prepare import count_of_array
-from holdfast.learn._steps.projection import RandomProjection
 from holdfast.learn._steps.step import PrivateStep
 from holdfast.learn._tuning.candidates import Candidate
 from holdfast.learn.methods.method import Fit
 from holdfast.privacy._account import Account
+from holdfast.privacy._account.unpaid_steps import require_paid_steps
 from holdfast.privacy._adjacency import PrivacyUnit, resolve_adjacency
 
 FIXED = ("epsilon", "delta", "random_state", "adjacency", "n_public", "classes")
@@ -50,20 +50,15 @@ def model_of(candidate: Any) -> Any:
 
 
 def require_searchable(candidate: Any) -> None:
-    """Refuse what is not holdfast's: a step that learns from rows without paying would make the promise false."""
-    model, steps = model_of(candidate), getattr(candidate, "steps", [])[:-1]
+    """Refuse a step that learns from rows without paying, or that no file of a release holds."""
+    model = model_of(candidate)
     if not isinstance(model, MODELS):
         raise ParameterError(
             f"estimator must be one of holdfast's, or a Pipeline that ends in one, got {type(model).__name__}"
         )
-    for name, step in steps:
-        if not (step is None or step == "passthrough" or isinstance(step, PrivateStep)) and type(
-            step
-        ) not in (
-            Encoder,
-            RandomProjection,
-        ):
-            raise ParameterError(f"step {name!r} is a {type(step).__name__}; {ADVICE}")
+    require_paid_steps(candidate)
+    for name, step in getattr(candidate, "steps", [])[:-1]:
+        require_storable(name, step)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -116,7 +111,7 @@ class WholeModels:
             count, read = count_of_array(labels.size, model.n_public, adjacency)
             counted = CountedRows(count=None if read else count, unit="rows")
             if hasattr(model, "classes") and model.classes is None:
-                base, read = clone(base), (*read, LABELS_READ)
+                base, read = own_copy(base), (*read, LABELS_READ)
                 model_of(base).set_params(classes=np.unique(labels).tolist())
         examples = ArrayExamples(
             features=np.arange(1.0, len(labels) + 1.0)[:, None],
@@ -139,7 +134,7 @@ class WholeModels:
 
     def candidate(self, setting: Mapping[str, Any], *, epsilon: float, delta: float | None) -> Candidate:
         """A setting, put into the estimator. Its accounts are not its own epsilon, which is only checked."""
-        made = clone(self.base).set_params(**setting)
+        made = own_copy(self.base).set_params(**setting)
         require_searchable(made)
         paying = [made] if not hasattr(made, "steps") else [step for _, step in made.steps]
         for step in paying:
@@ -183,7 +178,7 @@ class WholeModels:
     def _train(self, model: Any, examples: Examples, account: Account) -> Fit:
         """Fit a copy on the rows at these places; the `Fit` holds its number."""
         places = np.concatenate([np.zeros((0, 1)), *(part for part, _ in examples.chunks())])
-        made, (X, y) = clone(model), self._rows(places)
+        made, (X, y) = own_copy(model), self._rows(places)
         steps = made.steps if hasattr(made, "steps") else [("", made)]
         for _, step in steps:
             if not examples.adjacency.count_is_public and hasattr(step, "n_public"):
