@@ -135,7 +135,7 @@ def held() -> str:
 
 
 WHOLE = {"fit": 2, "fit, named": 2, "run": 2, "fit, noisy steps": 1, "synth": 1}
-"""Charges of a run that nothing stops: output perturbation pays for the centre of its intercept, and for the weights."""
+"""Charges of a run that nothing stops: output perturbation pays for its centre and its weights."""
 
 each = pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
 

@@ -401,6 +401,16 @@ class ShiftedNumbers:
         """As of the numbers; the shift is among those of the method that paid for it."""
         return self.numbers.parameters
 
+    @property
+    def names(self) -> None:
+        """Numbers have none."""
+        return None
+
+    @property
+    def predictions(self) -> int:
+        """The number itself."""
+        return 1
+
     def encode(self, y: Any) -> Floats:
         """Clipped and shifted."""
         return self._shifted(self.numbers.encode(y))

@@ -6,6 +6,7 @@ sensitivity.
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
@@ -47,8 +48,8 @@ Value = Annotated[Any, Kind(_is_value, "finite numbers in an array, or a risk", 
 
 
 def _is_output(value: object) -> bool:
-    number = isinstance(value, int | float | np.number) and not isinstance(value, bool | np.bool_)
-    return _is_value(value) or (number and bool(np.isfinite(value)))  # type: ignore[arg-type]
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return whole or (isinstance(value, float | np.floating) and math.isfinite(value)) or _is_value(value)
 
 
 Output = Annotated[Any, Kind(_is_output, "a finite number or an array of them", secret=True)]
