@@ -141,6 +141,20 @@ def test_a_learner_that_charges_nothing_is_named() -> None:
         check_replay(method)
 
 
+def test_a_learner_without_named_options_is_named() -> None:
+    """What the learners of holdfast are held to, `check_method` holds others to."""
+
+    def careless(examples: Examples, problem: Problem, *, account: Account, **options: Any) -> Fit:
+        return OUTPUT.run(examples, problem, account=account, **options)
+
+    def fixed(examples: Examples, problem: Problem, *, account: Account, scale: float = 1.0) -> Fit:
+        return OUTPUT.run(examples, problem, account=account)
+
+    for run in (careless, fixed):
+        method = replace(OUTPUT, name=run.__name__, run=run, adjacencies=("add_remove",))
+        assert broken_by(method, learner_checks) == {"declares_its_options_by_name"}
+
+
 @pytest.mark.slow
 def test_a_synthesiser_that_keeps_its_contract_passes() -> None:
     check_method(first(SYNTHESISERS, "independent"))
