@@ -17,6 +17,7 @@ from holdfast.refute._understated import understated
 ACCOUNT, NOISE = "privacy._account.account", "noise"
 DESCENT, ROWS = "learn._risk.descent", "learn._rows"
 LEARN, SYNTH, TUNING = "learn.methods", "synth.methods", "learn._tuning"
+LEARN_CLASSICS, SYNTH_CLASSICS = "learn.classics", "synth.classics"
 
 
 def _fault(
@@ -69,7 +70,7 @@ WRITTEN: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "gaussian_sampler_too_quiet",
-        f"{NOISE}.gaussian:rounded_gaussian",
+        f"{NOISE}._gaussian:rounded_gaussian",
         'width("sigma", sigma)',
         'width("sigma", sigma * 10 / 13)',
         "exact normal noise divided by 1.3",
@@ -79,7 +80,7 @@ WRITTEN: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "laplace_sampler_too_quiet",
-        f"{NOISE}.laplace:discrete_laplace",
+        f"{NOISE}._laplace:discrete_laplace",
         'width("scale", scale)',
         'width("scale", scale * 10 / 13)',
         "exact Laplace noise divided by 1.3",
@@ -106,7 +107,7 @@ WRITTEN: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "exponential_length",
-        f"{NOISE}.idealised:gamma_ball",
+        f"{NOISE}._idealised:gamma_ball",
         "shape=dimension",
         "shape=1",
         "vector noise with an exponential instead of a Gamma length",
@@ -196,7 +197,7 @@ WRITTEN: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "bst14_half_the_change",
-        f"{LEARN}.bst14:noise_for",
+        f"{LEARN_CLASSICS}.bst14:noise_for",
         "2.0 * problem.lipschitz",
         "1.0 * problem.lipschitz",
         "replacing a record of the batch moves the sum by 2 L",
@@ -204,7 +205,7 @@ WRITTEN: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "bst14_blank_counts_once",
-        f"{LEARN}.bst14:noise_for",
+        f"{LEARN_CLASSICS}.bst14:noise_for",
         "iota = 2.0 * problem.lipschitz",
         "iota = (2.0 if account.adjacency.value == 'replace' else 1.0) * problem.lipschitz",
         "a blanked record of a fixed batch moves the sum by L; the proof exchanges it for another, which moves 2 L",
@@ -212,7 +213,7 @@ WRITTEN: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "dp_sgd_half_the_clip",
-        f"{LEARN}.dp_sgd:Sgd.l2_sensitivity",
+        f"{LEARN_CLASSICS}.dp_sgd:Sgd.l2_sensitivity",
         "return self.clip *",
         "return 0.5 * self.clip *",
         "half of the norm to which gradients are clipped",
@@ -220,7 +221,7 @@ WRITTEN: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "frank_wolfe_replace_counts_once",
-        f"{LEARN}.frank_wolfe_sampling:FrankWolfeBounds.score_change",
+        f"{LEARN_CLASSICS}.frank_wolfe_sampling:FrankWolfeBounds.score_change",
         "adjacency.gradient_factor *",
         "",
         "two rows differ under replace, one is counted",
@@ -370,7 +371,7 @@ WRITTEN: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "bst14_first_rows_only",
-        f"{LEARN}.bst14:without_replacement",
+        f"{LEARN_CLASSICS}.bst14:without_replacement",
         "bound=population,",
         "bound=population - 2,",
         "two rows are never drawn, the others too often",
@@ -463,7 +464,7 @@ WRITTEN: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "fem_selection_halved",
-        f"{SYNTH}.fem:play",
+        f"{SYNTH_CLASSICS}.fem:play",
         "sensitivity=SCORE_SENSITIVITY",
         "sensitivity=0.5",
         "half the sensitivity of a selection",
@@ -471,7 +472,7 @@ WRITTEN: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "sep_fem_selection_halved",
-        f"{SYNTH}.fem:play",
+        f"{SYNTH_CLASSICS}.fem:play",
         "sensitivity=SCORE_SENSITIVITY",
         "sensitivity=0.5",
         "the same over separator sets",
@@ -479,7 +480,7 @@ WRITTEN: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "dual_query_past_forgotten",
-        f"{SYNTH}.dual_query:draw",
+        f"{SYNTH_CLASSICS}.dual_query:draw",
         "past * SCORE_SENSITIVITY",
         "SCORE_SENSITIVITY",
         "payoffs of all past rounds move, one is counted",
@@ -487,7 +488,7 @@ WRITTEN: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "dqrs_past_forgotten",
-        f"{SYNTH}.dual_query:draw",
+        f"{SYNTH_CLASSICS}.dual_query:draw",
         "past * SCORE_SENSITIVITY",
         "SCORE_SENSITIVITY",
         "the same where queries are kept and redrawn",
@@ -511,7 +512,7 @@ WRITTEN: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "frank_wolfe_dual_selection_halved",
-        f"{SYNTH}.frank_wolfe_dual:frank_wolfe_dual",
+        f"{SYNTH_CLASSICS}.frank_wolfe_dual:frank_wolfe_dual",
         "sensitivity=SCORE_SENSITIVITY",
         "sensitivity=0.5",
         "half the sensitivity of a selection",

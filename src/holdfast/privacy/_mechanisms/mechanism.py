@@ -44,7 +44,16 @@ def _is_value(value: object) -> bool:
 
 
 Value = Annotated[Any, Kind(_is_value, "finite numbers in an array, or a risk", secret=True)]
-"""What a mechanism is given, and what it gives: numbers, or a risk that draws or minimises."""
+"""What a mechanism is given: numbers, or a risk that draws or minimises."""
+
+
+def _is_output(value: object) -> bool:
+    number = isinstance(value, int | float | np.number) and not isinstance(value, bool | np.bool_)
+    return _is_value(value) or (number and bool(np.isfinite(value)))  # type: ignore[arg-type]
+
+
+Output = Annotated[Any, Kind(_is_output, "a finite number or an array of them", secret=True)]
+"""What a mechanism gives: numbers in an array, or one number of a selection."""
 
 
 @checked
@@ -129,14 +138,14 @@ class Mechanism(metaclass=FixedNumbers):
         """
 
     @abstractmethod
-    def distance(self, first: Value, second: Value, *, at: Value | None = None) -> float:
+    def distance(self, first: Value, second: Value, *, at: Output | None = None) -> float:
         """How far the `first` value is from the `second`, in units of the declared sensitivity: 1 is the bound.
 
         `at` is a release, for values that are functions and are compared where it lies; others do not need it.
         """
 
     @abstractmethod
-    def log_ratio(self, first: Value, second: Value, output: Value) -> float:
+    def log_ratio(self, first: Value, second: Value, output: Output) -> float:
         """ln of how much likelier the whole release `output` is for the first value than for the second.
 
         By the declared law, as `cdf` is. Where a sample was drawn, it is the ratio given the sample.
@@ -147,7 +156,7 @@ class Mechanism(metaclass=FixedNumbers):
         """Whether the numbers of a release are drawn independently of each other; then `cdf` speaks of each of them."""
         return False
 
-    def centre(self, value: Value, output: Value) -> Any:
+    def centre(self, value: Value, output: Output) -> Any:
         """The array around which `output`, a release of `value`, was drawn: what `cdf` takes in its place."""
         return value
 
@@ -299,7 +308,7 @@ class OnGrid(Mechanism):
             np.floor(steps + np.abs(steps) * 2.0**-50) - nearest_steps(value, self.step).flat[0]
         )
 
-    def steps_between(self, value: Value, output: Value) -> NDArray[np.float64]:
+    def steps_between(self, value: Value, output: Output) -> NDArray[np.float64]:
         """How many steps each number of a release, `output`, lies from the rounded centre of its `value`."""
         return difference(nearest_steps(np.asarray(output), self.step), nearest_steps(value, self.step))
 
