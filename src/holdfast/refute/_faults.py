@@ -1,8 +1,8 @@
 """FAULTS: mistakes that are planted in shipped code, each of which some trial must see.
 
 One or more for every method, and for every kind of trial: sensitivities and results (replay), noise (freshness), secret
-coins (sampling). Each names its function, and the subjects that it breaks. A method for which none is written has the one of
-`_understated`.
+coins (sampling). Each names its function, and the subjects that it breaks. A method for which none is written has the
+one of `_understated`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The fault of every method for which none is written: its mechanisms declare half of their sensitivity.
 
 It falls to the method's replay, if that takes values farther apart than half of what is declared: so a new method is
-known to be tried in earnest before anybody has thought of the mistakes that it invites. A mechanism without a field that
-is called a sensitivity is out of its reach; its methods need a fault of their own.
+known to be tried in earnest before anybody has thought of the mistakes that it invites. A mechanism without a field
+that is called a sensitivity is out of its reach; its methods need a fault of their own.
 """
 
 from __future__ import annotations
