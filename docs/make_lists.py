@@ -1,8 +1,8 @@
 """Write everything that lists what holdfast has: `python docs/make_lists.py`, or `make lists`.
 
-After a method, a mechanism, a command or a public name was added, this is the one command: tables and lists of the docs,
-the picture of the rooms, and facts of seeded results that nothing was stored of. Facts that are stored stay as they are.
-With `--pages` the docs alone, which takes seconds.
+After a method, a mechanism, a command or a public name was added, this is the one command: tables and lists of the
+docs, the picture of the rooms, and facts of seeded results that nothing was stored of. Facts that are stored stay as
+they are. With `--pages` the docs alone, which takes seconds.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ def currencies() -> str:
 
 
 def methods() -> str:
-    """Every entry of LEARNERS: what it is, where it is from, what its proof needs, and for which neighbours it holds."""
+    """Every entry of LEARNERS: what it is, where it is from, what its proof needs, for which neighbours it holds."""
     text = _head("method", "what it is", "paper", "needs", "pure ε", "account with δ", "adjacency")
     for method in LEARNERS:
         needs = ", ".join(need.replace("_", r"\_") for need in method.needs) or "nothing"

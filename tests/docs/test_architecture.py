@@ -17,6 +17,7 @@ from tests.paths import ROOT
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 SOURCE = ROOT / "src" / "holdfast"
 OF_THEIR_OWN = {
+    "adding",
     "benchmarks",
     "contracts",
     "docs",

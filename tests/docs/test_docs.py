@@ -176,6 +176,8 @@ def test_every_command_has_help_and_says_what_its_options_do() -> None:
 @pytest.mark.parametrize(
     "name",
     [
+        "_generated/faults.md",
+        "_generated/forgeries.md",
         "_generated/mechanisms.md",
         "_generated/currencies.md",
         "_generated/methods.md",

@@ -107,8 +107,8 @@ def test_the_fault_of_a_method_without_one_of_its_own_falls(name: str) -> None:
     """These have their own: it is tried on them, since no other method needs it today."""
     method = next(one for one in (*LEARNERS, *SYNTHESISERS) if one.name == name)
     others = [one for one in WRITTEN if not any(subject.startswith(f"{name} ") for subject in one.subjects)]
-    (fault,) = understated(others)
-    assert fault == understated_in(method)
+    fault = understated_in(method)
+    assert fault in list(understated(others))
     outcome = UnderFault(fault=fault).run(Source(seed=1), error=1e-8)
     assert outcome.refuted, outcome.summary()
     assert outcome.test == "replay"
