@@ -105,7 +105,8 @@ def test_a_fault_falls_to_the_trial_that_sees_it(name: str) -> None:
 @pytest.mark.parametrize("name", ["adassp", "functional", "noisy_gd", "output", "gaussian", "tree"])
 def test_the_fault_of_a_method_without_one_of_its_own_falls(name: str) -> None:
     """These have their own: it is tried on them, since no other method needs it today."""
-    method = next(one for one in (*LEARNERS, *SYNTHESISERS) if one.name == name)
+    methods: tuple[Any, ...] = (*LEARNERS, *SYNTHESISERS)
+    method = next(one for one in methods if one.name == name)
     others = [one for one in WRITTEN if not any(subject.startswith(f"{name} ") for subject in one.subjects)]
     fault = understated_in(method)
     assert fault in list(understated(others))

@@ -145,10 +145,12 @@ def test_a_learner_without_named_options_is_named() -> None:
     """What the learners of holdfast are held to, `check_method` holds others to."""
 
     def careless(examples: Examples, problem: Problem, *, account: Account, **options: Any) -> Fit:
-        return OUTPUT.run(examples, problem, account=account, **options)
+        fit: Fit = OUTPUT.run(examples, problem, account=account, **options)
+        return fit
 
     def fixed(examples: Examples, problem: Problem, *, account: Account, scale: float = 1.0) -> Fit:
-        return OUTPUT.run(examples, problem, account=account)
+        fit: Fit = OUTPUT.run(examples, problem, account=account)
+        return fit
 
     for run in (careless, fixed):
         method = replace(OUTPUT, name=run.__name__, run=run, adjacencies=("add_remove",))

@@ -279,7 +279,7 @@ def difference(first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.float64]
     """
     pair = np.asarray(first), np.asarray(second)
     if all(_are_doubles(numbers) for numbers in pair):
-        return np.subtract(*pair, dtype=np.float64)
+        return np.asarray(np.subtract(*pair, dtype=np.float64))
     exact = np.subtract(*(numbers.astype(object) for numbers in pair))
     return np.asarray(exact, dtype=np.float64)
 

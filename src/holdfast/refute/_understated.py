@@ -27,7 +27,8 @@ def understated(written: Iterable[PlantedFault]) -> Iterator[PlantedFault]:
     broken = {
         subject.split(" ")[0] for fault in written if fault.test == "replay" for subject in fault.subjects
     }
-    for method in (*LEARNERS, *SYNTHESISERS):
+    methods: tuple[Learner | SynthesisMethod, ...] = (*LEARNERS, *SYNTHESISERS)
+    for method in methods:
         if method.name not in broken:
             yield understated_in(method)
 

@@ -85,6 +85,8 @@ class Numeric:
 
     kind: ClassVar[str] = "numeric"
     read: ClassVar[Reading | None] = None
+    tried_with: ClassVar[Sequence[Mapping[str, Any]]] = ()
+    """Of a kind in a file of its own: declarations, but for the name, on which its contract is tried."""
     name: str
     low: float
     high: float
@@ -248,6 +250,8 @@ class Categorical:
 
     kind: ClassVar[str] = "categorical"
     read: ClassVar[Reading | None] = None
+    tried_with: ClassVar[Sequence[Mapping[str, Any]]] = ()
+    """Of a kind in a file of its own: declarations, but for the name, on which its contract is tried."""
     name: str
     categories: Sequence[str | int | bool]
     other: str | None = None

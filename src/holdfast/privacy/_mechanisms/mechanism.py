@@ -49,7 +49,7 @@ Value = Annotated[Any, Kind(_is_value, "finite numbers in an array, or a risk", 
 
 def _is_output(value: object) -> bool:
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool | np.bool_)
-    return _is_value(value) or (number and bool(np.isfinite(value)))  # type: ignore[arg-type]
+    return _is_value(value) or (number and bool(np.isfinite(value)))  # type: ignore[call-overload]
 
 
 Output = Annotated[Any, Kind(_is_output, "a finite number or an array of them", secret=True)]
