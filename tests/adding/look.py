@@ -1,8 +1,9 @@
-"""In the copy: names, commands, faults and facts that hold the toys because their registries do."""
+"""In the copy: contracts, names, commands, faults and facts that hold the toys because their registries do."""
 
 from __future__ import annotations
 
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -18,9 +19,17 @@ from holdfast.refute._broken import UnderFault
 from holdfast.refute._faults import FAULTS
 from holdfast.refute._subjects import subject_names
 from holdfast.synth._catalogue import REGISTRY as SYNTHESISERS
+from holdfast.testing import EngineStore, check_column, check_engine
+from tests.contracts import (
+    test_columns,
+    test_engine_neighbours,
+    test_engines,
+    test_learn_methods,
+    test_synth_methods,
+)
 from tests.golden import frozen_learn, frozen_synth
 
-LEARNER, SYNTHESISER = "one_sum", "columns_only"
+LEARNER, SYNTHESISER, ENGINE, COLUMN = "one_sum", "columns_only", "feather", "weekday"
 
 
 def command(*arguments: str | Path) -> str:
@@ -41,6 +50,32 @@ def commands(folder: Path) -> None:
     source = (folder / "people.csv", "--schema", folder / "people.toml", "--epsilon", "2", "--delta", "1e-6")
     command("fit", *source, "--target", "ill", "--method", LEARNER, "-o", folder / "model.holdfast")
     command("synth", *source, "--method", SYNTHESISER, "-o", folder / "rows.csv")
+
+
+def contracts(folder: Path) -> None:
+    """Every check that all others undergo is there for each; some that are quick are made."""
+    for entry, module, registry in (
+        (LEARNER, test_learn_methods, LEARNERS),
+        (SYNTHESISER, test_synth_methods, SYNTHESISERS),
+    ):
+        checks = {str(parameter.id): parameter.values[0] for parameter in module.CHECKS}
+        undergone = {
+            name: {check.removeprefix(f"{name}-") for check in checks if check.startswith(f"{name}-")}
+            for name in registry.names()
+        }
+        assert set.intersection(*undergone.values()) == set.intersection(
+            *(named for name, named in undergone.items() if name != entry)
+        )
+        for name in undergone[entry]:
+            if "option" in name or "declar" in name:
+                checks[f"{entry}-{name}"]()
+    assert ENGINE in test_engines.STORES
+    put = test_engine_neighbours.OWN[ENGINE]
+    check_engine(EngineStore(put=partial(put, folder)), cases=3)
+    columns = [column for column in test_columns.COLUMNS if type(column).kind == COLUMN]
+    assert len(columns) == 2
+    for column in columns:
+        check_column(column)
 
 
 def main() -> None:
@@ -64,6 +99,7 @@ def main() -> None:
         assert facts
         assert any(isinstance(fact, dict) for fact in facts.values()), facts
     with tempfile.TemporaryDirectory() as folder:
+        contracts(Path(folder))
         commands(Path(folder))
 
 

@@ -30,32 +30,37 @@ class Toy:
 
     name: str
     package: str
-    """The package that its file goes to, and whose `__init__` holds the registry."""
-    registry: str
-    entry: str = "METHOD"
+    """Where its file goes."""
+    entry: str
+    """What the registry holds."""
+    behind: str
+    """Behind what it is written in the registry."""
+    registry: str = "__init__"
+    """The file of the registry, in the same package."""
 
     @property
     def folder(self) -> str:
         """The package as a folder of the tree."""
         return "src/" + self.package.replace(".", "/")
 
+    @property
+    def touched(self) -> set[str]:
+        """What is written by hand."""
+        return {f"{self.folder}/{name}.py" for name in (self.name, self.registry)}
+
     def put(self, root: Path) -> None:
-        """Its file, and its line: the module among those that are imported, the entry in the tuple."""
+        """Its file, and its line with the import that this needs; ruff puts imports and lines into order."""
         shutil.copy(TOYS / f"{self.name}.py", root / self.folder)
-        place = root / self.folder / "__init__.py"
+        place = root / self.folder / f"{self.registry}.py"
         text = place.read_text(encoding="utf-8")
-        text = _among(text, rf"from {re.escape(self.package)} import \(\n", self.name)
-        text = _among(text, rf"{self.registry}: tuple\[.*\] = \(\n", f"{self.name}.{self.entry}")
+        assert text.count(self.behind) == 1, f"{self.behind!r} stands {text.count(self.behind)} times"
+        line = f"from {self.package}.{self.name} import {self.entry}\n"
+        text = text.replace(self.behind, f"{self.behind} {self.entry},")
+        text = re.sub(r"(?m)^from holdfast", f"{line}from holdfast", text, count=1)
         place.write_text(text, encoding="utf-8")
-
-
-def _among(text: str, head: str, line: str) -> str:
-    """The line in its place among those of a list in brackets."""
-    begin = re.search(head, text)
-    assert begin is not None, f"no {head} here"
-    end = text.index("\n)", begin.end()) + 1
-    lines = sorted([*text[begin.end() : end].splitlines(), f"    {line},"])
-    return text[: begin.end()] + "\n".join(lines) + "\n" + text[end:]
+        for command in (("check", "--fix", "--select", "I"), ("format",)):
+            ruff = [sys.executable, "-m", "ruff", *command, "--no-cache", "--quiet", str(place)]
+            subprocess.run(ruff, check=True, cwd=root)
 
 
 class Tree:

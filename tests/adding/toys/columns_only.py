@@ -44,7 +44,7 @@ def columns_only(data: ExactCounts, workload: Workload, *, account: Account) -> 
     )
 
 
-METHOD = SynthesisMethod(
+COLUMNS_ONLY = SynthesisMethod(
     name="columns_only",
     run=columns_only,
     paper="Dwork, McSherry, Nissim and Smith 2006",

@@ -37,7 +37,7 @@ def put(rows: Any, folder: Path) -> Mapping[str, Any]:
     return {"source": f"{PREFIX}{path}"}
 
 
-ENGINE = Engine(
+FEATHER = Engine(
     name="feather",
     takes="feather:// URLs",
     accepts=accepts,

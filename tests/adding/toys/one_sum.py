@@ -45,7 +45,7 @@ def one_sum(
     )
 
 
-METHOD = Learner(
+ONE_SUM = Learner(
     name="one_sum",
     run=one_sum,
     paper="Dwork, McSherry, Nissim and Smith 2006",
