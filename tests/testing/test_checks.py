@@ -15,6 +15,7 @@ from holdfast.learn._rows.examples import Examples
 from holdfast.learn.methods.method import Fit, Learner
 from holdfast.noise._source import Source
 from holdfast.privacy import Account, Gaussian, Laplace
+from holdfast.privacy._mechanisms.mechanism import Arithmetic
 from holdfast.synth import SYNTHESISERS
 from holdfast.synth.methods.method import SynthesisMethod
 from holdfast.testing import check_mechanism, check_method, check_replay, mechanism_checks, method_checks
@@ -144,8 +145,15 @@ def test_a_learner_that_charges_nothing_is_named() -> None:
 def test_a_learner_without_named_options_is_named() -> None:
     """What the learners of holdfast are held to, `check_method` holds others to."""
 
-    def careless(examples: Examples, problem: Problem, *, account: Account, **options: Any) -> Fit:
-        fit: Fit = OUTPUT.run(examples, problem, account=account, **options)
+    def careless(
+        examples: Examples,
+        problem: Problem,
+        *,
+        account: Account,
+        arithmetic: Arithmetic = "strict",
+        **options: Any,
+    ) -> Fit:
+        fit: Fit = OUTPUT.run(examples, problem, account=account, arithmetic=arithmetic)
         return fit
 
     def fixed(examples: Examples, problem: Problem, *, account: Account, scale: float = 1.0) -> Fit:
