@@ -12,7 +12,7 @@ export PYTHONDONTWRITEBYTECODE =
 export OMP_NUM_THREADS ?= 1
 
 .PHONY: demo demo-broken quick test deep lint types layers fast slow studies refute mutants docs durations coverage \
-  figures notebooks benchmarks reproductions format clean
+  lists figures notebooks benchmarks reproductions format clean
 
 demo: $(VENV)/.base
 	$(BIN)/holdfast demo --output out/demo
@@ -76,17 +76,16 @@ mutants: $(VENV)/.dev
 docs: $(VENV)/.dev
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
 
-# Everything in the docs that a script makes: figures, command reference, tables, papers.
-figures: $(VENV)/.dev
+# Everything that lists what there is: after a method, a mechanism, a command or a public name was added.
+lists: $(VENV)/.dev
+	$(BIN)/python docs/make_lists.py
+
+# Everything else in the docs that a script makes.
+figures: lists
 	$(BIN)/python docs/figures/make.py
 	$(BIN)/python docs/walks.py --draw docs/figures/walks.svg
-	$(BIN)/python docs/make_cli.py
-	$(BIN)/python docs/make_tables.py
-	$(BIN)/python docs/make_papers.py
 	$(BIN)/python docs/make_reproductions.py
-	$(BIN)/python docs/make_public_names.py
 	$(BIN)/python docs/make_gallery.py
-	$(BIN)/python docs/rooms.py
 
 # The notebooks run again and keep what they show.
 notebooks: $(VENV)/.dev

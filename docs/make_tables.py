@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import textwrap
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,10 @@ import numpy as np
 from holdfast.errors import HoldfastError
 from holdfast.learn._catalogue import LEARNERS
 from holdfast.learn._estimators.recommend import panel
+from holdfast.learn.methods.method import Learner
 from holdfast.privacy import MECHANISMS, Account, ApproxDP, GaussianDP, Mechanism, PrivacyCurve, PureDP
+from holdfast.synth._catalogue import SYNTHESISERS
+from holdfast.synth.methods.method import SynthesisMethod
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE.parent / "studies" / "benchmarks" / "results"
@@ -81,14 +85,29 @@ def currencies() -> str:
 
 
 def methods() -> str:
-    """Every entry of LEARNERS: where it is from, what its proof needs, and for which neighbours it holds."""
-    text = _head("method", "paper", "needs", "pure ε", "account with δ", "adjacency")
+    """Every entry of LEARNERS: what it is, where it is from, what its proof needs, for which neighbours it holds."""
+    text = _head("method", "what it is", "paper", "needs", "pure ε", "account with δ", "adjacency")
     for method in LEARNERS:
         needs = ", ".join(need.replace("_", r"\_") for need in method.needs) or "nothing"
-        neighbours = ", ".join(f"`{name}`" for name in method.adjacencies)
-        pure = "yes" if method.pure else "no"
-        text += _row(f"`{method.name}`", method.paper, needs, pure, f"`{method.currency}`", neighbours)
+        text += _method_row(method, needs)
     return text
+
+
+def synthesisers() -> str:
+    """Every entry of SYNTHESISERS: what it is, where it is from, and for which neighbours its proof holds."""
+    text = _head("method", "what it is", "paper", "pure ε", "account with δ", "adjacency")
+    for method in SYNTHESISERS:
+        text += _method_row(method)
+    return text
+
+
+def _method_row(method: Learner | SynthesisMethod, *further: str) -> str:
+    """A method in the words of its own file, whose first line says what it is."""
+    first = (import_module(method.run.__module__).__doc__ or "").split("\n")[0].rstrip(".")
+    what = re.sub(r"([*_|])", r"\\\1", first) if "`" not in first else first
+    neighbours = ", ".join(f"`{name}`" for name in method.adjacencies)
+    pure = "yes" if method.pure else "no"
+    return _row(f"`{method.name}`", what, method.paper, *further, pure, f"`{method.currency}`", neighbours)
 
 
 def benchmarks() -> str:
@@ -271,6 +290,7 @@ TABLES = {
     "_generated/mechanisms.md": mechanisms,
     "_generated/currencies.md": currencies,
     "_generated/methods.md": methods,
+    "_generated/synthesisers.md": synthesisers,
     "benchmarks.md": benchmarks,
     "../README.md": readme,
 }

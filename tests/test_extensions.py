@@ -19,7 +19,8 @@ import holdfast.privacy._mechanisms as mechanisms
 from holdfast import Account, Categorical, Numeric, Release, Schema, open_table
 from holdfast._assumption import Assumption
 from holdfast.attack import ATTACKS, membership
-from holdfast.data._engines import Engine, engine_for
+from holdfast.data._engines import engine_for
+from holdfast.data._engines.engine import Engine
 from holdfast.data._engines.memory import connect as in_memory
 from holdfast.dossier import Dossier, verify_dossier
 from holdfast.dossier._verification.sources import untold

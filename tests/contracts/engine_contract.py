@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ from holdfast.data._schema.kinds import Column
 from holdfast.noise._source import Source
 from holdfast.privacy._adjacency import PrivacyUnit
 
-Store = Callable[[pa.Table, Path], dict[str, Any]]
+Store = Callable[[pa.Table, Path], Mapping[str, Any]]
 HOSTILE = [
     'a"b',
     "x'; DROP TABLE t; --",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from holdfast.data import Categorical, DateTime, Hierarchy, Numeric
 from holdfast.data._schema.kinds import KINDS, REGISTRY
 from holdfast.testing import Check, column_checks
 
-COLUMNS: tuple[Numeric | Categorical, ...] = (
+WRITTEN: tuple[Numeric | Categorical, ...] = (
     Numeric("a", 0, 100),
     Numeric("a", -3, 3, integer=True, null="category"),
     Numeric("a", 0, 1000, integer=True, bins=7, null=5),
@@ -29,6 +31,11 @@ COLUMNS: tuple[Numeric | Categorical, ...] = (
     Hierarchy("a", ["aa", "ab", "ba"], coarser=[1, {"a*": "all", "b*": "all"}], other="o", null="none"),
     Hierarchy("a", ["aa", "ab", "ba"], coarser=[1, {"a*": "all", "b*": "all"}], level=1),
 )
+OWN: tuple[Any, ...] = tuple(
+    kind("a", **told) for kind in KINDS.values() for told in vars(kind).get("tried_with", ())
+)
+"""Of kinds that say themselves on which declarations they are tried."""
+COLUMNS = (*WRITTEN, *OWN)
 CHECKS = [
     pytest.param(check, id=f"{place}-{check.name}")
     for place, column in enumerate(COLUMNS)
@@ -43,5 +50,7 @@ def test_every_kind_keeps_its_contract(check: Check) -> None:
 
 def test_every_kind_is_among_them() -> None:
     """An identifier is never read, so that it has no contract."""
-    assert {type(column) for column in COLUMNS} == set(KINDS.values()) - {KINDS["identifier"]}
+    assert {type(column) for column in COLUMNS} == set(KINDS.values()) - {KINDS["identifier"]}, (
+        "give it `tried_with`"
+    )
     assert set(REGISTRY.own) == set(KINDS.values())

@@ -98,12 +98,17 @@ def in_postgres_pulled(rows: pa.Table, folder: Path) -> dict[str, Any]:
     return in_postgres(rows, folder) | {"way": "pull", "keep": "file"}
 
 
-STORES: dict[str, dict[str, Store]] = {
+WRITTEN: dict[str, dict[str, Store]] = {
     "memory": {"arrow": in_memory},
     "duckdb": {"parquet": in_parquet, "file": in_duckdb_file, "connection": in_duckdb_connection},
     "spark": {"classic": in_spark, "connect": in_spark_connect},
     "postgres": {"server": in_postgres, "pulled": in_postgres_pulled},
 }
+OWN: dict[str, dict[str, Store]] = {
+    engine.name: {"own": engine.put} for engine in ENGINES if engine.put is not None
+}
+"""What engines say themselves of how rows are put where they find them."""
+STORES = WRITTEN | OWN
 MARKS = {
     "spark": (pytest.mark.filterwarnings(spark.IGNORED), pytest.mark.slow),
     "postgres": (pytest.mark.slow,),
@@ -122,7 +127,7 @@ def store(request: pytest.FixtureRequest) -> Store:
 
 
 def test_every_engine_is_under_contract() -> None:
-    assert {engine.name for engine in ENGINES} == set(STORES)
+    assert {engine.name for engine in ENGINES} == set(STORES), "give it `put`, or a place in STORES"
 
 
 class TestSameAnswers:

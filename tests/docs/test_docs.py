@@ -159,7 +159,7 @@ def test_every_example_is_in_the_gallery() -> None:
 
 def test_the_command_reference_is_fresh() -> None:
     fresh = _script("make_cli.py")["page"]()
-    assert (DOCS / "cli.md").read_text(encoding="utf-8") == fresh, "run: python docs/make_cli.py"
+    assert (DOCS / "cli.md").read_text(encoding="utf-8") == fresh, "run: make lists"
 
 
 def test_every_command_has_help_and_says_what_its_options_do() -> None:
@@ -176,29 +176,48 @@ def test_every_command_has_help_and_says_what_its_options_do() -> None:
 @pytest.mark.parametrize(
     "name",
     [
+        "_generated/faults.md",
+        "_generated/forgeries.md",
         "_generated/mechanisms.md",
         "_generated/currencies.md",
         "_generated/methods.md",
+        "_generated/synthesisers.md",
         "benchmarks.md",
         "../README.md",
     ],
 )
 def test_the_tables_are_fresh(name: str) -> None:
     fresh = _script("make_tables.py")["TABLES"][name]()
-    assert (DOCS / name).read_text(encoding="utf-8") == fresh, "run: python docs/make_tables.py"
+    assert (DOCS / name).read_text(encoding="utf-8") == fresh, "run: make lists"
 
 
-def test_every_method_is_described_where_people_choose_one() -> None:
+@pytest.mark.parametrize(
+    ("page", "table"), [("which-method.md", "methods.md"), ("synth.md", "synthesisers.md")]
+)
+def test_every_method_is_described_where_people_choose_one(page: str, table: str) -> None:
+    """In its own words, by a table that the page shows."""
+    from holdfast.learn._catalogue import LEARNERS
+    from holdfast.synth._catalogue import SYNTHESISERS
+
+    assert f"```{{include}} _generated/{table}\n" in (DOCS / page).read_text(encoding="utf-8")
+    rows = re.findall(
+        r"^\| `(\w+)` \| (.+?) \|", (DOCS / "_generated" / table).read_text(encoding="utf-8"), flags=re.M
+    )
+    described = {name for name, what in rows if len(what.split()) >= 4}
+    every = LEARNERS if table == "methods.md" else SYNTHESISERS
+    assert {method.name for method in every} == described, "run: make lists"
+
+
+def test_what_is_said_of_a_method_at_length_is_of_one_that_there_is() -> None:
     from holdfast.learn._catalogue import LEARNERS
 
     text = (DOCS / "which-method.md").read_text(encoding="utf-8").split("## What each does")[1]
-    described = set(re.findall(r"\*\*`(\w+)`\*\*", text))
-    assert {method.name for method in LEARNERS} <= described
+    assert set(re.findall(r"\*\*`(\w+)`\*\*", text)) <= {method.name for method in LEARNERS}
 
 
 def test_the_list_of_papers_is_fresh() -> None:
     fresh = _script("make_papers.py")["page"]()
-    assert (DOCS / "papers.md").read_text(encoding="utf-8") == fresh, "run: python docs/make_papers.py"
+    assert (DOCS / "papers.md").read_text(encoding="utf-8") == fresh, "run: make lists"
 
 
 def test_every_figure_is_drawn_by_the_script_and_shown() -> None:

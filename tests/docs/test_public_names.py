@@ -59,7 +59,7 @@ def test_public_names_have_a_docstring_and_a_place_in_the_reference(room: str) -
 
 def test_the_table_of_public_names_is_fresh(script: dict[str, Any]) -> None:
     page: Path = script["PAGE"]
-    assert page.read_text(encoding="utf-8") == script["page"](), "run: python docs/make_public_names.py"
+    assert page.read_text(encoding="utf-8") == script["page"](), "run: make lists"
 
 
 def test_the_table_has_every_headline_name_and_about_eighty_in_all(script: dict[str, Any]) -> None:

@@ -208,7 +208,7 @@ def test_whatever_theorems_cite_leads_somewhere() -> None:
 def test_the_references_are_fresh() -> None:
     made = runpy.run_path(str(ROOT / "docs" / "make_papers.py"))
     stored = (ROOT / "src/holdfast/dossier/_templates/references.json").read_text(encoding="utf-8")
-    assert stored == made["references"](), "run: python docs/make_papers.py"
+    assert stored == made["references"](), "run: make lists"
 
 
 def test_constants_are_in_the_documentation() -> None:

@@ -1,6 +1,7 @@
 """Frozen: facts of seeded results and stored forms that no move of the source may change.
 
     python -m tests.golden.frozen                       # what differs from frozen.json
+    python -m tests.golden.frozen --new                 # store what nothing was stored of
     python -m tests.golden.frozen --write               # store all facts again
     python -m tests.golden.frozen --write text          # store again only what is named text/...
     python -m tests.golden.frozen --save before.json    # everything, to the last bit, before a move
@@ -89,6 +90,18 @@ def write(prefix: str) -> None:
         older = {name: value for name, value in known[part].items() if not name.startswith(prefix)}
         newer = {name: value for name, value in computed(part).items() if name.startswith(prefix)}
         known[part] = older | newer
+    _store(known)
+
+
+def write_new() -> None:
+    """Store the facts of now that have no stored one; none that is stored is touched."""
+    known = stored()
+    for part in PARTS:
+        known[part] = computed(part) | known[part]
+    _store(known)
+
+
+def _store(known: dict[str, dict[str, Plain]]) -> None:
     groups = []
     for part, values in known.items():
         lines = ",\n".join(
@@ -102,10 +115,14 @@ def main() -> int:
     """Compare, save or write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     action = parser.add_mutually_exclusive_group()
+    action.add_argument("--new", action="store_true")
     action.add_argument("--write", nargs="?", const="", metavar="PREFIX")
     action.add_argument("--save", type=Path, metavar="FILE")
     action.add_argument("--against", type=Path, metavar="FILE")
     options = parser.parse_args()
+    if options.new:
+        write_new()
+        return 0
     if options.write is not None:
         write(options.write)
         return 0

@@ -149,7 +149,7 @@ def ledgers() -> Iterator[tuple[str, Plain]]:
 
 def data() -> Iterator[tuple[str, Plain]]:
     """Counts, sums, features and seeded orders, in memory and in DuckDB."""
-    yield "data/_engines", [getattr(one, "name", str(one)) for one in ENGINES]
+    yield from ((f"data/_engines/{one.name}", one.takes) for one in ENGINES)
     yield "data/clipped", plain(clip_rows(np.array([[3.0, 4.0], [0.3, 0.4]]), row_norm=1.0))
     yield "data/mechanisms", [one.__name__ for one in MECHANISMS]
     for place, table in tables().items():

@@ -21,6 +21,7 @@ from holdfast.learn import (
     PrivateSearch,
 )
 from holdfast.privacy import Account, Adjacency, ApproxDP, PrivacyUnit, PureDP
+from holdfast.refute._subjects.learners import choices
 from tests.golden.frozen_common import Plain, clinic, clinic_schema, deep, outcome, pinned, promise, rows
 
 COUNT, DIMENSION, BOUNDS = 240, 3, (-6.0, 6.0)
@@ -59,7 +60,7 @@ OPTIONS: dict[str, tuple[dict[str, Any], ...]] = {
     "softmax": ({"engine": "output"}, {"engine": "objective", "limit": "pure"}, {"arithmetic": "idealised"}),
     "ssp": ({"count_bound": 300}, {"arithmetic": "idealised"}),
 }
-"""Options of each method, beyond its defaults; `limit` is the account's."""
+"""Options of a method, beyond its defaults; `limit` is the account's. Of others, every choice that they declare."""
 
 
 def problems() -> dict[str, Any]:
@@ -128,7 +129,7 @@ def methods() -> Iterator[tuple[str, Plain]]:
         adjacency, first, last = method.adjacencies[0], taken[0], taken[-1]
         yield f"method/{method.name}/pure", outcome(run, method, first, adjacency, limit="pure")
         yield f"method/{method.name}/users", outcome(run, method, last, adjacency, max_rows=2)
-        for options in OPTIONS[method.name]:
+        for options in OPTIONS.get(method.name, tuple(choices(method))):
             yield f"method/{method.name}/{options}", outcome(run, method, first, adjacency, **options)
 
 

@@ -116,4 +116,20 @@ FAULTS: tuple[Fault, ...] = (
         new="together[place] == together[place]",
         tests=(f"{BROKEN}::test_a_column_whose_encoding_leaves_its_declaration",),
     ),
+    Fault(
+        name="testing: a learner need not name its options",
+        target="testing:declares_its_options_by_name",
+        old="inspect.Parameter.VAR_KEYWORD not in kinds",
+        new="True",
+        tests=("tests/testing/test_checks.py::test_a_learner_without_named_options_is_named",),
+    ),
+    Fault(
+        name="refute: a method without a fault of its own has none",
+        target="refute:understated",
+        old="if method.name not in broken:",
+        new="if False:",
+        tests=(
+            "tests/refute/test_broken.py::test_the_fault_of_a_method_without_one_of_its_own_falls[output]",
+        ),
+    ),
 )

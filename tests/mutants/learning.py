@@ -597,7 +597,10 @@ FAULTS: tuple[Fault, ...] = (
         target="learn:Learner.admit",
         old="check_options(options, self.options, method=self.name)",
         new="None",
-        tests=("tests/learn/methods/test_options.py",),
+        tests=(
+            "tests/contracts/test_learn_methods.py::test_method[bolt_on-refuses_a_misspelt_option_with_the_nearest_name-batch]",
+            "tests/contracts/test_learn_methods.py::test_method[bolt_on-refuses_an_option_of_another_type-batch]",
+        ),
     ),
     Fault(
         name="methods: rows and account are not compared",

@@ -499,4 +499,31 @@ FAULTS: tuple[Fault, ...] = (
         new="if False:",
         tests=("tests/privacy/test_rounding.py::test_a_float_is_its_decimal_and_a_fraction_is_itself",),
     ),
+    Fault(
+        name="account: an (epsilon, delta) limit is counted in zcdp",
+        target="privacy:ApproxDP.counted_in",
+        old='"pure" if self.delta_bound == 0 else "gdp"',
+        new='"zcdp"',
+        tests=(
+            "tests/privacy/mechanisms/test_mechanisms.py::test_a_default_account_takes_what_is_within_its_limit",
+        ),
+    ),
+    Fault(
+        name="difference: numbers that doubles do not hold are rounded first",
+        target="privacy:difference",
+        old="numbers.astype(object) for numbers in pair",
+        new="numbers.astype(np.float64) for numbers in pair",
+        tests=(
+            "tests/privacy/mechanisms/test_mechanisms.py::test_the_law_of_whole_numbers_does_not_know_their_origin",
+        ),
+    ),
+    Fault(
+        name="gaussian: whole numbers beyond 64 bits have the law of real ones",
+        target="privacy:Gaussian.log_ratio",
+        old="elif is_whole(first):",
+        new="elif first.dtype == np.int64:",
+        tests=(
+            "tests/privacy/mechanisms/test_mechanisms.py::test_the_law_of_whole_numbers_does_not_know_their_origin",
+        ),
+    ),
 )

@@ -25,7 +25,7 @@ from holdfast.attack._attributes.fredrikson import fredrikson
 from holdfast.attack._attributes.mehnaz import label_only
 from holdfast.attack._rows.disclosure import DisclosureCase, link
 from holdfast.data import Categorical, Numeric, Schema
-from holdfast.data._engines import Engine
+from holdfast.data._engines.engine import Engine
 from holdfast.data._engines.memory import connect as in_memory
 from holdfast.errors import ParameterError
 from holdfast.learn._choice import find_learner

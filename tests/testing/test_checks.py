@@ -15,6 +15,7 @@ from holdfast.learn._rows.examples import Examples
 from holdfast.learn.methods.method import Fit, Learner
 from holdfast.noise._source import Source
 from holdfast.privacy import Account, Gaussian, Laplace
+from holdfast.privacy._mechanisms.mechanism import Arithmetic
 from holdfast.synth import SYNTHESISERS
 from holdfast.synth.methods.method import SynthesisMethod
 from holdfast.testing import check_mechanism, check_method, check_replay, mechanism_checks, method_checks
@@ -139,6 +140,29 @@ def test_a_learner_that_charges_nothing_is_named() -> None:
     assert "refuses_bad_constants_before_spending" not in broken
     with pytest.raises(AssertionError, match="differs although all outputs are the same"):
         check_replay(method)
+
+
+def test_a_learner_without_named_options_is_named() -> None:
+    """What the learners of holdfast are held to, `check_method` holds others to."""
+
+    def careless(
+        examples: Examples,
+        problem: Problem,
+        *,
+        account: Account,
+        arithmetic: Arithmetic = "strict",
+        **options: Any,
+    ) -> Fit:
+        fit: Fit = OUTPUT.run(examples, problem, account=account, arithmetic=arithmetic)
+        return fit
+
+    def fixed(examples: Examples, problem: Problem, *, account: Account, scale: float = 1.0) -> Fit:
+        fit: Fit = OUTPUT.run(examples, problem, account=account)
+        return fit
+
+    for run in (careless, fixed):
+        method = replace(OUTPUT, name=run.__name__, run=run, adjacencies=("add_remove",))
+        assert broken_by(method, learner_checks) == {"declares_its_options_by_name"}
 
 
 @pytest.mark.slow

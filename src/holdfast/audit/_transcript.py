@@ -32,6 +32,7 @@ from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.privacy._guarantee import Guarantee
 from holdfast.privacy._mechanisms.gaussian import Gaussian
+from holdfast.privacy._rounding import difference
 
 Train = Callable[[Any, Account], Any]
 """The code under audit: it draws whatever it releases from the account that it is handed."""
@@ -229,7 +230,7 @@ class _Game:
         self._fixed = self._fixed and gaussian and _same(centres, steps)
         if self._fixed:
             self._residuals += [
-                np.ravel(np.subtract(step.output, step.value, dtype=float)) / float(step.mechanism.sigma)  # type: ignore[attr-defined]
+                np.ravel(difference(step.output, step.value)) / float(step.mechanism.sigma)  # type: ignore[attr-defined]
                 for step in steps
             ]
 

@@ -125,7 +125,7 @@ class Dataset:
             limit,
             adjacency=Adjacency.replace if adjacency is None else adjacency,
             unit=unit,
-            currency=currency,
+            currency=_outlasting(limit) if currency is None else currency,
             order=order,
         )
         return cls(
@@ -196,6 +196,15 @@ class Dataset:
             approver=body["approver"],
             version=body["version"],
         )
+
+
+def _outlasting(limit: PrivacyCurve) -> str:
+    """The currency of a dataset that names none: its limit's own, but 'zcdp' for (epsilon, delta).
+
+    A dataset outlasts the releases that it was opened for, and 'zcdp' pays for selections and integer noise too.
+    """
+    point = limit.as_approximate()
+    return "zcdp" if point is not None and point[1] > 0 else limit.counted_in
 
 
 def currency_of(data: Any) -> Currency:

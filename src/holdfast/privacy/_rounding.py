@@ -243,8 +243,14 @@ def _exactly(
 
 
 def is_whole(values: NDArray[Any]) -> bool:
-    """Whether these are whole numbers: of 64 bits, or Python's."""
-    return values.dtype == np.int64 or (values.dtype == object and isinstance(values.flat[0], int))
+    """Whether these are whole numbers: of 64 bits, or Python's; where there is none, nothing says otherwise.
+
+    >>> is_whole(np.array([2**70], dtype=object)), is_whole(np.array([], dtype=object)), is_whole(np.array([0.5]))
+    (True, True, False)
+    """
+    if values.dtype == object:
+        return values.size == 0 or isinstance(values.flat[0], int)
+    return values.dtype == np.int64
 
 
 def whole_numbers(numbers: NDArray[Any]) -> NDArray[Any]:
@@ -268,6 +274,26 @@ def exact_sum(centre: NDArray[Any], noise: NDArray[np.int64]) -> NDArray[Any]:
     exact = np.empty(centre.shape, dtype=object)
     exact[...] = centre.astype(object) + noise.astype(object)
     return whole_numbers(exact)
+
+
+def difference(first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.float64]:
+    """first - second in doubles; of numbers that doubles do not hold, the exact difference is rounded, and not they.
+
+    >>> difference(np.array([2**70 + 3], dtype=object), np.array([2**70 + 1], dtype=object)).tolist()
+    [2.0]
+    """
+    pair = np.asarray(first), np.asarray(second)
+    if all(_are_doubles(numbers) for numbers in pair):
+        return np.asarray(np.subtract(*pair, dtype=np.float64))
+    exact = np.subtract(*(numbers.astype(object) for numbers in pair))
+    return np.asarray(exact, dtype=np.float64)
+
+
+def _are_doubles(numbers: NDArray[Any]) -> bool:
+    """Whether doubles hold these numbers without rounding any."""
+    if numbers.dtype == object:
+        return False
+    return numbers.dtype.kind == "f" or bool(np.all((numbers < 2**53) & (numbers > -(2**53))))
 
 
 def multiples(steps: NDArray[Any], step: Fraction) -> NDArray[np.float64]:

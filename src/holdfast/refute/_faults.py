@@ -1,7 +1,8 @@
 """FAULTS: mistakes that are planted in shipped code, each of which some trial must see.
 
 One or more for every method, and for every kind of trial: sensitivities and results (replay), noise (freshness), secret
-coins (sampling). Each names its function, and the subjects that it breaks.
+coins (sampling). Each names its function, and the subjects that it breaks. A method for which none is written has the
+one of `_understated`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from holdfast.refute._learner_faults import LEARNER_FAULTS
 from holdfast.refute._noise_faults import NOISE_FAULTS
 from holdfast.refute._planting import PlantedFault
 from holdfast.refute._step_faults import STEP_FAULTS
+from holdfast.refute._understated import understated
 
 ACCOUNT, NOISE = "privacy._account.account", "noise"
 DESCENT, ROWS = "learn._risk.descent", "learn._rows"
@@ -24,7 +26,7 @@ def _fault(
     return PlantedFault(name=name, target=target, old=old, new=new, why=why, subjects=subjects, test=test)
 
 
-FAULTS: tuple[PlantedFault, ...] = (
+WRITTEN: tuple[PlantedFault, ...] = (
     # Noise: fresh, and of its law.
     _fault(
         "permit_reuses_its_first_noise",
@@ -656,3 +658,5 @@ FAULTS: tuple[PlantedFault, ...] = (
     *LEARNER_FAULTS,
     *NOISE_FAULTS,
 )
+"""Each written for the code that it breaks."""
+FAULTS: tuple[PlantedFault, ...] = (*WRITTEN, *understated(WRITTEN))

@@ -19,7 +19,7 @@ import numpy as np
 from holdfast._arguments import Seed, checked
 from holdfast._arrays import Floats
 from holdfast.data import Encoder, Order, RowSum, Schema, Table, counts_l1, open_table, sum_l2
-from holdfast.data._engines import Engine
+from holdfast.data._engines.engine import Engine
 from holdfast.noise._source import Source
 from holdfast.testing._contract import Check, ensure
 from holdfast.testing._drawn_tables import VALUES, DrawnTable, drawn_table

@@ -7,6 +7,7 @@ One function for each statement, about a method or about a method under one of i
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -20,6 +21,7 @@ from holdfast.learn._problem.losses import Hinge, Logistic, Softmax, Squared
 from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.learn.methods.method import Fit, Learner
 from holdfast.privacy._account import Account
+from holdfast.privacy._account.request import Option
 from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy._curves.curve import ApproxDP, PureDP
 from holdfast.testing._contract import Check, ensure, refusal
@@ -193,6 +195,18 @@ def refuses_bad_constants_before_spending(method: Learner) -> None:
     )
 
 
+def declares_its_options_by_name(method: Learner) -> None:
+    """Every option is a keyword of the function, and the arithmetic of the noise is one of them."""
+    kinds = {parameter.kind for parameter in inspect.signature(method.run).parameters.values()}
+    ensure(
+        inspect.Parameter.VAR_KEYWORD not in kinds, "options must be declared by name, and not by **options"
+    )
+    names = [option.name for option in method.options]
+    ensure(
+        "arithmetic" in names, f"options must have arithmetic among them, got {', '.join(names) or 'none'}"
+    )
+
+
 def refuses_a_problem_without_what_it_needs(method: Learner) -> None:
     """Each of `needs`, taken away."""
     adjacency = method.adjacencies[0]
@@ -206,6 +220,38 @@ def refuses_a_problem_without_what_it_needs(method: Learner) -> None:
                 learner_account(method, adjacency),
                 f"a problem not {need}",
             )
+
+
+# What must hold of each option that it declares.
+def refuses_a_misspelt_option_with_the_nearest_name(method: Learner, option: Option) -> None:
+    """Before anything is spent."""
+    words = _refused_option(method, f"{option.name[0]}{option.name}", option.default)
+    ensure(f"method={method.name!r}" in words, f"a misspelt option is refused without the method: {words}")
+    hint = f"did you mean {option.name!r}?"
+    ensure(hint in words, f"a misspelt option is refused without {hint!r}: {words}")
+
+
+def refuses_an_option_of_another_type(method: Learner, option: Option) -> None:
+    """Before anything is spent, by the name of the option."""
+    for value in (object(), {"a": 1}):
+        words = _refused_option(method, option.name, value)
+        named = words.startswith(f"{option.name} must be ") and "in options" in words
+        ensure(named, f"{type(value).__name__} for {option.name} is refused without naming it: {words}")
+    if option.kind in (int, float):
+        words = _refused_option(method, option.name, True)
+        ensure(option.name in words, f"True for {option.name} is refused without naming it: {words}")
+
+
+def _refused_option(method: Learner, name: str, value: Any) -> str:
+    adjacency = method.adjacencies[0]
+    account = learner_account(method, adjacency)
+    what = f"{type(value).__name__} for the option {name}"
+    rows, problem = learner_rows(adjacency), problem_of(method)
+    words = refusal(
+        partial(run_learner, method, rows, problem, account, **{name: value}), what, kinds=(ParameterError,)
+    )
+    ensure(account.journal.entries == (), f"{what} is refused after spending")
+    return words
 
 
 # What must hold under each adjacency that it names.
@@ -269,7 +315,12 @@ EACH_METHOD: tuple[Callable[[Learner], None], ...] = (
     refuses_adjacencies_that_it_is_not_proved_for,
     refuses_rows_of_other_neighbours_than_the_accounts,
     refuses_bad_constants_before_spending,
+    declares_its_options_by_name,
     refuses_a_problem_without_what_it_needs,
+)
+EACH_OPTION: tuple[Callable[[Learner, Option], None], ...] = (
+    refuses_a_misspelt_option_with_the_nearest_name,
+    refuses_an_option_of_another_type,
 )
 EACH_WAY: tuple[Callable[[Learner, str], None], ...] = (
     spends_no_more_than_its_limit_and_says_why_it_is_private,
@@ -282,6 +333,11 @@ def learner_checks(method: Learner) -> Iterator[Check]:
     """What must hold of a learner, by itself and under each of its adjacencies."""
     for check in EACH_METHOD:
         yield Check(name=check.__name__, run=partial(check, method))
+    for option in method.options:
+        for option_check in EACH_OPTION:
+            yield Check(
+                name=f"{option_check.__name__}-{option.name}", run=partial(option_check, method, option)
+            )
     for adjacency in method.adjacencies:
         for way in EACH_WAY:
             yield Check(name=f"{way.__name__}-{adjacency}", run=partial(way, method, adjacency))

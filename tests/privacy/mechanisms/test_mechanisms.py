@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.special import log_softmax
 
-from holdfast.errors import ParameterError
+from holdfast.errors import BudgetExceeded, ParameterError
 from holdfast.noise._source import Source
 from holdfast.privacy import (
     ZCDP,
+    Account,
     ApproxDP,
     DiscreteGaussian,
     DiscreteLaplace,
@@ -25,9 +26,16 @@ from holdfast.privacy import (
     Laplace,
     PureDP,
     RandomisedResponse,
+    RenyiDP,
     SubsampledPure,
     VectorLaplace,
+    WithSlack,
 )
+from holdfast.privacy._curves import CURVES
+from holdfast.privacy._curves.curve import PrivacyCurve
+from holdfast.privacy._curves.finite_curve import BoundedRange
+from holdfast.privacy._curves.laplace import LaplaceCurve
+from holdfast.privacy._mechanisms import MECHANISMS
 from holdfast.privacy._rounding import Grid, root_above
 
 
@@ -144,6 +152,69 @@ def test_least_noise_is_within_and_tight(limit: Any) -> None:
     found = Gaussian.within(limit, l2_sensitivity=2.0)
     assert found.curve.within(limit)
     assert not Gaussian(sigma=float(found.sigma) * 0.999, l2_sensitivity=2.0).curve.within(limit)
+
+
+LIMITS: tuple[Any, ...] = (
+    PureDP(1.0),
+    BoundedRange(1.0),
+    LaplaceCurve(1.0),
+    ApproxDP(1.0, 0.0),
+    *(ApproxDP(epsilon, delta) for epsilon in (0.01, 1.0, 16.0) for delta in (1e-9, 1e-6, 1e-2)),
+    ZCDP(0.3),
+    GaussianDP(0.7),
+    RenyiDP((2.0, 8.0, 64.0), (0.1, 0.5, 6.0)),
+    WithSlack(ApproxDP(1.0, 1e-6), tau=1e-9),
+    WithSlack(ZCDP(0.3), probability=1e-9),
+    WithSlack(PureDP(1.0), common=1e-9),
+)
+CALIBRATED = [kind for kind in MECHANISMS if hasattr(kind, "within")]
+
+
+def test_every_kind_of_limit_is_tried() -> None:
+    kinds = {type(limit) for limit in LIMITS}
+    assert kinds == {kind for kind in CURVES if kind.admits is not PrivacyCurve.admits}
+
+
+@pytest.mark.parametrize("limit", LIMITS, ids=repr)
+@pytest.mark.parametrize("kind", CALIBRATED, ids=lambda kind: kind.__name__)
+def test_a_default_account_takes_what_is_within_its_limit(kind: Any, limit: Any) -> None:
+    """Whole and in shares; where nothing of the kind is within the limit, that is said, with the way out."""
+    for account in (Account(limit, seed=1), *Account(limit, seed=1).split(0.25, 0.5)):
+        if limit.as_pure() is not None:
+            with pytest.raises(ParameterError, match="use Laplace"):
+                kind.within(account.limit, l2_sensitivity=1.0)
+            continue
+        mechanism = kind.within(account.limit, l2_sensitivity=1.0)
+        account.release(mechanism, [0.0, 3.0])
+        with pytest.raises(BudgetExceeded, match=r"within account\.remaining\(\) fits"):
+            account.release(mechanism, [0.0, 3.0])
+
+
+@pytest.mark.parametrize("currency", ["gdp", "zcdp", "renyi"])
+def test_any_account_takes_what_is_within_what_is_left(currency: str) -> None:
+    account = Account(ApproxDP(1.0, 1e-6), currency=currency, seed=1)
+    account.release(Gaussian(sigma=20.0, l2_sensitivity=1.0), [0.0])
+    account.release(Gaussian.within(account.remaining(), l2_sensitivity=1.0), [0.0])
+
+
+WHOLE = (
+    Gaussian(sigma=2.0, l2_sensitivity=3.0),
+    Laplace(scale=2.0, l1_sensitivity=3.0),
+    DiscreteGaussian(sigma=2.0, l2_sensitivity=3),
+    DiscreteLaplace(scale=2.0, l1_sensitivity=3),
+)
+
+
+@pytest.mark.parametrize("origin", [1, 2**53, 2**62, -(2**63), 2**63 - 1, 2**70, -(10**200)])
+@pytest.mark.parametrize("mechanism", WHOLE, ids=lambda mechanism: mechanism.name)
+def test_the_law_of_whole_numbers_does_not_know_their_origin(mechanism: Any, origin: int) -> None:
+    def at(*offsets: int, start: int = origin) -> Any:
+        return mechanism.check([start + offset for offset in offsets])
+
+    near = [at(*offsets, start=0) for offsets in ((0, 0), (3, 0), (1, 2))]
+    far = [at(*offsets) for offsets in ((0, 0), (3, 0), (1, 2))]
+    assert mechanism.log_ratio(*far) == mechanism.log_ratio(*near) != 0.0
+    assert mechanism.distance(*far[:2]) == mechanism.distance(*near[:2]) == 1.0
 
 
 def test_the_classical_gaussian_is_not_used() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.data import Schema, Table
-from holdfast.data._engines import Engine
+from holdfast.data._engines.engine import Engine
 from holdfast.data._engines.memory import connect as in_memory
 
 PREFIX = "jsonl://"

@@ -11,12 +11,20 @@ from holdfast.learn._rows.examples import Examples, clipped
 from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner
 from holdfast.privacy import Account
 from holdfast.privacy._account.remaining import noise_within
+from holdfast.privacy._mechanisms.mechanism import Arithmetic
 
 GRID = 2.0**-30
 """Rows are rounded to it: sums of whole numbers are exact, whatever the order."""
 
 
-def mean_direction(examples: Examples, problem: Problem, *, account: Account, scale: float = 1.0) -> Fit:
+def mean_direction(
+    examples: Examples,
+    problem: Problem,
+    *,
+    account: Account,
+    scale: float = 1.0,
+    arithmetic: Arithmetic = "strict",
+) -> Fit:
     """One noisy sum. One record moves it by the norm of a row, or by twice that where it is replaced."""
     total = np.zeros(problem.dimension, dtype=np.int64)
     for chunk in examples.chunks():
@@ -29,7 +37,7 @@ def mean_direction(examples: Examples, problem: Problem, *, account: Account, sc
         account,
         l2_sensitivity=account.adjacency.gradient_factor * (problem.norm_bound + rounding),
         dimension=problem.dimension,
-        arithmetic="strict",
+        arithmetic=arithmetic,
     )
     noisy = account.release(noise.mechanism, GRID * total, label="sum of y x")  # the only way out
     return Fit(

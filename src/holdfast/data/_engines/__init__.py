@@ -7,8 +7,6 @@ own.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -17,24 +15,13 @@ from typing import Any
 from holdfast._arguments import checked
 from holdfast._caution import warn
 from holdfast._extensions import Registry
+from holdfast.data._engines.engine import Engine
 from holdfast.data._schema import Identifier, Schema
 from holdfast.data._schema.kinds import Column
 from holdfast.data._table import Table
 from holdfast.errors import AssumptionWarning, ParameterError, require
 from holdfast.noise._source import Source
 from holdfast.privacy._adjacency import Adjacency, resolve_adjacency
-
-
-@dataclass(frozen=True, kw_only=True)
-class Engine:
-    """A name, the sources it takes, and how it opens one (its driver is imported there)."""
-
-    name: str
-    takes: str
-    accepts: Callable[[Any], bool]
-    connect: Callable[..., Table]
-    reads_kinds: bool = False
-    """Whether columns may be of kinds with a `read` of their own, which is Python: no database can run it."""
 
 
 def _package(source: Any) -> str:

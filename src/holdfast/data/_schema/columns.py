@@ -105,6 +105,8 @@ class Numeric:
 
     kind: ClassVar[str] = "numeric"
     read: ClassVar[Reading | None] = None
+    tried_with: ClassVar[Sequence[Mapping[str, Any]]] = ()
+    """Of a kind in a file of its own: declarations, but for the name, on which its contract is tried."""
     name: str
     low: float
     high: float
@@ -290,6 +292,8 @@ class Categorical:
 
     kind: ClassVar[str] = "categorical"
     read: ClassVar[Reading | None] = None
+    tried_with: ClassVar[Sequence[Mapping[str, Any]]] = ()
+    """Of a kind in a file of its own: declarations, but for the name, on which its contract is tried."""
     name: str
     categories: Sequence[str | int | bool]
     other: str | None = None

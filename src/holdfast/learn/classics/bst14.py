@@ -172,4 +172,5 @@ METHOD = Learner(
     outputs=("one", "several"),
     single_rows=SINGLE_ROWS,
     behind="a baseline: one record per step needs far more noise in total",
+    samples=True,
 )

@@ -267,4 +267,5 @@ METHOD = Learner(
     outputs=("one", "several"),
     single_rows=SINGLE_ROWS,
     behind="on tables that fit a full pass, full-batch steps give less noise for the same work",
+    samples=True,
 )

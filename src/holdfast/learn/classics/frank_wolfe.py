@@ -237,4 +237,6 @@ METHOD = Learner(
     currency="zcdp",
     outputs=("one", "several"),
     behind="pays where an L1 ball is asked for; method='frank_wolfe' takes one",
+    centres=True,
+    samples=True,
 )

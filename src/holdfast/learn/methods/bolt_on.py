@@ -426,4 +426,5 @@ METHOD = Learner(
     ranks=(Rank(place=5),),
     behind="noise on the last iterate is isotropic: 1 to 2 points behind under (epsilon, delta), and behind "
     "objective perturbation under pure epsilon",
+    centres=True,
 )

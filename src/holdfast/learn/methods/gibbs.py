@@ -273,4 +273,5 @@ METHOD = Learner(
     only="samples convex losses with a bounded second derivative that its kernel knows",
     single_rows=SINGLE_ROWS,
     behind="draws from a tempered posterior: behind objective perturbation to first order",
+    centres=True,
 )

@@ -163,6 +163,11 @@ class Learner:
     """Why it is not the first choice, where its proof holds."""
     settings: Callable[[PublicFacts], Settings] = as_it_is
     """What `auto` tells it."""
+    samples: bool = False
+    """Whether a step looks at a sample of the rows, whose secret coins its price counts on."""
+    centres: bool = False
+    """Whether it releases more where rows have a constant column: origins of columns, how many rows classes have, or
+    the mean target; which of them depends on the loss and the penalty."""
     no_intervals: str = "its release holds weights only, and nothing about the curvature of the risk"
     """Why `conf_int` has nothing to work with, where a fit has no score."""
     prospects: Callable[[PublicFacts], tuple[Prospect, ...]] = any_release

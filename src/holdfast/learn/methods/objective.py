@@ -434,4 +434,5 @@ METHOD = Learner(
     behind="does not whiten: 0.2 to 1 point behind on the two tables tried",
     settings=_settings,
     no_intervals="its penalty moves what is estimated, and its release holds no curvature",
+    centres=True,
 )

@@ -172,4 +172,5 @@ METHOD = Learner(
     prospects=output_prospects,
     ranks=(Rank(place=4),),
     behind="noise on the minimiser is isotropic: behind objective perturbation wherever both are proved",
+    centres=True,
 )

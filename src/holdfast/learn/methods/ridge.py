@@ -206,4 +206,5 @@ METHOD = Learner(
     ranks=(Rank(place=2, losses=("squared",)),),
     behind="solves least squares only",
     moved=_moved,
+    centres=True,
 )

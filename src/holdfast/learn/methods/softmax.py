@@ -116,4 +116,5 @@ METHOD = Learner(
     ranks=(Rank(place=1),),
     behind="is for several classes",
     settings=_settings,
+    centres=True,
 )

@@ -455,8 +455,7 @@ def _currency(
     if isinstance(currency, Currency):
         return currency
     if currency is None:
-        by_limit = {"PureDP": "pure", "GaussianDP": "gdp", "RenyiDP": "renyi"}
-        currency = "plan" if plan is not None else by_limit.get(limit.without_slack.kind, "zcdp")
+        currency = "plan" if plan is not None else limit.counted_in
     names = ("pure", "basic", "zcdp", "renyi", "gdp", "plan")
     require(currency in names, "currency", currency, "one of " + ", ".join(names))
     if currency == "plan":

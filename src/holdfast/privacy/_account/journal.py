@@ -274,7 +274,7 @@ def check_caps(charge: Charge, caps: Sequence[tuple[str, Cost]], spent: Sequence
             asked, left = _shown(charge.cost), _shown(limit if before is None else limit - before)
             raise BudgetExceeded(
                 f"{charge.mechanism['mechanism']} costs {asked}, only {left} of the budget{where} is left; "
-                "nothing was charged and no noise was drawn"
+                "nothing was charged and no noise was drawn. A mechanism within account.remaining() fits"
             )
 
 

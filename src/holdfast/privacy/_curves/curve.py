@@ -154,6 +154,13 @@ class PrivacyCurve(metaclass=FixedNumbers):
         """The curve and a delta to set aside, for one pair of tables: never before `group` or `to_replace`."""
         return self, Fraction(0)
 
+    # As the limit of an account.
+
+    @property
+    def counted_in(self) -> str:
+        """The currency of an account that is opened with this limit and names none."""
+        return "zcdp"
+
     # Slack that adds up beside any currency (soundness, sections 0 and 19).
 
     @property
@@ -298,6 +305,11 @@ class PureDP(PrivacyCurve):
         """The parameter itself."""
         return as_written(self.bound)
 
+    @property
+    def counted_in(self) -> str:
+        """Epsilons add up."""
+        return "pure"
+
     def delta(self, epsilon: float) -> float:
         """Exact for randomised response, the worst pure mechanism: (e^e0 - e^eps) / (1 + e^e0)."""
         own = round_up(self.as_pure())
@@ -417,6 +429,11 @@ class ApproxDP(PrivacyCurve):
     def as_pure(self) -> Fraction | None:
         """Only when delta is 0."""
         return as_written(self.epsilon_bound) if self.delta_bound == 0 else None
+
+    @property
+    def counted_in(self) -> str:
+        """In mu: then the least normal noise within the limit is within the account. Without delta, in epsilon."""
+        return "pure" if self.delta_bound == 0 else "gdp"
 
     def delta(self, epsilon: float) -> float:
         """Kairouz, Oh and Viswanath 2015: delta + (1 - delta) times the pure curve, the worst case."""

@@ -105,6 +105,11 @@ class GaussianDP(PrivacyCurve):
         """Only where nothing is revealed."""
         return None if self.mu > 0 else Fraction(0)
 
+    @property
+    def counted_in(self) -> str:
+        """Squares of mu add up."""
+        return "gdp"
+
     def as_zcdp(self) -> Fraction:
         """mu^2 / 2."""
         return self.as_gdp() / 2

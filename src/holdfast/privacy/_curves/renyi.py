@@ -244,6 +244,11 @@ class RenyiDP(PrivacyCurve):
         last = self.divergences[-1]
         return Fraction(last) if math.isinf(self.orders[-1]) and math.isfinite(last) else None
 
+    @property
+    def counted_in(self) -> str:
+        """Divergences add up, order by order."""
+        return "renyi"
+
     def renyi(self, order: float) -> float:
         """The value at the next listed order: divergences never fall as the order grows."""
         place = int(np.searchsorted(self.orders, order))

@@ -88,6 +88,11 @@ class WithSlack(PrivacyCurve):
             guess = max(self.curve.epsilon(left), math.nextafter(guess, math.inf))
         return math.inf
 
+    @property
+    def counted_in(self) -> str:
+        """As the curve; the slack is counted beside it."""
+        return self.curve.counted_in
+
     def as_pure(self) -> Fraction | None:
         """The curve's cost; the slack is charged beside it."""
         return self.curve.as_pure()

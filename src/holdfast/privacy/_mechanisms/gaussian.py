@@ -21,7 +21,7 @@ from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.privacy._curves.gaussian import DiscreteGaussianCurve, GaussianDP
 from holdfast.privacy._curves.renyi import ZCDP
 from holdfast.privacy._mechanisms.mechanism import Mechanism, OnGrid, Output, Value, euclidean, index_cdf
-from holdfast.privacy._rounding import Grid, Number, as_written, exact_sum, is_whole, root_above
+from holdfast.privacy._rounding import Grid, Number, as_written, difference, exact_sum, is_whole, root_above
 
 
 @checked
@@ -97,7 +97,7 @@ class Gaussian(Mechanism):
         4.2247
         """
         require(
-            limit.as_pure() is None or limit.has_slack,
+            limit.as_pure() is None,
             "limit",
             limit,
             "one with a delta > 0, or in rho or mu",
@@ -172,13 +172,13 @@ class Gaussian(Mechanism):
         sigma, centres = float(self.sigma), [first, second]
         if self.arithmetic == "idealised":
             cell = 0.0
-        elif first.dtype == np.int64:
+        elif is_whole(first):
             cell = 1.0
         else:
             grid, growth = self._rounding(first.size)
             sigma *= growth
             cell, centres = float(grid.step), [grid.values(grid.nearest(one)) for one in centres]
-        near, far = (np.subtract(output, centre, dtype=float) / sigma for centre in centres)
+        near, far = (difference(output, centre) / sigma for centre in centres)
         return float(np.sum(log_normal_cell(near, cell / sigma) - log_normal_cell(far, cell / sigma)))
 
     @property

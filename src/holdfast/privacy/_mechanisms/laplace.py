@@ -19,7 +19,7 @@ from holdfast.noise._symmetric import width
 from holdfast.privacy._curves.curve import PrivacyCurve, PureDP
 from holdfast.privacy._curves.laplace import DiscreteLaplaceCurve, LaplaceCurve
 from holdfast.privacy._mechanisms.mechanism import Mechanism, OnGrid, Output, Value
-from holdfast.privacy._rounding import Grid, Number, as_written, exact_sum, is_whole
+from holdfast.privacy._rounding import Grid, Number, as_written, difference, exact_sum, is_whole
 
 
 @checked
@@ -101,7 +101,7 @@ class Laplace(Mechanism):
 
     def distance(self, first: Value, second: Value, *, at: Output | None = None) -> float:
         """Sum of absolute differences."""
-        return float(np.abs(np.subtract(first, second, dtype=float)).sum()) / float(self.l1_sensitivity)
+        return float(np.abs(difference(first, second)).sum()) / float(self.l1_sensitivity)
 
     def log_ratio(self, first: Value, second: Value, output: Output) -> float:
         """(|y - second|_1 - |y - first|_1) / scale; from rounded centres where arithmetic is strict."""
@@ -209,7 +209,7 @@ class DiscreteLaplace(OnGrid):
 
     def distance(self, first: Value, second: Value, *, at: Output | None = None) -> float:
         """Sum of absolute differences."""
-        return float(np.abs(np.subtract(first, second, dtype=float)).sum()) / float(self.l1_sensitivity)
+        return float(np.abs(difference(first, second)).sum()) / float(self.l1_sensitivity)
 
     def log_ratio(self, first: Value, second: Value, output: Output) -> float:
         """(|k'|_1 - |k|_1) / scale, in steps k from each rounded centre."""
@@ -289,7 +289,7 @@ def discrete_release_cdf(
 
 def absolute_excess(output: Output, first: Value, second: Value) -> float:
     """|y - second|_1 - |y - first|_1."""
-    near, far = (np.abs(np.subtract(output, centre, dtype=float)) for centre in (first, second))
+    near, far = (np.abs(difference(output, centre)) for centre in (first, second))
     return float(np.sum(far - near))
 
 
@@ -297,7 +297,7 @@ def discrete_release_ratio(
     first: Value, second: Value, output: Output, *, scale: Number, l1_sensitivity: Number
 ) -> float:
     """The log-ratio of a strict release, whose scale grows by d g as its law's does."""
-    if first.dtype == np.int64:
+    if is_whole(first):
         return absolute_excess(output, first, second) / float(scale)
     grid = Grid.for_noise(as_written(scale), as_written(l1_sensitivity) / first.size)
     growth = float(1 + first.size * grid.step / as_written(l1_sensitivity))

@@ -26,6 +26,7 @@ from holdfast.privacy._rounding import (
     FixedNumbers,
     Number,
     as_written,
+    difference,
     exact_sum,
     is_whole,
     multiples,
@@ -320,9 +321,7 @@ class OnGrid(Mechanism):
 
     def steps_between(self, value: Value, output: Output) -> NDArray[np.float64]:
         """How many steps each number of a release, `output`, lies from the rounded centre of its `value`."""
-        return np.asarray(
-            np.rint(np.asarray(output) / float(self.step)) - nearest_steps(value, self.step), dtype=np.float64
-        )
+        return difference(nearest_steps(np.asarray(output), self.step), nearest_steps(value, self.step))
 
     def worst_pair(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """A shift by the whole sensitivity."""
@@ -336,7 +335,7 @@ def euclidean(first: Value, second: Value) -> float:
     >>> euclidean(np.array([3, 0]), np.array([0, 4]))
     5.0
     """
-    change = np.abs(np.subtract(first, second, dtype=float))
+    change = np.abs(difference(first, second))
     largest = float(change.max(initial=0.0))
     return largest * float(np.linalg.norm(change / largest)) if 0 < largest < np.inf else largest
 

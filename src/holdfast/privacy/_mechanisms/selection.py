@@ -23,7 +23,7 @@ from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._curves.curve import PureDP
 from holdfast.privacy._curves.finite_curve import BoundedRange
 from holdfast.privacy._mechanisms.mechanism import Mechanism, Output, Value, index_cdf
-from holdfast.privacy._rounding import Grid, Number, as_written, is_whole
+from holdfast.privacy._rounding import Grid, Number, as_written, difference, is_whole
 
 
 @checked
@@ -106,7 +106,7 @@ class Selection(Mechanism):
         Of monotone scores that move both ways, the changes up and down together: the law sees differences of
         scores only, and a change from -a to b is one from 0 to a + b.
         """
-        change = np.subtract(first, second, dtype=float)
+        change = difference(first, second)
         up, down = max(0.0, float(np.max(change))), max(0.0, -float(np.min(change)))
         return (up + down if self.monotone else max(up, down)) / float(self.sensitivity)
 

@@ -58,9 +58,6 @@ LOSSES: tuple[Any, ...] = (
     OneVsAll(classes=3, binary=HuberHinge()),
 )
 CONSTANT = 0.5
-CONSTANT_COUNTS = ("bolt_on", "frank_wolfe", "gibbs", "objective", "output", "ridge", "softmax")
-"""Methods that release more where rows have a constant column: origins of columns, how many rows classes have, and the
-mean target; which of them depends on the loss and the penalty."""
 LIMITS: tuple[PrivacyCurve, ...] = (PureDP(1.0), ApproxDP(1.0, 1e-3))
 
 
@@ -190,9 +187,10 @@ def _around(base: LearnerSetting, *, varied: bool) -> Iterator[LearnerSetting]:
         tried = (one, *_helped(one), _penalised(one, PENALTY))
         yield from itertools.islice((each for each in tried if each.works()), 1)
     yield from (one for one in _helped(base) if one.options != base.options and one.works())
-    if base.method.name in CONSTANT_COUNTS:
+    if base.method.centres:
         centred = changed(base, problem=changed(base.problem, constant=CONSTANT))
-        yield from (one for one in (centred, _penalised(centred, PENALTY)) if one.works())
+        tried = (centred,) if base.problem.penalty == PENALTY else (centred, _penalised(centred, PENALTY))
+        yield from (one for one in tried if one.works())
     if base.problem.penalty > 0:
         # Weights are next to nothing, so that bounds on residuals and slopes are what one row alone can do.
         yield from (one for one in (_penalised(base, STRONG),) if one.works())

@@ -1,0 +1,56 @@
+"""Linear classes from one noisy sum of rows times labels, as on whitened rows (Dwork et al. 2006)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from holdfast.learn._problem import Problem
+from holdfast.learn._rows.examples import Examples, clipped
+from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner
+from holdfast.privacy._account import Account
+from holdfast.privacy._account.remaining import noise_within
+from holdfast.privacy._mechanisms.mechanism import Arithmetic
+
+GRID = 2.0**-30
+"""Rows are rounded to it: sums of whole numbers are exact, whatever the order."""
+
+
+def one_sum(
+    examples: Examples,
+    problem: Problem,
+    *,
+    account: Account,
+    scale: float = 1.0,
+    arithmetic: Arithmetic = "strict",
+) -> Fit:
+    """Release the sum of y x. One record moves it by the norm of a row, or by twice that where it is replaced."""
+    total = np.zeros(problem.dimension, dtype=np.int64)
+    for chunk in examples.chunks():
+        rows, labels = clipped(chunk, problem)
+        total += np.rint(labels[:, None] * rows / GRID).astype(np.int64).sum(axis=0)
+    rounding = GRID / 2 * math.sqrt(problem.dimension)
+    noise = noise_within(
+        account,
+        l2_sensitivity=account.adjacency.gradient_factor * (problem.norm_bound + rounding),
+        dimension=problem.dimension,
+        arithmetic=arithmetic,
+    )
+    noisy = account.release(noise.mechanism, GRID * total, label="one_sum")
+    return Fit(
+        weights=scale * np.asarray(noisy) / examples.public_count,
+        theorem="one noisy sum (Dwork et al. 2006)",
+        noise_std=scale * noise.deviation / examples.public_count,
+    )
+
+
+ONE_SUM = Learner(
+    name="one_sum",
+    run=one_sum,
+    paper="Dwork, McSherry, Nissim and Smith 2006",
+    pure=True,
+    losses=("logistic", "huber", "hinge"),
+    only="takes labels of -1 and +1",
+    single_rows=SINGLE_ROWS,
+)
