@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from holdfast._arguments import as_labels, checked
 from holdfast._arrays import Floats
+from holdfast.attack._attack import Task
 from holdfast.attack._models.answers import (
     ADAPTERS,
-    Task,
     answers_as_numbers,
     probabilities_of_logits,
     require_numbers,
@@ -56,14 +56,24 @@ class Target:
     model: Any = None
     guarantee: Guarantee | None = None
     labels_only: bool = False
+    prepare: Callable[[Any], Any] | None = None
+    """What is made of records before the model is asked, where it takes something else than their columns."""
 
     @classmethod
-    def of(cls, model: Any, *, classes: Sequence[Any] | None = None, task: Task | None = None) -> Target:
+    def of(
+        cls,
+        model: Any,
+        *,
+        classes: Sequence[Any] | None = None,
+        task: Task | None = None,
+        prepare: Callable[[Any], Any] | None = None,
+    ) -> Target:
         """The target of an estimator, a callable, a release, or the path of a saved release.
 
         A callable with `classes` gives probabilities, one column per class in that order, or one number per row,
         the probability of the second of two. A callable without `classes` is a regression. A module of PyTorch is a
-        callable that is handed tensors; tensors are welcome wherever arrays are.
+        callable that is handed tensors; tensors are welcome wherever arrays are. `prepare` makes of records what the
+        model takes.
 
         >>> target = Target.of(lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), classes=["no", "yes"])
         >>> target.log_odds(Records(features=np.array([[0.5], [1.0]]), labels=np.array(["no", "yes"])))
@@ -76,12 +86,13 @@ class Target:
             if fits(fitted):
                 outputs, task, names, labels_only = adapt(fitted, classes, task)
                 return cls(
-                    outputs=outputs,
+                    outputs=outputs if prepare is None else _prepared(outputs, prepare),
                     task=task,
                     classes=names,
                     model=fitted,
                     guarantee=guarantee,
                     labels_only=labels_only,
+                    prepare=prepare,
                 )
         raise ParameterError(
             f"model must predict: an estimator, a callable, a Release or a path, got {type(model).__name__}"
@@ -192,7 +203,8 @@ class Target:
     def matrix(self, records: Records) -> Floats:
         """The features as numbers: through the encoder of a model that was fitted on a table."""
         encoder = getattr(self.model, "encoder_", None)
-        features = records.features if encoder is None else encoder.transform(records.features)
+        given = records.features if self.prepare is None else self.prepare(records.features)
+        features = given if encoder is None else encoder.transform(given)
         return np.asarray(features.toarray() if hasattr(features, "toarray") else features, dtype=np.float64)
 
     def residuals(self, records: Records) -> Floats:
@@ -216,6 +228,10 @@ class Target:
     def signal(self, records: Records) -> Floats:
         """The one number per record that likelihood attacks model: log-odds, or the residual."""
         return self.log_odds(records) if self.task == "classification" else self.residuals(records)
+
+
+def _prepared(outputs: Callable[[Any], Floats], prepare: Callable[[Any], Any]) -> Callable[[Any], Floats]:
+    return lambda features: outputs(prepare(features))
 
 
 def read_records(source: Path | str, *, label: str, target: Target) -> Records:

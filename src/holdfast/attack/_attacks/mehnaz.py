@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from holdfast._arrays import Codes, Floats
-from holdfast.attack._attributes.case import AttributeAttack, AttributeCase
+from holdfast.attack._attack import Attack
+from holdfast.attack._attributes.attribute_case import AttributeCase
 
 
 def confidence_score(case: AttributeCase) -> Floats:
@@ -43,11 +44,19 @@ def _truth(case: AttributeCase) -> Codes:
     return codes
 
 
-CSMIA = AttributeAttack(
+CSMIA = Attack(
     name="csmia",
-    score=confidence_score,
+    kind="attribute",
+    guess=confidence_score,
     paper="MDKDKBLB22",
-    needs=("model", "confidences"),
+    knows=("scores",),
     tasks=("classification",),
 )
-LOMIA = AttributeAttack(name="lomia", score=label_only, paper="MDKDKBLB22", tasks=("classification",))
+LOMIA = Attack(
+    name="lomia",
+    kind="attribute",
+    guess=label_only,
+    paper="MDKDKBLB22",
+    knows=("answers",),
+    tasks=("classification",),
+)
