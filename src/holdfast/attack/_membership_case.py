@@ -32,7 +32,7 @@ class MembershipCase(Case):
         """The same case, some of its records being judged and others a population of known non-members."""
 
     def checked(self, guesses: Any) -> Floats:
-        """One finite number per record."""
+        """The guesses: one finite number per record."""
         scores = np.asarray(guesses, dtype=np.float64)
         require(scores.shape == (self.count,), "scores", scores.shape, "one number per record")
         require(bool(np.all(np.isfinite(scores))), "scores", "...", "finite")

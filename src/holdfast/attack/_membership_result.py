@@ -33,11 +33,36 @@ LOOKS = (0.001, 0.01, 0.1, 0.5)
 class MembershipResult(AttackResult):
     """Scores of members and of non-members, larger where the attack believes in membership.
 
-    `game` says who decided on membership: `given`, the data's owner, or `flipped`, secret coins of holdfast
-    (`holdfast.audit.membership_game`), which also hands over the `audited` curve, corrected over all attacks.
-    `adjacency` names the neighbours that are told apart. `tried` is how many attacks were tried in all; the error
-    is shared among them. A result is a function of private data: it is for the owner of the data only.
+    A result is a function of private data: it is for the owner of the data only.
 
+    Parameters
+    ----------
+    attack : str
+        Its name.
+    member_scores, non_member_scores : array
+        One number for each record of either group.
+    game : str
+        Who decided on membership: "given", the data's owner, or "flipped", secret coins of holdfast
+        (`holdfast.audit.membership_game`, `shadow_release`).
+    adjacency : Adjacency
+        The neighbours that are told apart.
+    tried : int
+        How many attacks were tried in all; the error is shared among them.
+    proved : TradeOff, optional
+        What the proof allows.
+    audited : TradeOff, optional
+        The audited curve, corrected over all attacks; only where holdfast flipped the coins.
+    audited_at : callable, optional
+        The audited curve at any confidence, where the scores can be asked again.
+    confidence : float
+        Of all limits.
+    seconds : float
+        How long it took.
+    member_rows : array, optional
+        Which rows of the owner's data the members are; without it, they are counted from 0.
+
+    Examples
+    --------
     >>> result = MembershipResult(attack="loss", member_scores=[3.0, 2.0, 0.5], non_member_scores=[1.0, 0.2, 0.1])
     >>> round(result.auc, 3), result.audience, result.verdict()
     (0.889, 'internal', 'unclaimed')
@@ -53,9 +78,7 @@ class MembershipResult(AttackResult):
     proved: TradeOff | None = None
     audited: TradeOff | None = None
     audited_at: Callable[[float], TradeOff] | None = None
-    """The audited curve at any confidence, where the scores can be asked again."""
     member_rows: NDArray[np.int64] | None = None
-    """Which rows of the owner's data the members are; without it, they are counted from 0."""
 
     def __post_init__(self) -> None:
         for name in ("member_scores", "non_member_scores"):
@@ -102,7 +125,13 @@ class MembershipResult(AttackResult):
         return self.trade_off().advantage()
 
     def tpr_at(self, false_alarm: float) -> Rate:
-        """The share of members found with at most this share of false alarms, with Clopper-Pearson limits."""
+        """The share of members found, with Clopper-Pearson limits.
+
+        Parameters
+        ----------
+        false_alarm : float
+            At most this share of false alarms.
+        """
         look = Look.at(self.member_scores, self.non_member_scores, false_alarm=false_alarm)
         return Rate.of(look.hits, look.members, confidence=self.confidence)
 
@@ -119,6 +148,11 @@ class MembershipResult(AttackResult):
         """Whether some look of `LOOKS` is above what the proof allows, by limits that share the error.
 
         For records drawn independently, given the model, from one law for members and one for non-members.
+
+        Parameters
+        ----------
+        proved : TradeOff
+            What the proof allows.
         """
         return self._above(proved, 1.0 - self.confidence)
 
@@ -148,6 +182,11 @@ class MembershipResult(AttackResult):
         """The smallest error, shared among the attacks tried, at which the verdict is no longer `consistent`.
 
         Of a refutation, where the audited curve refutes; else of a warning. 1 without a proof.
+
+        Parameters
+        ----------
+        claim : Guarantee, PrivacyCurve or TradeOff, optional
+            By default the model's own proof.
         """
         proved = self.proved if claim is None else proved_curve(claim, self.adjacency)
         if proved is None:
@@ -229,7 +268,7 @@ class MembershipResult(AttackResult):
     # Side by side.
     @classmethod
     def table_of(cls, report: AttackReport[MembershipResult]) -> str:
-        """One line per attack."""
+        """One line for each attack of the report."""
         lines = [
             f"  {'attack':<18}{'AUC':>8}{'advantage':>11}{'found at 1 %':>24}{'found at 0.1 %':>24}"
             f"{'seconds':>9}  verdict"
@@ -243,7 +282,7 @@ class MembershipResult(AttackResult):
 
     @classmethod
     def summary_of(cls, report: AttackReport[MembershipResult]) -> str:
-        """The table, what it means, and what was left out."""
+        """The table of the report, what it means, and what was left out."""
         first = report.results[0]
         head = (
             f"membership attacks: {first.member_scores.size} members, {first.non_member_scores.size} non-members, "
@@ -263,7 +302,7 @@ class MembershipResult(AttackResult):
 
     @classmethod
     def figure_of(cls, report: AttackReport[MembershipResult]) -> Any:
-        """Every ROC in one picture on logarithmic axes (a matplotlib figure)."""
+        """Every ROC of the report in one picture on logarithmic axes (a matplotlib figure)."""
         from holdfast.attack._roc import roc_figure
 
         return roc_figure(report.results, proved=report.results[0].proved)

@@ -78,17 +78,17 @@ class AttackResult(ABC):
     @classmethod
     @abstractmethod
     def table_of(cls, report: AttackReport[Any]) -> str:
-        """One line per result."""
+        """One line for each result of the report."""
 
     @classmethod
     @abstractmethod
     def summary_of(cls, report: AttackReport[Any]) -> str:
-        """The table, what it means, and what was left out."""
+        """The table of the report, what it means, and what was left out."""
 
     @classmethod
     @abstractmethod
     def figure_of(cls, report: AttackReport[Any]) -> Any:
-        """All results in one picture (a matplotlib figure)."""
+        """All results of the report in one picture (a matplotlib figure)."""
 
 
 R = TypeVar("R", bound=AttackResult)
@@ -152,7 +152,7 @@ class AttackReport(Generic[R]):
                 return result
         known = ", ".join(result.attack for result in self.results)
         why = self.skipped.get(attack, f"there are results of {known}")
-        raise ParameterError(f"there is no result of the attack {attack!r}: {why}")
+        raise ParameterError(f"there is no result for {attack!r}: {why}")
 
     def best(self) -> R:
         """The attack that reaches most. A choice in hindsight."""

@@ -41,13 +41,38 @@ def synthetic_disclosure(
 ) -> AttackReport[DisclosureResult]:
     """Whether released rows single people out, link records about them, or tell their secrets, beyond the population.
 
-    `rows` are what was released, as for `synthetic_membership`. `members` were in the data, `control` are people from
-    the same source who were not. `number` attacks of each kind are made on each group. Limits hold for all results
-    together. For the owner only.
+    Parameters
+    ----------
+    rows : object
+        What was released, as for `synthetic_membership`.
+    members : table
+        People who were in the data.
+    control : table
+        People from the same source who were not.
+    attacks : str or sequence
+        "all", names, or attacks of your own, of kind "disclosure".
+    number : int
+        How many attacks of each kind are made on each group.
+    halves : pair of sequences, optional
+        Two sets of columns that somebody holds apart and wants to link, by default two random halves of all. Columns of
+        an array are called "0", "1" and so on.
+    secrets : sequence of str, optional
+        The columns to infer, by default each in turn.
+    schema : Schema, optional
+        How columns are read; a release brings its own, and arrays of numbers go without.
+    confidence : float
+        Of the limits of all results together.
+    random_state : int
+        The same one gives the same report.
 
-    `halves` are two sets of columns that somebody holds apart and wants to link, by default two random halves of all;
-    `secrets` are the columns to infer, by default each in turn. Columns of an array are called "0", "1" and so on.
+    Returns
+    -------
+    AttackReport
+        Of kind "disclosure", with a `DisclosureResult` for each statement: inference gives one for each column.
 
+    Examples
+    --------
+    >>> import numpy as np
     >>> draw = np.random.default_rng(0)
     >>> people = draw.normal(size=(600, 6))
     >>> report = synthetic_disclosure(people[:300], members=people[:300], control=people[300:], number=200)

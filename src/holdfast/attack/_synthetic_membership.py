@@ -31,12 +31,32 @@ def synthetic_membership(
 ) -> AttackReport[MembershipResult]:
     """How well attacks that see released rows only tell the people in the data from others.
 
-    `rows` are what was released: a frame, table, mapping or array, a synthetic `Release`, or the path of a saved one.
-    `members` and `non_members` are tables of the same columns, from the same source. `reference` are records that are
-    neither, for attacks that compare with what is usual; without it a random half of the non-members serves there and
-    is not scored. `schema` says how columns are read; a release brings its own, and arrays of numbers go without.
-    `proved` is by default the promise of the release.
+    Parameters
+    ----------
+    rows : object
+        What was released: a frame, table, mapping or array, a synthetic `Release`, or the path of a saved one.
+    members, non_members : table
+        People who were in the data, and others from the same source; tables of the same columns.
+    reference : table, optional
+        Records that are neither, for attacks that compare with what is usual; without it a random half of the
+        non-members serves there and is not scored.
+    attacks : str or sequence
+        "all", names, or attacks of your own, of kind "rows".
+    schema : Schema, optional
+        How columns are read; a release brings its own, and arrays of numbers go without.
+    proved : Guarantee, PrivacyCurve or TradeOff, optional
+        What is proved, by default the promise of the release.
+    random_state : int, optional
+        The same one gives the same report.
 
+    Returns
+    -------
+    AttackReport
+        Of kind "rows", with a `MembershipResult` for each attack.
+
+    Examples
+    --------
+    >>> import numpy as np
     >>> draw = np.random.default_rng(0)
     >>> people = draw.normal(size=(900, 12))
     >>> copied = people[:300] + 0.1 * draw.normal(size=(300, 12))      # a synthesiser that blurs its data a little

@@ -122,7 +122,7 @@ class AttributeCase(Case):
         return "classification" if self.answers.ndim == 4 else "regression"
 
     def lacks(self, knowledge: Knowledge) -> str | None:
-        """Why the attacker does not have this, with the way out; None if it is there."""
+        """Why the attacker does not have this knowledge, with the way out; None if it is there."""
         if knowledge == "rows":
             return "the release is no table of rows" if self.rows is None else None
         if self.answers is None:
@@ -134,7 +134,7 @@ class AttributeCase(Case):
         return None
 
     def checked(self, guesses: Any) -> Floats:
-        """One finite number per person and candidate; ties go to the candidate commonest among own people."""
+        """The guesses, one finite number per person and candidate; ties go to what is commonest among own people."""
         scores = np.asarray(guesses, dtype=np.float64)
         require(
             scores.shape == (self.count, self.kinds), "scores", scores.shape, "one per person and candidate"
@@ -153,7 +153,7 @@ class AttributeCase(Case):
         return len(self.known)
 
     def at(self, size: int) -> AttributeCase:
-        """The same with fewer people of the attacker's own."""
+        """The same with fewer people of the attacker's own, of this size."""
         rows = np.concatenate([np.arange(size), np.arange(self.own, self.count)])
         return replace(
             self,
@@ -170,7 +170,7 @@ class AttributeCase(Case):
         return self.known if self.response is None else np.hstack([self.known, self.response.block])
 
     def learned(self, features: Floats) -> Floats:
-        """Log-probabilities for everybody, learned from the attacker's own people."""
+        """Log-probabilities for everybody, learned from features of the attacker's own people."""
         made = self.learner().fit(features[: self.own], self.own_values, self.kinds)
         return made.log_posterior(features)
 

@@ -33,8 +33,52 @@ PLAIN_NAME = "inversion"
 class AttributeResult(AttackResult):
     """What guessers reached on one sensitive column. A function of private data: for the owner only.
 
-    `imputer` and `attacks` have one outcome for each number of people of the attacker's own. The first attack and the
-    largest number are what figures are told of; both were fixed in advance.
+    The first attack and the largest number of own people are what figures are given of; both were fixed in advance.
+
+    Parameters
+    ----------
+    sensitive : str
+        The column, or the columns.
+    knows : tuple of str
+        The columns that the attacker knows.
+    kinds : int
+        How many values come into question.
+    imputer : mapping
+        Who is guessed right without the release, by the number of the attacker's own people.
+    attacks : mapping
+        The same with the release, by attack.
+    surest_k : int
+        How many of the surest guesses are looked at.
+    groups : tuple
+        Groups of people to whom the release may add risk.
+    skipped, notes : mapping
+        Attacks that could not be made and why; and what a reader must know.
+    game : str
+        Who chose the members: "given", the data's owner, or "flipped", coins of holdfast.
+    adjacency : Adjacency
+        How they were chosen.
+    proved : TradeOff, optional
+        What the proof allows.
+    confidence : float
+        Of all limits.
+    seconds : float
+        How long it took.
+    seed : int, optional
+        Of the permutations behind the p-value of the surest guesses.
+    disclosure : AttackReport, optional
+        Singling out, linking and inferring, where rows were released; shown with the first column of a report.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> right = RightGuesses(
+    ...     members=np.arange(10) < 9, fresh=np.arange(10) < 6, members_sure=np.ones(10), fresh_sure=np.ones(10)
+    ... )
+    >>> gene = AttributeResult(
+    ...     sensitive="gene", knows=("age",), kinds=2, imputer={50: right}, attacks={"bayes": {50: right}}, surest_k=5
+    ... )
+    >>> gene.attack, round(gene.gap().value, 2), gene.gain().value
+    ('inversion: gene', 0.3, 0.0)
     """
 
     sensitive: str
@@ -82,13 +126,13 @@ class AttributeResult(AttackResult):
         return found[at]
 
     def gain(self, attack: str | None = None, size: int | None = None) -> Gain:
-        """What the release adds: the attack over the imputer with the same people of one's own, on fresh people."""
+        """What the release adds: the attack over the imputer with the same own people, on fresh people; at a size."""
         return Gain.of(
             self.outcome(attack, size).fresh, self.outcome("imputer", size).fresh, confidence=self.confidence
         )
 
     def gap(self, attack: str | None = None, size: int | None = None) -> MemberGap:
-        """Members against fresh people, by the same attack on the same model."""
+        """Members against fresh people, by the same attack on the same model; at a size."""
         one = self.outcome(attack, size)
         return MemberGap.of(one.members, one.fresh, confidence=self.confidence)
 
@@ -103,7 +147,7 @@ class AttributeResult(AttackResult):
         return widest, gaps[widest]
 
     def surest(self, attack: str | None = None, size: int | None = None) -> Surest:
-        """How often the guess is right about the k people that the attack is surest of."""
+        """How often the guess is right about the k people that the attack is surest of; at a size."""
         return Surest.of(
             self.outcome(attack, size), k=self.surest_k, confidence=self.confidence, seed=self.seed or 0
         )
@@ -120,23 +164,23 @@ class AttributeResult(AttackResult):
         return TradeOff([0.0, gap.fresh, 1.0], [1.0, 1.0 - gap.members, 0.0], claim="measured")
 
     def tpr_at(self, false_alarm: float, /) -> float:
-        """The share of members that this test finds at a false-alarm rate, with a coin between its points."""
+        """The share of members that this test finds at the rate false_alarm, with a coin between its points."""
         return self.trade_off().detection_at(false_alarm)
 
     def bound(self, claim: Proof | None = None) -> float | None:
-        """The most that the proof allows on members, given what was reached on fresh people; None without a proof."""
+        """The most that the claim, or the proof, allows on members, given what was reached on fresh people."""
         proved = self._curve(claim)
         return None if proved is None else self.gap().bound(proved)
 
     def verdict(self, claim: Proof | None = None, /) -> Verdict:
-        """`warning` where some attack is above the bound by exact limits; one model never refutes."""
+        """`warning` where some attack is above what the claim allows by exact limits; one model never refutes."""
         proved = self._curve(claim)
         if proved is None:
             return "unclaimed"
         return "warning" if self._above(proved, 1.0 - self.confidence) else "consistent"
 
     def p_value(self, claim: Proof | None = None, /) -> float:
-        """The smallest error, shared among the attacks, at which the verdict is a warning."""
+        """The smallest error, shared among the attacks, at which the verdict on the claim is a warning."""
         proved = self._curve(claim)
         if proved is None or not self._above(proved, 1.0):
             return 1.0
@@ -298,7 +342,7 @@ class AttributeResult(AttackResult):
     # Side by side.
     @classmethod
     def table_of(cls, report: AttackReport[AttributeResult]) -> str:
-        """One line per column."""
+        """One line for each column of the report."""
         first, width = report.results[0], max(len(result.sensitive) for result in report) + 2
         lines = [
             f"  {'column':<{width}}{'values':>7}{'own people':>12}{'imputer':>9}{'attack':>8}"
@@ -316,7 +360,7 @@ class AttributeResult(AttackResult):
 
     @classmethod
     def summary_of(cls, report: AttackReport[AttributeResult]) -> str:
-        """One column in full, or a table of several."""
+        """Of a report on one column all figures, or a table of several."""
         first = report.results[0]
         if len(report) == 1:
             return first.summary()
@@ -339,7 +383,7 @@ class AttributeResult(AttackResult):
 
     @classmethod
     def figure_of(cls, report: AttackReport[AttributeResult]) -> Any:
-        """All columns in one picture (a matplotlib figure)."""
+        """All columns of the report in one picture (a matplotlib figure)."""
         from holdfast.attack._attributes.picture import attribute_figure
 
         return attribute_figure(report.results)

@@ -65,7 +65,7 @@ class ModelCase(MembershipCase):
         return self.records.count
 
     def lacks(self, knowledge: Knowledge) -> str | None:
-        """Why the attacker does not have this, with the way out; None if it is there."""
+        """Why the attacker does not have this knowledge, with the way out; None if it is there."""
         if knowledge == "references":
             return "no references: give shadows=" if self.references is None else None
         if knowledge == "population":
@@ -79,7 +79,7 @@ class ModelCase(MembershipCase):
         return "the reference models were not observed for it: give views= to reference_models"
 
     def setting_aside(self, kept: NDArray[np.bool_], aside: NDArray[np.intp]) -> Self:
-        """With some of the records for a population."""
+        """With the records of `kept` to judge, and those of `aside` for a population."""
         return replace(
             self,
             records=self.records.take(kept),

@@ -80,20 +80,22 @@ class Target:
         array([ 0., inf])
         """
         if isinstance(model, Target):
-            return model
+            own = classes is None and task is None
+            require(own, "classes", "...", "None, as task, with a Target: it says what it predicts")
+            return model if prepare is None else model.preparing(prepare)
         fitted, guarantee = _opened(model)
         for fits, adapt in ADAPTERS:
             if fits(fitted):
                 outputs, task, names, labels_only = adapt(fitted, classes, task)
-                return cls(
-                    outputs=outputs if prepare is None else _prepared(outputs, prepare),
+                target = cls(
+                    outputs=outputs,
                     task=task,
                     classes=names,
                     model=fitted,
                     guarantee=guarantee,
                     labels_only=labels_only,
-                    prepare=prepare,
                 )
+                return target if prepare is None else target.preparing(prepare)
         raise ParameterError(
             f"model must predict: an estimator, a callable, a Release or a path, got {type(model).__name__}"
         )
@@ -127,6 +129,21 @@ class Target:
             return probabilities_of_logits(scores)
 
         return replace(plain, outputs=outputs, task="classification", classes=names)
+
+    def preparing(self, prepare: Callable[[Any], Any]) -> Target:
+        """This model, asked about what the function makes of records.
+
+        >>> target = Target.of(lambda X: X[:, 0]).preparing(lambda X: 2.0 * X)
+        >>> target.outputs(np.array([[1.0]])).tolist()
+        [2.0]
+        """
+        outputs, before = self.outputs, self.prepare
+
+        def prepared(features: Any) -> Any:
+            made = prepare(features)
+            return made if before is None else before(made)
+
+        return replace(self, outputs=lambda features: outputs(prepare(features)), prepare=prepared)
 
     def aligned(self, names: Sequence[Any]) -> Target:
         """This classifier with its columns in this order; a class that it has never seen has probability 0.
@@ -228,10 +245,6 @@ class Target:
     def signal(self, records: Records) -> Floats:
         """The one number per record that likelihood attacks model: log-odds, or the residual."""
         return self.log_odds(records) if self.task == "classification" else self.residuals(records)
-
-
-def _prepared(outputs: Callable[[Any], Floats], prepare: Callable[[Any], Any]) -> Callable[[Any], Floats]:
-    return lambda features: outputs(prepare(features))
 
 
 def read_records(source: Path | str, *, label: str, target: Target) -> Records:

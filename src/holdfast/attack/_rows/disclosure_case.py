@@ -63,11 +63,11 @@ class DisclosureCase(Case):
     kind: ClassVar[Kind] = "disclosure"
 
     def lacks(self, knowledge: Knowledge) -> str | None:
-        """Nothing: the rows are there."""
+        """Nothing: the rows are there, and no other knowledge is asked for."""
         return None
 
     def checked(self, guesses: Any) -> dict[str, Successes]:
-        """Results by name, each three pairs of successes and attacks; none where the rows leave nothing to attack."""
+        """The guesses as results by name, each three pairs of successes and attacks; none if nothing can be attacked."""
         for name, counts in guesses.items():
             fits = len(counts) == 3 and all(0 <= right <= made and made >= 1 for right, made in counts)
             require(fits, "guesses", (name, counts), "three pairs (came true, made): successes of attacks")

@@ -24,16 +24,27 @@ DEPENDENT = "limits hold for people drawn independently given the rows; one rele
 class DisclosureResult(AttackResult):
     """Successes of one kind of attack: counts of attacks made and of those that came true.
 
+    Parameters
+    ----------
+    attack : str
+        What was tried.
+    members, control, blind : tuple of int
+        Successes and attacks: on people in the data, on people who were not, and on members without the released rows.
+    confidence : float
+        Of its limits.
+    seconds : float
+        How long it took.
+
+    Examples
+    --------
     >>> found = DisclosureResult(attack="linkability", members=(60, 100), control=(20, 100), blind=(10, 100))
     >>> round(found.risk, 3), [round(limit, 3) for limit in found.limits]
     (0.5, [0.256, 0.67])
     """
 
     members: tuple[int, int]
-    """Successes and attacks."""
     control: tuple[int, int]
     blind: tuple[int, int]
-    """Against the members, without the released rows."""
 
     def __post_init__(self) -> None:
         for name in ("members", "control", "blind"):
@@ -44,7 +55,15 @@ class DisclosureResult(AttackResult):
         require(0 < self.confidence < 1, "confidence", self.confidence, "in (0, 1)")
 
     def rate(self, group: Literal["members", "control", "blind"], *, confidence: float | None = None) -> Rate:
-        """The share of attacks that came true, with Clopper-Pearson limits."""
+        """The share of attacks that came true, with Clopper-Pearson limits.
+
+        Parameters
+        ----------
+        group : str
+            "members", "control" or "blind".
+        confidence : float, optional
+            Of the limits; by default that of the result.
+        """
         successes, attacks = getattr(self, group)
         return Rate.of(successes, attacks, confidence=self.confidence if confidence is None else confidence)
 
@@ -82,7 +101,7 @@ class DisclosureResult(AttackResult):
         }
 
     def verdict(self, claim: Proof | None = None, /) -> Verdict:
-        """`unclaimed`: a promise bounds how well members are told from others, and no proof is about this risk."""
+        """`unclaimed`, whatever the claim: a promise bounds how well members are told from others, not this risk."""
         return "unclaimed"
 
     def strength(self) -> tuple[float, ...]:
@@ -92,12 +111,12 @@ class DisclosureResult(AttackResult):
     # Side by side.
     @classmethod
     def table_of(cls, report: AttackReport[DisclosureResult]) -> str:
-        """One line per result."""
+        """One line for each result of the report."""
         return "\n".join(f"  {result.summary()}" for result in report)
 
     @classmethod
     def summary_of(cls, report: AttackReport[DisclosureResult]) -> str:
-        """One line per result, and how to read it."""
+        """One line for each result of the report, and how to read it."""
         beyond = [result.attack for result in report if result.limits[0] > 0]
         lines = [
             "disclosure by released rows: attacks on members, and on people who were not in the data (control)",
@@ -112,7 +131,7 @@ class DisclosureResult(AttackResult):
 
     @classmethod
     def figure_of(cls, report: AttackReport[DisclosureResult]) -> Any:
-        """For each result the three rates, with limits (a matplotlib figure)."""
+        """For each result of the report the three rates, with limits (a matplotlib figure)."""
         plt = optional("matplotlib.pyplot", instead="summary()")
         figure, axes = plt.subplots(figsize=(7.2, 1.4 + 0.5 * len(report.results)), layout="constrained")
         looks = {"members": ("#0072b2", "o"), "control": ("#e69f00", "D"), "blind": ("#5b6875", "x")}

@@ -51,13 +51,13 @@ class RowsCase(MembershipCase):
         return self.records.count
 
     def lacks(self, knowledge: Knowledge) -> str | None:
-        """Why the attacker does not have this, with the way out; None if it is there."""
+        """Why the attacker does not have this knowledge, with the way out; None if it is there."""
         if knowledge == "population" and self.population is None:
             return "no population: give reference="
         return None
 
     def setting_aside(self, kept: NDArray[np.bool_], aside: NDArray[np.intp]) -> Self:
-        """With some of the records for a population."""
+        """With the records of `kept` to judge, and those of `aside` for a population."""
         return replace(self, records=self.records.take(kept), population=self.records.take(aside))
 
     def others(self) -> ReleasedRows:
