@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.attack import AttackReport, MembershipResult
+from holdfast.attack import AttackReport, DisclosureResult, MembershipResult
 from holdfast.attack._proof import proved_curve
 from holdfast.attack._report import NOTICE
 from holdfast.errors import AdjacencyError, ParameterError
@@ -159,3 +159,24 @@ def test_a_report_picks_the_best_and_the_gravest(tmp_path: Path) -> None:
         report["lira"]
     report.plot().savefig(tmp_path / "roc.svg")
     assert (tmp_path / "roc.svg").stat().st_size > 5000
+
+
+def test_a_report_holds_results_of_one_kind() -> None:
+    disclosed = DisclosureResult(attack="linkability", members=(6, 10), control=(2, 10), blind=(1, 10))
+    assert AttackReport(kind="disclosure", results=(disclosed,)).verdict(PureDP(0.1)) == "unclaimed"
+    mixed: Any = (_result(), disclosed)
+    with pytest.raises(ParameterError, match="results must be of one kind"):
+        AttackReport(kind="model", results=mixed)
+    with pytest.raises(ParameterError, match="one or more"):
+        AttackReport(kind="model", results=())
+
+
+def test_every_kind_of_report_is_stored_alike() -> None:
+    disclosed = DisclosureResult(attack="linkability", members=(6, 10), control=(2, 10), blind=(1, 10))
+    for kind, result in (("model", _result()), ("rows", _result()), ("disclosure", disclosed)):
+        one_kind: Any = kind
+        stored = AttackReport(kind=one_kind, results=(result,)).to_json()
+        assert stored["kind"] == kind
+        assert set(stored) == {
+            *("kind", "audience", "verdict", "models", "attacks", "skipped", "notes", "disclosure")
+        }

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from holdfast.attack import Target
 from holdfast.attack._attacks.linear_weights import (
     accuracy_of_weights,
     ridge_weights,
@@ -52,7 +53,7 @@ def test_weights_of_a_model_that_does_not_read_the_column_say_nothing() -> None:
     rows = table(900, seed=3)
     model = LogisticRegression().fit(rows[:300, 1:3], rows[:300, 3])
     report = risk_of(
-        model,
+        Target.of(model, prepare=lambda X: X[:, 1:]),
         rows[:300],
         fresh=rows[300:],
         sensitive="s",
@@ -61,7 +62,6 @@ def test_weights_of_a_model_that_does_not_read_the_column_say_nothing() -> None:
         own=(50,),
         surest=20,
         attacks=["linear_weights"],
-        prepare=lambda X: X[:, 1:],
         random_state=0,
     )
     risk = report["s"]

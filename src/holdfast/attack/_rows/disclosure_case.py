@@ -67,10 +67,10 @@ class DisclosureCase(Case):
         return None
 
     def checked(self, guesses: Any) -> dict[str, Successes]:
-        """The guesses as results by name, each three pairs of successes and attacks; none if nothing can be attacked."""
+        """The guesses as results by name, three pairs of successes and attacks each."""
         for name, counts in guesses.items():
             fits = len(counts) == 3 and all(0 <= right <= made and made >= 1 for right, made in counts)
-            require(fits, "guesses", (name, counts), "three pairs (came true, made): successes of attacks")
+            require(fits, "guesses", name, "three pairs (came true, made): successes of attacks")
         return dict(guesses)
 
 
