@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from holdfast._arrays import Floats
-from holdfast.attack import ATTACKS, ShadowModels, membership, shadow_release, synthetic_membership
+from holdfast.attack import ShadowModels, membership, shadow_release, synthetic_membership
 from holdfast.audit import AuditResult, audit, membership_game
 from holdfast.dossier import Accuracy, Bars, Dossier, compare
 from holdfast.learn import PrivateLogisticRegression
@@ -99,12 +99,11 @@ def report(target: Any, **more: Any) -> Any:
 def attacks() -> Iterator[tuple[str, Plain]]:
     """Every attack on a private model and on an open one; the game with coins, and attacks on rows."""
     x, y = labelled()
-    yield "attack/names", [[one.name for one in ATTACKS if one.kind == kind] for kind in ("model", "rows")]
     for name, target in (("private", model()), ("open", LogisticRegression(C=100.0).fit(x[:120], y[:120]))):
 
         def made(t: Any = target) -> Any:
             found = report(t)
-            told = without(found.to_json(), "seconds", "roc", "kind", "disclosure")
+            told = without(found.to_json(), "seconds", "roc")
             return told | {
                 "best": found.best().most_exposed(3).rows,
                 "text": [one.summary() for one in found],
@@ -123,7 +122,7 @@ def attacks() -> Iterator[tuple[str, Plain]]:
             jobs=1,
             classes=[0, 1],
         )
-        told = without(played.report.to_json(), "seconds", "roc", "kind", "disclosure")
+        told = without(played.report.to_json(), "seconds", "roc")
         return {"report": told, "epsilon": played.epsilon_lower(), "best": played.best()}
 
     yield "attack/game", outcome(game)
@@ -141,7 +140,7 @@ def attacks() -> Iterator[tuple[str, Plain]]:
             reference=people.slice(400),
             random_state=0,
         )
-        return without(found.to_json(), "seconds", "roc", "kind", "disclosure")
+        return without(found.to_json(), "seconds", "roc")
 
     yield "attack/_rows", outcome(on_rows)
     draw = np.random.Generator(np.random.PCG64(7))
@@ -157,7 +156,7 @@ def attacks() -> Iterator[tuple[str, Plain]]:
             proved=PureDP(1.0),
             random_state=0,
         )
-        return without(found.to_json(), "seconds", "roc", "kind", "disclosure")
+        return without(found.to_json(), "seconds", "roc")
 
     yield "attack/shadow", outcome(shadow)
 

@@ -36,6 +36,7 @@ View = Callable[[Any, Any], Floats]
 """From a target and records to what a learning attack sees of each record: a line of numbers."""
 
 
+@checked
 class Case(ABC):
     """What an attacker has; the base of the cases of all kinds.
 

@@ -10,7 +10,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._arguments import Seed
+from holdfast._arguments import Seed, checked, require_numbers
 from holdfast._arrays import Floats
 from holdfast.attack._attack import Attack, Case, possible
 from holdfast.attack._membership_result import MembershipResult
@@ -19,6 +19,7 @@ from holdfast.errors import require
 from holdfast.privacy._tradeoff import TradeOff
 
 
+@checked
 class MembershipCase(Case):
     """A case in which each record is judged; of a model or of released rows."""
 
@@ -33,7 +34,7 @@ class MembershipCase(Case):
 
     def checked(self, guesses: Any) -> Floats:
         """The guesses: one finite number per record."""
-        scores = np.asarray(guesses, dtype=np.float64)
+        scores = require_numbers("scores", guesses)
         require(scores.shape == (self.count,), "scores", scores.shape, "one number per record")
         require(bool(np.all(np.isfinite(scores))), "scores", "...", "finite")
         return scores

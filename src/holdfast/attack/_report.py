@@ -20,6 +20,7 @@ SHOWN_RATES = (0.01, 0.001)
 NOTICE = "INTERNAL: computed from real members, not private; do not publish"
 
 
+@checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AttackResult(ABC):
     """What one attack reached, or on an attribute what all attacks reached on one column; the base of all results.

@@ -23,7 +23,7 @@ def rows_conditional(case: AttributeCase) -> Floats:
 
 
 def rows_and_own(case: AttributeCase) -> Floats:
-    """What it makes of own people and released rows together."""
+    """What the learner makes of own people and released rows together."""
     rows = _rows(case)
     # Mixed, so that the people left out to choose the learner's settings are of both kinds.
     order = np.random.default_rng(0).permutation(case.own + len(rows.codes))

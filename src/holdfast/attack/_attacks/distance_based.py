@@ -37,7 +37,7 @@ NEAREST_ROW = Attack(
 
 
 def density_ratio(case: RowsCase) -> Floats:
-    """log p(record | released rows) - log p(record | reference)."""
+    """The log-density of released rows at the record, less that of other people."""
     rows, others = _some(case.rows.numbers), _some(case.others().numbers)
     probe = others[: min(len(others), 500)]
     width = SHARE * float(np.median(nearest_distance(probe, others, place=2)))

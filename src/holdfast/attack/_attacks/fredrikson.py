@@ -84,12 +84,12 @@ def _of_decisions(case: AttributeCase) -> Floats:
 
 
 def fredrikson(case: AttributeCase) -> Floats:
-    """Likelihood times marginal."""
+    """How well the model's answer for a candidate fits the response, times the candidate's share."""
     return log_likelihood(case) + case.marginal
 
 
 def bayes(case: AttributeCase) -> Floats:
-    """Likelihood times the share among people with the same known columns, as the attacker's own people show it."""
+    """The same fit times the share among people with the same known columns, as own people show it."""
     return log_likelihood(case) + case.imputed_without_response
 
 

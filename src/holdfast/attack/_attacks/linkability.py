@@ -11,7 +11,7 @@ from holdfast.attack._rows.released_rows import ReleasedRows
 
 
 def link(case: DisclosureCase) -> dict[str, Successes]:
-    """Someone holds two sets of columns about people: it asks whether one released row is nearest to both."""
+    """Whether one released row is the nearest to both of two sets of columns about a person."""
     random = np.random.default_rng(case.seed)
     order = random.permutation(case.rows.cells.shape[1]).tolist()
     halves = case.halves or (sorted(order[: len(order) // 2]), sorted(order[len(order) // 2 :]))

@@ -26,7 +26,7 @@ def confidence_score(case: AttributeCase) -> Floats:
 
 
 def label_only(case: AttributeCase) -> Floats:
-    """A learner of case 1, asked about all; where case 1 has one candidate or none, that one for everybody."""
+    """What a learner makes of the people for whom one candidate alone gives the true response."""
     right = (case.decisions() == _truth(case)[None, :, None]).mean(axis=0) > 0.5
     alone = np.flatnonzero(right.sum(axis=1) == 1)
     chosen = right[alone].argmax(axis=1).astype(np.int64)

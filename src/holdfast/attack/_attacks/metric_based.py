@@ -19,7 +19,7 @@ SMALLEST = 1e-30
 
 
 def correctness(case: ModelCase) -> Floats:
-    """1 where the model's decision is the record's label, else 0; needs decisions only."""
+    """1 where the model's decision is the record's label, else 0."""
     chosen = case.target.probabilities(case.records).argmax(axis=1)
     return np.asarray(chosen == case.target.own(case.records), dtype=np.float64)
 
@@ -78,7 +78,7 @@ ENTROPY = Attack(
 
 
 def modified_entropy(case: ModelCase) -> Floats:
-    """(1 - p_y) log p_y + sum over other classes of p_i log(1 - p_i)."""
+    """Entropy against which being surely wrong counts: (1 - p_y) log p_y + the sum of p_i log(1 - p_i) over others."""
     p = np.clip(case.target.probabilities(case.records), 0.0, 1.0)
     rows, own = np.arange(case.records.count), case.target.own(case.records)
     others = np.array(p)

@@ -20,7 +20,7 @@ SMALLEST = 1e-12
 
 
 def rmia(case: ModelCase) -> Floats:
-    """With reference models that had the record and models that had not, in equal parts."""
+    """How far the record's likelihood is raised beyond others', over models that had it and models that had not."""
     models = case.models()
     inside, outside = (
         _average(case, models.signals, chosen) for chosen in (models.included, ~models.included)
@@ -29,7 +29,7 @@ def rmia(case: ModelCase) -> Floats:
 
 
 def rmia_offline(case: ModelCase) -> Floats:
-    """With models that had not the record only."""
+    """The same against models that had not the record only."""
     models = case.models()
     outside = _average(case, models.signals, ~models.included)
     return _score(case, 0.5 * ((1.0 + OFFLINE_SLOPE) * outside + (1.0 - OFFLINE_SLOPE)))

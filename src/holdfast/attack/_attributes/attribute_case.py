@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._arguments import checked
+from holdfast._arguments import checked, require_numbers
 from holdfast._arrays import Codes, Floats
 from holdfast.attack._attack import Case, Kind, Knowledge, Task
 from holdfast.attack._attributes.discriminant import GuessingLearner, learner_of, log_share
@@ -135,7 +135,7 @@ class AttributeCase(Case):
 
     def checked(self, guesses: Any) -> Floats:
         """The guesses, one finite number per person and candidate; ties go to what is commonest among own people."""
-        scores = np.asarray(guesses, dtype=np.float64)
+        scores = require_numbers("scores", guesses)
         require(
             scores.shape == (self.count, self.kinds), "scores", scores.shape, "one per person and candidate"
         )

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from holdfast._arguments import Seed, checked
+from holdfast._arguments import Seed, checked, type_of
 from holdfast.attack._attack import Case, Kind, Knowledge
 from holdfast.attack._rows.released_rows import ReleasedRows
-from holdfast.errors import require
+from holdfast.errors import ParameterError, require
 
 Successes = tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
 """Of members, control and blindly: attacks that came true, and all of them."""
@@ -68,10 +69,19 @@ class DisclosureCase(Case):
 
     def checked(self, guesses: Any) -> dict[str, Successes]:
         """The guesses as results by name, three pairs of successes and attacks each."""
+        if not isinstance(guesses, Mapping):
+            raise ParameterError(f"guesses must be a mapping from names to counts, got {type_of(guesses)}")
         for name, counts in guesses.items():
-            fits = len(counts) == 3 and all(0 <= right <= made and made >= 1 for right, made in counts)
-            require(fits, "guesses", name, "three pairs (came true, made): successes of attacks")
+            require(_counts(counts), "guesses", name, "three pairs (came true, made): successes of attacks")
         return dict(guesses)
+
+
+def _counts(counts: Any) -> bool:
+    """Whether these are three pairs of successes and attacks."""
+    try:
+        return len(counts) == 3 and all(0 <= right <= made and made >= 1 for right, made in counts)
+    except (TypeError, ValueError):
+        return False
 
 
 def some_people(people: ReleasedRows, most: int, random: np.random.Generator) -> ReleasedRows:
