@@ -35,7 +35,7 @@ FURTHER = {
     "holdfast.data": "Table Order draft_schema ENGINES",
     "holdfast.learn": "LEARNERS Learner Problem",
     "holdfast.synth": "SYNTHESISERS SynthesisMethod Predicates OneLayer Conjunctions Thresholds Ranges Zeros evaluate",
-    "holdfast.attack": "ATTACKS Attack AttackReport AttackResult Attacker synthetic_membership shadow_release",
+    "holdfast.attack": "ATTACKS Attack AttackReport synthetic_membership shadow_release",
     "holdfast.audit": "audit AuditResult membership_game",
     "holdfast.refute": "refute",
     "holdfast.dossier": "compare",
