@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from holdfast import PrivateLogisticRegression, PrivateRidge, Synthesizer, adult
-from holdfast.attack import AttributeReport, AttributeRisk, attribute_risk
+from holdfast.attack import Attacker, AttackReport, AttributeResult, attribute_risk
 from holdfast.data import Categorical, Numeric, Schema, open_table
 
 HERE = Path(__file__).resolve().parent
@@ -82,7 +82,7 @@ def points(value: float) -> str:
     return f"{100 * value:+.1f}"
 
 
-def rows(risk: AttributeRisk) -> list[str]:
+def rows(risk: AttributeResult) -> list[str]:
     """The table of one column: the imputer and every attack, by the attacker's own people."""
     head = "| own people | " + " | ".join(f"{size:,}" for size in risk.sizes) + " | members |"
     lines = [head, "|---|" + "---|" * (len(risk.sizes) + 1)]
@@ -93,7 +93,7 @@ def rows(risk: AttributeRisk) -> list[str]:
     return [*lines, ""]
 
 
-def told(risk: AttributeRisk) -> str:
+def told(risk: AttributeResult) -> str:
     """What the figures mean, in words that follow from them."""
     gain, gap, surest, small = risk.gain(), risk.gap(), risk.surest(), risk.gain(size=risk.sizes[0])
     many, few = risk.sizes[-1], risk.sizes[0]
@@ -127,7 +127,7 @@ def told(risk: AttributeRisk) -> str:
     )
 
 
-def picture(report: AttributeReport | AttributeRisk, name: str, png: Path | None) -> str:
+def picture(report: AttackReport[AttributeResult] | AttributeResult, name: str, png: Path | None) -> str:
     mpl.rcParams["svg.hashsalt"] = "holdfast"
     drawn = report.plot()
     drawn.savefig(HERE / "figures" / f"attributes_{name}.svg", metadata={"Date": None})
@@ -153,7 +153,7 @@ def warfarin_part(folder: Path, png: Path | None) -> list[str]:
         "al. 2014 first asked).",
         "",
     ]
-    found: dict[str, AttributeReport] = {}
+    found: dict[str, AttackReport[AttributeResult]] = {}
     for name, epsilon in (("without privacy", np.inf), ("with epsilon = 1", 1.0)):
         model = PrivateRidge(epsilon=epsilon, delta=1e-6, penalty=1e-3, random_state=SEED).fit(
             people, target="dose"
@@ -211,8 +211,7 @@ def warfarin_part(folder: Path, png: Path | None) -> list[str]:
             sensitive="vkorc1",
             target="dose",
             schema=WARFARIN,
-            response=known,
-            attacks=["bayes"],
+            attacker=Attacker(response=known, attacks=["bayes"]),
             random_state=SEED,
         )["vkorc1"]
         lines.append(
@@ -262,7 +261,7 @@ def adult_part(png: Path | None) -> list[str]:
     lines = ["## Every column of a census", ""]
     lines += [
         "A private model of income (epsilon = 1) on Adult, each of its columns guessed in turn by someone who has "
-        f"{report.risks[0].sizes[-1]:,} people of their own.",
+        f"{report.results[0].sizes[-1]:,} people of their own.",
         "",
         "```text",
         report.table(),
@@ -320,7 +319,7 @@ def rows_part(folder: Path) -> list[str]:
     return [*lines, ""]
 
 
-def told_of_rows(risk: AttributeRisk) -> str:
+def told_of_rows(risk: AttributeResult) -> str:
     return told(risk).replace("the model", "the table")
 
 
@@ -415,7 +414,8 @@ three parts, and `attribute_risk` gives all three.
 about membership says nothing against it; dropping or coarsening a column does.
 
 ```text
-attribute_risk(model, table, fresh=others, sensitive="vkorc1", target="dose", knows=["age", "weight"])
+attacker = Attacker(knows=["age", "weight"])
+attribute_risk(model, table, fresh=others, sensitive="vkorc1", target="dose", attacker=attacker)
 holdfast attack attribute m.holdfast --members in.parquet --fresh out.parquet --sensitive vkorc1 --target dose
 ```
 

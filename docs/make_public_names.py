@@ -29,13 +29,13 @@ HEADLINE = {
 }
 """Names of `holdfast` itself, by what a user wants to do."""
 FURTHER = {
-    "holdfast.privacy": """Assumption PrivacyCurve GaussianDP ZCDP RenyiDP BoundedRange LossDistribution WithSlack calibrate
-        Mechanism MECHANISMS Gaussian Laplace DiscreteGaussian DiscreteLaplace VectorLaplace Exponential
+    "holdfast.privacy": """Assumption PrivacyCurve GaussianDP ZCDP RenyiDP BoundedRange LossDistribution WithSlack
+        calibrate Mechanism MECHANISMS Gaussian Laplace DiscreteGaussian DiscreteLaplace VectorLaplace Exponential
         PermuteAndFlip RandomisedResponse SubsampledGaussian""",
     "holdfast.data": "Table Order draft_schema ENGINES",
     "holdfast.learn": "LEARNERS Learner Problem",
     "holdfast.synth": "SYNTHESISERS SynthesisMethod Predicates OneLayer Conjunctions Thresholds Ranges Zeros evaluate",
-    "holdfast.attack": "ATTACKS ROWS_ATTACKS synthetic_membership shadow_release AttackResult",
+    "holdfast.attack": "ATTACKS Attack AttackReport synthetic_membership shadow_release",
     "holdfast.audit": "audit AuditResult membership_game",
     "holdfast.refute": "refute",
     "holdfast.dossier": "compare",

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from holdfast.attack import ATTACKS
 from holdfast.errors import HoldfastError
 from holdfast.learn._catalogue import LEARNERS
 from holdfast.learn._estimators.recommend import panel
@@ -108,6 +109,33 @@ def _method_row(method: Learner | SynthesisMethod, *further: str) -> str:
     neighbours = ", ".join(f"`{name}`" for name in method.adjacencies)
     pure = "yes" if method.pure else "no"
     return _row(f"`{method.name}`", what, method.paper, *further, pure, f"`{method.currency}`", neighbours)
+
+
+KINDS_OF_ATTACKS = {
+    "model": "On a model: who was in the data? Scores of records, by",
+    "rows": "On released rows: who was in the data? Scores of records, by",
+    "attribute": "On an attribute of people, by a model or by rows: scores of candidates, by",
+    "disclosure": "Of disclosure by released rows: what comes true more often for members, by",
+}
+
+
+def attacks() -> str:
+    """Every entry of ATTACKS, a table for each kind: by what it guesses, what it knows, and where it is from."""
+    text = ""
+    for kind, head in KINDS_OF_ATTACKS.items():
+        text += ("\n" if text else "") + _head("name", head, "knows", "made for", "paper")
+        for attack in ATTACKS:
+            if attack.kind == kind:
+                does = re.sub(r"\s+", " ", (attack.guess.__doc__ or "").split("\n\n")[0]).rstrip(".")
+                tasks = "any model" if len(attack.tasks) == 2 else attack.tasks[0]
+                text += _row(
+                    f"`{attack.name}`",
+                    (does[:1].lower() + does[1:]).replace("|", "\\|"),
+                    ", ".join(attack.knows),
+                    "rows" if "rows" in attack.knows else tasks,
+                    f"[{attack.paper}](papers.md)",
+                )
+    return text
 
 
 def benchmarks() -> str:
@@ -291,6 +319,7 @@ TABLES = {
     "_generated/currencies.md": currencies,
     "_generated/methods.md": methods,
     "_generated/synthesisers.md": synthesisers,
+    "_generated/attacks.md": attacks,
     "benchmarks.md": benchmarks,
     "../README.md": readme,
 }

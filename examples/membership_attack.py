@@ -18,13 +18,15 @@ import matplotlib.pyplot as plt
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 
-from holdfast.attack import MembershipReport, membership
+from holdfast.attack import AttackReport, MembershipResult, ShadowModels, membership
 from holdfast.attack._roc import draw_roc
 from holdfast.errors import NotPrivateWarning
 from holdfast.learn import PrivateLogisticRegression
 
+Reports = tuple[AttackReport[MembershipResult], AttackReport[MembershipResult]]
 
-def attacked(*, seed: int | None = None) -> tuple[MembershipReport, MembershipReport]:
+
+def attacked(*, seed: int | None = None) -> Reports:
     """The forest's report, and the private model's."""
     X, y = make_classification(1600, n_features=12, n_informative=6, flip_y=0.2, random_state=2)
     people: Any = {"members": (X[:800], y[:800]), "non_members": (X[800:], y[800:])}
@@ -32,13 +34,13 @@ def attacked(*, seed: int | None = None) -> tuple[MembershipReport, MembershipRe
     private = PrivateLogisticRegression(epsilon=1.0, row_norm=4.0, classes=[0, 1], random_state=seed)
     private.fit(*people["members"])
     forest_report, private_report = (
-        membership(model, **people, attacks=("loss", "lira"), models=8, random_state=0)
+        membership(model, **people, attacks=("loss", "lira"), shadows=ShadowModels(count=8), random_state=0)
         for model in (forest, private)
     )
     return forest_report, private_report
 
 
-def draw(reports: tuple[MembershipReport, MembershipReport]) -> Any:
+def draw(reports: Reports) -> Any:
     """Both ROCs on logarithmic axes: the left edge is who can be found without false alarms."""
     figure, panels = plt.subplots(1, 2, figsize=(9.6, 4.7), sharey=True, layout="constrained")
     titles = ("A forest that learned by heart", "A private model, epsilon 1")

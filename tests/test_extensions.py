@@ -18,7 +18,7 @@ import pytest
 import holdfast.privacy._mechanisms as mechanisms
 from holdfast import Account, Categorical, Numeric, Release, Schema, open_table
 from holdfast._assumption import Assumption
-from holdfast.attack import ATTACKS, membership
+from holdfast.attack import ATTACKS, Attack, Attacker, Scoring, ShadowModels, Target, membership
 from holdfast.data._engines import engine_for
 from holdfast.data._engines.engine import Engine
 from holdfast.data._engines.memory import connect as in_memory
@@ -425,27 +425,27 @@ def test_an_attack_of_others_is_played_and_noted(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(ParameterError, match="a name of holdfast's own"):
         membership(model, attacks=[replace(loss)], **told)
     install(monkeypatch, "holdfast.attacks", Point("mine", mine))
-    assert "mine" in membership(model, attacks="all", models=4, **told).notes
+    assert "mine" in membership(model, attacks="all", shadows=ShadowModels(count=4), **told).notes
     assert "is from the package" in membership(model, attacks="mine", **told).notes["mine"]
 
 
 def test_an_attribute_attack_of_others_is_marked_on_the_internal_page() -> None:
     """Its author's word stands in the report and, through it, on the owner's page."""
-    from holdfast.attack import AttributeAttack, attribute_risk
+    from holdfast.attack import attribute_risk
 
     people = {"s": Y[:240] > 0, "a": X[:240, 0], "y": (Y[:240] > 0) ^ (X[:240, 1] > 1)}
     cut, others = ({k: v[part] for k, v in people.items()} for part in (slice(80), slice(80, None)))
-    mine = AttributeAttack(name="mine", score=lambda case: case.imputed, paper="none")
+    mine = Attack(
+        name="mine", kind="attribute", guess=lambda case: case.imputed, paper="none", knows=("answers",)
+    )
     risk = attribute_risk(
-        lambda rows: np.full(len(rows["s"]), 0.5),
+        Target.of(lambda rows: np.full(len(rows["s"]), 0.5), classes=[False, True]),
         cut,
         fresh=others,
         sensitive="s",
         target="y",
-        classes=[False, True],
-        sizes=(50,),
-        surest=10,
-        attacks=[mine],
+        attacker=Attacker(own=(50,), attacks=[mine]),
+        scoring=Scoring(surest=10),
         random_state=0,
     )["s"]
     words = "the attack 'mine' is not registered: that it sees no answers is the claim of its author"

@@ -31,7 +31,14 @@ from sklearn.linear_model import LogisticRegression
 from studies.benchmarks.learning_data import adult, environment
 from studies.benchmarks.public_data import data_file
 
-from holdfast.attack import AttackResult, MembershipReport, Records, membership, reference_models
+from holdfast.attack import (
+    AttackReport,
+    MembershipResult,
+    Records,
+    ShadowModels,
+    membership,
+    reference_models,
+)
 from holdfast.learn import PrivateLogisticRegression
 
 HERE = Path(__file__).resolve().parent
@@ -50,7 +57,7 @@ def forest_data(seed: int, count: int = 1500) -> tuple[Pair, Pair]:
     return (X[:count], y[:count]), (X[count:], y[count:])
 
 
-def art(python: Path, members: Pair, others: Pair, seed: int) -> dict[str, AttackResult]:
+def art(python: Path, members: Pair, others: Pair, seed: int) -> dict[str, MembershipResult]:
     """ART's black-box attacks, in its own environment."""
     file = python.parents[1] / f"forest-{seed}.npz"
     np.savez(file, rows=np.vstack([members[0], others[0]]), labels=np.concatenate([members[1], others[1]]))
@@ -58,7 +65,7 @@ def art(python: Path, members: Pair, others: Pair, seed: int) -> dict[str, Attac
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     return {
-        f"ART black-box, {line['kind']}": AttackResult(
+        f"ART black-box, {line['kind']}": MembershipResult(
             attack=line["kind"],
             member_scores=line["members"],
             non_member_scores=line["others"],
@@ -70,14 +77,18 @@ def art(python: Path, members: Pair, others: Pair, seed: int) -> dict[str, Attac
 
 def forest(python: Path, seeds: int) -> str:
     """The bars: mean over seeds, and whether they are met."""
-    found: dict[str, list[AttackResult]] = {}
+    found: dict[str, list[MembershipResult]] = {}
     accuracy = []
     for seed in range(seeds):
         members, others = forest_data(seed)
         model = RandomForestClassifier(random_state=seed).fit(*members)
         accuracy.append((model.score(*members), model.score(*others)))
         report = membership(
-            model, members=members, non_members=others, models=16, random_state=seed, jobs=JOBS
+            model,
+            members=members,
+            non_members=others,
+            shadows=ShadowModels(count=16, jobs=JOBS),
+            random_state=seed,
         )
         for name, result in ({r.attack: r for r in report} | art(python, members, others, seed)).items():
             found.setdefault(name, []).append(result)
@@ -131,7 +142,7 @@ def adult_people() -> tuple[Pair, Pair]:
     return (table.train, table.train_labels), (table.test, table.test_labels)
 
 
-def table(title: str, report: MembershipReport, seconds: float, *, more: str = "") -> str:
+def table(title: str, report: AttackReport[MembershipResult], seconds: float, *, more: str = "") -> str:
     """One model's attacks; seconds of attacks with reference models include training them."""
     rows = [
         f"| {r.attack} | {r.auc:.4f} | {r.tpr_at(0.01).summary()} | {r.tpr_at(0.001).summary()} | "
@@ -157,7 +168,12 @@ def attacked(title: str, model: Any, members: Pair, others: Pair, **more: Any) -
     model.fit(*members)
     start = time.perf_counter()
     report = membership(
-        model, members=members, non_members=others, models=16, random_state=0, jobs=JOBS, **more
+        model,
+        members=members,
+        non_members=others,
+        shadows=ShadowModels(count=16, jobs=JOBS),
+        random_state=0,
+        **more,
     )
     seconds = time.perf_counter() - start
     print(title, f"{seconds:.1f} s", report.table(), sep="\n", flush=True)

@@ -26,7 +26,7 @@ import sklearn
 from sklearn.tree import DecisionTreeClassifier
 
 from holdfast import PrivateLogisticRegression, adult
-from holdfast.attack import attribute_risk
+from holdfast.attack import Attacker, Scoring, Target, attribute_risk
 from holdfast.attack._attributes.people import People
 from holdfast.data._schema import Categorical, Numeric, Schema
 
@@ -48,8 +48,8 @@ def all_columns() -> str:
         [
             "## All columns of Adult, a fitted logistic regression",
             "",
-            f"{len(report)} columns, own people {', '.join(f'{size:,}' for size in report.risks[0].sizes)}, "
-            f"{report.risks[0].outcome().members.size:,} members and as many fresh people: **{spent:.1f} s of "
+            f"{len(report)} columns, own people {', '.join(f'{size:,}' for size in report.results[0].sizes)}, "
+            f"{report.results[0].outcome().members.size:,} members and as many fresh people: **{spent:.1f} s of "
             f"processor time** on one core, {wall:.1f} s by the clock at a load of {load:.1f}; the slowest column is "
             f"`{slowest.sensitive}` ({slowest.seconds:.1f} s by the clock).",
             "",
@@ -96,26 +96,28 @@ def beside_peers(python: Path | None) -> tuple[str, list[str]]:
         one_hot(train), train[:, -1].astype(int)
     )
     lines: list[dict[str, Any]] = []
-    releases: tuple[tuple[str, Any, dict[str, Any]], ...] = (
-        ("a model", model, {"target": "income", "classes": [0, 1], "prepare": lambda X: one_hot(as_rows(X))}),
-        ("rows", dict(zip(NAMES, rows.T, strict=True)), {"disclosure": False}),
+    asked_as_rows = Target.of(model, prepare=lambda X: one_hot(as_rows(X)))
+    releases: tuple[tuple[str, Any, str | None], ...] = (
+        ("a model", asked_as_rows, "income"),
+        ("rows", dict(zip(NAMES, rows.T, strict=True)), None),
     )
-    for said, release, more in releases:
+    for said, release, target in releases:
         told: dict[str, Any] = {
             "fresh": np.concatenate([fresh, own]),
             "sensitive": "sex",
             "schema": schema,
-            "sizes": (OWN,),
+            "target": target,
+            "scoring": Scoring(disclosure=False),
             "random_state": 0,
-            **more,
         }
         spent = time.process_time()
-        risk = attribute_risk(release, train, **told)["sex"]
+        risk = attribute_risk(release, train, attacker=Attacker(own=(OWN,)), **told)["sex"]
         spent = time.process_time() - spent
         lines.append({"peer": f"holdfast, {said}: all of these together", "seconds": spent})
         for name in ("imputer", *risk.attacks):
             start = time.process_time()
-            attribute_risk(release, train, attacks=[risk.headline if name == "imputer" else name], **told)
+            attacker = Attacker(own=(OWN,), attacks=[risk.headline if name == "imputer" else name])
+            attribute_risk(release, train, attacker=attacker, **told)
             lines.append(
                 {
                     "peer": f"holdfast, {said}: {name}",

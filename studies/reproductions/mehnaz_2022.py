@@ -23,8 +23,8 @@ from sklearn.tree import DecisionTreeClassifier
 from studies.reproductions.seed_data import read
 from studies.reproductions.seed_page import stamp, write
 
-from holdfast.attack._attributes.case import AttributeCase, Response
-from holdfast.attack._attributes.mehnaz import CSMIA, LOMIA
+from holdfast.attack._attacks.mehnaz import CSMIA, LOMIA
+from holdfast.attack._attributes.attribute_case import AttributeCase, Response
 
 Floats = NDArray[np.float64]
 SEED = 2022
@@ -128,7 +128,7 @@ def guessed(survey: Survey, model: Any) -> dict[str, NDArray[np.int64]]:
         response=response,
         answers=survey.asked(model),
     )
-    found = {attack.name.upper(): attack.scores(case).argmax(axis=1) for attack in (CSMIA, LOMIA)}
+    found = {attack.name.upper(): attack(case).argmax(axis=1) for attack in (CSMIA, LOMIA)}
     if survey.members == len(survey.secret):
         return found
     own = np.arange(survey.members, survey.members + min(OWN, (len(survey.secret) - survey.members) // 2))

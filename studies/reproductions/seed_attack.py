@@ -14,8 +14,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.attack import Case, Records, Target
-from holdfast.attack._models.metric_based import entropy, loss
+from holdfast.attack import ModelCase, Records, Target
+from holdfast.attack._attacks.metric_based import entropy, loss
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Logistic, Softmax, Squared
 from holdfast.learn._rows.examples import ArrayExamples
@@ -168,7 +168,7 @@ def _descent(kind: Kind, examples: ArrayExamples, epsilon: float, seed: int, ste
 def scores(data: Pool, weights: Floats, records: Records) -> Floats:
     """Larger for members: minus the loss of a regression, minus the entropy of a classifier."""
     if data.kind == "lasso":
-        return loss(Case(target=Target.of(lambda rows: rows @ weights), records=records))
+        return loss(ModelCase(target=Target.of(lambda rows: rows @ weights), records=records))
     classes = list(range(CLASSES[data.kind]))
     matrix = weights if weights.ndim == 2 else np.vstack([np.zeros_like(weights), weights])
 
@@ -176,7 +176,7 @@ def scores(data: Pool, weights: Floats, records: Records) -> Floats:
         z = rows @ matrix.T
         return np.asarray(np.exp(z - np.logaddexp.reduce(z, axis=1)[:, None]))
 
-    return entropy(Case(target=Target.of(probabilities, classes=classes), records=records))
+    return entropy(ModelCase(target=Target.of(probabilities, classes=classes), records=records))
 
 
 def success(data: Pool, weights: Floats) -> float:

@@ -9,18 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.attack import AttackResult, MembershipReport
-from holdfast.attack._result import NOTICE, proved_curve
+from holdfast.attack import AttackReport, DisclosureResult, MembershipResult
+from holdfast.attack._proof import proved_curve
+from holdfast.attack._report import NOTICE
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.privacy import Adjacency, ApproxDP, Guarantee, PrivacyUnit, PureDP, TradeOff
 
 scores = st.lists(st.floats(-10, 10), min_size=1, max_size=40)
 
 
-def _result(**changed: Any) -> AttackResult:
+def _result(**changed: Any) -> MembershipResult:
     random = np.random.default_rng(1)
     given = {"member_scores": random.normal(2.5, 1, 500), "non_member_scores": random.normal(0, 1, 500)}
-    return AttackResult(attack="loss", **(given | changed))
+    return MembershipResult(attack="loss", **(given | changed))
 
 
 def _guarantee(adjacency: Adjacency, epsilon: float) -> Guarantee:
@@ -29,7 +30,7 @@ def _guarantee(adjacency: Adjacency, epsilon: float) -> Guarantee:
 
 @given(scores, scores)
 def test_the_measured_curve_is_one_that_tests_reach(inside: list[float], outside: list[float]) -> None:
-    result = AttackResult(attack="x", member_scores=np.array(inside), non_member_scores=np.array(outside))
+    result = MembershipResult(attack="x", member_scores=np.array(inside), non_member_scores=np.array(outside))
     curve = result.trade_off()
     assert curve.claim == "measured"
     for rate in (0.0, 0.01, 0.3):
@@ -67,10 +68,10 @@ def test_the_error_is_shared_among_the_attacks_tried() -> None:
     """A lead that one attack alone may report is not enough for the best of very many."""
     random = np.random.default_rng(0)
     members, others = random.normal(0.45, 1, 300), random.normal(0, 1, 300)
-    alone = AttackResult(attack="x", member_scores=members, non_member_scores=others)
+    alone = MembershipResult(attack="x", member_scores=members, non_member_scores=others)
     coin = TradeOff([0, 1], [1, 0], claim="proved")
     assert alone.verdict(coin) == "warning"
-    many = AttackResult(attack="x", member_scores=members, non_member_scores=others, tried=10**6)
+    many = MembershipResult(attack="x", member_scores=members, non_member_scores=others, tried=10**6)
     assert many.verdict(coin) == "consistent"
 
 
@@ -86,7 +87,7 @@ def test_a_promise_about_removal_counts_twice_for_people_who_replace_each_other(
 def test_the_mirrored_test_is_held_against_the_proof_too() -> None:
     """Nobody can be pointed at as a member, but a third of the others can be cleared with certainty."""
     members, others = np.ones(900), np.r_[np.ones(600), np.zeros(300)]
-    result = AttackResult(attack="x", member_scores=members, non_member_scores=others)
+    result = MembershipResult(attack="x", member_scores=members, non_member_scores=others)
     assert result.tpr_at(0.01) == 0.0
     assert result.verdict(ApproxDP(0.1, 1e-6)) == "warning"
     one_sided = TradeOff(
@@ -96,7 +97,7 @@ def test_the_mirrored_test_is_held_against_the_proof_too() -> None:
 
 
 def test_the_most_exposed_are_marked_as_sensitive() -> None:
-    shown = AttackResult(
+    shown = MembershipResult(
         attack="x", member_scores=np.array([1.0, 5.0, 3.0]), non_member_scores=np.zeros(1)
     ).most_exposed(2)
     assert shown.rows == (1, 2)
@@ -116,7 +117,7 @@ def test_figures_without_anybodys_score() -> None:
 def test_the_stored_roc_has_about_a_hundred_points_that_were_reached(
     inside: list[float], outside: list[float]
 ) -> None:
-    result = AttackResult(attack="x", member_scores=np.array(inside), non_member_scores=np.array(outside))
+    result = MembershipResult(attack="x", member_scores=np.array(inside), non_member_scores=np.array(outside))
     stored, whole = result.to_json()["roc"], set(zip(*(axis.tolist() for axis in result.roc()), strict=True))
     points = list(zip(stored["false_alarm"], stored["found"], strict=True))
     assert set(points) <= whole
@@ -147,8 +148,8 @@ def test_bad_scores_are_refused_without_being_shown() -> None:
 
 def test_a_report_picks_the_best_and_the_gravest(tmp_path: Path) -> None:
     weak = _result(member_scores=np.random.default_rng(2).normal(0, 1, 500), proved=PureDP(1.0).trade_off())
-    report = MembershipReport(
-        results=(weak, _result(proved=PureDP(1.0).trade_off())), skipped={"lira": "no train"}
+    report = AttackReport(
+        kind="model", results=(weak, _result(proved=PureDP(1.0).trade_off())), skipped={"lira": "no train"}
     )
     assert report.best() is report.results[1]
     assert report.verdict() == "warning"
@@ -158,3 +159,24 @@ def test_a_report_picks_the_best_and_the_gravest(tmp_path: Path) -> None:
         report["lira"]
     report.plot().savefig(tmp_path / "roc.svg")
     assert (tmp_path / "roc.svg").stat().st_size > 5000
+
+
+def test_a_report_holds_results_of_one_kind() -> None:
+    disclosed = DisclosureResult(attack="linkability", members=(6, 10), control=(2, 10), blind=(1, 10))
+    assert AttackReport(kind="disclosure", results=(disclosed,)).verdict(PureDP(0.1)) == "unclaimed"
+    mixed: Any = (_result(), disclosed)
+    with pytest.raises(ParameterError, match="results must be of one kind"):
+        AttackReport(kind="model", results=mixed)
+    with pytest.raises(ParameterError, match="one or more"):
+        AttackReport(kind="model", results=())
+
+
+def test_every_kind_of_report_is_stored_alike() -> None:
+    disclosed = DisclosureResult(attack="linkability", members=(6, 10), control=(2, 10), blind=(1, 10))
+    for kind, result in (("model", _result()), ("rows", _result()), ("disclosure", disclosed)):
+        one_kind: Any = kind
+        stored = AttackReport(kind=one_kind, results=(result,)).to_json()
+        assert stored["kind"] == kind
+        assert set(stored) == {
+            *("kind", "audience", "verdict", "models", "attacks", "skipped", "notes", "disclosure")
+        }

@@ -60,7 +60,7 @@ LIBRARIES = (
     "scipy.special",
     "sklearn.ensemble",
     "sklearn.linear_model",
-    "holdfast.attack._report",
+    "holdfast.attack._membership",
     "holdfast.audit._run",
     "holdfast.dossier._dossier",
     "holdfast.learn._estimators",

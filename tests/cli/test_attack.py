@@ -11,6 +11,8 @@ from click.testing import CliRunner, Result
 
 from holdfast._cli.app import app
 from holdfast.data import Categorical, Numeric, Schema, open_table
+from holdfast.dossier._stored_evidence import read_attacks
+from holdfast.errors import FormatError
 from holdfast.learn import PrivateLogisticRegression, PrivateRidge
 
 
@@ -227,6 +229,10 @@ def test_released_rows_are_attacked_for_whole_people_too(house: Path) -> None:
     plain = json.loads(shown.stdout)
     assert plain["audience"] == "internal"
     assert {"linkability", "singling out"} <= {one["attack"].split(":")[0] for one in plain["attacks"]}
+    assert plain["kind"] == "disclosure"
+    (house / "disclosure.json").write_text(shown.stdout, encoding="utf-8")
+    with pytest.raises(FormatError, match="a disclosure report has no curve to draw"):
+        read_attacks(house / "disclosure.json")
     refused = run(
         "attack", "disclosure", house / "members.parquet", *told[3:], "--control", house / "other.parquet"
     )

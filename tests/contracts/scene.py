@@ -12,6 +12,8 @@ import pandas as pd
 
 import holdfast
 from holdfast.attack import (
+    Attacker,
+    Scoring,
     attribute_risk,
     invertibility,
     membership,
@@ -261,9 +263,7 @@ def _tables(folder: Path, corpus: Corpus) -> None:
 def _evidence(folder: Path, corpus: Corpus) -> None:
     own, model = corpus.objects["PrivateLogisticRegression"][:2]
     first, second = ((np.full((8, 1), share), np.array([0, 1] * 4)) for share in (0.25, 0.5))
-    corpus.keep(
-        membership(model, members=first, non_members=second, attacks="loss", models=2, random_state=1)
-    )
+    corpus.keep(membership(model, members=first, non_members=second, attacks="loss", random_state=1))
     rows = frame(seed=2).drop(columns="ill")
     corpus.keep(
         synthetic_membership(frame(seed=1), members=frame(seed=2), non_members=frame(seed=4), schema=schema())
@@ -280,8 +280,8 @@ def _evidence(folder: Path, corpus: Corpus) -> None:
             schema=schema(),
             sensitive="group",
             target="ill",
-            targets=20,
-            sizes=(10,),
+            attacker=Attacker(own=(10,)),
+            scoring=Scoring(people=20),
             random_state=1,
         )
     )

@@ -17,7 +17,7 @@ import pyarrow.parquet as parquet
 import pytest
 from sklearn.base import is_classifier
 
-from holdfast.attack import attribute_risk
+from holdfast.attack import Attacker, Scoring, attribute_risk
 from holdfast.attack._models.target import Target, read_records
 from holdfast.data import Categorical, Encoder, Identifier, Numeric, Schema, open_table
 from holdfast.data._schema.kinds import Column
@@ -419,9 +419,8 @@ def test_attacks_ask_about_the_people_who_have_one(tmp_path: Path) -> None:
             sensitive="kind",
             target=target,
             schema=declared(target),
-            attacks=["bayes"],
-            sizes=[50],
-            disclosure=False,
+            attacker=Attacker(attacks=["bayes"], own=[50]),
+            scoring=Scoring(disclosure=False),
             random_state=0,
         )
         assert "are left out" in report["kind"].notes["target"]

@@ -93,7 +93,7 @@ def _registry(path: str) -> tuple[ModuleType, list[Any]]:
 
 def _home(thing: Any) -> Path:
     """The file in which a class, a function or the function of an entry is written."""
-    for name in ("run", "score", "connect"):
+    for name in ("run", "guess", "connect"):
         thing = thing if inspect.isclass(thing) else getattr(thing, name, thing)
     written = thing if inspect.isclass(thing) or inspect.isfunction(thing) else type(thing)
     return Path(inspect.getfile(written)).resolve()

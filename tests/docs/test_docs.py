@@ -182,6 +182,7 @@ def test_every_command_has_help_and_says_what_its_options_do() -> None:
         "_generated/currencies.md",
         "_generated/methods.md",
         "_generated/synthesisers.md",
+        "_generated/attacks.md",
         "benchmarks.md",
         "../README.md",
     ],

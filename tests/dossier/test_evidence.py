@@ -211,18 +211,17 @@ def test_an_estimate_is_shown_as_one() -> None:
 
 
 def test_an_attribute_attack_is_a_point_in_the_picture_of_the_proof() -> None:
-    from holdfast.attack import attribute_risk
-    from tests.attack.attributes.attribute_people import schema, table, true_model
+    from tests.attack.attributes.attribute_people import risk_of, schema, table, true_model
 
     rows = table(300, seed=1)
-    report = attribute_risk(
+    report = risk_of(
         true_model(),
         rows[:100],
         fresh=rows[100:],
         sensitive="s",
         target="y",
         schema=schema(),
-        sizes=(50,),
+        own=(50,),
         surest=10,
         random_state=0,
     )

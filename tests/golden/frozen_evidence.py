@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from holdfast._arrays import Floats
-from holdfast.attack import ATTACKS, ROWS_ATTACKS, membership, shadow_release, synthetic_membership
+from holdfast.attack import ShadowModels, membership, shadow_release, synthetic_membership
 from holdfast.audit import AuditResult, audit, membership_game
 from holdfast.dossier import Accuracy, Bars, Dossier, compare
 from holdfast.learn import PrivateLogisticRegression
@@ -90,9 +90,8 @@ def report(target: Any, **more: Any) -> Any:
         target,
         members=(x[:120], y[:120]),
         non_members=(x[120:], y[120:]),
-        models=4,
+        shadows=ShadowModels(count=4, jobs=1),
         random_state=0,
-        jobs=1,
         **more,
     )
 
@@ -100,7 +99,6 @@ def report(target: Any, **more: Any) -> Any:
 def attacks() -> Iterator[tuple[str, Plain]]:
     """Every attack on a private model and on an open one; the game with coins, and attacks on rows."""
     x, y = labelled()
-    yield "attack/names", [[one.name for one in ATTACKS], [one.name for one in ROWS_ATTACKS]]
     for name, target in (("private", model()), ("open", LogisticRegression(C=100.0).fit(x[:120], y[:120]))):
 
         def made(t: Any = target) -> Any:
@@ -153,7 +151,7 @@ def attacks() -> Iterator[tuple[str, Plain]]:
             lambda data: data[draw.permutation(len(data))],
             np.full((1, 3), 3.0),
             crowd,
-            size=40,
+            beside=40,
             trials=30,
             proved=PureDP(1.0),
             random_state=0,

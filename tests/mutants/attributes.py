@@ -27,7 +27,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="attribute: removal counted once for members who are replaced",
-        target="attack/attribute_risk:_comparable",
+        target="attack:comparable_curve",
         old="proved_curve(proof, adjacency)",
         new="proved_curve(proof, proof.adjacency)",
         tests=(f"{_RISK}::test_a_bound_needs_the_curve_of_the_right_neighbours",),
@@ -35,8 +35,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="attribute: the imputer is kept with fewer people than the attack",
         target="attack/attribute_risk:_outcomes",
-        old="found.imputer[size] = _outcome(at.imputed",
-        new="at = case.at(min(sizes)); found.imputer[size] = _outcome(at.imputed",
+        old="outcomes.imputer[size] = _outcome(at.imputed",
+        new="at = case.at(min(sizes)); outcomes.imputer[size] = _outcome(at.imputed",
         tests=(f"{_RISK}::test_the_advantage_vanishes_with_people_of_ones_own",),
     ),
     Fault(
@@ -62,14 +62,14 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="attribute: ties go to the first candidate",
-        target="attack:AttributeAttack.scores",
-        old="made + 1e-9 * case.marginal",
-        new="made",
+        target="attack:AttributeCase.checked",
+        old="scores + 1e-9 * self.marginal",
+        new="scores",
         tests=(f"{_CONTRACT}::test_ties_go_to_the_commonest",),
     ),
     Fault(
         name="attribute: one model refutes",
-        target="attack/attributes:AttributeRisk.verdict",
+        target="attack:AttributeResult.verdict",
         old='return "warning" if',
         new='return "refuted" if',
         tests=(f"{_RISK}::test_the_game_with_coins_fits_a_model_of_the_members_alone",),
@@ -90,7 +90,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="attribute: the sentence that epsilon does not limit this is gone",
-        target="attack:AttributeReport.summary",
+        target="attack:AttributeResult.summary_of",
         old='f"  {UNLIMITED}"',
         new='""',
         tests=(
@@ -121,8 +121,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="attribute: nobody says whose attack it is",
         target="attack:attribute_risk",
-        old="notes=notes | whose",
-        new="notes=notes",
+        old="notes |= notes_about(chosen)",
+        new="",
         tests=(
             "tests/test_extensions.py::test_an_attribute_attack_of_others_is_marked_on_the_internal_page",
         ),
@@ -143,9 +143,23 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="attribute: copies that another attack finds are not told",
-        target="attack:AttributeRisk.widest_gap",
+        target="attack:AttributeResult.widest_gap",
         old="widest = max(gaps, key=lambda name: gaps[name].low)",
         new="widest = self.headline",
         tests=(f"{_RISK}::test_rows_are_attacked_too",),
+    ),
+    Fault(
+        name="attribute: an error of the response is forgotten without a word",
+        target="attack:Attacker.__post_init__",
+        old='self.response_error is None or self.response == "approximate"',
+        new="True",
+        tests=(f"{_RISK}::test_what_is_refused",),
+    ),
+    Fault(
+        name="attribute: what a model takes is not prepared",
+        target="attack:Target.preparing",
+        old="outputs(prepare(features))",
+        new="outputs(features)",
+        tests=("tests/attack/models/test_forms.py::test_any_labels_and_any_predictor[01-by_attributes]",),
     ),
 )

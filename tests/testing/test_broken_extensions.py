@@ -11,19 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from holdfast.attack import (
-    ATTACKS,
-    Attack,
-    AttributeAttack,
-    AttributeCase,
-    Case,
-    DisclosureAttack,
-    RowsAttack,
-    RowsCase,
-)
-from holdfast.attack._attributes.fredrikson import fredrikson
-from holdfast.attack._attributes.mehnaz import label_only
-from holdfast.attack._rows.disclosure import DisclosureCase, link
+from holdfast.attack import ATTACKS, Attack, AttributeCase, DisclosureCase, ModelCase, RowsCase
+from holdfast.attack._attacks.fredrikson import fredrikson
+from holdfast.attack._attacks.linkability import link
+from holdfast.attack._attacks.mehnaz import label_only
 from holdfast.data import Categorical, Numeric, Schema
 from holdfast.data._engines.engine import Engine
 from holdfast.data._engines.memory import connect as in_memory
@@ -36,9 +27,7 @@ from holdfast.synth._choice import find_synthesis_method
 from holdfast.testing import (
     EngineStore,
     check_attack,
-    check_attribute_attack,
     check_column,
-    check_disclosure,
     check_engine,
     check_mechanism,
     check_method,
@@ -157,20 +146,20 @@ def test_a_synthesiser_whose_rows_depend_on_unreleased_counts(run: Any) -> None:
 LOSS = next(one for one in ATTACKS if one.name == "loss")
 
 
-def by_place(case: Case) -> Any:
+def by_place(case: ModelCase) -> Any:
     """Members come first, as they do in `membership`."""
     return -np.arange(case.records.count, dtype=float)
 
 
-def at_random(case: Case) -> Any:
+def at_random(case: ModelCase) -> Any:
     """Guesses, and not twice alike."""
     return np.random.default_rng().normal(size=case.records.count)
 
 
-def by_memory() -> Callable[[Case], Any]:
+def by_memory() -> Callable[[ModelCase], Any]:
     """Knows the generator that drew the answers of its exam."""
 
-    def score(case: Case) -> Any:
+    def score(case: ModelCase) -> Any:
         count = case.records.count
         for seed in range(64):
             rows = np.random.default_rng(seed).normal(size=(3 * count // 2, case.records.features.shape[1]))
@@ -178,7 +167,7 @@ def by_memory() -> Callable[[Case], Any]:
                 member = np.zeros(count)
                 member[np.random.default_rng([seed, 1]).permutation(count)[: count // 2]] = 1.0
                 return member
-        return LOSS.score(case)
+        return LOSS.guess(case)
 
     return score
 
@@ -199,13 +188,13 @@ def nearest_first(case: RowsCase) -> Any:
 )
 def test_an_attack_that_peeks_or_whose_p_value_is_not_valid(score: Any, words: Sequence[str]) -> None:
     refused(
-        lambda: check_attack(Attack(name="mine", score=score, paper="none", tasks=("classification",))),
+        lambda: check_attack(replace(LOSS, name="mine", guess=score, tasks=("classification",))),
         *words,
     )
 
 
 def test_an_attack_on_rows_that_peeks() -> None:
-    attack = RowsAttack(name="mine", score=nearest_first, paper="none")
+    attack = Attack(name="mine", kind="rows", guess=nearest_first, paper="none", knows=("rows",))
     refused(lambda: check_attack(attack), "members are known from their place")
 
 
@@ -257,13 +246,27 @@ def by_the_seed(case: AttributeCase) -> Any:
     ids=["by_place", "tossed", "commonest", "two_values", "by_the_seed", "not_numbers"],
 )
 def test_an_attribute_attack_that_peeks_or_finds_nothing(score: Any, words: Sequence[str]) -> None:
-    mine = AttributeAttack(name="mine", score=score, paper="none", tasks=("classification",))
-    refused(lambda: check_attribute_attack(mine), *words)
+    mine = Attack(
+        name="mine",
+        kind="attribute",
+        guess=score,
+        paper="none",
+        knows=("answers",),
+        tasks=("classification",),
+    )
+    refused(lambda: check_attack(mine), *words)
 
 
 def test_an_attribute_attack_that_does_not_say_what_it_reads() -> None:
-    mine = AttributeAttack(name="mine", score=label_only, paper="none", needs=(), tasks=("classification",))
-    refused(lambda: check_attribute_attack(mine), "say in `needs` what it reads")
+    mine = Attack(
+        name="mine",
+        kind="attribute",
+        guess=label_only,
+        paper="none",
+        knows=(),
+        tasks=("classification",),
+    )
+    refused(lambda: check_attack(mine), "names_what_it_lacks", "say in `knows` what it reads")
 
 
 # Disclosure by rows.
@@ -315,7 +318,8 @@ def unrepeatable(case: DisclosureCase) -> Any:
     ids=["flattering", "better_first", "uneven", "blind", "unrepeatable", "impossible"],
 )
 def test_a_disclosure_attack_that_favours_a_group_or_finds_nothing(make: Any, words: Sequence[str]) -> None:
-    refused(lambda: check_disclosure(DisclosureAttack(name="mine", make=make, paper="none")), *words)
+    mine = Attack(name="mine", kind="disclosure", guess=make, paper="none", knows=("rows",))
+    refused(lambda: check_attack(mine), *words)
 
 
 # An engine.
@@ -418,6 +422,6 @@ def test_a_column_whose_encoding_leaves_its_declaration(column: Any, words: Sequ
 
 def test_something_else_is_refused() -> None:
     strange: Any = object()
-    for check in (check_attack, check_attribute_attack, check_column, check_disclosure, check_synthesizer):
+    for check in (check_attack, check_column, check_synthesizer):
         with pytest.raises(ParameterError, match=r"got (attack|column|method)=an object"):
             check(strange)

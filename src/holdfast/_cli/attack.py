@@ -14,9 +14,7 @@ from holdfast._cli.declared_schema import UNIT, declared_schema
 from holdfast._cli.paths import READ, REPLACED, SOURCE, CommandGroup
 
 if TYPE_CHECKING:
-    from holdfast.attack._attributes.result import AttributeReport
-    from holdfast.attack._report import MembershipReport
-    from holdfast.attack._rows.disclosure_result import DisclosureReport
+    from holdfast.attack._report import AttackReport
     from holdfast.data._schema import Schema
 
 _COMMON: dict[str, Callable[..., Any]] = {
@@ -253,7 +251,7 @@ def attribute(
     Example:
       holdfast attack attribute m.holdfast --members in.parquet --fresh out.parquet --sensitive gene --target dose
     """
-    from holdfast.attack import attribute_risk
+    from holdfast.attack import Attacker, Scoring, attribute_risk
 
     release_seen, schema, read = _opened(release, schema_file)
     wanted: Any = sensitive
@@ -265,11 +263,11 @@ def attribute(
         read(members),
         fresh=read(fresh),
         sensitive=wanted,
-        knows=None if knows is None else _columns(knows),
+        attacker=Attacker(
+            knows=None if knows is None else _columns(knows), response=response, attacks=_named(attacks)
+        ),
         target=target,
-        response=response,
-        surest=surest,
-        attacks=_named(attacks),
+        scoring=Scoring(surest=surest),
         schema=schema,
         random_state=seed,
     )
@@ -393,7 +391,7 @@ def _named(attacks: str) -> Any:
 
 
 def _show(
-    report: MembershipReport | AttributeReport | DisclosureReport,
+    report: AttackReport[Any],
     *,
     exposed: int,
     plot: Path | None,
@@ -401,12 +399,11 @@ def _show(
     output: Path | None,
 ) -> None:
     """The figures on the screen or in a file, and the reminder that they are internal."""
-    from holdfast.attack._report import MembershipReport
-    from holdfast.attack._result import NOTICE
+    from holdfast.attack._report import NOTICE
     from holdfast.release._archive import write_atomically
 
     text = json.dumps(report.to_json()) if as_json else report.summary()
-    if exposed and not as_json and isinstance(report, MembershipReport):
+    if exposed and not as_json:
         text = f"{text}\n{report.best().most_exposed(exposed).summary()}"
     if output is not None:
         write_atomically(output, f"{text}\n".encode())

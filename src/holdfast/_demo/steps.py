@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from holdfast.attack import MembershipReport, membership
+from holdfast.attack import AttackReport, MembershipResult, ShadowModels, membership
 from holdfast.audit import AuditResult, Budget, audit
 from holdfast.audit._worst_pairs import HINGE, opposite_records
 from holdfast.data._engines.files import read_table
@@ -113,7 +113,7 @@ def people(part: str) -> Any:
         return read_table(path)
 
 
-def attacks(model: PrivateLogisticRegression, *, count: int) -> MembershipReport:
+def attacks(model: PrivateLogisticRegression, *, count: int) -> AttackReport[MembershipResult]:
     """Members and held-out people, as many of each, drawn at random: the split of Adult was made by a coin."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
@@ -132,8 +132,7 @@ def attacks(model: PrivateLogisticRegression, *, count: int) -> MembershipReport
         members=drawn("train"),
         non_members=drawn("test"),
         attacks=ATTACKS,
-        train=shadow,
-        models=REFERENCE_MODELS,
+        shadows=ShadowModels(train=shadow, count=REFERENCE_MODELS),
         random_state=1,
     )
 

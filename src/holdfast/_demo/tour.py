@@ -11,7 +11,7 @@ from typing import Any
 from holdfast._demo import steps
 from holdfast._demo.broken import too_little_noise
 from holdfast._demo.steps import DELTA, LIMIT, TARGET
-from holdfast.attack import MembershipReport
+from holdfast.attack import AttackReport, MembershipResult
 from holdfast.audit import AuditResult
 from holdfast.data import adult_schema, open_table
 from holdfast.dossier._dossier import Dossier
@@ -34,7 +34,7 @@ def editions(
     ledger: Ledger,
     *,
     audits: Sequence[AuditResult],
-    report: MembershipReport,
+    report: AttackReport[MembershipResult],
     accuracy: Sequence[Accuracy],
 ) -> tuple[Dossier, Dossier]:
     """The public and the internal dossier of the same release files."""
@@ -68,7 +68,7 @@ def demo_summary(
     *,
     public: Dossier,
     audit: AuditResult,
-    report: MembershipReport,
+    report: AttackReport[MembershipResult],
     accuracy: Sequence[Accuracy],
     left: float,
     verification: DossierVerification,

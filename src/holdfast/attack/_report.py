@@ -1,30 +1,135 @@
-"""MembershipReport: what several attacks reached on one model, side by side."""
+"""AttackReport: what several attacks of one kind reached, side by side; AttackResult: what every one of them gives.
+
+Results and reports are functions of private data: they are for the owner of the data only.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from holdfast._arguments import checked
-from holdfast.attack._result import NOTICE, REASONS, AttackResult, Proof, Verdict
+from holdfast.attack._attack import Kind
+from holdfast.attack._proof import GRAVITY, Proof, Verdict
 from holdfast.errors import ParameterError, require
-from holdfast.privacy._wording import rate_text
 
-_GRAVITY: tuple[Verdict, ...] = ("unclaimed", "consistent", "warning", "refuted")
+SHOWN_RATES = (0.01, 0.001)
+"""False-alarm rates that reports show."""
+NOTICE = "INTERNAL: computed from real members, not private; do not publish"
 
 
 @checked
 @dataclass(frozen=True, kw_only=True, eq=False)
-class MembershipReport:
-    """Results in the order of the registry, and why some attacks could not be made. Internal, as its parts are."""
+class AttackResult(ABC):
+    """What one attack reached, or on an attribute what all attacks reached on one column; the base of all results.
 
-    results: tuple[AttackResult, ...]
+    A result is one of `MembershipResult`, `AttributeResult` and `DisclosureResult`.
+
+    Parameters
+    ----------
+    attack : str
+        Its name in reports and on pages.
+    confidence : float
+        With which its limits hold.
+    seconds : float
+        How long it took.
+
+    Examples
+    --------
+    >>> from holdfast.attack import MembershipResult
+    >>> result = MembershipResult(attack="loss", member_scores=[3.0, 2.0], non_member_scores=[1.0, 0.2])
+    >>> isinstance(result, AttackResult), result.audience
+    (True, 'internal')
+    """
+
+    attack: str
+    confidence: float = 0.95
+    seconds: float = 0.0
+    audience: ClassVar[Literal["internal"]] = "internal"
+
+    def goes_by(self, name: str) -> bool:
+        """Whether a report gives it under this name.
+
+        Parameters
+        ----------
+        name : str
+            What somebody asks a report for.
+        """
+        return self.attack == name
+
+    @abstractmethod
+    def verdict(self, claim: Proof | None = None, /) -> Verdict:
+        """What it says about a claim, by default the proof that it was held against."""
+
+    @abstractmethod
+    def strength(self) -> tuple[float, ...]:
+        """By what the attacks of a report are compared, the larger the stronger."""
+
+    @abstractmethod
+    def summary(self) -> str:
+        """A few lines that a statistician can read."""
+
+    @abstractmethod
+    def to_json(self) -> dict[str, Any]:
+        """The figures, without what belongs to anybody."""
+
+    # How several of them stand beside each other.
+    @classmethod
+    @abstractmethod
+    def table_of(cls, report: AttackReport[Any]) -> str:
+        """One line for each result of the report."""
+
+    @classmethod
+    @abstractmethod
+    def summary_of(cls, report: AttackReport[Any]) -> str:
+        """The table of the report, what it means, and what was left out."""
+
+    @classmethod
+    @abstractmethod
+    def figure_of(cls, report: AttackReport[Any]) -> Any:
+        """All results of the report in one picture (a matplotlib figure)."""
+
+
+R = TypeVar("R", bound=AttackResult)
+
+
+@checked
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AttackReport(Generic[R]):
+    """Results of one kind of attacks, and why some could not be made. Internal, as its parts are.
+
+    Parameters
+    ----------
+    kind : str
+        What was attacked: "model", "rows", "attribute" or "disclosure".
+    results : tuple of AttackResult
+        In the order of `ATTACKS`; on attributes one for each sensitive column; of disclosure one for each statement.
+    skipped : mapping
+        Attacks that could not be made, and why.
+    notes : mapping
+        What a reader must know about an attack, by its name.
+    models : int
+        Reference models trained.
+    disclosure : AttackReport, optional
+        Of attacks on attributes by released rows: whether the rows also single people out, link or tell secrets.
+
+    Examples
+    --------
+    >>> from holdfast.attack import MembershipResult
+    >>> loss = MembershipResult(attack="loss", member_scores=[3.0, 2.0], non_member_scores=[1.0, 0.2])
+    >>> report = AttackReport(kind="model", results=(loss,), skipped={"lira": "no references"})
+    >>> report["loss"].auc, report.best().attack, report.verdict()
+    (1.0, 'loss', 'unclaimed')
+    """
+
+    kind: Kind
+    results: tuple[R, ...]
     skipped: Mapping[str, str] = field(default_factory=dict)
-    models: int = 0
-    """Reference models trained."""
     notes: Mapping[str, str] = field(default_factory=dict)
-    """What a reader must know about an attack, by its name."""
+    models: int = 0
+    disclosure: AttackReport[Any] | None = None
     audience: ClassVar[Literal["internal"]] = "internal"
 
     def __post_init__(self) -> None:
@@ -32,73 +137,59 @@ class MembershipReport:
         object.__setattr__(self, "skipped", dict(self.skipped))
         object.__setattr__(self, "notes", dict(self.notes))
         require(len(self.results) >= 1, "results", len(self.results), "one or more")
+        sort = type(self.results[0])
+        mixed = any(type(result) is not sort for result in self.results)
+        require(not mixed, "results", "results of several kinds", "of one kind")
 
-    def __iter__(self) -> Iterator[AttackResult]:
+    def __iter__(self) -> Iterator[R]:
         return iter(self.results)
 
     def __len__(self) -> int:
         return len(self.results)
 
-    def __getitem__(self, attack: str) -> AttackResult:
+    def __getitem__(self, attack: str) -> R:
         for result in self.results:
-            if result.attack == attack:
+            if result.goes_by(attack):
                 return result
-        why = self.skipped.get(attack, "it was not asked for")
-        raise ParameterError(f"there is no result of the attack {attack!r}: {why}")
+        known = ", ".join(result.attack for result in self.results)
+        why = self.skipped.get(attack, f"there are results of {known}")
+        raise ParameterError(f"there is no result for {attack!r}: {why}")
 
-    def best(self) -> AttackResult:
-        """The attack that finds most members at 1 % false alarms; by the area where they tie. A choice in hindsight."""
-        return max(self.results, key=lambda result: (float(result.tpr_at(0.01)), result.auc))
+    def best(self) -> R:
+        """The attack that reaches most. A choice in hindsight."""
+        return max(self.results, key=lambda result: result.strength())
 
     def verdict(self, claim: Proof | None = None) -> Verdict:
-        """The gravest of all; the error was shared among the attacks."""
-        return max((result.verdict(claim) for result in self.results), key=_GRAVITY.index)
+        """The gravest of all; the error was shared among the attacks.
+
+        Parameters
+        ----------
+        claim : Guarantee, PrivacyCurve or TradeOff, optional
+            What the results are held against; by default the proof that each was held against.
+        """
+        return max((result.verdict(claim) for result in self.results), key=GRAVITY.index)
 
     def table(self) -> str:
-        """One line per attack."""
-        lines = [
-            f"  {'attack':<18}{'AUC':>8}{'advantage':>11}{'found at 1 %':>24}{'found at 0.1 %':>24}"
-            f"{'seconds':>9}  verdict"
-        ]
-        lines += [
-            f"  {r.attack:<18}{r.auc:>8.4f}{r.advantage:>11.4f}{r.tpr_at(0.01).summary():>24}"
-            f"{r.tpr_at(0.001).summary():>24}{r.seconds:>9.2f}  {r.verdict()}"
-            for r in self.results
-        ]
-        return "\n".join(lines)
+        """One line per result."""
+        return type(self.results[0]).table_of(self)
 
     def summary(self) -> str:
         """The table, what it means, and what was left out."""
-        first = self.results[0]
-        head = (
-            f"membership attacks: {first.member_scores.size} members, {first.non_member_scores.size} non-members, "
-            f"{self.models} reference models; members found, with 95 % limits, at 1 % and 0.1 % false alarms"
-        )
-        lines = [head, self.table()]
-        if first.proved is not None:
-            allowed = ", ".join(
-                f"{rate_text(first.proved.detection_at(rate))} at {100 * rate:g} %" for rate in (0.01, 0.001)
-            )
-            lines.append(f"  the proof allows nobody more than {allowed} false alarms")
-        lines += [f"  not made: {name} ({why})" for name, why in self.skipped.items()]
-        lines += [f"  {name}: {note}" for name, note in self.notes.items()]
-        verdict = self.verdict()
-        lines.append(f"  verdict: {verdict}{REASONS.get((verdict, first.game), '')}")
-        return "\n".join([*lines, f"  {NOTICE}"])
+        return type(self.results[0]).summary_of(self)
 
     def plot(self) -> Any:
-        """Every ROC in one picture on logarithmic axes (a matplotlib figure)."""
-        from holdfast.attack._roc import roc_figure
-
-        return roc_figure(self.results, proved=self.results[0].proved)
+        """All results in one picture (a matplotlib figure)."""
+        return type(self.results[0]).figure_of(self)
 
     def to_json(self) -> dict[str, Any]:
-        """The figures, without the scores of anybody."""
+        """The figures, without what belongs to anybody; a dossier reads them."""
         return {
+            "kind": self.kind,
             "audience": self.audience,
             "verdict": self.verdict(),
             "models": self.models,
             "attacks": [result.to_json() for result in self.results],
             "skipped": dict(self.skipped),
             "notes": dict(self.notes),
+            "disclosure": None if self.disclosure is None else self.disclosure.to_json(),
         }

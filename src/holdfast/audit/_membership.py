@@ -18,13 +18,15 @@ import numpy as np
 
 from holdfast._arguments import Seed, checked
 from holdfast._arrays import Bools, Floats
-from holdfast.attack._models import REGISTRY
-from holdfast.attack._models.attack import Attack, Case
+from holdfast.attack._attack import Attack, possible
+from holdfast.attack._catalogue import find_attacks, notes_about
+from holdfast.attack._membership_result import MembershipResult
+from holdfast.attack._models.model_case import ModelCase
 from holdfast.attack._models.shadow import Fit, References, fitting, reference_models
 from holdfast.attack._models.target import Target
+from holdfast.attack._proof import Proof, Verdict
 from holdfast.attack._records import Records
-from holdfast.attack._report import MembershipReport
-from holdfast.attack._result import AttackResult, Proof, Verdict, find_attacks
+from holdfast.attack._report import AttackReport
 from holdfast.audit._canaries import inclusion_coins
 from holdfast.audit._canaries.decoder import guess
 from holdfast.audit._findings import GuessPath, bits_as_text
@@ -45,7 +47,7 @@ class MembershipAudit:
     The error is shared among the attacks that were tried. Internal: the pool may be real people.
     """
 
-    report: MembershipReport
+    report: AttackReport[MembershipResult]
     audits: Mapping[str, AuditResult]
     claim: Guarantee | PrivacyCurve
     confidence: float
@@ -119,10 +121,10 @@ def membership_game(
             "play it with one row per unit and give claim=claim.curve and the adjacency"
         )
     slots = Slots.of(pool, alternatives=alternatives, base=base, adjacency=relation, seed=seed)
-    chosen, source, fit = find_attacks(attacks, REGISTRY), Source(seed), fitting(train)
+    chosen, source, fit = find_attacks(attacks, "model"), Source(seed), fitting(train)
     population = None if reference is None else Records.of(reference, "reference")
     references, started = None, time.perf_counter()
-    if models and any("references" in attack.needs for attack in chosen):
+    if models and any("references" in attack.knows for attack in chosen):
         references = reference_models(
             train,
             slots.records,
@@ -138,10 +140,6 @@ def membership_game(
         plays.append(_play(fit, slots, source, chosen, references, population, classes))
         progress(place + 1, runs)
     skipped = plays[0].skipped
-    if not plays[0].values:
-        raise ParameterError(
-            "no attack can be made: " + "; ".join(f"{n}: {why}" for n, why in skipped.items())
-        )
     flipped = np.concatenate([play.coins for play in plays])
     joined = {name: np.concatenate([play.values[name] for play in plays]) for name in plays[0].values}
     audits = {
@@ -150,7 +148,7 @@ def membership_game(
     }
     curve = (claim.curve if isinstance(claim, Guarantee) else claim).trade_off()
     results = tuple(
-        AttackResult(
+        MembershipResult(
             attack=name,
             member_scores=scores[flipped],
             non_member_scores=scores[~flipped],
@@ -166,7 +164,13 @@ def membership_game(
         )
         for name, scores in joined.items()
     )
-    report = MembershipReport(results=results, skipped=skipped, models=_count(references))
+    report = AttackReport(
+        kind="model",
+        results=results,
+        skipped=skipped,
+        models=_count(references),
+        notes=notes_about([attack for attack in chosen if attack.name in joined]),
+    )
     return MembershipAudit(report=report, audits=audits, claim=claim, confidence=confidence)
 
 
@@ -196,15 +200,15 @@ def _play(
             warnings.simplefilter("ignore", kind)
         model = fit(slots.data(coins), number)
     names = _tuple(classes) or tuple(np.unique(slots.records.labels).tolist())
-    case = Case(
+    case = ModelCase(
         target=Target.of(model, classes=classes).aligned(names),
         records=slots.records,
         references=references,
         population=population,
     )
-    skipped = {attack.name: why for attack in attacks if (why := attack.obstacle(case))}
-    made = [attack for attack in attacks if attack.name not in skipped]
-    return _Play(coins=coins, values={a.name: slots.values(a.scores(case)) for a in made}, skipped=skipped)
+    playing, skipped = possible(attacks, lambda attack: case)
+    values = {attack.name: slots.values(attack(case)) for attack in playing}
+    return _Play(coins=coins, values=values, skipped=skipped)
 
 
 def _audit(scores: Floats, coins: Bools, adjacency: Adjacency, delta: float, *, tried: int) -> AuditResult:

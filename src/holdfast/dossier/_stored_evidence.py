@@ -100,7 +100,7 @@ class StoredAttack:
         """Every attack of a report, or the one of a single result; `FormatError` for anything else."""
         try:
             stored = data.get("attacks", [data])
-            whole_people = any("risk" in one for one in stored)
+            whole_people = data.get("kind") == "disclosure"
             made = () if whole_people else tuple(cls._one(one) for one in stored)
         except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
             raise FormatError("a stored attack lacks a field or has one of the wrong kind") from error

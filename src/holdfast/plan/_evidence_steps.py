@@ -52,14 +52,17 @@ class AttackStep:
 
     def check(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> None:
         """Its model is a step, its attacks exist, and its files are there."""
-        from holdfast.attack._models import REGISTRY
+        from holdfast.attack._catalogue import find_attacks
 
         require_step(self, "model", self.model, plan)
         for name in ("members", "non_members", "reference"):
             if (path := getattr(self, name)) is not None:
                 require_file(setting, self, name, path)
-        unknown = sorted(set(self.attacks or ()) - set(REGISTRY.names()))
-        require(not unknown, f"attacks of step {self.name!r}", unknown, "names of attacks")
+        if self.attacks is not None:
+            try:
+                find_attacks(self.attacks, "model")
+            except ParameterError as error:
+                raise ParameterError(f"attacks of step {self.name!r}: {error}") from None
         require(self.seed >= 0, f"seed of step {self.name!r}", self.seed, ">= 0")
 
     def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done:

@@ -1,11 +1,8 @@
 """The contracts that every mechanism, method, attack, engine and column kind keeps, to call on your own."""
 
 from ._attacks import attack_checks as attack_checks
-from ._attributes import attribute_checks as attribute_checks
 from ._checks import check_attack as check_attack
-from ._checks import check_attribute_attack as check_attribute_attack
 from ._checks import check_column as check_column
-from ._checks import check_disclosure as check_disclosure
 from ._checks import check_engine as check_engine
 from ._checks import check_mechanism as check_mechanism
 from ._checks import check_method as check_method
@@ -14,7 +11,6 @@ from ._checks import mechanism_checks as mechanism_checks
 from ._checks import method_checks as method_checks
 from ._columns import column_checks as column_checks
 from ._contract import Check as Check
-from ._disclosures import disclosure_checks as disclosure_checks
 from ._engines import EngineStore as EngineStore
 from ._engines import engine_checks as engine_checks
 from ._transcripts import check_freshness as check_freshness

@@ -1,194 +1,52 @@
-"""The contract of an attack: it finds a planted leak, sees no answers, and raises no alarm where there is nothing.
-
-An attack that peeks would make every proof look refuted, and one that answers at random every model look safe. What an
-attack reaches where nobody is a member must be chance: its p-value is only valid then.
-"""
+"""The contract of an attack: what each says of itself, and what those of its kind must find and must not see."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-from scipy.stats import mannwhitneyu
-
-from holdfast._arguments import Seed, checked
-from holdfast._arrays import Floats
-from holdfast.attack._models.attack import Attack, Case, views
-from holdfast.attack._models.shadow import reference_models
-from holdfast.attack._models.target import Target
-from holdfast.attack._records import Records
-from holdfast.attack._result import AttackResult
-from holdfast.attack._rows.released_rows import RowsAttack, RowsCase, by_spread
+from holdfast._arguments import checked
+from holdfast.attack._attack import Attack, Kind
+from holdfast.testing._attributes import attribute_checks
 from holdfast.testing._contract import Check, ensure
-from holdfast.testing._practice_models import practice_model, practice_people
+from holdfast.testing._disclosures import disclosure_checks
+from holdfast.testing._membership import membership_checks
 
-Game = tuple[Any, NDArray[np.bool_]]
-"""A case, and who of its records was in the data."""
-FALSE_ALARM = 1e-6
-"""The probability, at most, with which one check refuses a sound attack: its seeds are fixed."""
-RECORDS = 300
-
-
-def _model_game(attack: Attack, task: str, *, leak: bool, seed: Seed) -> Game:
-    """A model that knows its people by heart, or one of other people; members stand among the others."""
-    count, columns = 2 * RECORDS, 300 if attack.outputs == "inside" else 5
-    rows, labels = practice_people(3 * RECORDS, seed=seed, columns=columns, task=task)
-    random = np.random.default_rng([seed, 1])
-    member = np.zeros(count, dtype=np.bool_)
-    member[random.permutation(count)[:RECORDS]] = True
-    learned = np.flatnonzero(member) if leak else count + np.arange(RECORDS)
-    model = practice_model(task, inside=attack.outputs == "inside", leak=leak)
-    target = Target.of(model.fit(rows[learned], labels[learned]))
-    records = Records.of((rows[:count], labels[:count]), "members")
-    references = None
-    if "references" in attack.needs:
-        references = reference_models(
-            model,
-            records,
-            models=4,
-            random_state=seed,
-            jobs=1,
-            views=views([attack], target),
-            classes=target.classes or None,
-        )
-    others = practice_people(RECORDS, seed=seed + 1000, columns=columns, task=task)
-    case = Case(
-        target=target, records=records, references=references, population=Records.of(others, "reference")
-    )
-    return case, member
+CHECKS_OF: dict[Kind, Callable[[Attack], Iterator[Check]]] = {
+    "model": membership_checks,
+    "rows": membership_checks,
+    "attribute": attribute_checks,
+    "disclosure": disclosure_checks,
+}
 
 
-def _rows_game(attack: RowsAttack, *, leak: bool, seed: Seed) -> Game:
-    """Released rows that are the members', or drawn by themselves."""
-    random = np.random.default_rng(seed)
-    people, released, others = (random.normal(size=(size, 6)) for size in (2 * RECORDS, RECORDS, RECORDS))
-    member = np.zeros(2 * RECORDS, dtype=np.bool_)
-    member[random.permutation(2 * RECORDS)[:RECORDS]] = True
-    rows = people[member] if leak else released
-    read = by_spread(rows)
-    return RowsCase(rows=read(rows), records=read(people), reference=read(others)), member
-
-
-def _games(attack: Attack | RowsAttack) -> dict[str, Callable[..., Game]]:
-    """The games that it can be played in, by what is attacked."""
-    if isinstance(attack, RowsAttack):
-        return {"rows": partial(_rows_game, attack)}
-    return {task: partial(_model_game, attack, task) for task in attack.tasks}
-
-
-def says_what_it_is(attack: Attack | RowsAttack) -> None:
-    """A name, a paper, and on what it is made."""
+def says_what_it_is(attack: Attack) -> None:
+    """A name, a paper, what it knows, and on what it is made."""
     ensure(bool(attack.name) and bool(attack.paper), "name and paper must be given")
-    ensure(callable(attack.score), "score must be a function of the case")
-    ensure(isinstance(attack, RowsAttack) or bool(attack.tasks), "tasks must not be empty")
-
-
-def finds_a_planted_leak(attack: Attack | RowsAttack, play: Callable[..., Game]) -> None:
-    """Where everybody's record was learned by heart, members score higher than others: p at most 1e-6."""
-    case, member = play(leak=True, seed=1)
-    scores = attack.scores(case)
-    p_value = _p_value(scores, member)
-    ensure(
-        p_value <= 1e-6,
-        f"members of a model that knows them by heart do not score higher (p = {p_value:.2g})",
-    )
-
-
-def raises_no_alarm_where_there_is_nothing(attack: Attack | RowsAttack, play: Callable[..., Game]) -> None:
-    """Of records that nobody learned, those that are called members score as the others do; its p-value is valid.
-
-    Who is called a member is drawn after the model and the released rows were made, so a score that tells them apart
-    has seen the answers. Eight games are added up.
-    """
-    areas, spread = [], 0.0
-    for seed in range(2, 10):
-        case, member = play(leak=False, seed=seed)
-        scores = attack.scores(case)
-        areas.append(
-            AttackResult(
-                attack=attack.name, member_scores=scores[member], non_member_scores=scores[~member]
-            ).auc
-        )
-        size = RECORDS
-        spread += (2 * size + 1) / (12 * size * size)  # the variance of the area under the null, at most
-    shift = (float(np.sum(areas)) - 0.5 * len(areas)) / np.sqrt(spread)
-    ensure(
-        abs(shift) <= 5.0,
-        f"records that nobody learned are told apart (mean area {np.mean(areas):.3f}): it sees who is a member, or "
-        "its p-value is not valid",
-    )
-
-
-def judges_records_wherever_they_stand(attack: Attack | RowsAttack, play: Callable[..., Game]) -> None:
-    """Scores belong to records and not to places: where members come first, the attack cannot tell."""
-    case, member = play(leak=False, seed=20)
-    order = np.argsort(~member, kind="stable")
-    first = _reordered(case, order)
-    scores = attack.scores(first)
-    again = attack.scores(case)[order]
-    inside = np.arange(scores.size) < member.sum()
-    p_value = min(_p_value(scores, inside), _p_value(-scores, inside))
-    same = _rank_correlation(scores, again)
-    ensure(
-        p_value > FALSE_ALARM,
-        f"members are known from their place (p = {p_value:.2g}): it peeks at the order",
-    )
-    ensure(
-        same > 0.5 or np.ptp(again) == 0,
-        f"the order of the records changes their scores (rank correlation {same:.2f})",
-    )
-
-
-def repeats_itself(attack: Attack | RowsAttack, play: Callable[..., Game]) -> None:
-    """The same case gives the same scores; coins come from the case."""
-    case, _ = play(leak=False, seed=30)
-    fresh, _ = play(leak=False, seed=30)
-    same = np.array_equal(attack.scores(case), attack.scores(fresh))
-    ensure(same, "two runs on one case differ: draw from case.random")
-
-
-def _reordered(case: Any, order: NDArray[np.intp]) -> Any:
-    from dataclasses import replace
-
-    references = getattr(case, "references", None)
-    told = {} if references is None else {"references": references.take(order)}
-    return replace(case, records=case.records.take(order), **told)
-
-
-def _p_value(scores: Floats, member: NDArray[np.bool_]) -> float:
-    if np.ptp(scores) == 0:
-        return 1.0
-    return float(mannwhitneyu(scores[member], scores[~member], alternative="greater").pvalue)
-
-
-def _rank_correlation(first: Floats, second: Floats) -> float:
-    from scipy.stats import spearmanr
-
-    if np.ptp(first) == 0 or np.ptp(second) == 0:
-        return 1.0
-    return float(spearmanr(first, second).statistic)
-
-
-EACH_GAME: tuple[Callable[[Any, Callable[..., Game]], None], ...] = (
-    finds_a_planted_leak,
-    raises_no_alarm_where_there_is_nothing,
-    judges_records_wherever_they_stand,
-    repeats_itself,
-)
+    ensure(callable(attack.guess), "guess must be a function of the case")
+    ensure(bool(attack.knows), "knows must not be empty: say in `knows` what it reads")
+    ensure(bool(attack.tasks), "tasks must not be empty")
 
 
 @checked
-def attack_checks(attack: Attack | RowsAttack) -> Iterator[Check]:
+def attack_checks(attack: Attack) -> Iterator[Check]:
     """What must hold of an attack, on everything that it says it is made for.
 
+    Parameters
+    ----------
+    attack : Attack
+        Of any kind.
+
+    Returns
+    -------
+    iterator of Check
+        One for each statement.
+
+    Examples
+    --------
     >>> from holdfast.attack import ATTACKS
     >>> next(attack_checks(ATTACKS[0])).name
     'says_what_it_is'
     """
     yield Check(name=says_what_it_is.__name__, run=partial(says_what_it_is, attack))
-    for what, play in _games(attack).items():
-        for check in EACH_GAME:
-            yield Check(name=f"{check.__name__}-{what}", run=partial(check, attack, play), slow=True)
+    yield from CHECKS_OF[attack.kind](attack)

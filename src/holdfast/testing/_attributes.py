@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._arguments import Seed, checked
+from holdfast._arguments import Seed
 from holdfast._arrays import Codes
-from holdfast.attack._attributes.case import AttributeAttack, AttributeCase, Response, RowsSeen, guesses
-from holdfast.attack._attributes.linear_weights import LinearInside
+from holdfast.attack._attack import Attack
+from holdfast.attack._attributes.attribute_case import AttributeCase, Response, RowsSeen, guesses
+from holdfast.attack._attributes.linear_inside import LinearInside
 from holdfast.testing._contract import Check, ensure
 
 OWN, JUDGED, ROWS = 120, 400, 600
@@ -32,9 +32,9 @@ class GuessingGame:
     case: AttributeCase
     truth: Codes
 
-    def right(self, attack: AttributeAttack) -> NDArray[np.bool_]:
+    def right(self, attack: Attack) -> NDArray[np.bool_]:
         """Who is guessed right, of those who are judged."""
-        guessed, _ = guesses(attack.scores(self.case)[self.case.own :])
+        guessed, _ = guesses(attack(self.case)[self.case.own :])
         return np.asarray(guessed == self.truth)
 
 
@@ -88,20 +88,13 @@ def guessing_game(what: str, *, effect: float, seed: Seed, kinds: int = 2, draws
     return GuessingGame(case=case, truth=secret[OWN:])
 
 
-def _says_what_it_is(attack: AttributeAttack) -> None:
-    """A name, a paper, and on what it is made."""
-    ensure(bool(attack.name) and bool(attack.paper), "name and paper must be given")
-    ensure(callable(attack.score), "score must be a function of the case")
-    ensure("rows" in attack.needs or bool(attack.tasks), "tasks must not be empty")
-
-
-def _names_what_it_lacks(attack: AttributeAttack) -> None:
+def _names_what_it_lacks(attack: Attack) -> None:
     """A case without a release is refused: what is guessed from it is no attack on a release."""
     bare = AttributeCase(kinds=2, own_values=np.array([0, 1, 1]), known=np.zeros((5, 1)))
-    ensure(bool(attack.obstacle(bare)), "it runs without any release: say in `needs` what it reads")
+    ensure(bool(attack.obstacle(bare)), "it runs without any release: say in `knows` what it reads")
 
 
-def _finds_what_is_given_away(attack: AttributeAttack, what: str) -> None:
+def _finds_what_is_given_away(attack: Attack, what: str) -> None:
     """Where release and response follow the secret, people are guessed better than by the commonest value."""
     from scipy.stats import binom
 
@@ -115,7 +108,7 @@ def _finds_what_is_given_away(attack: AttributeAttack, what: str) -> None:
     )
 
 
-def _finds_nothing_where_there_is_nothing(attack: AttributeAttack, what: str) -> None:
+def _finds_nothing_where_there_is_nothing(attack: Attack, what: str) -> None:
     """Zero influence: guesses are as good as a coin, and of two halves that nobody learned none is guessed better.
 
     The halves are drawn after the release was made. Eight games are added up.
@@ -140,13 +133,13 @@ def _finds_nothing_where_there_is_nothing(attack: AttributeAttack, what: str) ->
     )
 
 
-def _judges_people_wherever_they_stand(attack: AttributeAttack, what: str) -> None:
+def _judges_people_wherever_they_stand(attack: Attack, what: str) -> None:
     """Guesses belong to people and not to places: members come first, and the attack must not know."""
     game = guessing_game(what, effect=1.0, seed=20)
     order = np.random.default_rng(21).permutation(JUDGED)
     moved = _reordered(game.case, order)
-    first = guesses(attack.scores(game.case)[OWN:])
-    second = guesses(attack.scores(moved)[OWN:])
+    first = guesses(attack(game.case)[OWN:])
+    second = guesses(attack(moved)[OWN:])
     same = float(np.mean(first[0][order] == second[0]))
     ensure(
         same > 0.9,
@@ -156,28 +149,28 @@ def _judges_people_wherever_they_stand(attack: AttributeAttack, what: str) -> No
     ensure(far < 0.1, f"the place of people changes how sure it is of them, by {far:.2f} on average")
 
 
-def _repeats_itself(attack: AttributeAttack, what: str) -> None:
+def _repeats_itself(attack: Attack, what: str) -> None:
     """The same case gives the same scores."""
-    first, again = (attack.scores(guessing_game(what, effect=1.0, seed=30).case) for _ in range(2))
+    first, again = (attack(guessing_game(what, effect=1.0, seed=30).case) for _ in range(2))
     ensure(
         bool(np.array_equal(first, again)), "two runs on one case differ: coins must come from a fixed seed"
     )
 
 
-def _takes_any_case(attack: AttributeAttack, what: str) -> None:
+def _takes_any_case(attack: Attack, what: str) -> None:
     """Several candidates, unknown columns that are drawn, few people of one's own, one kind among them."""
     for kinds, draws, own in ((3, 2, OWN), (2, 1, 12)):
         case = guessing_game(what, effect=1.0, seed=40, kinds=kinds, draws=draws).case
         if draws > 1:
             case = replace(case, inside=None)
         if attack.obstacle(case) is None:
-            made = attack.scores(case if own == OWN else case.at(own))
+            made = attack(case if own == OWN else case.at(own))
             ensure(
                 made.shape == (own + JUDGED, kinds),
                 f"{made.shape} scores for {own + JUDGED} people and {kinds} values",
             )
     alike = guessing_game(what, effect=1.0, seed=41).case
-    attack.scores(replace(alike, own_values=np.zeros_like(alike.own_values)))
+    attack(replace(alike, own_values=np.zeros_like(alike.own_values)))
 
 
 def _reordered(case: AttributeCase, order: NDArray[np.intp]) -> AttributeCase:
@@ -195,7 +188,7 @@ def _reordered(case: AttributeCase, order: NDArray[np.intp]) -> AttributeCase:
     )
 
 
-EACH_GAME: tuple[Callable[[AttributeAttack, str], None], ...] = (
+EACH_GAME: tuple[Callable[[Attack, str], None], ...] = (
     _finds_what_is_given_away,
     _finds_nothing_where_there_is_nothing,
     _judges_people_wherever_they_stand,
@@ -204,17 +197,10 @@ EACH_GAME: tuple[Callable[[AttributeAttack, str], None], ...] = (
 )
 
 
-@checked
-def attribute_checks(attack: AttributeAttack) -> Iterator[Check]:
-    """What must hold of an attack on an attribute, on everything that it says it is made for.
-
-    >>> from holdfast.attack import ATTRIBUTE_ATTACKS
-    >>> next(attribute_checks(ATTRIBUTE_ATTACKS[0])).name
-    'says_what_it_is'
-    """
-    for plain in (_says_what_it_is, _names_what_it_lacks):
-        yield Check(name=plain.__name__[1:], run=partial(plain, attack))
-    games: tuple[Any, ...] = ("rows",) if "rows" in attack.needs else tuple(attack.tasks)
+def attribute_checks(attack: Attack) -> Iterator[Check]:
+    """What must hold of an attack on an attribute, on everything that it says it is made for."""
+    yield Check(name="names_what_it_lacks", run=partial(_names_what_it_lacks, attack))
+    games: tuple[str, ...] = ("rows",) if "rows" in attack.knows else attack.tasks
     for what in games:
         for check in EACH_GAME:
             yield Check(name=f"{check.__name__[1:]}-{what}", run=partial(check, attack, what))

@@ -1,4 +1,4 @@
-"""check_mechanism(), check_method(), check_synthesizer(), check_attack() and its like, check_engine(), check_column().
+"""check_mechanism(), check_method(), check_synthesizer(), check_attack(), check_engine(), check_column().
 
 Whether your own keeps the contract of all of ours: as scikit-learn's `check_estimator` does, by one call,
 without a test runner. The same checks, one by one and by name, are what `mechanism_checks` and its like give;
@@ -11,20 +11,15 @@ from collections.abc import Iterator
 from itertools import chain
 
 from holdfast._arguments import Seed, checked
-from holdfast.attack._attributes.case import AttributeAttack
-from holdfast.attack._models.attack import Attack
-from holdfast.attack._rows.disclosure import DisclosureAttack
-from holdfast.attack._rows.released_rows import RowsAttack
+from holdfast.attack._attack import Attack
 from holdfast.data._schema.columns import Categorical, Numeric
 from holdfast.errors import ParameterError
 from holdfast.learn.methods.method import Learner
 from holdfast.privacy._mechanisms.mechanism import Mechanism
 from holdfast.synth.methods.method import SynthesisMethod
 from holdfast.testing._attacks import attack_checks
-from holdfast.testing._attributes import attribute_checks
 from holdfast.testing._columns import column_checks
 from holdfast.testing._contract import Check, run_all
-from holdfast.testing._disclosures import disclosure_checks
 from holdfast.testing._engines import EngineStore, engine_checks
 from holdfast.testing._learners import learner_checks
 from holdfast.testing._mechanisms import example_checks, kind_checks
@@ -77,45 +72,27 @@ def check_synthesizer(method: SynthesisMethod) -> None:
 
 
 @checked
-def check_attack(attack: Attack | RowsAttack) -> None:
+def check_attack(attack: Attack) -> None:
     """Raise `AssertionError`, with every statement that does not hold, unless the attack keeps its contract.
 
-    It is played against models that know their people by heart and against models of other people: it must find
-    the ones, and no difference in the others.
+    A membership attack is played against models, or rows, that hold their people and against others: it must find the
+    ones, and no difference in the others. An attack on an attribute guesses a secret that a release gives away, and one
+    with which the release has nothing to do. An attack of disclosure is made on rows that are copies of the members and
+    on rows of other people, and with both groups exchanged. People change their places, and it must not matter.
+
+    Parameters
+    ----------
+    attack : Attack
+        Of any kind.
+
+    Examples
+    --------
+    >>> from holdfast.attack import ATTACKS
+    >>> check_attack(next(attack for attack in ATTACKS if attack.name == "fredrikson"))
     """
-    if not isinstance(attack, Attack | RowsAttack):
-        raise ParameterError(f"attack must be an Attack or a RowsAttack, got {type(attack).__name__}")
+    if not isinstance(attack, Attack):
+        raise ParameterError(f"attack must be an Attack, got {type(attack).__name__}")
     run_all(attack.name, attack_checks(attack))
-
-
-@checked
-def check_attribute_attack(attack: AttributeAttack) -> None:
-    """Raise `AssertionError`, with every statement that does not hold, unless the attack keeps its contract.
-
-    It guesses a secret that a release gives away, and one with which the release has nothing to do; people
-    change their places, and it must not matter.
-
-    >>> from holdfast.attack._attributes.fredrikson import FREDRIKSON
-    >>> check_attribute_attack(FREDRIKSON)
-    """
-    if not isinstance(attack, AttributeAttack):
-        raise ParameterError(f"attack must be an AttributeAttack, got {type(attack).__name__}")
-    run_all(attack.name, attribute_checks(attack))
-
-
-@checked
-def check_disclosure(attack: DisclosureAttack) -> None:
-    """Raise `AssertionError`, with every statement that does not hold, unless the attack keeps its contract.
-
-    It is made on rows that are copies of the members and on rows of other people, and with both groups
-    exchanged.
-
-    >>> from holdfast.attack._rows.disclosure import LINKABILITY
-    >>> check_disclosure(LINKABILITY)
-    """
-    if not isinstance(attack, DisclosureAttack):
-        raise ParameterError(f"attack must be a DisclosureAttack, got {type(attack).__name__}")
-    run_all(attack.name, disclosure_checks(attack))
 
 
 @checked

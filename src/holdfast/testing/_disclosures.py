@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from holdfast._arguments import Seed, checked
-from holdfast.attack._rows.disclosure import DisclosureAttack, DisclosureCase, Successes
+from holdfast._arguments import Seed
+from holdfast.attack._attack import Attack
+from holdfast.attack._rows.disclosure_case import DisclosureCase, Successes
 from holdfast.attack._rows.disclosure_result import DisclosureResult
 from holdfast.attack._rows.released_rows import by_spread
 from holdfast.testing._contract import Check, ensure
@@ -39,15 +39,9 @@ def disclosure_case(*, leak: bool, seed: Seed, attacks: int = ATTACKS) -> Disclo
     )
 
 
-def _says_what_it_is(attack: DisclosureAttack) -> None:
-    """A name and a paper."""
-    ensure(bool(attack.name) and bool(attack.paper), "name and paper must be given")
-    ensure(callable(attack.make), "make must be a function of the case")
-
-
-def _counts_attacks(attack: DisclosureAttack) -> None:
+def _counts_attacks(attack: Attack) -> None:
     """Results have names, and are successes of attacks that were made: no more of them than were asked for."""
-    made = attack.make(disclosure_case(leak=False, seed=1, attacks=50))
+    made = attack(disclosure_case(leak=False, seed=1, attacks=50))
     ensure(bool(made), "no result on five columns")
     for name, (members, control, blind) in made.items():
         DisclosureResult(attack=name, members=members, control=control, blind=blind)
@@ -59,11 +53,10 @@ def _counts_attacks(attack: DisclosureAttack) -> None:
         )
 
 
-def _finds_copies(attack: DisclosureAttack) -> None:
+def _finds_copies(attack: Attack) -> None:
     """Rows that are the members': some result has a risk whose limits, at 99.9 %, exclude nothing."""
     lows = [
-        _result(name, counts).limits[0]
-        for name, counts in attack.make(disclosure_case(leak=True, seed=2)).items()
+        _result(name, counts).limits[0] for name, counts in attack(disclosure_case(leak=True, seed=2)).items()
     ]
     ensure(
         max(lows) > 0.0,
@@ -71,11 +64,11 @@ def _finds_copies(attack: DisclosureAttack) -> None:
     )
 
 
-def _finds_nothing_in_other_people(attack: DisclosureAttack) -> None:
+def _finds_nothing_in_other_people(attack: Attack) -> None:
     """Rows that are neither group's: what is called members comes out as the control group does."""
     apart: dict[str, list[float]] = {}
     for seed in range(10, 10 + GAMES):
-        for name, (members, control, _) in attack.make(disclosure_case(leak=False, seed=seed)).items():
+        for name, (members, control, _) in attack(disclosure_case(leak=False, seed=seed)).items():
             apart.setdefault(name, []).append(_z(members, control))
     for name, found in apart.items():
         shift = float(np.sum(found)) / np.sqrt(len(found))
@@ -85,11 +78,11 @@ def _finds_nothing_in_other_people(attack: DisclosureAttack) -> None:
         )
 
 
-def _follows_the_people_and_not_the_word(attack: DisclosureAttack) -> None:
+def _follows_the_people_and_not_the_word(attack: Attack) -> None:
     """With members and control group exchanged, the copies are found in the control group."""
     case = disclosure_case(leak=True, seed=3)
-    straight = attack.make(case)
-    turned = attack.make(replace(case, members=case.control, control=case.members))
+    straight = attack(case)
+    turned = attack(replace(case, members=case.control, control=case.members))
     for name, (members, control, _) in straight.items():
         if _z(members, control) > 5.0:
             ensure(name in turned, f"{name} is gone when the groups are exchanged")
@@ -100,9 +93,9 @@ def _follows_the_people_and_not_the_word(attack: DisclosureAttack) -> None:
             )
 
 
-def _repeats_itself(attack: DisclosureAttack) -> None:
+def _repeats_itself(attack: Attack) -> None:
     """The same case gives the same counts; coins come from case.seed."""
-    made = [attack.make(disclosure_case(leak=False, seed=4)) for _ in range(2)]
+    made = [attack(disclosure_case(leak=False, seed=4)) for _ in range(2)]
     ensure(made[0] == made[1], "two runs on one case differ: draw from np.random.default_rng(case.seed)")
 
 
@@ -120,8 +113,7 @@ def _z(first: tuple[int, int], second: tuple[int, int]) -> float:
     return float((rates[0] - rates[1]) / spread)
 
 
-CHECKS: tuple[Callable[[DisclosureAttack], None], ...] = (
-    _says_what_it_is,
+CHECKS: tuple[Callable[[Attack], None], ...] = (
     _counts_attacks,
     _finds_copies,
     _finds_nothing_in_other_people,
@@ -130,14 +122,7 @@ CHECKS: tuple[Callable[[DisclosureAttack], None], ...] = (
 )
 
 
-@checked
-def disclosure_checks(attack: DisclosureAttack) -> Iterator[Check]:
-    """What must hold of a disclosure attack.
-
-    >>> from holdfast.attack import DISCLOSURES
-    >>> [check.name for check in disclosure_checks(DISCLOSURES[0])][:2]
-    ['says_what_it_is', 'counts_attacks']
-    """
-    made: Any = attack
+def disclosure_checks(attack: Attack) -> Iterator[Check]:
+    """What must hold of an attack of disclosure."""
     for check in CHECKS:
-        yield Check(name=check.__name__[1:], run=partial(check, made))
+        yield Check(name=check.__name__[1:], run=partial(check, attack))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from holdfast.attack._models.target import Target
+from holdfast.attack import Attacker, AttackReport, AttributeResult, Scoring, Target, attribute_risk
 from holdfast.data._schema import Categorical, Numeric, Schema
 
 
@@ -47,3 +47,16 @@ class ByHeartOf:
         return np.array(
             [0.5 if (y := self.seen.get(row.tobytes())) is None else 0.02 + 0.96 * y for row in X]
         )
+
+
+OF_THE_ATTACKER = ("knows", "response", "response_error", "own", "learner", "attacks")
+OF_THE_SCORING = ("people", "surest", "groups", "disclosure", "adjacency", "confidence")
+
+
+def risk_of(model: Any, rows: Any, **settings: Any) -> AttackReport[AttributeResult]:
+    """`attribute_risk` with the settings of attacker and scoring beside all others."""
+    attacker, scoring = (
+        {name: settings.pop(name) for name in names if name in settings}
+        for names in (OF_THE_ATTACKER, OF_THE_SCORING)
+    )
+    return attribute_risk(model, rows, attacker=Attacker(**attacker), scoring=Scoring(**scoring), **settings)

@@ -7,27 +7,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-from holdfast.attack import AttributeReport, AttributeRisk, attribute_risk
-from holdfast.attack._attributes.result import UNLIMITED
+from holdfast.attack import AttackReport, AttributeResult, Target
+from holdfast.attack._attributes.attribute_result import UNLIMITED
 from holdfast.data._schema import Categorical, Numeric, Schema
 from holdfast.privacy import Adjacency, GaussianDP, Guarantee, PrivacyUnit, PureDP
 from holdfast.privacy._tradeoff import TradeOff
 from tests.attack.attack_models import Quick
-from tests.attack.attributes.attribute_people import ByHeartOf, schema, table, true_model
+from tests.attack.attributes.attribute_people import ByHeartOf, risk_of, schema, table, true_model
 from tests.studies.size import Study, trials
 
-QUICK: dict[str, Any] = {"sensitive": "s", "target": "y", "sizes": (50, 200), "surest": 20, "random_state": 0}
+QUICK: dict[str, Any] = {"sensitive": "s", "target": "y", "own": (50, 200), "surest": 20, "random_state": 0}
 COIN = TradeOff([0.0, 1.0], [1.0, 0.0], claim="proved")
 
 
 def _risk(
     model: Any, rows: Any, *, numbers: bool = False, third: int | None = None, **more: Any
-) -> AttributeRisk:
+) -> AttributeResult:
     cut = len(rows) // 3 if third is None else third
-    made = attribute_risk(
-        model, rows[:cut], fresh=rows[cut:], schema=schema(numbers=numbers), **(QUICK | more)
-    )
-    return made.risks[0]
+    made = risk_of(model, rows[:cut], fresh=rows[cut:], schema=schema(numbers=numbers), **(QUICK | more))
+    return made.results[0]
 
 
 def test_the_advantage_vanishes_with_people_of_ones_own() -> None:
@@ -35,9 +33,7 @@ def test_the_advantage_vanishes_with_people_of_ones_own() -> None:
     gains = {20: [], 2000: []}  # type: dict[int, list[float]]
     for seed in range(12):
         rows = table(6000, seed=seed, effect=1.0)
-        risk = _risk(
-            true_model(1.0), rows, sizes=(20, 2000), random_state=seed, attacks=["bayes"], targets=1500
-        )
+        risk = _risk(true_model(1.0), rows, own=(20, 2000), random_state=seed, attacks=["bayes"], people=1500)
         for size, found in gains.items():
             found.append(risk.gain(size=size).value)
     assert np.mean(gains[20]) > 0.015
@@ -49,7 +45,7 @@ def test_attack_and_imputer_have_the_same_people() -> None:
     risk = _risk(true_model(), table(1500, seed=1))
     assert risk.sizes == (50, 200)
     assert set(risk.imputer) == set(risk.attacks["bayes"]) == {50, 200}
-    wide = _risk(true_model(), table(1500, seed=1), sizes=(50, 10_000))
+    wide = _risk(true_model(), table(1500, seed=1), own=(50, 10_000))
     assert wide.sizes == (50, 500)  # no more than a third of all
 
 
@@ -60,7 +56,7 @@ def test_no_gain_on_people_a_model_was_not_trained_on(study: Study) -> None:
         rows = table(900, seed=seed)
         elsewhere = table(300, seed=10_000 + seed)
         model = Quick().fit(elsewhere[:, :3], elsewhere[:, 3])
-        risk = _risk(model, rows, attacks=["bayes"], sizes=(50,), random_state=seed)
+        risk = _risk(model, rows, attacks=["bayes"], own=(50,), random_state=seed)
         gap = risk.gap()
         missed += not gap.low <= 0.0 <= gap.high
         alarms += gap.p_value <= 0.05
@@ -73,11 +69,9 @@ def test_the_game_with_coins_fits_a_model_of_the_members_alone() -> None:
 
     def train(members: Any) -> Any:
         fitted.append(members)
-        return ByHeartOf(members)
+        return Target.of(ByHeartOf(members), classes=[0.0, 1.0])
 
-    report = attribute_risk(
-        None, rows, train=train, schema=schema(), classes=[0.0, 1.0], proved=PureDP(0.1), **QUICK
-    )
+    report = risk_of(None, rows, train=train, schema=schema(), proved=PureDP(0.1), **QUICK)
     risk = report["s"]
     assert len(fitted[0]) == 300
     assert risk.game == "flipped"
@@ -88,7 +82,7 @@ def test_the_game_with_coins_fits_a_model_of_the_members_alone() -> None:
 
 
 def test_an_estimator_is_fitted_anew() -> None:
-    risk = attribute_risk(Quick(), table(600, seed=3), schema=schema(), **QUICK)["s"]
+    risk = risk_of(Quick(), table(600, seed=3), schema=schema(), **QUICK)["s"]
     assert risk.game == "flipped"
     assert risk.sizes == (50, 200)
 
@@ -118,7 +112,8 @@ def test_a_bound_needs_the_curve_of_the_right_neighbours() -> None:
 @pytest.mark.parametrize("known", ["exact", "approximate", "label"])
 def test_a_response_that_is_known_less_well_helps_less(known: Any) -> None:
     rows = table(2400, seed=5, numbers=True, effect=1.2, beside=0.0)
-    found = _risk(true_model(1.2, numbers=True), rows, numbers=True, response=known, response_error=4.0)
+    blurred: dict[str, Any] = {"response_error": 4.0} if known == "approximate" else {}
+    found = _risk(true_model(1.2, numbers=True), rows, numbers=True, response=known, **blurred)
     exact = _risk(true_model(1.2, numbers=True), rows, numbers=True)
     # The response is normal around +-1.2 with deviation 1: the exact one is right in Phi(1.2) = 0.885 of cases.
     assert exact.outcome().accuracy() == pytest.approx(0.885, abs=0.03)
@@ -152,13 +147,13 @@ def test_several_columns_in_turn_and_at_once() -> None:
     def model(X: Any) -> Any:
         return 2.0 * np.asarray(X["gene"]).astype(float) - 3.0 * np.asarray(X["age"]).astype(float)
 
-    report = attribute_risk(
+    report = risk_of(
         model,
         cut,
         fresh=others,
         sensitive=["gene", "age", ("gene", "age")],
         target="dose",
-        sizes=(200,),
+        own=(200,),
         surest=20,
         random_state=0,
     )
@@ -167,8 +162,8 @@ def test_several_columns_in_turn_and_at_once() -> None:
     assert report["gene and age"].kinds == 9
     assert report["gene and age"].outcome().accuracy() > 0.9
     assert report["gene and age"].outcome("imputer").accuracy() < report["gene and age"].outcome().accuracy()
-    every = attribute_risk(
-        model, cut, fresh=others, sensitive="all", target="dose", sizes=(50,), surest=20, random_state=0
+    every = risk_of(
+        model, cut, fresh=others, sensitive="all", target="dose", own=(50,), surest=20, random_state=0
     )
     assert {risk.sensitive for risk in every} == {"gene", "age"}
 
@@ -189,14 +184,13 @@ def test_a_number_that_is_missing_is_a_value_of_its_own() -> None:
     pay[random.random(900) < 0.1] = np.nan
     frame = pd.DataFrame({"pay": pay, "a": random.normal(size=900)})
     frame["y"] = (np.nan_to_num(pay) > 1.0).astype(int)
-    risk = attribute_risk(
-        lambda X: 0.1 + 0.8 * (np.nan_to_num(np.asarray(X["pay"])) > 1.0),
+    risk = risk_of(
+        Target.of(lambda X: 0.1 + 0.8 * (np.nan_to_num(np.asarray(X["pay"])) > 1.0), classes=[0, 1]),
         frame[:300],
         fresh=frame[300:],
         sensitive="pay",
         target="y",
-        classes=[0, 1],
-        sizes=(200,),
+        own=(200,),
         surest=20,
         random_state=0,
     )["pay"]
@@ -212,13 +206,13 @@ def test_rows_are_attacked_too() -> None:
     assert "singling out" in risk.summary()  # and so on the internal page
     assert set(risk.skipped) == {"bayes", "fredrikson", "stacked", "csmia", "lomia", "linear_weights"}
     assert "y" in risk.knows
-    with_train = attribute_risk(
+    with_train = risk_of(
         None,
         rows,
         train=lambda X: dict(zip(schema().names, X.T, strict=True)),
         schema=schema(),
         sensitive="s",
-        sizes=(50,),
+        own=(50,),
         surest=20,
         random_state=0,
     )
@@ -227,12 +221,12 @@ def test_rows_are_attacked_too() -> None:
     assert "members stand out most by closest_row" in with_train.summary()
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(rows[:, :3].round(1), columns=["s", "a", "b"])
-    bare = attribute_risk(
+    bare = risk_of(
         frame[:500],
         frame[:500],
         fresh=frame[500:],
         sensitive=["s", "b"],
-        sizes=(50,),
+        own=(50,),
         surest=20,
         random_state=0,
     )
@@ -257,15 +251,14 @@ def test_groups_are_named_where_the_release_adds_risk() -> None:
         return 0.1 + 0.8 * np.where(np.asarray(X["group"]) == "b", 1.0 - told, told)
 
     cut, others = ({k: v[part] for k, v in people.items()} for part in (slice(0, 3000), slice(3000, None)))
-    risk = attribute_risk(
-        model,
+    risk = risk_of(
+        Target.of(model, classes=[0, 1]),
         cut,
         fresh=others,
         sensitive="s",
         target="y",
         schema=declared,
-        classes=[0, 1],
-        sizes=(1000,),
+        own=(1000,),
         surest=50,
         random_state=0,
     )["s"]
@@ -274,7 +267,7 @@ def test_groups_are_named_where_the_release_adds_risk() -> None:
 
 
 def test_what_is_said_and_stored_is_for_the_owner(tmp_path: Any) -> None:
-    report = attribute_risk(
+    report = risk_of(
         true_model(),
         table(300, seed=1),
         fresh=table(600, seed=2),
@@ -283,7 +276,8 @@ def test_what_is_said_and_stored_is_for_the_owner(tmp_path: Any) -> None:
         **QUICK,
     )
     risk = report["s"]
-    assert isinstance(report, AttributeReport)
+    assert isinstance(report, AttackReport)
+    assert report.kind == "attribute"
     assert report.audience == risk.audience == "internal"
     assert UNLIMITED in report.summary()
     assert UNLIMITED.startswith("epsilon does not limit this")
@@ -325,13 +319,13 @@ def test_a_data_frame_is_handed_on_as_it_is() -> None:
     model = make_pipeline(
         make_column_transformer((OneHotEncoder(), ["s", "c"]), remainder="passthrough"), LogisticRegression()
     ).fit(frame[["s", "n", "c"]].iloc[:300], frame.out.iloc[:300])
-    report = attribute_risk(
+    report = risk_of(
         model,
         frame.iloc[:300],
         fresh=frame.iloc[300:],
         sensitive="s",
         target="out",
-        sizes=(50,),
+        own=(50,),
         surest=20,
         random_state=0,
     )
@@ -348,10 +342,13 @@ def test_a_data_frame_is_handed_on_as_it_is() -> None:
         ({"target": None}, "target must be given"),
         ({"attacks": ["bayse"]}, "did you mean 'bayes'"),
         ({"attacks": ["closest_row"]}, "no attack can be made"),
-        ({"sizes": (3,)}, "sizes must be"),
+        ({"own": (3,)}, "own must be"),
         ({"surest": 0}, "surest must be"),
         ({"confidence": 1.0}, "confidence must be"),
         ({"response": "approximate"}, "'exact' or 'label' for classes"),
+        ({"response_error": 1.0}, "None unless response='approximate'"),
+        ({"train": lambda rows: rows}, "train must be None with fresh="),
+        ({"people": 0}, "people must be"),
         ({"adjacency": "neighbours"}, "adjacency must be one of"),
     ],
 )
@@ -362,9 +359,9 @@ def test_what_is_refused(change: dict[str, Any], said: str) -> None:
 
 def test_a_model_that_cannot_be_fitted_needs_fresh_people() -> None:
     with pytest.raises(ValueError, match="fresh must be given"):
-        attribute_risk(true_model(), table(300, seed=1), schema=schema(), **QUICK)
+        risk_of(true_model(), table(300, seed=1), schema=schema(), **QUICK)
     with pytest.raises(ValueError, match="30 people or more"):
-        attribute_risk(true_model(), table(30, seed=1), fresh=table(12, seed=2), schema=schema(), **QUICK)
+        risk_of(true_model(), table(30, seed=1), fresh=table(12, seed=2), schema=schema(), **QUICK)
 
 
 def test_a_schema_with_declared_bins_names_the_label() -> None:

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from holdfast.attack import attribute_risk
-from holdfast.attack._attributes.linear_weights import (
-    LinearInside,
+from holdfast.attack import Target
+from holdfast.attack._attacks.linear_weights import (
     accuracy_of_weights,
     ridge_weights,
     weights_log_likelihood,
 )
-from tests.attack.attributes.attribute_people import schema, table
+from holdfast.attack._attributes.linear_inside import LinearInside
+from tests.attack.attributes.attribute_people import risk_of, schema, table
 
 
 def _ridge(seed: int, std: float) -> tuple[bool, float]:
@@ -52,17 +52,16 @@ def test_weights_of_a_model_that_does_not_read_the_column_say_nothing() -> None:
 
     rows = table(900, seed=3)
     model = LogisticRegression().fit(rows[:300, 1:3], rows[:300, 3])
-    report = attribute_risk(
-        model,
+    report = risk_of(
+        Target.of(model, prepare=lambda X: X[:, 1:]),
         rows[:300],
         fresh=rows[300:],
         sensitive="s",
         target="y",
         schema=schema(),
-        sizes=(50,),
+        own=(50,),
         surest=20,
         attacks=["linear_weights"],
-        prepare=lambda X: X[:, 1:],
         random_state=0,
     )
     risk = report["s"]

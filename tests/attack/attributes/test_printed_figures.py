@@ -14,20 +14,20 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from holdfast.attack import attribute_risk
-from holdfast.attack._attributes.case import AttributeCase, Response, guesses
-from holdfast.attack._attributes.discriminant import learner_of
-from holdfast.attack._attributes.fredrikson import BAYES
-from holdfast.attack._attributes.linear_weights import (
-    LinearInside,
+from holdfast.attack._attacks.fredrikson import BAYES
+from holdfast.attack._attacks.linear_weights import (
     accuracy_of_weights,
     iterates_log_likelihood,
     weights_evidence,
     weights_log_likelihood,
 )
+from holdfast.attack._attributes.attribute_case import AttributeCase, Response, guesses
+from holdfast.attack._attributes.discriminant import learner_of
+from holdfast.attack._attributes.linear_inside import LinearInside
 from holdfast.attack._attributes.outcome import MemberGap
 from holdfast.attack._roc import Rate
 from holdfast.privacy import GaussianDP
+from tests.attack.attributes.attribute_people import risk_of
 from tests.studies.size import Study, trials
 
 SLACK = 0.006
@@ -86,7 +86,7 @@ def logistic_run(
     rates = []
     for size in SIZES:
         at = case.at(size)
-        imputed, attacked = (guesses(one[size:])[0] == s[own:] for one in (at.imputed, BAYES.scores(at)))
+        imputed, attacked = (guesses(one[size:])[0] == s[own:] for one in (at.imputed, BAYES(at)))
         rates.append((imputed[n:].mean(), attacked[n:].mean(), attacked[:n].mean()))
     return np.array(rates).T
 
@@ -292,14 +292,14 @@ def test_a_model_that_does_not_look_at_the_secret_adds_nothing(study: Study) -> 
     gaps: dict[str, int] = {}
     for seed in range(runs):
         rows = table(600, seed=seed, effect=0.0)
-        risk = attribute_risk(
+        risk = risk_of(
             blind,
             rows[:200],
             fresh=rows[200:],
             schema=schema(),
             sensitive="s",
             target="y",
-            sizes=(50,),
+            own=(50,),
             surest=20,
             random_state=seed,
         )["s"]

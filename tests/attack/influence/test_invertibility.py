@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from holdfast import PrivateLogisticRegression, open_table
-from holdfast.attack import invertibility, publishing_options
+from holdfast.attack import Retraining, Target, invertibility, publishing_options
 from holdfast.attack._influence.columns import Domain, with_column
 from holdfast.data import Categorical, Numeric, Schema
 from holdfast.errors import NotPrivateWarning, ParameterError
@@ -76,9 +76,8 @@ def test_a_model_without_influence_finds_nothing_whatever_the_seed(knowledge: fl
     for seed in range(games):
         people = _people(200, seed).drop(columns="ill")
         silent = invertibility(
-            lambda frame: np.clip(frame["age"].to_numpy() / 100, 0, 1),
+            Target.of(lambda frame: np.clip(frame["age"].to_numpy() / 100, 0, 1), classes=["no", "yes"]),
             people,
-            classes=["no", "yes"],
             shows="decision",
             columns=["gene", "sex"],
             schema=SCHEMA,
@@ -96,10 +95,12 @@ def test_influence_lies_within_its_limits() -> None:
     for seed in range(60):
         people = _people(300, 100 + seed).drop(columns="ill")
         found = invertibility(
-            lambda frame: np.where((frame["age"] < 40) & (frame["gene"] == "AA"), 0.9, 0.1),
+            Target.of(
+                lambda frame: np.where((frame["age"] < 40) & (frame["gene"] == "AA"), 0.9, 0.1),
+                classes=["no", "yes"],
+            ),
             people,
             columns=["gene"],
-            classes=["no", "yes"],
             schema=SCHEMA,
             random_state=seed,
         )["gene"]
@@ -164,8 +165,7 @@ def test_coarser_models_can_be_trained_again() -> None:
         sensitive="gene",
         steps=(),
         schema=SCHEMA,
-        train=fit,
-        training=(features, train["ill"]),
+        retraining=Retraining(train=fit, features=features, labels=train["ill"]),
         random_state=0,
     )
     assert found["gene dropped"].found.advantage.value == 0.0
@@ -259,12 +259,13 @@ def test_numbers_are_tried_all_over_their_cells_and_gaps_have_no_value() -> None
     gaps = frame.copy()
     gaps.loc[:59, "age"] = np.nan
 
-    def model(people: Any) -> Any:
-        return 0.2 + 0.006 * np.nan_to_num(people["age"].to_numpy(), nan=50.0)
+    model = Target.of(
+        lambda people: 0.2 + 0.006 * np.nan_to_num(people["age"].to_numpy(), nan=50.0), classes=[0, 1]
+    )
 
     declared = Schema([Numeric("age", 0, 100, bins=5, null="category"), Categorical("sex", [0, 1])])
     for schema in (None, declared):
-        told: dict[str, Any] = {"schema": schema, "classes": [0, 1], "random_state": 0}
+        told: dict[str, Any] = {"schema": schema, "random_state": 0}
         whole = publishing_options(model, frame, ill.to_numpy(), sensitive="age", **told)
         assert whole["scores"].found.advantage.gain > 0.9
         merged = whole["age in 3 groups"].found.advantage.value
@@ -273,5 +274,5 @@ def test_numbers_are_tried_all_over_their_cells_and_gaps_have_no_value() -> None
         assert len(found.labels) == 5
         assert found.people < 300  # those without an age are not judged
     uneven = Schema([Numeric("age", 0, 100, bins=[0, 10, 20, 40, 100])])  # 30 is nearer to 15 than to 70
-    found = invertibility(model, frame, columns=["age"], schema=uneven, classes=[0, 1], random_state=0)["age"]
+    found = invertibility(model, frame, columns=["age"], schema=uneven, random_state=0)["age"]
     assert found.advantage.gain > 0.93

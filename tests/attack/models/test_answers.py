@@ -26,10 +26,10 @@ def sigmoid(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(1.0 / (1.0 + np.exp(-values)))
 
 
-def attacked(model: Any, labels: Any = Y, features: Any = X, **more: Any) -> Any:
+def attacked(model: Any, labels: Any = Y, features: Any = X, *, classes: Any = None, **more: Any) -> Any:
     half = len(Y) // 2
     return membership(
-        model,
+        Target.of(model, classes=classes),
         members=(features[:half], labels[:half]),
         non_members=(features[half:], labels[half:]),
         attacks="loss",
@@ -122,9 +122,8 @@ def test_tensors_are_welcome() -> None:
     plain = attacked(lambda rows: sigmoid(rows[:, 0]), classes=[0, 1])["loss"].auc
     half = len(Y) // 2
     again = membership(
-        lambda rows: Tensor(sigmoid(np.asarray(rows)[:, 0])),
+        Target.of(lambda rows: Tensor(sigmoid(np.asarray(rows)[:, 0])), classes=[0, 1]),
         attacks="loss",
-        classes=[0, 1],
         members=(Tensor(X[:half]), Tensor(Y[:half])),
         non_members=(Tensor(X[half:]), Tensor(Y[half:])),
     )

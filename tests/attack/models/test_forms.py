@@ -13,12 +13,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from holdfast.attack import Target, attribute_risk, invertibility, membership
+from holdfast.attack import Target, invertibility, membership
 from holdfast.attack._models.target import columns_read
 from holdfast.data import Categorical, Numeric, Schema
 from holdfast.data._encode import Encoder
 from holdfast.errors import HoldfastError
 from holdfast.learn import PrivateLogisticRegression, pipeline_release
+from tests.attack.attributes.attribute_people import risk_of
 
 DRAW = np.random.default_rng(0)
 X = DRAW.integers(0, 3, size=(200, 2)).astype(float)
@@ -40,33 +41,31 @@ class Predictor:
 
 def by_membership(model: Any, rows: Any, labels: Any, **told: Any) -> float:
     report = membership(
-        model,
+        Target.of(model, **told),
         members=(rows[:100], labels[:100]),
         non_members=(rows[100:], labels[100:]),
         attacks="loss",
-        **told,
     )
     return float(report["loss"].auc)
 
 
 def by_invertibility(model: Any, rows: Any, labels: Any, **told: Any) -> float:
-    return invertibility(model, rows, random_state=0, **told).columns[0].advantage.value
+    return invertibility(Target.of(model, **told), rows, random_state=0).columns[0].advantage.value
 
 
 def by_attributes(model: Any, rows: Any, labels: Any, **told: Any) -> float:
     people = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": np.asarray(labels)})
-    risk = attribute_risk(
-        model,
+    as_numbers = Target.of(model, prepare=lambda asked: np.asarray(asked, dtype=np.float64), **told)
+    risk = risk_of(
+        as_numbers,
         people[:100],
         fresh=people[100:],
         sensitive="a",
         target="y",
         attacks=["bayes"],
         random_state=0,
-        sizes=[20],
+        own=[20],
         disclosure=False,
-        prepare=lambda asked: np.asarray(asked, dtype=np.float64),
-        **told,
     )["a"]
     return float(risk.outcome("bayes").accuracy())
 
@@ -202,14 +201,14 @@ def test_a_pipeline_brings_its_promise_its_columns_and_its_schema(tmp_path: Any)
     assert target.guarantee == pipeline_release(pipeline).guarantee
     assert columns_read(target.model) == ("a", "b")
     people = frame.assign(y=TEXTS)
-    report = attribute_risk(
+    report = risk_of(
         pipeline,
         people[:100],
         fresh=people[100:],
         sensitive="a",
         target="y",
         attacks=["bayes"],
-        sizes=[20],
+        own=[20],
         disclosure=False,
         random_state=0,
     )

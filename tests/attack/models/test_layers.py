@@ -12,9 +12,9 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 
-from holdfast.attack import Records, Target, membership
+from holdfast.attack import Records, ShadowModels, Target, membership
+from holdfast.attack._attacks.neural import inside_seen
 from holdfast.attack._models.layers import has_layers, passed
-from holdfast.attack._models.neural import inside_seen
 from holdfast.errors import ParameterError
 from holdfast.learn import PrivateLogisticRegression
 from tests.attack.attack_models import people
@@ -93,7 +93,7 @@ def test_a_forest_has_no_layers_and_the_report_says_so() -> None:
         forest,
         members=(rows[:60], labels[:60]),
         non_members=(rows[60:], labels[60:]),
-        models=4,
+        shadows=ShadowModels(count=4),
         random_state=0,
         attacks=["loss", "neural_black_box", "neural_white_box"],
     )
@@ -112,7 +112,7 @@ def test_an_overfitted_network_gives_its_members_away_inside_too() -> None:
             network,
             members=(rows[:150], labels[:150]),
             non_members=(rows[150:], labels[150:]),
-            models=4,
+            shadows=ShadowModels(count=4),
             random_state=0,
             attacks=["neural_black_box", "neural_white_box"],
         )

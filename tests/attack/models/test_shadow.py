@@ -8,7 +8,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from holdfast.attack import Records, Target, reference_models
-from holdfast.attack._models.lira import moments, steadied
+from holdfast.attack._attacks.lira import moments, steadied
 from holdfast.attack._models.shadow import cloneable, fitting, observe_models
 from holdfast.errors import ParameterError
 from holdfast.learn import PrivateLogisticRegression

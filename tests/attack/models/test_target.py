@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.svm import LinearSVC
 
-from holdfast.attack import Records, Target, membership
+from holdfast.attack import Records, ShadowModels, Target, membership
 from holdfast.attack._models.target import finite, surest
 from holdfast.errors import DataError, ParameterError
 from holdfast.learn import PrivateLogisticRegression, PrivateRidge
@@ -54,7 +54,9 @@ def test_a_model_that_shows_decisions_only() -> None:
 
     X, _ = people(40, seed=1)
     y = np.where(X[:, 0] > 0.5, "b", "a")
-    report = membership(Decides(), members=(X[:20], y[:20]), non_members=(X[20:], y[20:]), models=4)
+    report = membership(
+        Decides(), members=(X[:20], y[:20]), non_members=(X[20:], y[20:]), shadows=ShadowModels(count=4)
+    )
     assert [result.attack for result in report] == ["correctness"]
     assert "decisions only" in report.skipped["loss"]
     assert "decisions only" in report.skipped["lira"]

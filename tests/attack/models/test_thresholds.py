@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.attack import ATTACKS, AttackResult, Threshold
+from holdfast.attack import ATTACKS, MembershipResult, Threshold
 from holdfast.attack._models.thresholds import best_cut, calibrated, from_shadow, sorted_half
 from holdfast.errors import ParameterError
 from tests.attack.attack_models import ByHeart, Quick, people
@@ -51,7 +51,7 @@ def test_the_sorted_half_calls_half_of_the_pool(scores: list[float]) -> None:
 
 def test_the_best_cut_separates() -> None:
     assert best_cut([5.0, 6.0], [1.0, 2.0]) == 2.0
-    result = AttackResult(
+    result = MembershipResult(
         attack="x", member_scores=np.array([5.0, 6.0]), non_member_scores=np.array([1.0, 2.0])
     )
     assert Threshold(value=2.0, rule="").accuracy(result) == 1.0

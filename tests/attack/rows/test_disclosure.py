@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from holdfast.attack import DisclosureAttack, DisclosureResult, ReleasedRows, synthetic_disclosure
-from holdfast.attack._rows.disclosure import isolates, nearest, predicates
+from holdfast.attack import Attack, DisclosureResult, ReleasedRows, synthetic_disclosure
+from holdfast.attack._attacks.singling_out import isolates, predicates
+from holdfast.attack._rows.distances import nearest
 from holdfast.errors import ParameterError
 
 
@@ -128,7 +129,13 @@ def test_the_secrets_that_are_inferred_can_be_chosen() -> None:
 
 
 def test_an_attack_of_others_is_noted() -> None:
-    mine = DisclosureAttack(name="mine", make=lambda case: {"mine": ((1, 9), (1, 9), (1, 9))}, paper="none")
+    mine = Attack(
+        name="mine",
+        kind="disclosure",
+        guess=lambda case: {"mine": ((1, 9), (1, 9), (1, 9))},
+        paper="none",
+        knows=("rows",),
+    )
     people = np.random.default_rng(7).normal(size=(60, 3))
     report = synthetic_disclosure(people, members=people, control=people, attacks=[mine])
     assert "'mine' is not registered" in report.summary()

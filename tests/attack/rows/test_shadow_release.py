@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from holdfast.attack import shadow_release
-from holdfast.attack._result import LOOKS, audited_curve
+from holdfast.attack._membership_result import LOOKS, audited_curve
 from holdfast.attack._roc import Look
 from holdfast.data import Categorical, Schema
 from holdfast.errors import ParameterError
@@ -28,7 +28,7 @@ def test_a_copying_synthesiser_refutes_its_promise(adjacency: str) -> None:
         lambda data: data[draw.permutation(len(data))],
         RARE,
         POPULATION,
-        size=60,
+        beside=60,
         trials=120,
         adjacency=adjacency,
         proved=PureDP(0.5),
@@ -48,7 +48,7 @@ def test_an_independent_draw_shows_nothing() -> None:
             lambda data: draw.normal(size=(len(data), 4)),
             RARE,
             POPULATION,
-            size=40,
+            beside=40,
             trials=40,
             proved=PureDP(0.01),
             random_state=seed,
@@ -77,7 +77,7 @@ def test_a_private_synthesiser_keeps_its_promise() -> None:
         target,
         people,
         schema=schema,
-        size=50,
+        beside=50,
         trials=40,
         proved=ApproxDP(1.0, 1e-6),
         random_state=0,
@@ -87,7 +87,7 @@ def test_a_private_synthesiser_keeps_its_promise() -> None:
 
 def test_the_same_seed_gives_the_same_worlds() -> None:
     first, second = (
-        shadow_release(lambda data: data, RARE, POPULATION, size=30, trials=10, random_state=4)
+        shadow_release(lambda data: data, RARE, POPULATION, beside=30, trials=10, random_state=4)
         for _ in range(2)
     )
     assert np.array_equal(first.scores, second.scores)
@@ -100,17 +100,17 @@ def test_rows_that_are_always_there() -> None:
         sizes.append(len(data))
         return data
 
-    shadow_release(watched, RARE, POPULATION, base=POPULATION[:20], size=5, trials=8, adjacency="add_remove")
+    shadow_release(watched, RARE, POPULATION, beside=POPULATION[:20], trials=8, adjacency="add_remove")
     assert sorted(set(sizes)) == [20, 21]
 
 
 def test_bad_questions_are_refused() -> None:
     def asked(target: Any = RARE, *, size: int = 5, trials: int = 8) -> None:
-        shadow_release(lambda data: data, target, POPULATION, size=size, trials=trials)
+        shadow_release(lambda data: data, target, POPULATION, beside=size, trials=trials)
 
     with pytest.raises(ParameterError, match="trials"):
         asked(trials=2)
-    with pytest.raises(ParameterError, match="size"):
+    with pytest.raises(ParameterError, match="beside"):
         asked(size=10**6)
     with pytest.raises(ParameterError, match="one row"):
         asked(POPULATION[:2])

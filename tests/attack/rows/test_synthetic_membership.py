@@ -9,22 +9,23 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from holdfast.attack import ROWS_ATTACKS, AttackResult, RowsAttack, RowsCase, synthetic_membership
+from holdfast.attack import ATTACKS, Attack, MembershipResult, RowsCase, synthetic_membership
+from holdfast.attack._attacks.distance_based import WARNING
 from holdfast.attack._models.thresholds import calibrated
-from holdfast.attack._rows.distance_based import WARNING
 from holdfast.attack._rows.released_rows import by_spread
 from holdfast.data import Categorical, Numeric, Schema
 from holdfast.errors import ParameterError
 from holdfast.privacy._tradeoff import TradeOff
 from holdfast.synth import Synthesizer
 
+ON_ROWS = [attack for attack in ATTACKS if attack.kind == "rows"]
 COIN = TradeOff([0.0, 1.0], [1.0, 0.0], claim="proved")
 SCHEMA = Schema(
     [Numeric("age", 0, 100, bins=10), *(Categorical(f"c{j}", ["a", "b", "c", "d"]) for j in range(7))]
 )
 
 
-def _name(attack: RowsAttack) -> str:
+def _name(attack: Attack) -> str:
     return attack.name
 
 
@@ -34,8 +35,8 @@ def _people(count: int, seed: int) -> pa.Table:
     return pa.table({"age": random.uniform(0, 100, count), **columns})
 
 
-@pytest.mark.parametrize("attack", ROWS_ATTACKS, ids=_name)
-def test_a_synthesiser_that_copies_rows_is_found(attack: RowsAttack) -> None:
+@pytest.mark.parametrize("attack", ON_ROWS, ids=_name)
+def test_a_synthesiser_that_copies_rows_is_found(attack: Attack) -> None:
     members = _people(250, seed=1)
     report = synthetic_membership(
         members,
@@ -54,18 +55,18 @@ def test_a_synthesiser_that_copies_rows_is_found(attack: RowsAttack) -> None:
     assert (attack.name in report.notes) == (attack.note is not None)
 
 
-@pytest.mark.parametrize("attack", ROWS_ATTACKS, ids=_name)
-def test_an_independent_draw_gives_nobody_away(attack: RowsAttack) -> None:
+@pytest.mark.parametrize("attack", ON_ROWS, ids=_name)
+def test_an_independent_draw_gives_nobody_away(attack: Attack) -> None:
     warned, areas, flagged, games = 0, [], [], 0
     for seed in range(4):
         random = np.random.default_rng(seed)
         rows, records, others = (random.normal(size=(count, 5)) for count in (300, 700, 300))
         read = by_spread(rows)
-        scores = attack.scores(RowsCase(rows=read(rows), records=read(records), reference=read(others)))
+        scores = attack(RowsCase(rows=read(rows), records=read(records), population=read(others)))
         for _ in range(40):
             # Nobody is a member: any halves may be called so.
             inside, aside, outside = np.split(scores[random.permutation(700)], [250, 450])
-            result = AttackResult(
+            result = MembershipResult(
                 attack=attack.name, member_scores=inside, non_member_scores=outside, proved=COIN
             )
             warned, games = warned + (result.verdict() != "consistent"), games + 1
@@ -76,8 +77,8 @@ def test_an_independent_draw_gives_nobody_away(attack: RowsAttack) -> None:
     assert np.mean(flagged) <= 0.1 + 4 * np.std(flagged) / np.sqrt(games)
 
 
-@pytest.mark.parametrize("attack", ROWS_ATTACKS, ids=_name)
-def test_members_are_not_known_from_their_order(attack: RowsAttack) -> None:
+@pytest.mark.parametrize("attack", ON_ROWS, ids=_name)
+def test_members_are_not_known_from_their_order(attack: Attack) -> None:
     areas = []
     for seed in range(12):
         rows, inside, outside = (

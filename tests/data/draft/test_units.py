@@ -21,7 +21,7 @@ from holdfast.attack import (
     synthetic_disclosure,
     synthetic_membership,
 )
-from holdfast.attack._attributes.attribute_risk import attribute_risk
+from holdfast.attack._attribute_risk import attribute_risk
 from holdfast.data import Encoder, Numeric, Schema, open_table
 from holdfast.data._draft import Draft, draft_of
 from holdfast.data._draft.unit_names import Likeness, likeness

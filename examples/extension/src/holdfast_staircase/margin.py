@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from holdfast.attack import Attack, Case
+from holdfast.attack import Attack, ModelCase
 
 
-def margin(case: Case) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def margin(case: ModelCase) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """The probability of the record's own label less that of the strongest other one; no answers are seen."""
     probabilities = np.array(case.target.probabilities(case.records))
     rows, own = np.arange(case.records.count), case.target.own(case.records)
@@ -16,4 +16,11 @@ def margin(case: Case) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     return np.asarray(mine - probabilities.max(axis=1), dtype=np.float64)
 
 
-ATTACK = Attack(name="margin", score=margin, paper="none", tasks=("classification",))
+ATTACK = Attack(
+    name="margin",
+    kind="model",
+    guess=margin,
+    paper="none",
+    knows=("scores",),
+    tasks=("classification",),
+)

@@ -11,12 +11,12 @@ from holdfast._extras import optional
 from holdfast.attack._roc import COLOURS
 
 if TYPE_CHECKING:
-    from holdfast.attack._attributes.result import AttributeRisk
+    from holdfast.attack._attributes.attribute_result import AttributeResult
 
 _GREY = "#5b6875"
 
 
-def attribute_figure(risks: Sequence[AttributeRisk]) -> Any:
+def attribute_figure(risks: Sequence[AttributeResult]) -> Any:
     """One column: accuracy by the attacker's own people, and members against fresh people. Several: one line each."""
     figure = optional("matplotlib.figure", instead="summary()").Figure(
         figsize=(9.2, 4.9 if len(risks) == 1 else 1.6 + 0.42 * len(risks)), layout="constrained"
@@ -31,7 +31,7 @@ def attribute_figure(risks: Sequence[AttributeRisk]) -> Any:
     return figure
 
 
-def draw_sizes(axes: Any, risk: AttributeRisk) -> None:
+def draw_sizes(axes: Any, risk: AttributeResult) -> None:
     """Accuracy on fresh people against how many people the attacker has: the imputer dashed, attacks solid."""
     sizes = list(risk.sizes)
     rates = [risk.outcome("imputer", size).accuracy(risk.confidence) for size in sizes]
@@ -70,7 +70,7 @@ def draw_sizes(axes: Any, risk: AttributeRisk) -> None:
     )
 
 
-def draw_bound(axes: Any, risk: AttributeRisk) -> None:
+def draw_bound(axes: Any, risk: AttributeResult) -> None:
     """Right about members against right about fresh people; above the line is forbidden by the proof."""
     gap = risk.gap()
     axes.plot(
@@ -101,7 +101,7 @@ def draw_bound(axes: Any, risk: AttributeRisk) -> None:
     axes.legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(-0.02, -0.14))
 
 
-def draw_columns(left: Any, right: Any, risks: Sequence[AttributeRisk]) -> None:
+def draw_columns(left: Any, right: Any, risks: Sequence[AttributeResult]) -> None:
     """Columns from the one that the release adds most to: what it adds, and how members stand to fresh people."""
     ordered = sorted(risks, key=lambda one: one.gain().value)
     places = np.arange(len(ordered))

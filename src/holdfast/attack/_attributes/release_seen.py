@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from holdfast._arrays import Floats
-from holdfast.attack._attributes.case import Known, Response
-from holdfast.attack._attributes.linear_weights import LinearInside, inside_of
+from holdfast.attack._attributes.attribute_case import Known, Response
+from holdfast.attack._attributes.linear_inside import LinearInside, inside_of
 from holdfast.attack._attributes.people import People, Secret
 from holdfast.attack._models.answers import answers_as_numbers, require_numbers
 from holdfast.attack._models.target import Target, columns_read, first_step
@@ -34,7 +34,6 @@ class ReleaseSeen:
 
     target: Target | None = None
     columns: tuple[str, ...] = ()
-    prepare: Callable[[Any], Any] | None = None
     rows: Any = None
     schema: Schema | None = None
     guarantee: Guarantee | None = None
@@ -42,15 +41,8 @@ class ReleaseSeen:
     """What is the same for every secret: the attacker's own people as a linear model sees them, and fits to them."""
 
     @classmethod
-    def of(
-        cls,
-        model: Any,
-        *,
-        schema: Schema | None,
-        classes: Sequence[Any] | None,
-        prepare: Callable[[Any], Any] | None,
-    ) -> ReleaseSeen:
-        """Of an estimator, callable, synthesiser, release, path, or table of rows."""
+    def of(cls, model: Any, *, schema: Schema | None) -> ReleaseSeen:
+        """Of an estimator, callable, target, synthesiser, release, path, or table of rows."""
         if isinstance(model, str | os.PathLike):
             from holdfast.release import Release
 
@@ -61,14 +53,13 @@ class ReleaseSeen:
         if tabular or _holds_rows(model):
             rows, read, guarantee = opened(model, schema)
             return cls(rows=rows, schema=read, guarantee=guarantee)
-        target = Target.of(model, classes=classes)
+        target = Target.of(model)
         stored = getattr(getattr(target.model, "model_", None), "schema", None)
         known = getattr(first_step(target.model), "schema", None)  # of an Encoder
         read = schema or (Schema.from_dict(stored) if stored is not None else known)
         return cls(
             target=target,
             columns=columns_read(target.model),
-            prepare=prepare,
             schema=read,
             guarantee=target.guarantee,
         )
@@ -97,12 +88,8 @@ class ReleaseSeen:
 
     def _everybody(self, blocks: Sequence[Any], columns: Sequence[str], value: Mapping[str, Any]) -> Floats:
         return np.concatenate(
-            [self._one(self._query(some, columns, {**unknown, **value})) for some, unknown in blocks]
+            [self._one(some.asked(columns, {**unknown, **value})) for some, unknown in blocks]
         )
-
-    def _query(self, people: People, columns: Sequence[str], changed: Mapping[str, Any]) -> Any:
-        asked = people.asked(columns, changed)
-        return asked if self.prepare is None else self.prepare(asked)
 
     def _one(self, asked: Any) -> Floats:
         assert self.target is not None
@@ -148,7 +135,7 @@ class ReleaseSeen:
     def _design(self, people: People, columns: Sequence[str], changed: Mapping[str, Any]) -> Floats:
         """What a linear model makes of people, with a constant."""
         assert self.target is not None
-        asked = Records(features=self._query(people, columns, changed), labels=np.zeros(people.count))
+        asked = Records(features=people.asked(columns, changed), labels=np.zeros(people.count))
         return np.column_stack([self.target.matrix(asked), np.ones(people.count)])
 
 

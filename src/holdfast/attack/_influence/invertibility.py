@@ -55,32 +55,53 @@ def invertibility(
     reference: Any = None,
     schema: Schema | None = None,
     knowledge: float = 1.0,
-    classes: Sequence[Any] | None = None,
     confidence: float = 0.95,
     random_state: Seed | None = None,
 ) -> InvertibilityReport:
     """Columns ranked by how much what the model shows helps to guess them. For the owner only.
 
-    `people` are features (an array, data frame or Arrow table) that `model` takes, or a holdfast `Table`, of which the
-    columns that the model reads are taken, and its schema. `shows` is what the public gets
-    to see: "scores", "decision", or a step that scores are rounded to. `reference` are other people, the attacker's
-    own, from which it learns what is usual; by default a random half of `people`, the other half is judged.
-    `schema` declares the values of columns; without it those that occur are taken, and fifths of numbers.
+    Parameters
+    ----------
+    model : object
+        An estimator, a callable that predicts numbers, a release, or what `Target.of` makes of a callable that gives
+        probabilities.
+    people : table
+        Features that `model` takes, as an array, data frame or Arrow table; or a holdfast `Table`, of which the columns
+        that the model reads are taken, and its schema.
+    columns : sequence, optional
+        The columns to rank, by default all.
+    shows : str or float
+        What the public sees: "scores", "decision", or a step that scores are rounded to.
+    reference : table, optional
+        Other people, the attacker's own, from which it learns what is usual; by default a random half of `people`, the
+        other half is judged.
+    schema : Schema, optional
+        The values of columns; without it those that occur are taken, and fifths of numbers.
+    knowledge : float
+        The chance that the attacker has a column right (else it holds somebody else's value). Below 1 the attack
+        averages over what the person may be like; it then needs answers that are rounded or decisions.
+    confidence : float
+        Of the limits of `influence` and `advantage`, for all columns together.
+    random_state : int, optional
+        Of who is judged.
 
-    `knowledge` is the chance that the attacker has a column right (else it holds somebody else's value). Below 1 the
-    attack averages over what the person may be like; it then needs answers that are rounded or decisions.
+    Returns
+    -------
+    InvertibilityReport
+        The columns, the most exposed first.
 
-    `influence` and `advantage` come with limits that hold for all columns together.
-
+    Examples
+    --------
     >>> draw = np.random.default_rng(0)
     >>> X = np.column_stack([draw.integers(0, 2, 800), draw.integers(0, 3, 800)]).astype(float)
-    >>> report = invertibility(lambda X: 0.2 + 0.6 * X[:, 0], X, classes=["no", "yes"], random_state=0)
+    >>> model = Target.of(lambda X: 0.2 + 0.6 * X[:, 0], classes=["no", "yes"])
+    >>> report = invertibility(model, X, random_state=0)
     >>> [(found.column, round(found.advantage.value, 1)) for found in report]
     [(0, 0.5), (1, 0.0)]
     """
     if schema is not None:
         schema.confirmed()
-    target = Target.of(model, classes=classes)
+    target = Target.of(model)
     require_form(target, shows)
     require(0.0 <= knowledge <= 1.0, "knowledge", knowledge, "in [0, 1]")
     if knowledge < 1.0 and shows == "scores":

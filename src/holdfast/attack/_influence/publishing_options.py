@@ -33,7 +33,7 @@ from holdfast.attack._influence.invertibility import (
 from holdfast.attack._influence.ranking import NOT_LIMITED, ColumnInvertibility
 from holdfast.attack._models.target import Target
 from holdfast.attack._records import Records, arrow_of
-from holdfast.attack._result import NOTICE
+from holdfast.attack._report import NOTICE
 from holdfast.data._schema import Schema
 from holdfast.data._table import Table
 from holdfast.errors import require
@@ -55,6 +55,45 @@ class PublishingOption:
     def to_json(self) -> dict[str, Any]:
         """The figures."""
         return {"option": self.name, "right": self.right, "loss": self.loss, **self.found.to_json()}
+
+
+@checked
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Retraining:
+    """How a model is trained again on data in which values of a column are merged.
+
+    Parameters
+    ----------
+    train : callable
+        From features and labels to a model, or to what `Target.of` makes of one.
+    features : array, data frame or table
+        The data to train on.
+    labels : array
+        What is to be predicted of them.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> again = Retraining(train=LogisticRegression().fit, features=[[0.0], [1.0]], labels=[0, 1])
+    >>> again.model_of(lambda rows: np.asarray(rows)).task
+    'classification'
+    """
+
+    train: Callable[[Any, Any], Any]
+    features: Any
+    labels: Any
+
+    def model_of(self, coarse: Callable[[Any], Any], *, classes: Sequence[Any] | None = None) -> Target:
+        """The model of the data that this makes of the features.
+
+        Parameters
+        ----------
+        coarse : callable
+            From features to the same ones with values merged.
+        classes : sequence, optional
+            The labels, where the model is a callable that gives probabilities.
+        """
+        return Target.of(self.train(coarse(self.features), self.labels), classes=classes)
 
 
 @checked
@@ -149,26 +188,51 @@ def publishing_options(
     steps: Sequence[float] = STEPS,
     reference: Any = None,
     schema: Schema | None = None,
-    train: Callable[[Any, Any], Any] | None = None,
-    training: tuple[Any, Any] | None = None,
-    classes: Sequence[Any] | None = None,
+    retraining: Retraining | None = None,
     confidence: float = 0.95,
     random_state: Seed | None = None,
 ) -> PublishingOptions:
     """What rounding, withholding, merging or dropping buys against guesses of `sensitive`, and what it costs.
 
-    `people` and `labels` are features and true answers that the model was not trained on; `labels` may name a column of
-    a holdfast `Table` or of a frame. `steps` are the roundings to try. With `train` (features, labels -> model) and
-    `training`, the data to train on, the coarser models are trained again; without, the model that is there is
-    averaged over the values that are no longer told apart, by how common they are among the attacker's own people. A
-    published average must take these shares from public knowledge.
+    Parameters
+    ----------
+    model : object
+        What would be published: an estimator, a callable that predicts numbers, a release, or what `Target.of` makes of
+        a callable that gives probabilities.
+    people : table
+        Features that the model was not trained on.
+    labels : array or str
+        The true answers; or the name of a column of a holdfast `Table` or of a frame.
+    sensitive : str or int
+        The column to guess.
+    steps : sequence of float
+        The roundings to try.
+    reference : table, optional
+        Other people, the attacker's own; by default a random half of `people`.
+    schema : Schema, optional
+        The values of columns; without it those that occur are taken, and fifths of numbers.
+    retraining : Retraining, optional
+        How the coarser models are trained again. Without it the model that is there is averaged over the values that
+        are no longer told apart, by how common they are among the attacker's own people; a published average must take
+        these shares from public knowledge.
+    confidence : float
+        Of all limits.
+    random_state : int, optional
+        Of who is judged.
 
+    Returns
+    -------
+    PublishingOptions
+        One for each way to publish, in the order of how much it shows.
+
+    Examples
+    --------
     >>> draw = np.random.default_rng(0)
     >>> X = np.column_stack([draw.integers(0, 4, 900), draw.normal(size=900)])
     >>> odds = X[:, 0] - 1.5 + X[:, 1]
     >>> y = (odds + draw.logistic(size=900) > 0).astype(int)
-    >>> found = publishing_options(lambda X: 1 / (1 + np.exp(1.5 - X[:, 0] - X[:, 1])), X, y, sensitive=0,
-    ...                            classes=[0, 1], random_state=0)
+    >>> model = Target.of(lambda X: 1 / (1 + np.exp(1.5 - X[:, 0] - X[:, 1])), classes=[0, 1])
+    >>> found = publishing_options(model, X, y, sensitive=0, random_state=0)
     >>> [option.name for option in found]
     ['scores', 'scores to 0.01', 'scores to 0.1', 'decisions only', '0 in 2 groups', '0 dropped']
     >>> found['scores'].found.advantage.value > found['decisions only'].found.advantage.value > -0.05
@@ -176,8 +240,7 @@ def publishing_options(
     """
     if schema is not None:
         schema.confirmed()
-    target = Target.of(model, classes=classes)
-    require((train is None) == (training is None), "training", "...", "given together with train, or neither")
+    target = Target.of(model)
     random = np.random.default_rng(random_state)
     answers = labels_of(people, labels)
     people, schema = read_people(people, target, schema)
@@ -193,9 +256,10 @@ def publishing_options(
         forms.append(("decisions only", target, "decision"))
     outputs = every_output(lambda features: shown(target, "scores", features), judged, domain)
     for name, groups in _mergers(sensitive, domain, outputs):
-        merged = _averaged(target, domain, groups, own, schema)
-        if train is not None and training is not None:
-            merged = _trained(train, training, domain, groups, schema, classes)
+        if retraining is None:
+            merged = _averaged(target, domain, groups, own, schema)
+        else:
+            merged = _trained(retraining, domain, groups, schema, target.classes or None)
         forms.append((name, merged, "scores"))
     made = []
     for name, published, form in forms:
@@ -257,15 +321,13 @@ def _averaged(target: Target, domain: Domain, groups: Codes, own: Any, schema: S
 
 
 def _trained(
-    train: Callable[[Any, Any], Any],
-    training: tuple[Any, Any],
+    retraining: Retraining,
     domain: Domain,
     groups: Codes,
     schema: Schema | None,
     classes: Sequence[Any] | None,
 ) -> Target:
     """The model trained again on data in which every value of a group is the group's first."""
-    features, labels = training
     first = {group: int(np.flatnonzero(groups == group)[0]) for group in np.unique(groups).tolist()}
 
     def coarse(rows: Any) -> Any:
@@ -273,7 +335,7 @@ def _trained(
         values = np.array([domain.values[first[int(code)]] for code in codes])
         return with_column(rows, domain.name, values)
 
-    again = Target.of(train(coarse(features), labels), classes=classes)
+    again = retraining.model_of(coarse, classes=classes)
     return replace(again, outputs=lambda rows: again.outputs(coarse(rows)), model=None)
 
 

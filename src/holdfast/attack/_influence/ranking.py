@@ -11,7 +11,7 @@ from holdfast._extras import optional
 from holdfast.attack._influence.columns import Column
 from holdfast.attack._influence.finite_domain import mean_limits
 from holdfast.attack._influence.two_worlds import Advantage
-from holdfast.attack._result import NOTICE
+from holdfast.attack._report import NOTICE
 from holdfast.errors import ParameterError
 
 NOT_LIMITED = "epsilon does not limit this: it bounds what a model says about its training data, no more"

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arguments import Seed, checked
-from holdfast.attack._result import NOTICE
+from holdfast.attack._report import NOTICE
 from holdfast.attack._roc import Rate
 from holdfast.errors import require
 from holdfast.privacy._tradeoff import clopper_pearson_lower, clopper_pearson_upper

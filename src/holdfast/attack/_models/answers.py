@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from holdfast._arrays import Floats
+from holdfast.attack._attack import Task
 from holdfast.errors import HoldfastError, ParameterError, require
-
-Task = Literal["classification", "regression"]
 
 
 def answers_as_numbers(values: Any) -> Floats:

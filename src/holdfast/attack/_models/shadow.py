@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from holdfast._arguments import Seed, checked
 from holdfast._arrays import Bools
+from holdfast.attack._attack import View
 from holdfast.attack._models.target import Target
 from holdfast.attack._records import Records
 from holdfast.errors import AssumptionWarning, BudgetWarning, NotPrivateWarning, ParameterError, require
@@ -31,8 +32,6 @@ Draw = Callable[[np.random.Generator, int], Bools]
 T = TypeVar("T")
 Observe = Callable[[Target, Records], T]
 """What is kept of a reference model."""
-View = Callable[[Target, Records], NDArray[np.float64]]
-"""What a learning attack sees of a model on each record: a line of numbers."""
 PAIRS = 24_000
 """Lessons for an attack that learns: pairs of a reference model and a record."""
 
@@ -78,6 +77,41 @@ class References:
     def take(self, records: NDArray[Any]) -> References:
         """The same models on some of the records; what was learned stays learned."""
         return replace(self, included=self.included[:, records], signals=self.signals[:, records])
+
+
+@checked
+@dataclass(frozen=True, kw_only=True)
+class ShadowModels:
+    """How an attacker trains reference models: what like, how many, and by how many threads.
+
+    Parameters
+    ----------
+    train : estimator or callable, optional
+        What is cloned and fitted, or a function from (X, y) to a model. Without it the model under attack is cloned if
+        it is an estimator; else attacks with reference models are left out, and the report says so.
+    count : int
+        How many, an even number from 4 on: they come in pairs. 16 go a long way.
+    jobs : int, optional
+        Threads; by default one for each core. Their number changes no result.
+
+    Examples
+    --------
+    >>> ShadowModels(count=8).count
+    8
+    """
+
+    train: Any = None
+    count: int = 16
+    jobs: int | None = None
+
+    def __post_init__(self) -> None:
+        require(
+            self.count >= 4 and self.count % 2 == 0,
+            "count",
+            self.count,
+            "an even number >= 4: each record is in and out twice",
+            "or leave out the attacks with reference models",
+        )
 
 
 def halves(random: np.random.Generator, count: int) -> Bools:

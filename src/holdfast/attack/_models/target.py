@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from holdfast._arguments import as_labels, checked
 from holdfast._arrays import Floats
+from holdfast.attack._attack import Task
 from holdfast.attack._models.answers import (
     ADAPTERS,
-    Task,
     answers_as_numbers,
     probabilities_of_logits,
     require_numbers,
@@ -56,26 +56,38 @@ class Target:
     model: Any = None
     guarantee: Guarantee | None = None
     labels_only: bool = False
+    prepare: Callable[[Any], Any] | None = None
+    """What is made of records before the model is asked, where it takes something else than their columns."""
 
     @classmethod
-    def of(cls, model: Any, *, classes: Sequence[Any] | None = None, task: Task | None = None) -> Target:
+    def of(
+        cls,
+        model: Any,
+        *,
+        classes: Sequence[Any] | None = None,
+        task: Task | None = None,
+        prepare: Callable[[Any], Any] | None = None,
+    ) -> Target:
         """The target of an estimator, a callable, a release, or the path of a saved release.
 
         A callable with `classes` gives probabilities, one column per class in that order, or one number per row,
         the probability of the second of two. A callable without `classes` is a regression. A module of PyTorch is a
-        callable that is handed tensors; tensors are welcome wherever arrays are.
+        callable that is handed tensors; tensors are welcome wherever arrays are. `prepare` makes of records what the
+        model takes.
 
         >>> target = Target.of(lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), classes=["no", "yes"])
         >>> target.log_odds(Records(features=np.array([[0.5], [1.0]]), labels=np.array(["no", "yes"])))
         array([ 0., inf])
         """
         if isinstance(model, Target):
-            return model
+            own = classes is None and task is None
+            require(own, "classes", "...", "None, as task, with a Target: it says what it predicts")
+            return model if prepare is None else model.preparing(prepare)
         fitted, guarantee = _opened(model)
         for fits, adapt in ADAPTERS:
             if fits(fitted):
                 outputs, task, names, labels_only = adapt(fitted, classes, task)
-                return cls(
+                target = cls(
                     outputs=outputs,
                     task=task,
                     classes=names,
@@ -83,6 +95,7 @@ class Target:
                     guarantee=guarantee,
                     labels_only=labels_only,
                 )
+                return target if prepare is None else target.preparing(prepare)
         raise ParameterError(
             f"model must predict: an estimator, a callable, a Release or a path, got {type(model).__name__}"
         )
@@ -116,6 +129,21 @@ class Target:
             return probabilities_of_logits(scores)
 
         return replace(plain, outputs=outputs, task="classification", classes=names)
+
+    def preparing(self, prepare: Callable[[Any], Any]) -> Target:
+        """This model, asked about what the function makes of records.
+
+        >>> target = Target.of(lambda X: X[:, 0]).preparing(lambda X: 2.0 * X)
+        >>> target.outputs(np.array([[1.0]])).tolist()
+        [2.0]
+        """
+        outputs, before = self.outputs, self.prepare
+
+        def prepared(features: Any) -> Any:
+            made = prepare(features)
+            return made if before is None else before(made)
+
+        return replace(self, outputs=lambda features: outputs(prepare(features)), prepare=prepared)
 
     def aligned(self, names: Sequence[Any]) -> Target:
         """This classifier with its columns in this order; a class that it has never seen has probability 0.
@@ -192,7 +220,8 @@ class Target:
     def matrix(self, records: Records) -> Floats:
         """The features as numbers: through the encoder of a model that was fitted on a table."""
         encoder = getattr(self.model, "encoder_", None)
-        features = records.features if encoder is None else encoder.transform(records.features)
+        given = records.features if self.prepare is None else self.prepare(records.features)
+        features = given if encoder is None else encoder.transform(given)
         return np.asarray(features.toarray() if hasattr(features, "toarray") else features, dtype=np.float64)
 
     def residuals(self, records: Records) -> Floats:

@@ -17,10 +17,11 @@ from numpy.typing import ArrayLike
 
 from holdfast._arguments import Seed, checked
 from holdfast._arrays import Bools, Floats
-from holdfast.attack._models.attack import Attack, Case
+from holdfast.attack._attack import Attack
+from holdfast.attack._membership_result import MembershipResult
+from holdfast.attack._models.model_case import ModelCase
 from holdfast.attack._models.shadow import halves, observe_models
 from holdfast.attack._records import Records
-from holdfast.attack._result import AttackResult
 from holdfast.errors import require
 
 
@@ -46,7 +47,7 @@ class Threshold:
         own = np.array([self.per_class.get(label, self.value) for label in np.asarray(labels).tolist()])
         return np.asarray(values > own)
 
-    def accuracy(self, result: AttackResult) -> float:
+    def accuracy(self, result: MembershipResult) -> float:
         """Balanced accuracy on a result: half the detection plus half the records rightly cleared."""
         found = float(np.mean(self.members(result.member_scores)))
         return 0.5 * (found + 1.0 - float(np.mean(self.members(result.non_member_scores))))
@@ -130,11 +131,12 @@ def from_shadow(
 ) -> Threshold:
     """The threshold that separates members from others best on shadow models trained on halves of `reference`."""
     records = Records.of(reference, "reference")
-    require(not attack.needs, "attack", attack.name, "an attack that needs nothing but the model's outputs")
+    needs_more = sorted({*attack.knows} - {"answers", "scores"})
+    require(not needs_more, "attack", attack.name, "an attack that needs nothing but the model's outputs")
     included, observed = observe_models(
         train,
         records,
-        lambda target, rows: attack.scores(Case(target=target, records=rows)),
+        lambda target, rows: attack(ModelCase(target=target, records=rows)),
         models=models,
         random_state=random_state,
         classes=classes,

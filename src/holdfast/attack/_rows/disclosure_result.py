@@ -6,38 +6,45 @@ release's own doing: risk = (members - control) / (1 - control) (Giomi et al. 20
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from holdfast._arguments import checked
 from holdfast._extras import optional
-from holdfast.attack._result import NOTICE
+from holdfast.attack._proof import Proof, Verdict
+from holdfast.attack._report import NOTICE, AttackReport, AttackResult
 from holdfast.attack._roc import Rate
-from holdfast.errors import ParameterError, require
+from holdfast.errors import require
 
 DEPENDENT = "limits hold for people drawn independently given the rows; one release is one draw of its noise"
 
 
 @checked
-@dataclass(frozen=True, kw_only=True)
-class DisclosureResult:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DisclosureResult(AttackResult):
     """Successes of one kind of attack: counts of attacks made and of those that came true.
 
+    Parameters
+    ----------
+    attack : str
+        What was tried.
+    members, control, blind : tuple of int
+        Successes and attacks: on people in the data, on people who were not, and on members without the released rows.
+    confidence : float
+        Of its limits.
+    seconds : float
+        How long it took.
+
+    Examples
+    --------
     >>> found = DisclosureResult(attack="linkability", members=(60, 100), control=(20, 100), blind=(10, 100))
     >>> round(found.risk, 3), [round(limit, 3) for limit in found.limits]
     (0.5, [0.256, 0.67])
     """
 
-    attack: str
     members: tuple[int, int]
-    """Successes and attacks."""
     control: tuple[int, int]
     blind: tuple[int, int]
-    """Against the members, without the released rows."""
-    confidence: float = 0.95
-    seconds: float = 0.0
-    audience: ClassVar[Literal["internal"]] = "internal"
 
     def __post_init__(self) -> None:
         for name in ("members", "control", "blind"):
@@ -48,7 +55,15 @@ class DisclosureResult:
         require(0 < self.confidence < 1, "confidence", self.confidence, "in (0, 1)")
 
     def rate(self, group: Literal["members", "control", "blind"], *, confidence: float | None = None) -> Rate:
-        """The share of attacks that came true, with Clopper-Pearson limits."""
+        """The share of attacks that came true, with Clopper-Pearson limits.
+
+        Parameters
+        ----------
+        group : str
+            "members", "control" or "blind".
+        confidence : float, optional
+            Of the limits; by default that of the result.
+        """
         successes, attacks = getattr(self, group)
         return Rate.of(successes, attacks, confidence=self.confidence if confidence is None else confidence)
 
@@ -85,55 +100,42 @@ class DisclosureResult:
             "seconds": self.seconds,
         }
 
+    def verdict(self, claim: Proof | None = None, /) -> Verdict:
+        """`unclaimed`, whatever the claim: a promise bounds how well members are told from others, not this risk."""
+        return "unclaimed"
 
-def _beyond(members: float, control: float) -> float:
-    return (members - control) / max(1.0 - control, 1e-12)
+    def strength(self) -> tuple[float, ...]:
+        """The lower limit of the risk, then the risk."""
+        return self.limits[0], self.risk
 
+    # Side by side.
+    @classmethod
+    def table_of(cls, report: AttackReport[DisclosureResult]) -> str:
+        """One line for each result of the report."""
+        return "\n".join(f"  {result.summary()}" for result in report)
 
-@checked
-@dataclass(frozen=True, kw_only=True)
-class DisclosureReport:
-    """Singling out, linking and inferring, side by side. Internal, as its parts are."""
-
-    results: tuple[DisclosureResult, ...]
-    notes: Mapping[str, str] = field(default_factory=dict)
-    """Whose word it is that an attack sees no answers, for those that are none of holdfast's."""
-    audience: ClassVar[Literal["internal"]] = "internal"
-
-    def __post_init__(self) -> None:
-        require(len(self.results) >= 1, "results", len(self.results), "one or more")
-
-    def __iter__(self) -> Iterator[DisclosureResult]:
-        return iter(self.results)
-
-    def __getitem__(self, attack: str) -> DisclosureResult:
-        for result in self.results:
-            if result.attack == attack:
-                return result
-        known = ", ".join(result.attack for result in self.results)
-        raise ParameterError(f"there is no result of the attack {attack!r}: {known} were made")
-
-    def summary(self) -> str:
-        """One line per attack, and how to read it."""
+    @classmethod
+    def summary_of(cls, report: AttackReport[DisclosureResult]) -> str:
+        """One line for each result of the report, and how to read it."""
+        beyond = [result.attack for result in report if result.limits[0] > 0]
         lines = [
-            "disclosure by released rows: attacks on members, and on people who were not in the data (control)"
-        ]
-        lines += [f"  {result.summary()}" for result in self.results]
-        beyond = [result.attack for result in self.results if result.limits[0] > 0]
-        lines.append(
+            "disclosure by released rows: attacks on members, and on people who were not in the data (control)",
+            report.table(),
             f"  beyond the control group: {', '.join(beyond)}"
             if beyond
-            else "  no attack does better on members than on the control group, as far as these people can tell"
-        )
-        lines += [f"  {name}: {note}" for name, note in self.notes.items()]
+            else "  no attack does better on members than on the control group, as far as these people can tell",
+            *(f"  not made: {name} ({why})" for name, why in report.skipped.items()),
+            *(f"  {name}: {note}" for name, note in report.notes.items()),
+        ]
         return "\n".join([*lines, f"  {DEPENDENT}", f"  {NOTICE}"])
 
-    def plot(self) -> Any:
-        """For each attack the three rates, with limits (a matplotlib figure)."""
+    @classmethod
+    def figure_of(cls, report: AttackReport[DisclosureResult]) -> Any:
+        """For each result of the report the three rates, with limits (a matplotlib figure)."""
         plt = optional("matplotlib.pyplot", instead="summary()")
-        figure, axes = plt.subplots(figsize=(7.2, 1.4 + 0.5 * len(self.results)), layout="constrained")
+        figure, axes = plt.subplots(figsize=(7.2, 1.4 + 0.5 * len(report.results)), layout="constrained")
         looks = {"members": ("#0072b2", "o"), "control": ("#e69f00", "D"), "blind": ("#5b6875", "x")}
-        for place, result in enumerate(reversed(self.results)):
+        for place, result in enumerate(reversed(report.results)):
             for shift, (group, (colour, marker)) in enumerate(looks.items()):
                 rate = result.rate(group)  # type: ignore[arg-type]
                 axes.errorbar(
@@ -146,17 +148,13 @@ class DisclosureReport:
                     capsize=2,
                     label=group if place == 0 else None,
                 )
-        axes.set_yticks(range(len(self.results)), [result.attack for result in reversed(self.results)])
+        axes.set_yticks(range(len(report.results)), [result.attack for result in reversed(report.results)])
         axes.set(xlim=(-0.02, 1.02), xlabel="share of attacks that come true")
         axes.set_title("What the rows give away beyond the population (internal)", loc="left", fontsize=10)
         axes.legend(frameon=False, fontsize=8.5)
         axes.spines[["top", "right"]].set_visible(False)
         return figure
 
-    def to_json(self) -> dict[str, Any]:
-        """The figures."""
-        return {
-            "audience": self.audience,
-            "attacks": [result.to_json() for result in self.results],
-            "notes": dict(self.notes),
-        }
+
+def _beyond(members: float, control: float) -> float:
+    return (members - control) / max(1.0 - control, 1e-12)

@@ -1,4 +1,4 @@
-"""ReleasedRows: a table as someone sees it who has nothing but rows; RowsAttack: a membership attack by such a person.
+"""ReleasedRows: a table as someone sees it who has nothing but rows.
 
 Rows are seen as numbers, for distances, and as cells, for counts; nothing of the generator is known.
 """
@@ -70,43 +70,6 @@ class ReleasedRows:
             cells=np.concatenate([self.cells, other.cells]),
             widths=self.widths,
         )
-
-
-@checked
-@dataclass(frozen=True, kw_only=True, eq=False)
-class RowsCase:
-    """What the attacker has: released rows, records to judge, and perhaps other people's records for reference."""
-
-    rows: ReleasedRows
-    records: ReleasedRows
-    reference: ReleasedRows | None = None
-
-    def others(self) -> ReleasedRows:
-        """The reference, for an attack that needs it."""
-        if self.reference is None:
-            raise ParameterError("this attack needs reference=: records that are known not to be members")
-        return self.reference
-
-
-@checked
-@dataclass(frozen=True, kw_only=True)
-class RowsAttack:
-    """An entry of ROWS_ATTACKS."""
-
-    name: str
-    score: Callable[[RowsCase], Floats]
-    """One number per record of the case, larger for members."""
-    paper: str
-    needs_reference: bool = False
-    note: str | None = None
-    """What must be said wherever its figures are shown."""
-
-    def scores(self, case: RowsCase) -> Floats:
-        """The scores, checked."""
-        values = np.asarray(self.score(case), dtype=np.float64)
-        require(values.shape == (case.records.count,), "scores", values.shape, "one number per record")
-        require(bool(np.all(np.isfinite(values))), "scores", "...", "finite")
-        return values
 
 
 # From a release, frame, table or array to the rows that are seen.
@@ -186,7 +149,3 @@ def opened(rows: Any, schema: Schema | None) -> tuple[Any, Schema | None, Guaran
 
     released = SyntheticContents.of_value(rows.value)
     return released.table, released.schema if schema is None else schema, rows.guarantee
-
-
-Seen = ReleasedRows
-"""A former name, which the room still exports."""

@@ -1,4 +1,4 @@
-"""AttributeCase: what an attacker has who wants one attribute of people; AttributeAttack: how it is guessed from that.
+"""AttributeCase: what an attacker has who wants one attribute of people.
 
 The first people of a case are the attacker's own, of whom everything is known. Of the others the attacker knows some
 columns and the response, and has a release: a model to ask, or rows. The sensitive column of the others is not in the
@@ -10,21 +10,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._arguments import checked
+from holdfast._arguments import checked, require_numbers
 from holdfast._arrays import Codes, Floats
+from holdfast.attack._attack import Case, Kind, Knowledge, Task
 from holdfast.attack._attributes.discriminant import GuessingLearner, learner_of, log_share
 from holdfast.errors import ParameterError, require
 
 if TYPE_CHECKING:
-    from holdfast.attack._attributes.linear_weights import LinearInside
+    from holdfast.attack._attributes.linear_inside import LinearInside
 
 Known = Literal["exact", "approximate", "label"]
-Need = Literal["model", "confidences", "weights", "rows"]
+"""How well an attacker knows the value that the model predicts."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -61,11 +62,43 @@ class RowsSeen:
 
 @checked
 @dataclass(frozen=True, kw_only=True, eq=False)
-class AttributeCase:
-    """`own_values` are the codes of the first people, the attacker's own; `kinds` is the number of candidates.
+class AttributeCase(Case):
+    """What an attacker has who guesses an attribute; people of its own come first, and all others are judged.
 
-    `answers` are the model's, with axes (draws of unknown columns, people, candidates) and for a classifier classes:
-    what it says of everybody, were the sensitive value this. `rows` are released rows, where those are the release.
+    Parameters
+    ----------
+    kinds : int
+        The number of candidates.
+    own_values : numpy.ndarray
+        The codes of the first people, the attacker's own.
+    known : numpy.ndarray
+        What is known of everybody, a line of numbers each.
+    response : Response, optional
+        What is known of the value that the model predicts.
+    answers : numpy.ndarray, optional
+        The model's, with axes (draws of unknown columns, people, candidates) and for a classifier classes: what it says
+        of everybody, were the sensitive value this.
+    labels_only : bool
+        Whether the answers are decisions, or the response is a label only.
+    inside : LinearInside, optional
+        The weights of a linear model.
+    rows : RowsSeen, optional
+        Released rows, where those are the release.
+    learner : callable
+        Gives the learner that attacks and imputer share.
+
+    Examples
+    --------
+    >>> from holdfast.attack import ATTACKS
+    >>> case = AttributeCase(
+    ...     kinds=2,
+    ...     own_values=np.array([0, 1]),
+    ...     known=np.zeros((3, 1)),
+    ...     rows=RowsSeen(known=np.zeros((4, 1)), codes=np.array([1, 1, 1, 0])),
+    ... )
+    >>> closest = next(attack for attack in ATTACKS if attack.name == "closest_row")
+    >>> closest(case)[case.own :].round(1).tolist()
+    [[2.5, 7.5]]
     """
 
     kinds: int
@@ -79,6 +112,35 @@ class AttributeCase:
     learner: Callable[[], GuessingLearner] = field(default=lambda: learner_of(None))
     found: dict[str, Floats] = field(init=False, default_factory=dict)
     """What several attacks compute alike, by its name: the first of them leaves it here."""
+    kind: ClassVar[Kind] = "attribute"
+
+    @property
+    def task(self) -> Task | None:
+        """What the model does; None where rows were released."""
+        if self.answers is None:
+            return None
+        return "classification" if self.answers.ndim == 4 else "regression"
+
+    def lacks(self, knowledge: Knowledge) -> str | None:
+        """Why the attacker does not have this knowledge, with the way out; None if it is there."""
+        if knowledge == "rows":
+            return "the release is no table of rows" if self.rows is None else None
+        if self.answers is None:
+            return "there is no model to ask"
+        if knowledge == "scores" and self.labels_only:
+            return "the model shows decisions only, or the response is a label only"
+        if knowledge == "weights" and self.inside is None:
+            return "looks inside linear models of two classes or of numbers only"
+        return None
+
+    def checked(self, guesses: Any) -> Floats:
+        """The guesses, one finite number per person and candidate; ties go to what is commonest among own people."""
+        scores = require_numbers("scores", guesses)
+        require(
+            scores.shape == (self.count, self.kinds), "scores", scores.shape, "one per person and candidate"
+        )
+        require(bool(np.all(np.isfinite(scores))), "scores", "...", "finite")
+        return scores + 1e-9 * self.marginal
 
     @property
     def own(self) -> int:
@@ -91,7 +153,7 @@ class AttributeCase:
         return len(self.known)
 
     def at(self, size: int) -> AttributeCase:
-        """The same with fewer people of the attacker's own."""
+        """The same with fewer people of the attacker's own, of this size."""
         rows = np.concatenate([np.arange(size), np.arange(self.own, self.count)])
         return replace(
             self,
@@ -108,7 +170,7 @@ class AttributeCase:
         return self.known if self.response is None else np.hstack([self.known, self.response.block])
 
     def learned(self, features: Floats) -> Floats:
-        """Log-probabilities for everybody, learned from the attacker's own people."""
+        """Log-probabilities for everybody, learned from features of the attacker's own people."""
         made = self.learner().fit(features[: self.own], self.own_values, self.kinds)
         return made.log_posterior(features)
 
@@ -143,47 +205,6 @@ class AttributeCase:
     def decisions(self) -> Codes:
         """The class that the model decides for, by draw, person and candidate."""
         return np.asarray(self.asked().argmax(axis=-1), dtype=np.int64)
-
-
-@checked
-@dataclass(frozen=True, kw_only=True)
-class AttributeAttack:
-    """An entry of ATTRIBUTE_ATTACKS."""
-
-    name: str
-    score: Callable[[AttributeCase], Floats]
-    """One line per person, one column per candidate: larger where the attack believes in it."""
-    paper: str
-    needs: tuple[Need, ...] = ("model",)
-    tasks: tuple[str, ...] = ("classification", "regression")
-
-    def obstacle(self, case: AttributeCase) -> str | None:
-        """Why this attack cannot be made; None if it can."""
-        missing = {
-            "model": case.answers is None and "there is no model to ask",
-            "confidences": case.labels_only
-            and "the model shows decisions only, or the response is a label only",
-            "weights": case.inside is None and "looks inside linear models of two classes or of numbers only",
-            "rows": case.rows is None and "the release is no table of rows",
-        }
-        found = next((why for need in self.needs if (why := missing[need])), None)
-        if found:
-            return str(found)
-        if case.answers is not None:
-            task = "classification" if case.answers.ndim == 4 else "regression"
-            if task not in self.tasks:
-                return f"made for {' and '.join(self.tasks)}, not for {task}"
-        return None
-
-    def scores(self, case: AttributeCase) -> Floats:
-        """The scores, checked; ties go to the candidate that is commonest among the attacker's own people."""
-        why = self.obstacle(case)
-        if why is not None:
-            raise ParameterError(f"the attack {self.name!r} cannot be made: {why}")
-        made = np.asarray(self.score(case), dtype=np.float64)
-        require(made.shape == (case.count, case.kinds), "scores", made.shape, "one per person and candidate")
-        require(bool(np.all(np.isfinite(made))), "scores", "...", "finite")
-        return made + 1e-9 * case.marginal
 
 
 def guesses(scores: Floats) -> tuple[Codes, Floats]:

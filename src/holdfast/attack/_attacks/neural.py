@@ -14,8 +14,9 @@ import warnings
 import numpy as np
 
 from holdfast._arrays import Floats
-from holdfast.attack._models.attack import Attack, Case
+from holdfast.attack._attack import Attack
 from holdfast.attack._models.layers import Passed, passed
+from holdfast.attack._models.model_case import ModelCase
 from holdfast.attack._models.shadow import Lessons
 from holdfast.attack._models.target import LARGEST, Target, finite
 from holdfast.attack._records import Records
@@ -46,13 +47,18 @@ def outputs_seen(target: Target, records: Records) -> Floats:
     return np.column_stack([odds, np.logaddexp(0.0, -odds), p.argmax(axis=1) == own, ranked])
 
 
-def neural_black_box(case: Case) -> Floats:
+def neural_black_box(case: ModelCase) -> Floats:
     """The attack network's log-odds of membership, from outputs."""
     return learned_scores(case.models().lessons[BLACK_BOX_NAME], outputs_seen(case.target, case.records))
 
 
 BLACK_BOX = Attack(
-    name=BLACK_BOX_NAME, score=neural_black_box, paper="SSSS17", needs=("references",), view=outputs_seen
+    name=BLACK_BOX_NAME,
+    kind="model",
+    guess=neural_black_box,
+    paper="SSSS17",
+    knows=("scores", "references"),
+    view=outputs_seen,
 )
 
 
@@ -81,17 +87,17 @@ def _spread(units: Floats) -> Floats:
     return np.quantile(units, QUANTILES, axis=1).T
 
 
-def neural_white_box(case: Case) -> Floats:
+def neural_white_box(case: ModelCase) -> Floats:
     """The attack network's log-odds of membership, from outputs, activations and gradients."""
     return learned_scores(case.models().lessons[WHITE_BOX_NAME], inside_seen(case.target, case.records))
 
 
 WHITE_BOX = Attack(
     name=WHITE_BOX_NAME,
-    score=neural_white_box,
+    kind="model",
+    guess=neural_white_box,
     paper="NSH19",
-    needs=("references",),
-    outputs="inside",
+    knows=("weights", "references"),
     view=inside_seen,
 )
 

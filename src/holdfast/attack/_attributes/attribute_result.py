@@ -1,4 +1,4 @@
-"""AttributeRisk: how well one column is guessed with a release and without; AttributeReport: several columns.
+"""AttributeResult: how well one column is guessed with a release and without.
 
 In the picture of a proof an attribute attack is one point: a right guess about a member against a right guess about a
 fresh person, exactly as a membership test's detection against its false alarms. So the dossier draws it there.
@@ -6,14 +6,15 @@ fresh person, exactly as a membership test's detection against its false alarms.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 from holdfast._arguments import Seed, checked
 from holdfast.attack._attributes.outcome import Gain, GroupRisk, MemberGap, RightGuesses, Surest
-from holdfast.attack._result import DEPENDENT, MAY_DIFFER, NOTICE, SHOWN, Game, Proof, Verdict, proved_curve
-from holdfast.attack._rows.disclosure_result import DisclosureReport
+from holdfast.attack._proof import REASONS, Game, Proof, Verdict, proved_curve
+from holdfast.attack._report import NOTICE, SHOWN_RATES, AttackReport, AttackResult
+from holdfast.attack._rows.disclosure_result import DisclosureResult
 from holdfast.errors import ParameterError, require
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._tradeoff import TradeOff, clopper_pearson_lower, clopper_pearson_upper
@@ -29,11 +30,55 @@ PLAIN_NAME = "inversion"
 
 @checked
 @dataclass(frozen=True, kw_only=True, eq=False)
-class AttributeRisk:
+class AttributeResult(AttackResult):
     """What guessers reached on one sensitive column. A function of private data: for the owner only.
 
-    `imputer` and `attacks` have one outcome for each number of people of the attacker's own. The first attack and the
-    largest number are what figures are told of; both were fixed in advance.
+    The first attack and the largest number of own people are what figures are given of; both were fixed in advance.
+
+    Parameters
+    ----------
+    sensitive : str
+        The column, or the columns.
+    knows : tuple of str
+        The columns that the attacker knows.
+    kinds : int
+        How many values come into question.
+    imputer : mapping
+        Who is guessed right without the release, by the number of the attacker's own people.
+    attacks : mapping
+        The same with the release, by attack.
+    surest_k : int
+        How many of the surest guesses are looked at.
+    groups : tuple
+        Groups of people to whom the release may add risk.
+    skipped, notes : mapping
+        Attacks that could not be made and why; and what a reader must know.
+    game : str
+        Who chose the members: "given", the data's owner, or "flipped", coins of holdfast.
+    adjacency : Adjacency
+        How they were chosen.
+    proved : TradeOff, optional
+        What the proof allows.
+    confidence : float
+        Of all limits.
+    seconds : float
+        How long it took.
+    seed : int, optional
+        Of the permutations behind the p-value of the surest guesses.
+    disclosure : AttackReport, optional
+        Singling out, linking and inferring, where rows were released; shown with the first column of a report.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> right = RightGuesses(
+    ...     members=np.arange(10) < 9, fresh=np.arange(10) < 6, members_sure=np.ones(10), fresh_sure=np.ones(10)
+    ... )
+    >>> gene = AttributeResult(
+    ...     sensitive="gene", knows=("age",), kinds=2, imputer={50: right}, attacks={"bayes": {50: right}}, surest_k=5
+    ... )
+    >>> gene.attack, round(gene.gap().value, 2), gene.gain().value
+    ('inversion: gene', 0.3, 0.0)
     """
 
     sensitive: str
@@ -48,21 +93,16 @@ class AttributeRisk:
     game: Game = "given"
     adjacency: Adjacency = Adjacency.replace
     proved: TradeOff | None = None
-    confidence: float = 0.95
-    seconds: float = 0.0
     seed: Seed | None = None
-    disclosure: DisclosureReport | None = None
-    """Singling out, linking and inferring, where rows were released; told with the first column of a report."""
-    audience: ClassVar[Literal["internal"]] = "internal"
+    disclosure: AttackReport[DisclosureResult] | None = None
+    """Singling out, linking and inferring, where rows were released; shown with the first column of a report."""
+    attack: str = field(init=False)
+    """The name that a dossier shows."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "attack", f"{PLAIN_NAME}: {self.sensitive}")
         require(len(self.attacks) >= 1, "attacks", len(self.attacks), "one or more")
         require(len(self.imputer) >= 1, "sizes", len(self.imputer), "one or more")
-
-    @property
-    def attack(self) -> str:
-        """The name that a dossier shows."""
-        return f"{PLAIN_NAME}: {self.sensitive}"
 
     @property
     def headline(self) -> str:
@@ -86,13 +126,13 @@ class AttributeRisk:
         return found[at]
 
     def gain(self, attack: str | None = None, size: int | None = None) -> Gain:
-        """What the release adds: the attack over the imputer with the same people of one's own, on fresh people."""
+        """What the release adds: the attack over the imputer with the same own people, on fresh people; at a size."""
         return Gain.of(
             self.outcome(attack, size).fresh, self.outcome("imputer", size).fresh, confidence=self.confidence
         )
 
     def gap(self, attack: str | None = None, size: int | None = None) -> MemberGap:
-        """Members against fresh people, by the same attack on the same model."""
+        """Members against fresh people, by the same attack on the same model; at a size."""
         one = self.outcome(attack, size)
         return MemberGap.of(one.members, one.fresh, confidence=self.confidence)
 
@@ -107,7 +147,7 @@ class AttributeRisk:
         return widest, gaps[widest]
 
     def surest(self, attack: str | None = None, size: int | None = None) -> Surest:
-        """How often the guess is right about the k people that the attack is surest of."""
+        """How often the guess is right about the k people that the attack is surest of; at a size."""
         return Surest.of(
             self.outcome(attack, size), k=self.surest_k, confidence=self.confidence, seed=self.seed or 0
         )
@@ -124,23 +164,23 @@ class AttributeRisk:
         return TradeOff([0.0, gap.fresh, 1.0], [1.0, 1.0 - gap.members, 0.0], claim="measured")
 
     def tpr_at(self, false_alarm: float, /) -> float:
-        """The share of members that this test finds at a false-alarm rate, with a coin between its points."""
+        """The share of members that this test finds at the rate false_alarm, with a coin between its points."""
         return self.trade_off().detection_at(false_alarm)
 
     def bound(self, claim: Proof | None = None) -> float | None:
-        """The most that the proof allows on members, given what was reached on fresh people; None without a proof."""
+        """The most that the claim, or the proof, allows on members, given what was reached on fresh people."""
         proved = self._curve(claim)
         return None if proved is None else self.gap().bound(proved)
 
     def verdict(self, claim: Proof | None = None, /) -> Verdict:
-        """`warning` where some attack is above the bound by exact limits; one model never refutes."""
+        """`warning` where some attack is above what the claim allows by exact limits; one model never refutes."""
         proved = self._curve(claim)
         if proved is None:
             return "unclaimed"
         return "warning" if self._above(proved, 1.0 - self.confidence) else "consistent"
 
     def p_value(self, claim: Proof | None = None, /) -> float:
-        """The smallest error, shared among the attacks, at which the verdict is a warning."""
+        """The smallest error, shared among the attacks, at which the verdict on the claim is a warning."""
         proved = self._curve(claim)
         if proved is None or not self._above(proved, 1.0):
             return 1.0
@@ -183,7 +223,7 @@ class AttributeRisk:
             *self._group_lines(),
             *self._skipped_lines(),
             *(f"  {name}: {note}" for name, note in self.notes.items()),
-            *([f"  verdict: {said}{self._reason(said)}"] if said else []),
+            *([f"  verdict: {said}{REASONS.get((said, self.game), '')}"] if said else []),
             f"  {NOTICE}",
             *([] if self.disclosure is None else [self.disclosure.summary()]),
         ]
@@ -203,9 +243,13 @@ class AttributeRisk:
             else f"; the proof allows {bound:.3f} on members where fresh people are at {self.gap().fresh:.3f}"
         )
 
-    def _reason(self, verdict: str) -> str:
-        why = DEPENDENT if self.game == "flipped" else MAY_DIFFER
-        return f" ({why})" if verdict == "warning" else ""
+    def goes_by(self, name: str) -> bool:
+        """By its column, or by the name that a dossier shows."""
+        return name in (self.sensitive, self.attack)
+
+    def strength(self) -> tuple[float, ...]:
+        """By how much members stand out at least, by the attack by which they stand out most."""
+        return (self.widest_gap()[1].low,)
 
     def _widest_lines(self) -> list[str]:
         name, gap = self.widest_gap()
@@ -256,7 +300,8 @@ class AttributeRisk:
             "non_members": self.outcome().fresh.size,
             "auc": self.auc,
             "tpr_at": {
-                f"{rate:g}": dict.fromkeys(("value", "low", "high"), self.tpr_at(rate)) for rate in SHOWN
+                f"{rate:g}": dict.fromkeys(("value", "low", "high"), self.tpr_at(rate))
+                for rate in SHOWN_RATES
             },
             "roc": {"false_alarm": curve.false_alarm.tolist(), "found": (1.0 - curve.miss).tolist()},
             "confidence": self.confidence,
@@ -295,6 +340,70 @@ class AttributeRisk:
             },
         }
 
+    # Side by side.
+    @classmethod
+    def table_of(cls, report: AttackReport[AttributeResult]) -> str:
+        """One line for each column of the report."""
+        first, width = report.results[0], max(len(result.sensitive) for result in report) + 2
+        lines = [
+            f"  {'column':<{width}}{'values':>7}{'own people':>12}{'imputer':>9}{'attack':>8}"
+            f"{'the release adds':>26}{'members':>9}{'at most':>9}{'surest ' + str(first.surest_k):>24}"
+        ]
+        for result in report:
+            bound = result.bound()
+            imputer, attack = (float(result.outcome(name).accuracy()) for name in ("imputer", None))
+            lines.append(
+                f"  {result.sensitive:<{width}}{result.kinds:>7}{result.sizes[-1]:>12,}"
+                f"{imputer:>9.3f}{attack:>8.3f}{result.gain().summary():>26}{result.gap().members:>9.3f}"
+                f"{'' if bound is None else f'{up_to(bound):.3f}':>9}{result.surest().fresh.summary():>24}"
+            )
+        return "\n".join(lines)
+
+    @classmethod
+    def summary_of(cls, report: AttackReport[AttributeResult]) -> str:
+        """Of a report on one column all figures, or a table of several."""
+        first = report.results[0]
+        if len(report) == 1:
+            return first.summary()
+        head = (
+            f"guessing one column from the others: accuracy on fresh people ({first.headline}), on members, "
+            "and what the proof allows on members"
+        )
+        return "\n".join(
+            [
+                head,
+                report.table(),
+                f"  {UNLIMITED}",
+                _standing_out(report),
+                *(f"  {name}: {note}" for name, note in report.notes.items()),
+                f"  verdict: {report.verdict()}",
+                f"  {NOTICE}",
+                *([] if report.disclosure is None else [report.disclosure.summary()]),
+            ]
+        )
+
+    @classmethod
+    def figure_of(cls, report: AttackReport[AttributeResult]) -> Any:
+        """All columns of the report in one picture (a matplotlib figure)."""
+        from holdfast.attack._attributes.picture import attribute_figure
+
+        return attribute_figure(report.results)
+
+
+def _standing_out(report: AttackReport[AttributeResult]) -> str:
+    """The columns of members that are guessed better than others'."""
+    found = [(one.sensitive, *one.widest_gap()) for one in report.results]
+    listed = ", ".join(
+        f"{column} {gap.value:+.3f} [{gap.low:+.3f}, {gap.high:+.3f}] by {attack}"
+        for column, attack, gap in found
+        if gap.low > 0
+    )
+    share = f"{100 * report.results[0].confidence:g} %"
+    return (
+        f"  members are guessed better than others by some attack, at {share} for each column alone: "
+        f"{listed or 'nowhere'}"
+    )
+
 
 def _numbers(one: Gain | MemberGap) -> dict[str, float]:
     return {"value": one.value, "low": one.low, "high": one.high, "p_value": one.p_value}
@@ -302,107 +411,3 @@ def _numbers(one: Gain | MemberGap) -> dict[str, float]:
 
 def _listed(names: tuple[str, ...]) -> str:
     return ", ".join(names) if len(names) <= 6 else f"{', '.join(names[:5])} and {len(names) - 5} more"
-
-
-@checked
-@dataclass(frozen=True, kw_only=True, eq=False)
-class AttributeReport:
-    """Sensitive columns side by side, and what released rows tell about whole people. Internal, as its parts are."""
-
-    risks: tuple[AttributeRisk, ...]
-    audience: ClassVar[Literal["internal"]] = "internal"
-
-    def __post_init__(self) -> None:
-        require(len(self.risks) >= 1, "risks", len(self.risks), "one or more")
-
-    @property
-    def disclosure(self) -> DisclosureReport | None:
-        """Singling out, linking and inferring, where rows were released."""
-        return self.risks[0].disclosure
-
-    def __iter__(self) -> Iterator[AttributeRisk]:
-        return iter(self.risks)
-
-    def __len__(self) -> int:
-        return len(self.risks)
-
-    def __getitem__(self, sensitive: str) -> AttributeRisk:
-        for risk in self.risks:
-            if risk.sensitive == sensitive:
-                return risk
-        raise ParameterError(
-            f"there is no result for {sensitive!r}; there are {', '.join(one.sensitive for one in self.risks)}"
-        )
-
-    def verdict(self, claim: Proof | None = None) -> Verdict:
-        """The gravest of all."""
-        order: tuple[Verdict, ...] = ("unclaimed", "consistent", "warning", "refuted")
-        return max((one.verdict(claim) for one in self.risks), key=order.index)
-
-    def table(self) -> str:
-        """One line per column."""
-        width = max(len(one.sensitive) for one in self.risks) + 2
-        lines = [
-            f"  {'column':<{width}}{'values':>7}{'own people':>12}{'imputer':>9}{'attack':>8}"
-            f"{'the release adds':>26}{'members':>9}{'at most':>9}{'surest ' + str(self.risks[0].surest_k):>24}"
-        ]
-        for one in self.risks:
-            bound = one.bound()
-            lines.append(
-                f"  {one.sensitive:<{width}}{one.kinds:>7}{one.sizes[-1]:>12,}"
-                f"{float(one.outcome('imputer').accuracy()):>9.3f}{float(one.outcome().accuracy()):>8.3f}{one.gain().summary():>26}{one.gap().members:>9.3f}"
-                f"{'' if bound is None else f'{up_to(bound):.3f}':>9}{one.surest().fresh.summary():>24}"
-            )
-        return "\n".join(lines)
-
-    def summary(self) -> str:
-        """One column in full, or a table of several."""
-        if len(self.risks) == 1:
-            return self.risks[0].summary()
-        more = [] if self.disclosure is None else [self.disclosure.summary()]
-        head = (
-            f"guessing one column from the others: accuracy on fresh people ({self.risks[0].headline}), on members, "
-            "and what the proof allows on members"
-        )
-        notes = {name: note for one in self.risks for name, note in one.notes.items()}
-        said = [self._standing_out(), *(f"  {name}: {note}" for name, note in notes.items())]
-        return "\n".join(
-            [
-                head,
-                self.table(),
-                f"  {UNLIMITED}",
-                *said,
-                f"  verdict: {self.verdict()}",
-                f"  {NOTICE}",
-                *more,
-            ]
-        )
-
-    def _standing_out(self) -> str:
-        """The columns of members that are guessed better than others'."""
-        found = [(one.sensitive, *one.widest_gap()) for one in self.risks]
-        listed = ", ".join(
-            f"{column} {gap.value:+.3f} [{gap.low:+.3f}, {gap.high:+.3f}] by {attack}"
-            for column, attack, gap in found
-            if gap.low > 0
-        )
-        share = f"{100 * self.risks[0].confidence:g} %"
-        return (
-            f"  members are guessed better than others by some attack, at {share} for each column alone: "
-            f"{listed or 'nowhere'}"
-        )
-
-    def plot(self) -> Any:
-        """All columns in one picture (a matplotlib figure)."""
-        from holdfast.attack._attributes.picture import attribute_figure
-
-        return attribute_figure(self.risks)
-
-    def to_json(self) -> dict[str, Any]:
-        """The figures, without anybody's guess."""
-        return {
-            "audience": self.audience,
-            "verdict": self.verdict(),
-            "attacks": [one.to_json() for one in self.risks],
-            "disclosure": None if self.disclosure is None else self.disclosure.to_json(),
-        }

@@ -10,25 +10,31 @@ from __future__ import annotations
 import numpy as np
 
 from holdfast._arrays import Floats
-from holdfast.attack._models.attack import Attack, Case
+from holdfast.attack._attack import Attack
+from holdfast.attack._models.model_case import ModelCase
 from holdfast.attack._models.target import finite
 
 SMALLEST = 1e-30
 """Probabilities below it count as this, so that their logarithms are finite."""
 
 
-def correctness(case: Case) -> Floats:
-    """1 where the model's decision is the record's label, else 0; needs decisions only."""
+def correctness(case: ModelCase) -> Floats:
+    """1 where the model's decision is the record's label, else 0."""
     chosen = case.target.probabilities(case.records).argmax(axis=1)
     return np.asarray(chosen == case.target.own(case.records), dtype=np.float64)
 
 
 CORRECTNESS = Attack(
-    name="correctness", score=correctness, paper="YGFJ18", tasks=("classification",), outputs="labels"
+    name="correctness",
+    kind="model",
+    guess=correctness,
+    paper="YGFJ18",
+    knows=("answers",),
+    tasks=("classification",),
 )
 
 
-def loss(case: Case) -> Floats:
+def loss(case: ModelCase) -> Floats:
     """Minus the logarithmic loss of a classifier, minus the squared error of a regression."""
     signal = case.target.signal(case.records)
     if case.target.task == "regression":
@@ -37,28 +43,42 @@ def loss(case: Case) -> Floats:
     return -np.logaddexp(0.0, -finite(signal))
 
 
-LOSS = Attack(name="loss", score=loss, paper="YGFJ18")
+LOSS = Attack(name="loss", kind="model", guess=loss, paper="YGFJ18", knows=("scores",))
 
 
-def confidence(case: Case) -> Floats:
+def confidence(case: ModelCase) -> Floats:
     """The largest probability, whatever the record's label."""
     return np.asarray(case.target.probabilities(case.records).max(axis=1))
 
 
-CONFIDENCE = Attack(name="confidence", score=confidence, paper="SZHBFB19", tasks=("classification",))
+CONFIDENCE = Attack(
+    name="confidence",
+    kind="model",
+    guess=confidence,
+    knows=("scores",),
+    paper="SZHBFB19",
+    tasks=("classification",),
+)
 
 
-def entropy(case: Case) -> Floats:
+def entropy(case: ModelCase) -> Floats:
     """Minus the entropy of the output: members have a lower one."""
     p = np.clip(case.target.probabilities(case.records), 0.0, 1.0)
     return np.asarray(np.sum(p * np.log(np.where(p > 0.0, p, 1.0)), axis=1))
 
 
-ENTROPY = Attack(name="entropy", score=entropy, paper="SZHBFB19", tasks=("classification",))
+ENTROPY = Attack(
+    name="entropy",
+    kind="model",
+    guess=entropy,
+    knows=("scores",),
+    paper="SZHBFB19",
+    tasks=("classification",),
+)
 
 
-def modified_entropy(case: Case) -> Floats:
-    """(1 - p_y) log p_y + sum over other classes of p_i log(1 - p_i)."""
+def modified_entropy(case: ModelCase) -> Floats:
+    """Entropy against which being surely wrong counts: (1 - p_y) log p_y + the sum of p_i log(1 - p_i) over others."""
     p = np.clip(case.target.probabilities(case.records), 0.0, 1.0)
     rows, own = np.arange(case.records.count), case.target.own(case.records)
     others = np.array(p)
@@ -70,5 +90,10 @@ def modified_entropy(case: Case) -> Floats:
 
 
 MODIFIED_ENTROPY = Attack(
-    name="modified_entropy", score=modified_entropy, paper="SM21", tasks=("classification",)
+    name="modified_entropy",
+    kind="model",
+    guess=modified_entropy,
+    knows=("scores",),
+    paper="SM21",
+    tasks=("classification",),
 )

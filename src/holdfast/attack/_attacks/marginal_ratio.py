@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arrays import Codes, Floats
-from holdfast.attack._rows.released_rows import RowsAttack, RowsCase
+from holdfast.attack._attack import Attack
+from holdfast.attack._rows.rows_case import RowsCase
 
 WIDEST = 3
 MOST_SETS = 400
@@ -59,4 +60,6 @@ def matches(records: Codes, table: Codes, columns: tuple[int, ...]) -> NDArray[n
     return np.asarray(counts[places[len(table) :]], dtype=np.int64)
 
 
-ATTACK = RowsAttack(name="marginal_ratio", score=marginal_ratio, paper="GPDD24", needs_reference=True)
+ATTACK = Attack(
+    name="marginal_ratio", kind="rows", guess=marginal_ratio, paper="GPDD24", knows=("rows", "population")
+)

@@ -1,4 +1,4 @@
-"""AttackResult: what one membership attack reached on one model, and what it may say about a proof.
+"""MembershipResult: what one membership attack reached, and what it may say about a proof.
 
 A result is a set of scores, so everything else follows from it: rates with exact limits, the curve that a proof allows,
 the curve that independent runs audit, and the verdict.
@@ -7,60 +7,69 @@ the curve that independent runs audit, and the verdict.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arguments import checked
 from holdfast._arrays import Floats
-from holdfast._extensions import Registry
+from holdfast.attack._proof import REASONS, Game, Proof, Verdict, proved_curve
+from holdfast.attack._report import NOTICE, SHOWN_RATES, AttackReport, AttackResult
 from holdfast.attack._roc import Look, Rate, area, reached, roc, thinned
-from holdfast.errors import AdjacencyError, ParameterError, require
+from holdfast.errors import require
 from holdfast.privacy._adjacency import Adjacency
-from holdfast.privacy._curves.curve import PrivacyCurve
-from holdfast.privacy._guarantee import Guarantee
 from holdfast.privacy._tradeoff import TradeOff
 from holdfast.privacy._wording import rate_text
 
-Proof = Guarantee | PrivacyCurve | TradeOff
-Verdict = Literal["refuted", "warning", "consistent", "unclaimed"]
-Game = Literal["given", "flipped"]
 LOOKS = (0.001, 0.01, 0.1, 0.5)
 """False-alarm rates at which a result is held against a proof, in both directions; fixed in advance."""
-SHOWN = (0.01, 0.001)
-NOTICE = "INTERNAL: computed from real members, not private; do not publish"
-MAY_DIFFER = (
-    "members and non-members may simply differ; only coins that holdfast flipped can contradict a proof"
-)
-DEPENDENT = "records judged by one model depend on each other; the audit of the same guesses does not refute the proof"
-REASONS: dict[tuple[str, Game], str] = {
-    ("warning", "given"): f" ({MAY_DIFFER})",
-    ("warning", "flipped"): f" ({DEPENDENT})",
-}
 
 
 @checked
 @dataclass(frozen=True, kw_only=True, eq=False)
-class AttackResult:
+class MembershipResult(AttackResult):
     """Scores of members and of non-members, larger where the attack believes in membership.
 
-    `game` says who decided on membership: `given`, the data's owner, or `flipped`, secret coins of holdfast
-    (`holdfast.audit.membership_game`), which also hands over the `audited` curve, corrected over all attacks.
-    `adjacency` names the neighbours that are told apart. `tried` is how many attacks were tried in all; the error
-    is shared among them. A result is a function of private data: it is for the owner of the data only.
+    A result is a function of private data: it is for the owner of the data only.
 
-    >>> result = AttackResult(attack="loss", member_scores=[3.0, 2.0, 0.5], non_member_scores=[1.0, 0.2, 0.1])
+    Parameters
+    ----------
+    attack : str
+        Its name.
+    member_scores, non_member_scores : array
+        One number for each record of either group.
+    game : str
+        Who decided on membership: "given", the data's owner, or "flipped", secret coins of holdfast
+        (`holdfast.audit.membership_game`, `shadow_release`).
+    adjacency : Adjacency
+        The neighbours that are told apart.
+    tried : int
+        How many attacks were tried in all; the error is shared among them.
+    proved : TradeOff, optional
+        What the proof allows.
+    audited : TradeOff, optional
+        The audited curve, corrected over all attacks; only where holdfast flipped the coins.
+    audited_at : callable, optional
+        The audited curve at any confidence, where the scores can be asked again.
+    confidence : float
+        Of all limits.
+    seconds : float
+        How long it took.
+    member_rows : array, optional
+        Which rows of the owner's data the members are; without it, they are counted from 0.
+
+    Examples
+    --------
+    >>> result = MembershipResult(attack="loss", member_scores=[3.0, 2.0, 0.5], non_member_scores=[1.0, 0.2, 0.1])
     >>> round(result.auc, 3), result.audience, result.verdict()
     (0.889, 'internal', 'unclaimed')
     >>> result.tpr_at(0.01).summary()
     '0.667 [0.094, 0.992]'
     """
 
-    attack: str
     member_scores: Floats
     non_member_scores: Floats
     game: Game = "given"
@@ -69,12 +78,7 @@ class AttackResult:
     proved: TradeOff | None = None
     audited: TradeOff | None = None
     audited_at: Callable[[float], TradeOff] | None = None
-    """The audited curve at any confidence, where the scores can be asked again."""
-    confidence: float = 0.95
-    seconds: float = 0.0
     member_rows: NDArray[np.int64] | None = None
-    """Which rows of the owner's data the members are; without it, they are counted from 0."""
-    audience: ClassVar[Literal["internal"]] = "internal"
 
     def __post_init__(self) -> None:
         for name in ("member_scores", "non_member_scores"):
@@ -126,7 +130,13 @@ class AttackResult:
         return self.trade_off().advantage()
 
     def tpr_at(self, false_alarm: float) -> Rate:
-        """The share of members found with at most this share of false alarms, with Clopper-Pearson limits."""
+        """The share of members found, with Clopper-Pearson limits.
+
+        Parameters
+        ----------
+        false_alarm : float
+            At most this share of false alarms.
+        """
         look = Look.at(self.member_scores, self.non_member_scores, false_alarm=false_alarm)
         return Rate.of(look.hits, look.members, confidence=self.confidence)
 
@@ -143,6 +153,11 @@ class AttackResult:
         """Whether some look of `LOOKS` is above what the proof allows, by limits that share the error.
 
         For records drawn independently, given the model, from one law for members and one for non-members.
+
+        Parameters
+        ----------
+        proved : TradeOff
+            What the proof allows.
         """
         return self._above(proved, 1.0 - self.confidence)
 
@@ -154,7 +169,7 @@ class AttackResult:
             )
         )
 
-    def verdict(self, claim: Proof | None = None) -> Verdict:
+    def verdict(self, claim: Proof | None = None, /) -> Verdict:
         """What the attack says about a claim, by default the model's own proof.
 
         `refuted`: it is false, shown with coins that holdfast flipped. `warning`: the scores look better than the
@@ -172,6 +187,11 @@ class AttackResult:
         """The smallest error, shared among the attacks tried, at which the verdict is no longer `consistent`.
 
         Of a refutation, where the audited curve refutes; else of a warning. 1 without a proof.
+
+        Parameters
+        ----------
+        claim : Guarantee, PrivacyCurve or TradeOff, optional
+            By default the model's own proof.
         """
         proved = self.proved if claim is None else proved_curve(claim, self.adjacency)
         if proved is None:
@@ -206,7 +226,7 @@ class AttackResult:
             f"attack {self.attack}: AUC {self.auc:.4f}, advantage {self.advantage:.4f}, "
             f"{self.member_scores.size} members, {self.non_member_scores.size} non-members"
         ]
-        for rate in SHOWN:
+        for rate in SHOWN_RATES:
             allowed = (
                 ""
                 if self.proved is None
@@ -236,7 +256,7 @@ class AttackResult:
             "advantage": self.advantage,
             "tpr_at": {
                 f"{rate:g}": {"value": float(found), "low": found.low, "high": found.high}
-                for rate, found in ((rate, self.tpr_at(rate)) for rate in SHOWN)
+                for rate, found in ((rate, self.tpr_at(rate)) for rate in SHOWN_RATES)
             },
             "roc": {"false_alarm": alarms.tolist(), "found": hits.tolist()},
             "tried": self.tried,
@@ -245,6 +265,52 @@ class AttackResult:
             "p_value": self.p_value(),
             "seconds": self.seconds,
         }
+
+    def strength(self) -> tuple[float, ...]:
+        """Members found at 1 % false alarms; the area where these tie."""
+        return float(self.tpr_at(0.01)), self.auc
+
+    # Side by side.
+    @classmethod
+    def table_of(cls, report: AttackReport[MembershipResult]) -> str:
+        """One line for each attack of the report."""
+        lines = [
+            f"  {'attack':<18}{'AUC':>8}{'advantage':>11}{'found at 1 %':>24}{'found at 0.1 %':>24}"
+            f"{'seconds':>9}  verdict"
+        ]
+        lines += [
+            f"  {r.attack:<18}{r.auc:>8.4f}{r.advantage:>11.4f}{r.tpr_at(0.01).summary():>24}"
+            f"{r.tpr_at(0.001).summary():>24}{r.seconds:>9.2f}  {r.verdict()}"
+            for r in report
+        ]
+        return "\n".join(lines)
+
+    @classmethod
+    def summary_of(cls, report: AttackReport[MembershipResult]) -> str:
+        """The table of the report, what it means, and what was left out."""
+        first = report.results[0]
+        head = (
+            f"membership attacks: {first.member_scores.size} members, {first.non_member_scores.size} non-members, "
+            f"{report.models} reference models; members found, with 95 % limits, at 1 % and 0.1 % false alarms"
+        )
+        lines = [head, report.table()]
+        if first.proved is not None:
+            allowed = ", ".join(
+                f"{rate_text(first.proved.detection_at(rate))} at {100 * rate:g} %" for rate in SHOWN_RATES
+            )
+            lines.append(f"  the proof allows nobody more than {allowed} false alarms")
+        lines += [f"  not made: {name} ({why})" for name, why in report.skipped.items()]
+        lines += [f"  {name}: {note}" for name, note in report.notes.items()]
+        verdict = report.verdict()
+        lines.append(f"  verdict: {verdict}{REASONS.get((verdict, first.game), '')}")
+        return "\n".join([*lines, f"  {NOTICE}"])
+
+    @classmethod
+    def figure_of(cls, report: AttackReport[MembershipResult]) -> Any:
+        """Every ROC of the report in one picture on logarithmic axes (a matplotlib figure)."""
+        from holdfast.attack._roc import roc_figure
+
+        return roc_figure(report.results, proved=report.results[0].proved)
 
 
 @checked
@@ -268,42 +334,6 @@ class Exposed:
             for row, score in zip(self.rows, self.scores, strict=True)
         ]
         return "\n".join(lines)
-
-
-# Curves: what a proof allows, and what scores show.
-def proved_curve(proof: Proof, adjacency: Adjacency = Adjacency.replace) -> TradeOff:
-    """The proved trade-off between neighbours of this adjacency; a bare curve is taken to be about them.
-
-    Members and non-members of data of one size are `replace` neighbours: a non-member is a member replaced by
-    somebody else. A promise about adding, removing or blanking a record counts twice there (soundness, section 0).
-
-    >>> from holdfast.privacy import PureDP
-    >>> round(proved_curve(PureDP(1.0)).detection_at(0.1), 4)
-    0.2718
-    """
-    if isinstance(proof, TradeOff):
-        return proof
-    if isinstance(proof, Guarantee) and proof.unit.column is not None:
-        raise AdjacencyError(
-            f"not compared: the promise is about {proof.unit.summary()}, the attack about single rows; give proved=, a "
-            "promise about rows, or attack with one row per unit and give the promise's bare curve"
-        )
-    if not isinstance(proof, Guarantee) or proof.adjacency is adjacency:
-        return (proof.curve if isinstance(proof, Guarantee) else proof).trade_off()
-    if adjacency is Adjacency.replace:
-        return proof.curve.to_replace().trade_off()
-    raise AdjacencyError(
-        f"the game compared {adjacency.value!r} neighbours, the proof is about {proof.adjacency.value!r} ones; "
-        "play the game of the proof's adjacency"
-    )
-
-
-def comparable_curve(proof: Proof | None) -> tuple[TradeOff | None, dict[str, str]]:
-    """What is proved about rows; None where nothing is, or only about other units, and a note that says so."""
-    try:
-        return (None if proof is None else proved_curve(proof)), {}
-    except AdjacencyError as error:
-        return None, {"the promise": str(error)}
 
 
 def audited_curve(members: Floats, non_members: Floats, *, confidence: float, tried: int = 1) -> TradeOff:
@@ -337,43 +367,3 @@ def _smallest_error(found: Callable[[float], bool], *, known: float) -> float:
         middle = 0.5 * (low + high)
         low, high = (low, middle) if found(math.exp(middle)) else (middle, high)
     return math.exp(high)
-
-
-A = TypeVar("A")
-
-
-def find_attacks(attacks: str | Sequence[str | A], registry: Registry[A]) -> tuple[A, ...]:
-    """The attacks that a user named: "all", a name, names, or attacks of their own.
-
-    All are holdfast's own and those of installed packages.
-
-    >>> from holdfast.attack._models import REGISTRY
-    >>> [attack.name for attack in find_attacks(["loss", "lira"], REGISTRY)]
-    ['loss', 'lira']
-    """
-    if isinstance(attacks, str):
-        attacks = registry.everything() if attacks == "all" else (attacks,)
-    chosen: list[A] = []
-    for entry in attacks:
-        if isinstance(entry, str):
-            found = registry.named(entry)
-            if found is None:
-                known = registry.names()
-                near = get_close_matches(entry, known, n=1)
-                raise ParameterError(
-                    f"attacks must be 'all' or some of {', '.join(known)}, got attacks={entry!r}"
-                    + (f"; did you mean {near[0]!r}?" if near else "")
-                )
-            chosen.append(found)
-        else:
-            chosen.append(registry.admit(entry))
-    require(len(chosen) >= 1, "attacks", attacks, "one attack or more")
-    names = [registry.name_of(attack) for attack in chosen]
-    require(len(set(names)) == len(names), "attacks", names, "without repetition")
-    return tuple(chosen)
-
-
-def words_about(attacks: Sequence[A], registry: Registry[A]) -> dict[str, str]:
-    """Whose word it is that an attack is one, for those that are none of holdfast's, by name."""
-    authors = [registry.author(attack) for attack in attacks]
-    return {author.name: author.assumption.text for author in authors if author is not None}

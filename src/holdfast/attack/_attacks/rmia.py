@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arrays import Floats
-from holdfast.attack._models.attack import Attack, Case
+from holdfast.attack._attack import Attack
+from holdfast.attack._models.model_case import ModelCase
 
 GAMMA = 2.0
 OFFLINE_SLOPE = 0.3
@@ -18,8 +19,8 @@ OFFLINE_SLOPE = 0.3
 SMALLEST = 1e-12
 
 
-def rmia(case: Case) -> Floats:
-    """With reference models that had the record and models that had not, in equal parts."""
+def rmia(case: ModelCase) -> Floats:
+    """How far the record's likelihood is raised beyond others', over models that had it and models that had not."""
     models = case.models()
     inside, outside = (
         _average(case, models.signals, chosen) for chosen in (models.included, ~models.included)
@@ -27,14 +28,14 @@ def rmia(case: Case) -> Floats:
     return _score(case, 0.5 * (inside + outside))
 
 
-def rmia_offline(case: Case) -> Floats:
-    """With models that had not the record only."""
+def rmia_offline(case: ModelCase) -> Floats:
+    """The same against models that had not the record only."""
     models = case.models()
     outside = _average(case, models.signals, ~models.included)
     return _score(case, 0.5 * ((1.0 + OFFLINE_SLOPE) * outside + (1.0 - OFFLINE_SLOPE)))
 
 
-def _score(case: Case, average: Floats) -> Floats:
+def _score(case: ModelCase, average: Floats) -> Floats:
     """The share of other records that this one dominates; ties are broken by the ratio itself.
 
     The score grows with the ratio, so at a high gamma many records would share the highest score, and low
@@ -46,12 +47,12 @@ def _score(case: Case, average: Floats) -> Floats:
     return (dominated + ratio / (1.0 + ratio)) / (ratio.size + 1)
 
 
-def _average(case: Case, signals: NDArray[np.float32], chosen: NDArray[np.bool_]) -> Floats:
+def _average(case: ModelCase, signals: NDArray[np.float32], chosen: NDArray[np.bool_]) -> Floats:
     likelihood = _likelihood(case, signals, signals)
     return np.asarray(np.sum(likelihood, axis=0, where=chosen) / np.maximum(chosen.sum(axis=0), 1))
 
 
-def _likelihood(case: Case, signals: NDArray[np.floating], reference: NDArray[np.floating]) -> Floats:
+def _likelihood(case: ModelCase, signals: NDArray[np.floating], reference: NDArray[np.floating]) -> Floats:
     """The probability of the own label; for a regression, a normal density with the references' spread."""
     if case.target.task == "classification":
         return np.asarray(0.5 * (1.0 + np.tanh(0.5 * np.asarray(signals, np.float64))))
@@ -59,5 +60,7 @@ def _likelihood(case: Case, signals: NDArray[np.floating], reference: NDArray[np
     return np.asarray(np.exp(-0.5 * np.square(np.asarray(signals, np.float64)) / spread))
 
 
-ONLINE = Attack(name="rmia", score=rmia, paper="ZLS24", needs=("references",))
-OFFLINE = Attack(name="rmia_offline", score=rmia_offline, paper="ZLS24", needs=("references",))
+ONLINE = Attack(name="rmia", kind="model", guess=rmia, paper="ZLS24", knows=("scores", "references"))
+OFFLINE = Attack(
+    name="rmia_offline", kind="model", guess=rmia_offline, paper="ZLS24", knows=("scores", "references")
+)

@@ -16,7 +16,8 @@ import math
 import numpy as np
 
 from holdfast._arrays import Floats
-from holdfast.attack._attributes.case import AttributeAttack, AttributeCase
+from holdfast.attack._attack import Attack
+from holdfast.attack._attributes.attribute_case import AttributeCase
 
 LARGEST = 20.0
 """Log-likelihood ratios are cut here."""
@@ -83,12 +84,12 @@ def _of_decisions(case: AttributeCase) -> Floats:
 
 
 def fredrikson(case: AttributeCase) -> Floats:
-    """Likelihood times marginal."""
+    """How well the model's answer for a candidate fits the response, times the candidate's share."""
     return log_likelihood(case) + case.marginal
 
 
 def bayes(case: AttributeCase) -> Floats:
-    """Likelihood times the share among people with the same known columns, as the attacker's own people show it."""
+    """The same fit times the share among people with the same known columns, as own people show it."""
     return log_likelihood(case) + case.imputed_without_response
 
 
@@ -97,6 +98,8 @@ def stacked(case: AttributeCase) -> Floats:
     return case.learned(np.hstack([case.seen, log_likelihood(case)]))
 
 
-FREDRIKSON = AttributeAttack(name="fredrikson", score=fredrikson, paper="FLJLPR14")
-BAYES = AttributeAttack(name="bayes", score=bayes, paper="FLJLPR14")
-STACKED = AttributeAttack(name="stacked", score=stacked, paper="JE22")
+FREDRIKSON = Attack(
+    name="fredrikson", kind="attribute", guess=fredrikson, paper="FLJLPR14", knows=("answers",)
+)
+BAYES = Attack(name="bayes", kind="attribute", guess=bayes, paper="FLJLPR14", knows=("answers",))
+STACKED = Attack(name="stacked", kind="attribute", guess=stacked, paper="JE22", knows=("answers",))

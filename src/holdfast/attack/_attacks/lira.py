@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arrays import Floats
-from holdfast.attack._models.attack import Attack, Case
+from holdfast.attack._attack import Attack
+from holdfast.attack._models.model_case import ModelCase
 from holdfast.attack._models.target import finite, surest
 from holdfast.errors import require
 
@@ -23,7 +24,7 @@ SMALLEST = 1e-10
 """Variances are at least this share of the square of the largest signal: reference models may all say the same."""
 
 
-def lira(case: Case) -> Floats:
+def lira(case: ModelCase) -> Floats:
     """log N(signal; mean_in, variance_in) - log N(signal; mean_out, variance_out)."""
     signal, signals, included = _prepared(case)
     (inside, variance_in), (outside, variance_out) = moments(signals, included), moments(signals, ~included)
@@ -33,7 +34,7 @@ def lira(case: Case) -> Floats:
     return _log_normal(signal, level + half, variance_in) - _log_normal(signal, level - half, variance_out)
 
 
-def lira_offline(case: Case) -> Floats:
+def lira_offline(case: ModelCase) -> Floats:
     """How far the signal is above the models that did not have the record, in standard deviations.
 
     A regression's residual has no high side: its likelihood ratio is taken against a model that fits exactly.
@@ -77,7 +78,7 @@ def steadied(shift: Floats, level: Floats, noise: Floats) -> Floats:
     return np.asarray(usual + excess / (1.0 + excess) * (shift - usual))
 
 
-def _prepared(case: Case) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+def _prepared(case: ModelCase) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """The target's signals and the references', finite by the same rule."""
     models, signal = case.models(), case.target.signal(case.records)
     if case.target.task == "regression":
@@ -90,5 +91,7 @@ def _log_normal(value: Floats, mean: Floats, variance: Floats) -> Floats:
     return np.asarray(-0.5 * np.square(value - mean) / variance - 0.5 * np.log(variance))
 
 
-ONLINE = Attack(name="lira", score=lira, paper="CCNSTT22", needs=("references",))
-OFFLINE = Attack(name="lira_offline", score=lira_offline, paper="CCNSTT22", needs=("references",))
+ONLINE = Attack(name="lira", kind="model", guess=lira, paper="CCNSTT22", knows=("scores", "references"))
+OFFLINE = Attack(
+    name="lira_offline", kind="model", guess=lira_offline, paper="CCNSTT22", knows=("scores", "references")
+)

@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from holdfast._arrays import Codes, Floats
-from holdfast.attack._attributes.case import AttributeAttack, AttributeCase
+from holdfast.attack._attack import Attack
+from holdfast.attack._attributes.attribute_case import AttributeCase
 
 
 def confidence_score(case: AttributeCase) -> Floats:
@@ -25,7 +26,7 @@ def confidence_score(case: AttributeCase) -> Floats:
 
 
 def label_only(case: AttributeCase) -> Floats:
-    """A learner of case 1, asked about all; where case 1 has one candidate or none, that one for everybody."""
+    """What a learner makes of the people for whom one candidate alone gives the true response."""
     right = (case.decisions() == _truth(case)[None, :, None]).mean(axis=0) > 0.5
     alone = np.flatnonzero(right.sum(axis=1) == 1)
     chosen = right[alone].argmax(axis=1).astype(np.int64)
@@ -43,11 +44,19 @@ def _truth(case: AttributeCase) -> Codes:
     return codes
 
 
-CSMIA = AttributeAttack(
+CSMIA = Attack(
     name="csmia",
-    score=confidence_score,
+    kind="attribute",
+    guess=confidence_score,
     paper="MDKDKBLB22",
-    needs=("model", "confidences"),
+    knows=("scores",),
     tasks=("classification",),
 )
-LOMIA = AttributeAttack(name="lomia", score=label_only, paper="MDKDKBLB22", tasks=("classification",))
+LOMIA = Attack(
+    name="lomia",
+    kind="attribute",
+    guess=label_only,
+    paper="MDKDKBLB22",
+    knows=("answers",),
+    tasks=("classification",),
+)

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arrays import Floats
-from holdfast.attack._models.attack import Attack, Case
+from holdfast.attack._attack import Attack
+from holdfast.attack._models.model_case import ModelCase
 from holdfast.attack._models.target import finite, surest
 from holdfast.attack._records import Records
 
@@ -21,7 +22,7 @@ TREES, LEAVES, LEAST_ROWS = 60, 8, 20
 ROWS_FOR_THREADS = 50_000
 
 
-def quantile(case: Case) -> Floats:
+def quantile(case: ModelCase) -> Floats:
     """(signal - median) / (90 % quantile - median): above 1 for one non-member in ten."""
     population = case.others()
     known, wanted = _design(case, population), _design(case, case.records)
@@ -33,7 +34,7 @@ def quantile(case: Case) -> Floats:
     return np.asarray((target - median) / spread)
 
 
-def _signals(case: Case, records: Records) -> Floats:
+def _signals(case: ModelCase, records: Records) -> Floats:
     """Log-odds, or minus the logarithm of a regression's absolute error: larger for members."""
     signal = case.target.signal(records)
     if case.target.task == "regression":
@@ -41,7 +42,7 @@ def _signals(case: Case, records: Records) -> Floats:
     return finite(signal, largest=surest(case.target.signal(case.others())))
 
 
-def _design(case: Case, records: Records) -> NDArray[np.float64]:
+def _design(case: ModelCase, records: Records) -> NDArray[np.float64]:
     label = records.labels if case.target.task == "regression" else case.target.own(records)
     return np.column_stack([case.target.matrix(records), label.astype(np.float64)])
 
@@ -63,4 +64,6 @@ def _fitted(rows: NDArray[np.float64], signal: Floats, level: float) -> Any:
         return trees.fit(rows, signal)
 
 
-ATTACK = Attack(name="quantile", score=quantile, paper="BTKMRW23", needs=("population",))
+ATTACK = Attack(
+    name="quantile", kind="model", guess=quantile, paper="BTKMRW23", knows=("scores", "population")
+)

@@ -16,9 +16,10 @@ import numpy as np
 
 from holdfast._arguments import Seed, checked, require_numbers, type_of
 from holdfast._arrays import Codes, Floats
+from holdfast.attack._attacks.marginal_ratio import column_sets
+from holdfast.attack._membership_result import MembershipResult, audited_curve
+from holdfast.attack._proof import Proof, proved_curve
 from holdfast.attack._records import Records, is_table
-from holdfast.attack._result import AttackResult, Proof, audited_curve, proved_curve
-from holdfast.attack._rows.marginal_ratio import column_sets
 from holdfast.attack._rows.released_rows import reader
 from holdfast.data._schema import Schema
 from holdfast.errors import AssumptionWarning, BudgetWarning, DataError, NotPrivateWarning, require
@@ -35,28 +36,53 @@ def shadow_release(
     population: Any,
     *,
     schema: Schema | None = None,
-    size: int = 500,
-    base: Any = None,
+    beside: Any = 500,
     trials: int = 100,
     adjacency: Adjacency | str = Adjacency.replace,
     proved: Proof | None = None,
     confidence: float = 0.95,
     random_state: Seed | None = None,
-) -> AttackResult:
+) -> MembershipResult:
     """How well the synthetic rows tell whether one record, `target`, was in the data.
 
-    `synthesise` takes a table of the population's kind and gives synthetic rows; it must draw fresh noise in every
-    call. `target` is a table of one row, `population` a table of other people. In each of `trials` pairs the
-    data are `size` rows drawn anew from the population (or always `base`), and then: the target, or under
-    `replace` another row of the population, under `add_remove` nobody. The releases are seen through the shares of
-    rows that agree with the target in one column, two and three.
+    In each of `trials` pairs the data are the rows beside the target, and then: the target, or under `replace` another
+    row of the population, under `add_remove` nobody. The releases are seen through the shares of rows that agree with
+    the target in one column, two and three. Half of the trials teach the attack. On the others it is held against
+    `proved`: holdfast decided who is in, and every score has a synthesis of its own, so the verdict may be `refuted`.
 
-    Half of the trials teach the attack. On the others it is held against `proved`: holdfast decided who is in, and
-    every score has a synthesis of its own, so the verdict may be `refuted`.
+    Parameters
+    ----------
+    synthesise : callable
+        From a table of the population's kind to synthetic rows; it must draw fresh noise in every call.
+    target : table
+        The record, a table of one row.
+    population : table
+        Other people.
+    schema : Schema, optional
+        How columns are read; arrays of numbers go without.
+    beside : int or table
+        So many rows drawn anew from the population in each trial, or always these.
+    trials : int
+        Pairs of syntheses, with the target and without.
+    adjacency : str or Adjacency
+        Whether the target replaces somebody or is added.
+    proved : Guarantee, PrivacyCurve or TradeOff, optional
+        What the synthesiser promises.
+    confidence : float
+        Of a refutation.
+    random_state : int, optional
+        Of the attacker's own choices.
 
+    Returns
+    -------
+    MembershipResult
+        One score for each synthesis.
+
+    Examples
+    --------
     >>> draw = np.random.default_rng(0)
     >>> people, rare = draw.normal(size=(2000, 4)), np.full((1, 4), 3.0)
-    >>> leak = shadow_release(lambda data: data[draw.permutation(len(data))], rare, people, size=50, trials=60,
+    >>> leak = shadow_release(lambda data: data[draw.permutation(len(data))], rare, people, beside=50, trials=60,
     ...                       random_state=0)
     >>> leak.auc > 0.95, leak.game
     (True, 'flipped')
@@ -67,9 +93,10 @@ def shadow_release(
     relation = Adjacency.of(adjacency)
     people, wanted = _records(population), _records(target)
     require(wanted.count == 1, "target", wanted.count, "a table of one row")
-    always = None if base is None else _records(base)
+    number = isinstance(beside, int | np.integer)
+    always, size = (None, int(beside)) if number else (_records(beside), 1)
     require(
-        1 <= size <= people.count - 1, "size", size, f"in [1, {people.count - 1}], the population less one"
+        1 <= size <= people.count - 1, "beside", size, f"in [1, {people.count - 1}], the population less one"
     )
     read = reader(schema, people.features)
     cells, random = read(wanted.features).cells, np.random.default_rng(random_state)
@@ -86,7 +113,7 @@ def shadow_release(
             for place, data in enumerate((other, rest.join(wanted))):
                 views[trial, place] = set_shares(read(synthesise(data.features)).cells, cells, sets)
     inside, outside = _learned(views[: trials // 2], views[trials // 2 :])
-    return AttackResult(
+    return MembershipResult(
         attack="shadow_release",
         member_scores=inside,
         non_member_scores=outside,

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from holdfast._arrays import Floats
-from holdfast.attack._attributes.case import AttributeAttack, AttributeCase, RowsSeen
+from holdfast.attack._attack import Attack
+from holdfast.attack._attributes.attribute_case import AttributeCase, RowsSeen
 from holdfast.errors import ParameterError
 
 _CHUNK = 256
@@ -22,7 +23,7 @@ def rows_conditional(case: AttributeCase) -> Floats:
 
 
 def rows_and_own(case: AttributeCase) -> Floats:
-    """What it makes of own people and released rows together."""
+    """What the learner makes of own people and released rows together."""
     rows = _rows(case)
     # Mixed, so that the people left out to choose the learner's settings are of both kinds.
     order = np.random.default_rng(0).permutation(case.own + len(rows.codes))
@@ -54,8 +55,12 @@ def _rows(case: AttributeCase) -> RowsSeen:
     return case.rows
 
 
-ROWS_AND_OWN = AttributeAttack(name="rows_and_own", score=rows_and_own, paper="GBWT23", needs=("rows",))
-ROWS_CONDITIONAL = AttributeAttack(
-    name="rows_conditional", score=rows_conditional, paper="GBWT23", needs=("rows",)
+ROWS_AND_OWN = Attack(
+    name="rows_and_own", kind="attribute", guess=rows_and_own, paper="GBWT23", knows=("rows",)
 )
-CLOSEST_ROW = AttributeAttack(name="closest_row", score=closest_released_row, paper="GBWT23", needs=("rows",))
+ROWS_CONDITIONAL = Attack(
+    name="rows_conditional", kind="attribute", guess=rows_conditional, paper="GBWT23", knows=("rows",)
+)
+CLOSEST_ROW = Attack(
+    name="closest_row", kind="attribute", guess=closest_released_row, paper="GBWT23", knows=("rows",)
+)

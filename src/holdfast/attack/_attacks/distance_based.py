@@ -1,0 +1,58 @@
+"""Attacks by distance to the released rows: the nearest one, and the ratio of two densities.
+
+Nearest row (Chen et al. 2020): a record close to a released row is called a member. It is kept because such distances
+are what is usually reported, under names such as "distance to closest record"; they measure little (`WARNING`).
+Density ratio (DOMIAS, van Breugel et al. 2023): a generator that has learned some records by heart puts too many rows
+near them, compared with other people. Both densities are Gaussian kernel sums of one width, so that only the ratio of
+the sums is left; in empty places it compares the nearest rows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from holdfast._arrays import Floats
+from holdfast.attack._attack import Attack
+from holdfast.attack._rows.distances import log_density, nearest_distance
+from holdfast.attack._rows.rows_case import RowsCase
+
+SHARE = 1.0 / 3.0
+"""The kernel's width is this share of a reference record's median distance to the next one."""
+MOST_ROWS = 20_000
+"""So many released rows and reference records are used, by a draw of fixed seed."""
+WARNING = (
+    "distances to the nearest row measure little: they see copies, not what counts or a density give away, and they "
+    "call members whoever lives where many people do; a low figure is no evidence of privacy"
+)
+
+
+def nearest_row(case: RowsCase) -> Floats:
+    """Minus the distance to the nearest released row."""
+    return np.asarray(-nearest_distance(case.records.numbers, case.rows.numbers))
+
+
+NEAREST_ROW = Attack(
+    name="nearest_row", kind="rows", guess=nearest_row, paper="CYZF20", knows=("rows",), note=WARNING
+)
+
+
+def density_ratio(case: RowsCase) -> Floats:
+    """The log-density of released rows at the record, less that of other people."""
+    rows, others = _some(case.rows.numbers), _some(case.others().numbers)
+    probe = others[: min(len(others), 500)]
+    width = SHARE * float(np.median(nearest_distance(probe, others, place=2)))
+    if width == 0.0:  # most records have a twin: the scale of different ones stands in
+        width = max(SHARE * float(np.sqrt(others.var(axis=0).sum())), 1e-6)
+    records = case.records.numbers
+    return log_density(records, rows, width=width) - log_density(records, others, width=width)
+
+
+DENSITY_RATIO = Attack(
+    name="density_ratio", kind="rows", guess=density_ratio, paper="BSQS23", knows=("rows", "population")
+)
+
+
+def _some(rows: Floats) -> Floats:
+    if len(rows) <= MOST_ROWS:
+        return rows
+    return rows[np.random.default_rng(0).permutation(len(rows))[:MOST_ROWS]]

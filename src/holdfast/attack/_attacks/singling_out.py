@@ -1,0 +1,85 @@
+"""Singling out: a description, read off released rows, that fits exactly one person (Giomi et al. 2023)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from holdfast.attack._attack import Attack
+from holdfast.attack._rows.disclosure_case import DisclosureCase, Successes
+from holdfast.attack._rows.released_rows import ReleasedRows
+
+CONDITIONS = 3
+"""Columns of a predicate that is to single somebody out."""
+MOST_TRIES = 40
+"""Predicates that are tried for each one wanted."""
+
+
+def single_out(case: DisclosureCase) -> dict[str, Successes]:
+    """Descriptions of up to three columns that fit one released row, held against the people.
+
+    A number is described by "at most" or "at least", whichever side of the middle it lies, a category by itself. A
+    lucky guess depends on the size of the table, so both groups are cut to one size.
+    """
+    random = np.random.default_rng(case.seed)
+    size = min(case.members.count, case.control.count)
+    groups = [group.take(random.permutation(group.count)[:size]) for group in (case.members, case.control)]
+    told = predicates(case.rows, case.rows, case.attacks, random, alone=True)
+    blind = predicates(case.rows, _shuffled(case.rows, random), case.attacks, random, alone=False)
+    if not told:  # no short description fits one row only: nobody is singled out
+        return {"singling out": ((0, case.attacks), (0, case.attacks), (0, case.attacks))}
+    members, control = ((sum(isolates(p, group) for p in told), len(told)) for group in groups)
+    return {"singling out": (members, control, (sum(isolates(p, groups[0]) for p in blind), len(blind)))}
+
+
+Predicate = tuple[tuple[int, float, int], ...]
+"""(place, value, sign): the number at this place is at least (1) or at most (-1) the value."""
+
+
+def predicates(
+    rows: ReleasedRows, drawn: ReleasedRows, count: int, random: np.random.Generator, *, alone: bool
+) -> list[Predicate]:
+    """Descriptions of rows of `drawn`; with `alone` those that fit exactly one of `rows`."""
+    columns = rows.cells.shape[1]
+    middle = np.median(rows.numbers, axis=0)
+    found: dict[Predicate, None] = {}
+    for _ in range(MOST_TRIES * count):
+        if len(found) >= count:
+            break
+        line = drawn.numbers[random.integers(drawn.count)]
+        chosen = random.choice(
+            columns, size=min(columns, 1 + int(random.integers(CONDITIONS))), replace=False
+        )
+        made: list[tuple[int, float, int]] = []
+        for column in sorted(chosen.tolist()):
+            span = rows.places(column)
+            place = span.start + int(np.argmax(line[span]))  # the category that it is; or the only number
+            high = span.stop - span.start > 1 or line[place] >= middle[place]
+            made.append((place, float(line[place]), 1 if high else -1))
+        predicate = tuple(made)
+        if predicate not in found and (not alone or isolates(predicate, rows)):
+            found[predicate] = None
+    return list(found)
+
+
+def isolates(predicate: Predicate, people: ReleasedRows) -> bool:
+    """Whether it fits exactly one of them.
+
+    >>> people = ReleasedRows(numbers=np.array([[1.0], [2.0], [3.0]]), cells=np.array([[0], [1], [2]]))
+    >>> isolates(((0, 3.0, 1),), people), isolates(((0, 2.0, 1),), people)
+    (True, False)
+    """
+    fits = np.ones(people.count, dtype=bool)
+    for place, value, sign in predicate:
+        fits &= sign * people.numbers[:, place] >= sign * value
+    return int(fits.sum()) == 1
+
+
+def _shuffled(rows: ReleasedRows, random: np.random.Generator) -> ReleasedRows:
+    """Columns drawn on their own: what is known from marginals alone."""
+    numbers = np.column_stack(
+        [rows.numbers[random.permutation(rows.count), rows.places(c)] for c in range(rows.cells.shape[1])]
+    )
+    return ReleasedRows(numbers=numbers, cells=rows.cells, widths=rows.widths)
+
+
+ATTACK = Attack(name="singling_out", kind="disclosure", guess=single_out, paper="GBWT23", knows=("rows",))

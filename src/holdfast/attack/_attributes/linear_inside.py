@@ -1,0 +1,98 @@
+"""LinearInside: the weights of a linear model, and what they usually are, as fitted to the attacker's own people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast._arrays import Floats
+
+NEWTON_STEPS = 8
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LinearInside:
+    """A linear model's weights, the attacker's own people as it sees them, and the others under each candidate.
+
+    `designs` has the axes candidates, people, features, the intercept last; `labels` are own people's first.
+    """
+
+    weights: Floats
+    own_design: Floats
+    designs: Floats
+    labels: Floats
+    """0 and 1 of two classes, or the numbers."""
+    loss: Literal["logistic", "squared"]
+    trained_on: int
+    penalty: float = 0.0
+    """Of the mean loss, in lambda / 2 |w|^2."""
+    noise_std: float = 0.0
+    fits: dict[tuple[int, bytes], tuple[Floats, Floats, float]] = field(default_factory=dict)
+    """Fits to own people that were made before: they are the same whatever is guessed."""
+
+    def usual_weights(self, own: int) -> tuple[Floats, Floats, float]:
+        """The fit to the attacker's own people: weights, curvature, variance of a response."""
+        key = own, self.labels[:own].tobytes()
+        if key not in self.fits:
+            self.fits[key] = _usual_weights(self.own_design, self.labels[:own], self.loss, self.penalty)
+        return self.fits[key]
+
+    def head(self, rows: NDArray[np.intp]) -> LinearInside:
+        """With fewer people of the attacker's own; all others stay."""
+        kept = rows[rows < len(self.own_design)]
+        return replace(self, own_design=self.own_design[kept], labels=self.labels[rows])
+
+
+def loss_slope(loss: str, scores: Floats, labels: Floats) -> Floats:
+    """The derivative of the loss in the score."""
+    return scores - labels if loss == "squared" else 0.5 * (1.0 + np.tanh(0.5 * scores)) - labels
+
+
+def _usual_weights(design: Floats, labels: Floats, loss: str, penalty: float) -> tuple[Floats, Floats, float]:
+    """The attacker's own fit by Newton's method, its mean curvature, and the variance of a response."""
+    count, width = design.shape
+    floor = penalty + 1.0 / count
+    weights = np.zeros(width)
+    for _ in range(NEWTON_STEPS if loss == "logistic" else 1):
+        scores = design @ weights
+        bend = np.ones(count)
+        if loss == "logistic":
+            p = 0.5 * (1.0 + np.tanh(0.5 * scores))
+            bend = np.maximum(p * (1.0 - p), 1e-3)
+        curvature = design.T @ (design * bend[:, None]) / count + floor * np.eye(width)
+        pull = design.T @ loss_slope(loss, scores, labels) / count + floor * weights
+        weights = weights - np.linalg.solve(curvature, pull)
+    rest = float(np.mean(np.square(loss_slope(loss, design @ weights, labels))))
+    return weights, curvature, rest + 1e-12 if loss == "squared" else 1.0
+
+
+def inside_of(model: Any, *, trained_on: int, classes: int) -> dict[str, Any] | None:
+    """Weights (intercept last), loss, penalty and noise of a fitted linear model; None for any other model."""
+    coef, intercept = getattr(model, "coef_", None), getattr(model, "intercept_", None)
+    if coef is None or intercept is None or classes > 2:
+        return None
+    weights = np.append(np.ravel(np.asarray(coef, dtype=np.float64)), np.ravel(intercept)[:1])
+    if weights.size != np.size(coef) + 1 or np.size(intercept) > 1:
+        return None
+    name = type(model).__name__
+    squared = hasattr(model, "predict") and not hasattr(model, "classes_")
+    if not squared and "Logistic" not in name:
+        return None
+    stated = getattr(model, "penalty", None)
+    if isinstance(stated, int | float):
+        penalty = float(stated)
+    elif hasattr(model, "alpha") and name == "Ridge":
+        penalty = float(model.alpha) / trained_on
+    else:
+        penalty = 1.0 / (float(model.C) * trained_on) if hasattr(model, "C") else 0.0
+    noise = getattr(getattr(model, "model_", None), "noise_std", None)
+    return {
+        "weights": weights,
+        "loss": "squared" if squared else "logistic",
+        "penalty": penalty,
+        "noise_std": float(noise or 0.0),
+        "trained_on": trained_on,
+    }

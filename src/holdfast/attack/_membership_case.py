@@ -1,0 +1,85 @@
+"""MembershipCase: records to judge, one number for each; how every membership attack is made on a case and measured."""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast._arguments import Seed, checked, require_numbers
+from holdfast._arrays import Floats
+from holdfast.attack._attack import Attack, Case, possible
+from holdfast.attack._membership_result import MembershipResult
+from holdfast.attack._records import set_aside
+from holdfast.errors import require
+from holdfast.privacy._tradeoff import TradeOff
+
+
+@checked
+class MembershipCase(Case):
+    """A case in which each record is judged; of a model or of released rows."""
+
+    @property
+    @abstractmethod
+    def count(self) -> int:
+        """The number of records to judge."""
+
+    @abstractmethod
+    def setting_aside(self, kept: NDArray[np.bool_], aside: NDArray[np.intp]) -> Self:
+        """The same case, some of its records being judged and others a population of known non-members."""
+
+    def checked(self, guesses: Any) -> Floats:
+        """The guesses: one finite number per record."""
+        scores = require_numbers("scores", guesses)
+        require(scores.shape == (self.count,), "scores", scores.shape, "one number per record")
+        require(bool(np.all(np.isfinite(scores))), "scores", "...", "finite")
+        return scores
+
+
+C = TypeVar("C", bound=MembershipCase)
+
+
+def arranged(attack: Attack, case: C, members: int, seed: Seed | None) -> tuple[C, NDArray[np.bool_]]:
+    """The case of one attack, and who is a member: some non-members become the population where one is needed."""
+    is_member = np.arange(case.count) < members
+    if "population" not in attack.knows or case.lacks("population") is None:
+        return case, is_member
+    kept, aside = set_aside(is_member, seed, otherwise="reference=")
+    return case.setting_aside(kept, aside), is_member[kept]
+
+
+def measured(
+    attacks: Sequence[Attack],
+    case: MembershipCase,
+    members: int,
+    *,
+    proved: TradeOff | None,
+    seed: Seed | None,
+    training_seconds: float = 0.0,
+) -> tuple[tuple[MembershipResult, ...], dict[str, str]]:
+    """What each attack reaches on a case whose first records are the members, and why some cannot be made.
+
+    `training_seconds` are those of the reference models, and count for each attack that knows them.
+    """
+    games = {attack.name: arranged(attack, case, members, seed) for attack in attacks}
+    playing, skipped = possible(attacks, lambda attack: games[attack.name][0])
+    results = []
+    for attack in playing:
+        own_case, is_member = games[attack.name]
+        start = time.perf_counter()
+        scores = attack(own_case)
+        seconds = time.perf_counter() - start
+        result = MembershipResult(
+            attack=attack.name,
+            member_scores=scores[is_member],
+            non_member_scores=scores[~is_member],
+            tried=len(playing),
+            proved=proved,
+            seconds=seconds + (training_seconds if "references" in attack.knows else 0.0),
+        )
+        results.append(result)
+    return tuple(results), skipped
