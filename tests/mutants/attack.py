@@ -159,7 +159,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="report: what nobody can attack is reported as nothing found",
-        target="attack:possible",
+        target="attack:playable",
         old="len(skipped) == len(attacks)",
         new="False",
         tests=("tests/attack/models/test_membership.py::test_attacks_are_named_and_refused_by_name",),

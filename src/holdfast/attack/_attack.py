@@ -157,7 +157,7 @@ class Attack:
         return case.checked(self.guess(case))
 
 
-def possible(
+def playable(
     attacks: Sequence[Attack], case_of: Callable[[Attack], Case]
 ) -> tuple[tuple[Attack, ...], dict[str, str]]:
     """The attacks that can be made, each on its case, and why the others cannot; `ParameterError` if none can."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from holdfast._arguments import Seed, checked
 from holdfast._arrays import Codes, Floats
-from holdfast.attack._attack import Attack, possible
+from holdfast.attack._attack import Attack, playable
 from holdfast.attack._attributes.attacker import Attacker, Scoring
 from holdfast.attack._attributes.attribute_case import AttributeCase, RowsSeen, guesses
 from holdfast.attack._attributes.attribute_result import AttributeResult
@@ -397,7 +397,7 @@ class _Outcomes:
 def _outcomes(
     case: AttributeCase, truth: Codes, members: int, sizes: tuple[int, ...], chosen: tuple[Attack, ...]
 ) -> _Outcomes:
-    playing, skipped = possible(chosen, lambda attack: case)
+    playing, skipped = playable(chosen, lambda attack: case)
     outcomes = _Outcomes(imputer={}, attacks={attack.name: {} for attack in playing}, skipped=skipped)
     for size in sizes:
         at = case.at(size)

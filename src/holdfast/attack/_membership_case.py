@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from holdfast._arguments import Seed, checked, require_numbers
 from holdfast._arrays import Floats
-from holdfast.attack._attack import Attack, Case, possible
+from holdfast.attack._attack import Attack, Case, playable
 from holdfast.attack._membership_result import MembershipResult
 from holdfast.attack._records import set_aside
 from holdfast.errors import require
@@ -66,7 +66,7 @@ def measured(
     `training_seconds` are those of the reference models, and count for each attack that knows them.
     """
     games = {attack.name: arranged(attack, case, members, seed) for attack in attacks}
-    playing, skipped = possible(attacks, lambda attack: games[attack.name][0])
+    playing, skipped = playable(attacks, lambda attack: games[attack.name][0])
     results = []
     for attack in playing:
         own_case, is_member = games[attack.name]

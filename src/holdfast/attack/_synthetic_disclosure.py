@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from holdfast._arguments import Seed, checked
-from holdfast.attack._attack import Attack, possible
+from holdfast.attack._attack import Attack, playable
 from holdfast.attack._catalogue import find_attacks, notes_about
 from holdfast.attack._report import AttackReport
 from holdfast.attack._rows.disclosure_case import DisclosureCase, Successes
@@ -98,7 +98,7 @@ def synthetic_disclosure(
         halves=_halves(halves, names),
         secrets=None if secrets is None else _places(secrets, names, "secrets"),
     )
-    playing, skipped = possible(find_attacks(attacks, "disclosure"), lambda attack: case)
+    playing, skipped = playable(find_attacks(attacks, "disclosure"), lambda attack: case)
     counted: list[tuple[str, Successes, float]] = []
     for attack in playing:
         start = time.perf_counter()

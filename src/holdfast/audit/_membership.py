@@ -18,7 +18,7 @@ import numpy as np
 
 from holdfast._arguments import Seed, checked
 from holdfast._arrays import Bools, Floats
-from holdfast.attack._attack import Attack, possible
+from holdfast.attack._attack import Attack, playable
 from holdfast.attack._catalogue import find_attacks, notes_about
 from holdfast.attack._membership_result import MembershipResult
 from holdfast.attack._models.model_case import ModelCase
@@ -206,7 +206,7 @@ def _play(
         references=references,
         population=population,
     )
-    playing, skipped = possible(attacks, lambda attack: case)
+    playing, skipped = playable(attacks, lambda attack: case)
     values = {attack.name: slots.values(attack(case)) for attack in playing}
     return _Play(coins=coins, values=values, skipped=skipped)
 
