@@ -29,7 +29,7 @@ HEADLINE = {
 }
 """Names of `holdfast` itself, by what a user wants to do."""
 FURTHER = {
-    "holdfast.privacy": """Assumption PrivacyCurve GaussianDP ZCDP RenyiDP BoundedRange LossDistribution WithSlack calibrate
+    "holdfast.privacy": """PrivacyCurve GaussianDP ZCDP RenyiDP BoundedRange LossDistribution WithSlack calibrate
         Mechanism MECHANISMS Gaussian Laplace DiscreteGaussian DiscreteLaplace VectorLaplace Exponential
         PermuteAndFlip RandomisedResponse SubsampledGaussian""",
     "holdfast.data": "Table Order draft_schema ENGINES",
