@@ -68,7 +68,7 @@ class Assumption:
 
     @classmethod
     def from_json(cls, data: Any) -> Self:
-        """The assumption that `to_json` wrote; `FormatError` for anything else."""
+        """The assumption that `to_json` wrote as `data`; `FormatError` for anything else."""
         kinds = {"kind": str, "text": str, "voids": bool, "subject": str}
         whole = isinstance(data, dict) and data.keys() == kinds.keys()
         if not whole or any(type(data[name]) is not kind for name, kind in kinds.items()):

@@ -17,7 +17,7 @@ import zipfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-VERIFIER = HERE.parent / "verifier" / "holdfast_verify.py"
+VERIFIER = HERE.parents[1] / "verifier" / "holdfast_verify.py"
 
 
 def ours() -> dict[str, str]:

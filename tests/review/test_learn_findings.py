@@ -100,11 +100,17 @@ def test_what_is_assumed_of_the_rows_holds_for_every_table_of_the_schema(
 # L2: what a warning may depend on.
 
 
-def _warns(rows: NDArray[np.float64], labels: NDArray[np.int64]) -> bool:
-    """Whether a fit of these rows says that they were fitted before."""
-    model = PrivateLogisticRegression(
+def _model() -> PrivateLogisticRegression:
+    return PrivateLogisticRegression(
         epsilon=1.0, delta=1e-6, method="objective", classes=[0, 1], random_state=1
     )
+
+
+def _warns(
+    rows: NDArray[np.float64], labels: NDArray[np.int64], model: PrivateLogisticRegression | None = None
+) -> bool:
+    """Whether a fit of these rows says that it is one of several."""
+    model = _model() if model is None else model
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(rows, labels)
@@ -147,6 +153,8 @@ def test_people_with_the_same_answers_are_not_taken_for_the_same_people() -> Non
     assert not any(warned)
 
 
-def test_fitting_the_same_arrays_again_is_warned_about() -> None:
+def test_fitting_an_estimator_again_is_warned_about_whatever_the_rows() -> None:
     rows, labels = _people(9001)
-    assert [_warns(rows, labels), _warns(rows, labels)] == [False, True]
+    for again in ((rows, labels), (rows.copy(), labels), _people(9002)):
+        model = _model()
+        assert [_warns(rows, labels, model), _warns(*again, model)] == [False, True]
