@@ -87,7 +87,7 @@ def test_a_function_on_two_tables_is_consistent_or_refuted_with_1(tables: tuple[
                 "--seconds",
                 "1",
             ),
-            "--kind transcript",
+            "it is for transcript",
         ),
     ],
 )
