@@ -30,11 +30,12 @@ HEADLINE = {
 """Names of `holdfast` itself, by what a user wants to do."""
 FURTHER = {
     "holdfast.privacy": """PrivacyCurve GaussianDP ZCDP RenyiDP calibrate
-        Mechanism MECHANISMS Gaussian Laplace DiscreteGaussian DiscreteLaplace VectorLaplace Exponential
+        Mechanism MECHANISMS Gaussian Laplace DiscreteGaussian DiscreteLaplace Exponential
         RandomisedResponse""",
     "holdfast.data": "Table Order draft_schema ENGINES",
     "holdfast.learn": "LEARNERS Learner Problem",
-    "holdfast.synth": "SYNTHESISERS SynthesisMethod Predicates OneLayer Conjunctions Thresholds Ranges Zeros evaluate",
+    "holdfast.synth": """CertificateRequest SYNTHESISERS SynthesisMethod Predicates OneLayer Conjunctions Thresholds
+        Ranges Zeros evaluate""",
     "holdfast.attack": "ATTACKS ROWS_ATTACKS synthetic_membership shadow_release AttackResult",
     "holdfast.audit": "audit OneRun ManyRuns Sequential Transcript AuditResult membership_game MembershipDesign",
     "holdfast.refute": "refute",

@@ -36,6 +36,7 @@ WORDS = {
     "_arguments": "checked",
     "_caution": "warnings",
     "_arrays": "types of arrays",
+    "_docstrings": "shared parameters",
     "_extras": "packages that are not always there",
     "_extensions": "entries of others, by name",
     "errors": "every error names the way out",
@@ -46,7 +47,16 @@ BANDS = {
     "make": ("learn", "synth", "ledger"),
     "hold": ("release", "data"),
     "prove": ("privacy", "noise", "_kernel"),
-    "base": ("_progress", "_extensions", "_extras", "_arguments", "_caution", "_arrays", "errors"),
+    "base": (
+        "_progress",
+        "_extensions",
+        "_extras",
+        "_arguments",
+        "_caution",
+        "_arrays",
+        "_docstrings",
+        "errors",
+    ),
 }
 Layers = list[list[str]]
 

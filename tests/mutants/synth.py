@@ -270,7 +270,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="whole table: the declared cap is not among the assumptions",
         target="synth:Synthesizer._as_release",
-        old="assumed.append(cap_assumption(data.unit, self.user_cap))",
+        old="assumed.append(cap_assumption(data.unit, self.certificate.user_cap))",
         new="pass",
         tests=(
             "tests/synth/test_whole_table.py::test_answers_cover_the_whole_table_where_that_was_paid_for",
