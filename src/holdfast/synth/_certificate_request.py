@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from holdfast._arguments import checked
 from holdfast.errors import require
 from holdfast.privacy._adjacency import PrivacyUnit
@@ -52,11 +50,9 @@ class CertificateRequest:
         require(
             0 < self.share < 1, "share", self.share, "in (0, 1)", "use certificate=None for no certificate"
         )
-        cap = self.user_cap
-        whole = isinstance(cap, int | np.integer) and not isinstance(cap, bool)
-        require(cap is None or (whole and cap >= 1), "user_cap", cap, "a whole number >= 1")
-        if isinstance(cap, np.integer):
-            object.__setattr__(self, "user_cap", int(cap))
+        if self.user_cap is not None:
+            require(self.user_cap >= 1, "user_cap", self.user_cap, "a whole number >= 1")
+            object.__setattr__(self, "user_cap", int(self.user_cap))  # NumPy's whole numbers are taken, too
 
     @property
     def covers_whole(self) -> bool:

@@ -160,8 +160,9 @@ class Synthesizer(ReleasedTable):
         way_out = "give it as certificate=CertificateRequest(workload=Workload([...]))"
         require(joint, "workload", "OneLayer", "queries on joint counts", way_out)
         request = self.certificate
-        own = request is None or request.workload is None
-        certified = workload if own else self._declared(request.workload, data)
+        certified = workload
+        if request is not None and request.workload is not None:
+            certified = self._declared(request.workload, data)
         zeros = self._zeros(data)
         if request is not None:
             request.check_unit(data.unit)
