@@ -125,7 +125,7 @@ def synth(
     """
     from holdfast.data._engines import open_table
     from holdfast.errors import ParameterError, without_password
-    from holdfast.ledger import Ledger, once
+    from holdfast.ledger import Job, Ledger, once
     from holdfast.ledger._jobs.job import job_key
     from holdfast.release._usefulness import useful_only
     from holdfast.synth import CertificateRequest, Synthesizer
@@ -189,11 +189,13 @@ def synth(
                 done = once(
                     opened,
                     dataset,
-                    key=account or job_key("synth", about),
-                    again=account is None,
-                    about=about,
-                    make=lambda paid: made.fit(table, account=paid).release_,
-                    write=lambda kept: _write(kept, output, release),
+                    Job(
+                        key=account or job_key("synth", about),
+                        again=account is None,
+                        about=about,
+                        make=lambda paid: made.fit(table, account=paid).release_,
+                        write=lambda kept: _write(kept, output, release),
+                    ),
                     limit=limit,
                     adjacency=table.adjacency,
                     unit=table.unit,
