@@ -293,4 +293,25 @@ FAULTS: tuple[Fault, ...] = (
         new="break",
         tests=("tests/audit/test_any_claim.py::test_the_gaussian_of_a_claim_just_keeps_it",),
     ),
+    Fault(
+        name="designs: what another design takes is no parameter, and nobody says so",
+        target="audit:named_design",
+        old="told.keys() - settings_of(name)",
+        new="set[str]()",
+        tests=("tests/audit/test_run.py::test_what_another_design_takes_is_no_parameter_of_this_one",),
+    ),
+    Fault(
+        name="designs: the length of canaries of one's own is asked for twice",
+        target="audit:OneRun.__post_init__",
+        old='self._require_own_norm("canaries")',
+        new="pass",
+        tests=("tests/audit/test_run.py::test_designs_check_themselves_where_they_are_made",),
+    ),
+    Fault(
+        name="designs: several records are one canary",
+        target="audit:SingleCanary.__post_init__",
+        old='require(self.canary.count == 1, "canary", self.canary.count, "one record")',
+        new="pass",
+        tests=("tests/audit/test_run.py::test_designs_check_themselves_where_they_are_made",),
+    ),
 )

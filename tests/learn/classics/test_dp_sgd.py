@@ -159,6 +159,17 @@ def test_the_divisor_is_the_expected_batch() -> None:
     assert abs(fit.weights[0] - 0.5) > 1e-6  # divided by q n, not by the size drawn
 
 
+@pytest.mark.parametrize("options", [{"rate": 0.2}, {"steps": 41}])
+def test_options_do_not_contradict_the_plan(options: dict[str, Any]) -> None:
+    plan = plan_for(LOGISTIC, LIMIT, count=50, adjacency="zero_out", options=DpSgdOptions(rate=0.1, steps=40))
+    account = Account(LIMIT, adjacency="zero_out", plan=plan, seed=1)
+    (name,) = options
+    with pytest.raises(ParameterError, match=f"^{name} must be left out or "):
+        dp_sgd(table(*separable(50)), LOGISTIC, account=account, **options)
+    assert not account.journal.entries
+    dp_sgd(table(*separable(50)), LOGISTIC, account=account, rate=0.1, steps=40)
+
+
 def test_the_printed_noise_is_not_what_is_used() -> None:
     # Section 6: "32 N^2 log(N/delta) log(1/delta) / eps^2" is a variance, for a sum; 5.94e7 at N=100.
     n, delta = 100, 1e-5
