@@ -110,7 +110,7 @@ def audit(
         train, tables, known = _code_and_tables(function, data, neighbour, label=label, adjacency=adjacency)
         if known is not None:
             settings["currency"], rows = currency or known, "public"
-        settings["announce"] = None if as_json else _announce
+        settings |= {"announce": None if as_json else _announce, "classes": classes}
     else:
         if data is None:
             raise click.UsageError(f"--data is needed for --kind {kind}")

@@ -137,7 +137,9 @@ class PrivateLinearRegressor(PaidScore, RegressorMixin, PrivateLinearEstimator):
 @checked
 @with_parameters(LINEAR)
 class PrivateLinearRegression(PrivateLinearRegressor):
-    """Least squares with a privacy promise; methods that follow gradients need a radius.
+    """Least squares with a privacy promise.
+
+    Methods that follow gradients need a radius.
 
     Examples
     --------
