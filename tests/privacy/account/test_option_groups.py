@@ -53,7 +53,8 @@ def test_options_of_a_group_become_its_object() -> None:
 
 
 def test_methods_take_few_keywords_and_no_option_twice() -> None:
-    for entry in (*LEARNERS, *SYNTHESISERS):
+    entries: tuple[Any, ...] = (*LEARNERS, *SYNTHESISERS)
+    for entry in entries:
         names = [option.name for option in entry.options]
         assert len(names) == len(set(names)), entry.name
         keywords = {option.name if option.group is None else option.group[0] for option in entry.options}
