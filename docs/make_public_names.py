@@ -29,14 +29,14 @@ HEADLINE = {
 }
 """Names of `holdfast` itself, by what a user wants to do."""
 FURTHER = {
-    "holdfast.privacy": """Assumption PrivacyCurve GaussianDP ZCDP RenyiDP BoundedRange LossDistribution WithSlack
-        calibrate Mechanism MECHANISMS Gaussian Laplace DiscreteGaussian DiscreteLaplace VectorLaplace Exponential
-        PermuteAndFlip RandomisedResponse SubsampledGaussian""",
+    "holdfast.privacy": """Assumption PrivacyCurve GaussianDP ZCDP RenyiDP calibrate Mechanism MECHANISMS Gaussian
+        Laplace DiscreteGaussian DiscreteLaplace Exponential RandomisedResponse""",
     "holdfast.data": "Table Order draft_schema ENGINES",
     "holdfast.learn": "LEARNERS Learner Problem",
-    "holdfast.synth": "SYNTHESISERS SynthesisMethod Predicates OneLayer Conjunctions Thresholds Ranges Zeros evaluate",
+    "holdfast.synth": """CertificateRequest SYNTHESISERS SynthesisMethod Predicates OneLayer Conjunctions Thresholds
+        Ranges Zeros evaluate""",
     "holdfast.attack": "ATTACKS Attack AttackReport synthetic_membership shadow_release",
-    "holdfast.audit": "audit AuditResult membership_game",
+    "holdfast.audit": "audit OneRun ManyRuns Sequential Transcript AuditResult membership_game MembershipDesign",
     "holdfast.refute": "refute",
     "holdfast.dossier": "compare",
     "holdfast.plan": "ReleasePlan",

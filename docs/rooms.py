@@ -37,6 +37,7 @@ WORDS = {
     "_caution": "warnings",
     "_arrays": "types of arrays",
     "_assumption": "what promises rest on",
+    "_docstrings": "shared parameters",
     "_extras": "packages that are not always there",
     "_extensions": "entries of others, by name",
     "errors": "every error names the way out",
@@ -55,6 +56,7 @@ BANDS = {
         "_arguments",
         "_caution",
         "_arrays",
+        "_docstrings",
         "errors",
     ),
 }

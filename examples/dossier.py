@@ -17,7 +17,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from holdfast import Ledger, Release
-from holdfast.audit import audit
+from holdfast.audit import OneRun, audit
 from holdfast.dossier import Dossier, verify_dossier
 from holdfast.privacy import Account, ApproxDP, Gaussian
 
@@ -40,7 +40,7 @@ def story(folder: Path, *, seed: int | None = None) -> tuple[Dossier, list[str]]
             np.zeros((0, 1024)),
             claim=LIMIT,
             adjacency="add_remove",
-            bound="gaussian",
+            design=OneRun(bound="gaussian"),
             seed=seed,
         )
         made = Dossier.of_files([path], audits=[found], ledger=ledger, title="Visits")

@@ -57,3 +57,20 @@ def test_no_public_name_hides_its_parameters(room: str) -> None:
 def is_exception(value: object) -> bool:
     """An exception or a warning, whose constructor is Python's."""
     return inspect.isclass(value) and issubclass(value, BaseException)
+
+
+MOST_PARAMETERS = 10
+"""More than these nobody keeps apart: what belongs together is an object."""
+WIDER = {"attribute_risk", "membership", "publishing_options", "shadow_release"}
+"""Still to be given objects; who does takes the name away."""
+
+
+@pytest.mark.parametrize("room", ["", *(f".{room}" for room in ROOMS)])
+def test_public_functions_take_few_parameters(room: str) -> None:
+    """Constructors are left out: scikit-learn's way is one flat parameter for each setting."""
+    module = importlib.import_module(f"holdfast{room}")
+    for name in getattr(module, "__all__", dir(module)):
+        value = getattr(module, name)
+        if inspect.isfunction(value):
+            taken = inspect.signature(value).parameters
+            assert (len(taken) > MOST_PARAMETERS) == (name in WIDER), f"{name} takes {len(taken)} parameters"

@@ -394,7 +394,7 @@ def attack_coins() -> Figure:
     """Members who differ look like a leak; with coins that holdfast flips the difference is gone."""
     from holdfast.attack import membership
     from holdfast.attack._roc import draw_roc
-    from holdfast.audit import membership_game
+    from holdfast.audit import MembershipDesign, membership_game
     from holdfast.learn import PrivateLogisticRegression
 
     draw = np.random.default_rng(3)
@@ -412,7 +412,12 @@ def attack_coins() -> Figure:
     pool = np.vstack([easy[0], hard[0]]), np.concatenate([easy[1], hard[1]])
     assert private.release_ is not None
     game = membership_game(
-        private, pool, claim=private.release_.guarantee, delta=1e-6, attacks="loss", seed=1
+        private,
+        pool,
+        claim=private.release_.guarantee,
+        design=MembershipDesign(attacks="loss"),
+        delta=1e-6,
+        seed=1,
     )
     figure, axes = plt.subplots(1, 2, figsize=(9.6, 4.7), sharey=True)
     for place, (title, report) in enumerate(

@@ -19,7 +19,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from scipy.stats import binom, norm
 
-from holdfast.audit import AuditResult, Design, ErrorRates, Trainings
+from holdfast.audit import AuditResult, ErrorRates, PowerBasis, Trainings
 from holdfast.privacy import Adjacency, GaussianDP
 from holdfast.privacy._account.witness import replaying
 from holdfast.refute._faults import FAULTS
@@ -232,7 +232,7 @@ def _audit(claim: GaussianDP, runs: int, false_alarms: int, misses: int) -> Audi
         planted="a record",
         adjacency=Adjacency.replace,
         rows="public",
-        design=Design(claim=claim, interference=0.0),
+        basis=PowerBasis(claim=claim, interference=0.0),
     )
 
 

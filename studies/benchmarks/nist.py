@@ -46,7 +46,7 @@ from studies.benchmarks.nist_data import (
 from holdfast.errors import AssumptionWarning, NotPrivateWarning
 from holdfast.privacy import Account, ApproxDP
 from holdfast.privacy._account.remaining import fractions_of_rest
-from holdfast.synth import Synthesizer
+from holdfast.synth import CertificateRequest, Synthesizer
 
 HERE = Path(__file__).resolve().parent
 STORE = HERE / "results" / "nist.json"
@@ -90,7 +90,7 @@ def synthesised(part: str, epsilon: float, way: str, seed: int, *, every: int = 
             DELTA,
             workload=workload(table.schema),
             constraints=impossible(table.schema),
-            certificate_share=CERTIFICATE,
+            certificate=CertificateRequest(share=CERTIFICATE),
             random_state=seed,
         ).fit(table)
         rows = made.sample()
@@ -105,10 +105,9 @@ def synthesised(part: str, epsilon: float, way: str, seed: int, *, every: int = 
         made = Synthesizer(
             delta=DELTA,
             method=METHOD,
-            certified=workload(table.schema),
             workload=measured(table.schema, account.limit, table.n_public or 1),
             constraints=impossible(table.schema),
-            certificate_share=CERTIFICATE,
+            certificate=CertificateRequest(workload=workload(table.schema), share=CERTIFICATE),
         ).fit(table, account=rest)
         rows = made.sample()
         drawn = ages.drawn(rows[AGE].to_numpy(), ages.edges(), seed)

@@ -13,6 +13,7 @@ import math
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -38,7 +39,7 @@ from studies.reproductions.seed_tables import blocks, stored_stamp
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Logistic
 from holdfast.learn._rows.examples import ArrayExamples
-from holdfast.learn.classics.dp_sgd import dp_sgd, plan_for
+from holdfast.learn.classics.dp_sgd import DpSgdOptions, dp_sgd, plan_for
 from holdfast.learn.classics.frank_wolfe import frank_wolfe
 from holdfast.privacy import Account, ApproxDP
 from holdfast.privacy._adjacency import Adjacency
@@ -133,13 +134,16 @@ def sgd(examples: ArrayExamples, seed: int) -> Floats:
     """Over the L2 ball, step R / (G sqrt(T)) with G the noise of a gradient, at most 4; the mean of the last half."""
     problem = Problem(loss=Logistic(), dimension=examples.dimension, radius=RADIUS)
     limit, count = ApproxDP(EPSILON, DELTA), examples.public_count
+    options = DpSgdOptions(rate=RATE, steps=STEPS)
     plan = plan_for(
-        problem, limit, count=count, adjacency="zero_out", rate=RATE, steps=STEPS, arithmetic="idealised"
+        problem, limit, count=count, adjacency="zero_out", options=options, arithmetic="idealised"
     )
     noise = float(plan[0][0].sigma) / (RATE * count)
     step = min(4.0, RADIUS / (math.sqrt(examples.dimension * STEPS) * noise))
     account = Account(limit, adjacency="zero_out", plan=plan, seed=seed)
-    return dp_sgd(examples, problem, account=account, step=step, arithmetic="idealised").weights
+    return dp_sgd(
+        examples, problem, account=account, options=replace(options, step=step), arithmetic="idealised"
+    ).weights
 
 
 def fw(examples: ArrayExamples, seed: int, *, share: float = 1.0) -> Floats:

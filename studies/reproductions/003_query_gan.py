@@ -48,7 +48,7 @@ from holdfast.synth._exact_counts import ExactAnswers, ExactCounts
 from holdfast.synth._models.generator.mixture import MixtureModel
 from holdfast.synth._rows.coded_rows import CodedRows
 from holdfast.synth.classics.dual_query import planned
-from holdfast.synth.classics.query_gan_leader import leader_rounds
+from holdfast.synth.classics.query_gan_leader import LeaderTraining, leader_rounds
 from holdfast.synth.classics.query_gan_select import averaged, select_rounds
 from holdfast.synth.methods.measure import measure_tables
 
@@ -240,7 +240,7 @@ def _leader(data: ExactCounts, work: Workload, rounds: int) -> Curve:
     )
     curve: Curve = {"payoff": [], "largest error": [], "largest error, mean of rounds": [], "certificate": []}
     total = np.zeros(truth.layout.size)
-    for turn in leader_rounds(data, truth, plan, account, form="mixture", components=100, steps=20, recent=1):
+    for turn in leader_rounds(data, truth, plan, account, LeaderTraining(components=100, training_steps=20)):
         answers = truth.layout.answers_of(partial(_shares, turn.model))
         total += answers
         curve["payoff"].append(float(np.mean(truth.signed(answers)[list(turn.drawn)])) / GAME_ROWS)

@@ -19,7 +19,7 @@ from holdfast.attack._attacks.metric_based import entropy, loss
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Logistic, Softmax, Squared
 from holdfast.learn._rows.examples import ArrayExamples
-from holdfast.learn.classics.dp_sgd import dp_sgd, plan_for
+from holdfast.learn.classics.dp_sgd import DpSgdOptions, dp_sgd, plan_for
 from holdfast.learn.classics.frank_wolfe import frank_wolfe
 from holdfast.learn.methods.softmax import multiclass
 from holdfast.privacy import Account, ApproxDP
@@ -135,9 +135,7 @@ def _plan(kind: Kind, count: int, dimension: int, epsilon: float) -> Any:
         ApproxDP(epsilon, DELTA),
         count=count,
         adjacency="zero_out",
-        rate=RATE,
-        steps=STEPS,
-        clip=1.0,
+        options=DpSgdOptions(rate=RATE, steps=STEPS, clip=1.0),
         arithmetic="idealised",
     )
 
@@ -159,7 +157,8 @@ def _descent(kind: Kind, examples: ArrayExamples, epsilon: float, seed: int, ste
     noise = float(plan[0][0].sigma) / (RATE * examples.public_count)
     step = min(8.0, RADIUS / (math.sqrt(examples.dimension * STEPS) * noise))
     account = Account(limit, adjacency="zero_out", plan=plan, seed=seed)
-    return dp_sgd(examples, problem, account=account, step=step, clip=1.0, arithmetic="idealised").weights
+    options = DpSgdOptions(step=step, clip=1.0)
+    return dp_sgd(examples, problem, account=account, options=options, arithmetic="idealised").weights
 
 
 # Attacks.

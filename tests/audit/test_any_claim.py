@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -11,11 +12,18 @@ from holdfast.audit import audit
 from holdfast.audit._bounds.guess_path import crossing, level
 from holdfast.audit._bounds.signal import gaussian_parameter
 from holdfast.audit._bounds.worst_case import keep_probability
+from holdfast.audit._designs.many_runs import Bound as ManyRunsBound
+from holdfast.audit._designs.named import named_design
+from holdfast.audit._designs.one_run import Bound as OneRunBound
 from holdfast.audit._result import AuditResult
-from holdfast.audit._run import BOUNDS
 from holdfast.privacy import ZCDP, ApproxDP, GaussianDP, PrivacyCurve, PureDP, compose
 
-DESIGNS = [(kind, bound) for kind, bounds in BOUNDS.items() if kind != "transcript" for bound in bounds]
+BOUNDS: dict[str, tuple[str | None, ...]] = {
+    "one-run": get_args(OneRunBound),
+    "multi-run": get_args(ManyRunsBound),
+    "sequential": (None,),
+}
+DESIGNS = [(kind, bound) for kind, bounds in BOUNDS.items() for bound in bounds]
 
 
 def claim_of(draw: np.random.Generator, size: float) -> PrivacyCurve:
@@ -33,7 +41,7 @@ def claim_of(draw: np.random.Generator, size: float) -> PrivacyCurve:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "bound"), DESIGNS)
-def test_every_claim_gets_a_verdict(kind: str, bound: str) -> None:
+def test_every_claim_gets_a_verdict(kind: str, bound: str | None) -> None:
     draw = np.random.default_rng([DESIGNS.index((kind, bound)), 1])
     for size in (1e-6, 36.5, 1e6, *10 ** draw.uniform(-6, 6, 3)):
         claim = claim_of(draw, float(size))
@@ -42,13 +50,17 @@ def test_every_claim_gets_a_verdict(kind: str, bound: str) -> None:
             lambda rows, noise=noise: rows.sum(axis=0) + noise * draw.normal(size=rows.shape[1]),
             np.zeros((3, int(draw.choice([4, 40])))),
             claim=claim,
-            kind=kind,  # type: ignore[arg-type]
-            bound=bound,
             adjacency=str(draw.choice(["add_remove", "replace", "zero_out"])),
-            canaries=int(draw.choice([2, 7, 40])) if kind == "one-run" else None,
-            runs=None if kind == "one-run" else 40,
+            design=named_design(
+                kind,
+                {
+                    "bound": bound,
+                    "canaries": int(draw.choice([2, 7, 40])) if kind == "one-run" else None,
+                    "runs": None if kind == "one-run" else 40,
+                    "noiseless": (lambda rows: rows.sum(axis=0)) if draw.random() < 0.5 else None,
+                },
+            ),
             delta=None if isinstance(claim, PureDP | ApproxDP) else 10 ** draw.uniform(-12, -1),
-            noiseless=(lambda rows: rows.sum(axis=0)) if draw.random() < 0.5 else None,
             seed=int(draw.integers(1000)),
         )
         assert found.verdict(claim) in ("refuted", "consistent", "warning")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from holdfast.audit import membership_game
+from holdfast.audit import MembershipDesign, membership_game
 from holdfast.audit._membership_slots import Slots
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.learn import (
@@ -49,10 +49,8 @@ def _play(train: Any, claim: float, seed: int, **more: Any) -> Any:
         NUMBERED,
         claim=PureDP(claim),
         adjacency="add_remove",
-        classes=[0, 1],
-        attacks="loss",
+        design=MembershipDesign(attacks="loss", classes=[0, 1], **more),
         seed=seed,
-        **more,
     )
 
 
@@ -84,10 +82,8 @@ def test_learning_by_heart_is_refuted_by_every_attack_and_the_error_is_shared(ad
         people(240, seed=1),
         claim=ApproxDP(0.5, 1e-6),
         adjacency=adjacency,
-        models=4,
+        design=MembershipDesign(models=4, reference=people(100, seed=2), base=people(20, seed=3)),
         seed=1,
-        reference=people(100, seed=2),
-        base=people(20, seed=3),
     )
     assert game.verdict() == "refuted"
     for name, audit in game.audits.items():
@@ -109,7 +105,12 @@ def test_learning_by_heart_is_refuted_by_every_attack_and_the_error_is_shared(ad
 
 def test_a_claim_about_other_neighbours_is_not_compared() -> None:
     game = membership_game(
-        ByHeart(), people(60, seed=1), claim=PureDP(1.0), adjacency="add_remove", attacks="loss", seed=1
+        ByHeart(),
+        people(60, seed=1),
+        claim=PureDP(1.0),
+        adjacency="add_remove",
+        design=MembershipDesign(attacks="loss"),
+        seed=1,
     )
     unit = PrivacyUnit()
     with pytest.raises(AdjacencyError):
@@ -127,11 +128,9 @@ def test_slots_hold_a_record_or_its_alternative() -> None:
     game = membership_game(
         train,
         (rows, np.zeros(50, int)),
-        alternatives=(rows, np.ones(50, int)),
         claim=PureDP(1.0),
         adjacency="replace",
-        classes=[0, 1],
-        attacks="loss",
+        design=MembershipDesign(attacks="loss", classes=[0, 1], alternatives=(rows, np.ones(50, int))),
         seed=4,
     )
     X, y = seen[0]
@@ -166,14 +165,12 @@ def test_the_mini_batch_bolt_on_is_caught_and_its_repair_is_not(noise: str, verd
     game = membership_game(
         train,
         (axes, signs),
-        alternatives=(axes, -signs),
         claim=ApproxDP(epsilon, delta),
         adjacency="replace",
-        classes=[-1.0, 1.0],
-        attacks=("loss", "lira"),
-        models=4,
+        design=MembershipDesign(
+            attacks=("loss", "lira"), models=4, classes=[-1.0, 1.0], jobs=1, alternatives=(axes, -signs)
+        ),
         seed=2,
-        jobs=1,
     )
     assert game.verdict() == verdict
     assert (game.epsilon_lower() > epsilon) == (noise == "printed")
@@ -200,11 +197,9 @@ def test_no_private_estimator_is_contradicted(name: str, epsilon: float) -> None
         (X, y),
         claim=ApproxDP(epsilon, 1e-6),
         adjacency="replace",
-        models=4,
-        attacks=("loss", "lira", "rmia"),
+        design=MembershipDesign(attacks=("loss", "lira", "rmia"), models=4, jobs=1),
         confidence=0.999,
         seed=1,
-        jobs=1,
     )
     assert game.verdict() == "consistent"
 
@@ -222,12 +217,14 @@ def test_the_most_exposed_are_named_by_their_row_in_the_pool(adjacency: str) -> 
     game = membership_game(
         train,
         (rows, labels),
-        alternatives=None if adjacency == "add_remove" else (rows, 0 * labels),
         claim=PureDP(1.0),
         adjacency=adjacency,
-        classes=[0, 1],
-        attacks="loss",
-        runs=6,
+        design=MembershipDesign(
+            attacks="loss",
+            classes=[0, 1],
+            alternatives=None if adjacency == "add_remove" else (rows, 0 * labels),
+            runs=6,
+        ),
         seed=1,
     )
     assert game.report["loss"].most_exposed(2).rows == (17, 17)
@@ -241,17 +238,17 @@ def test_without_noise_the_same_game_refutes() -> None:
         (X, y),
         claim=ApproxDP(0.1, 1e-6),
         adjacency="replace",
-        models=8,
-        runs=3,
-        attacks=("loss", "lira", "rmia"),
+        design=MembershipDesign(attacks=("loss", "lira", "rmia"), models=8, jobs=1, runs=3),
         seed=1,
-        jobs=1,
     )
     assert game.verdict() == "refuted"
 
 
 def test_questions_that_make_no_sense_are_refused() -> None:
     pool = people(20, seed=1)
+    others = MembershipDesign(alternatives=pool)
+    fewer = MembershipDesign(alternatives=people(3, seed=1))
+    none = MembershipDesign(attacks="lira", models=0)
     with pytest.raises(ParameterError, match="adjacency"):
         membership_game(ByHeart(), pool, claim=PureDP(1.0))
     with pytest.raises(ParameterError, match="delta"):
@@ -259,10 +256,23 @@ def test_questions_that_make_no_sense_are_refused() -> None:
     with pytest.raises(ParameterError, match="zero_out"):
         membership_game(ByHeart(), pool, claim=PureDP(1.0), adjacency="zero_out")
     with pytest.raises(ParameterError, match="alternatives"):
-        membership_game(ByHeart(), pool, claim=PureDP(1.0), adjacency="add_remove", alternatives=pool)
-    with pytest.raises(ParameterError, match="one for each of 20"):
         membership_game(
-            ByHeart(), pool, claim=PureDP(1.0), adjacency="replace", alternatives=people(3, seed=1)
+            ByHeart(),
+            pool,
+            claim=PureDP(1.0),
+            adjacency="add_remove",
+            design=others,
         )
+    with pytest.raises(ParameterError, match="one for each of 20"):
+        membership_game(ByHeart(), pool, claim=PureDP(1.0), adjacency="replace", design=fewer)
     with warnings.catch_warnings(), pytest.raises(ParameterError, match="no attack can be made"):
-        membership_game(ByHeart(), pool, claim=PureDP(1.0), adjacency="replace", attacks="lira", models=0)
+        membership_game(ByHeart(), pool, claim=PureDP(1.0), adjacency="replace", design=none)
+    wrong: list[tuple[str, dict[str, Any]]] = [
+        ("attacks", {"attacks": "lirra"}),
+        ("models", {"models": 3}),
+        ("models", {"models": -2}),
+        ("runs", {"runs": 0}),
+    ]
+    for word, settings in wrong:
+        with pytest.raises(ParameterError, match=f"^{word} must be"):
+            MembershipDesign(**settings)

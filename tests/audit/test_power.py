@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,15 @@ from numpy.typing import NDArray
 from holdfast.audit import (
     AnytimeGuesses,
     AuditResult,
-    Design,
     ErrorRates,
     FixedGuesses,
     GaussianGuesses,
     GuessPath,
+    ManyRuns,
+    OneRun,
     Power,
+    PowerBasis,
+    Sequential,
     Trainings,
     audit,
 )
@@ -134,7 +138,7 @@ def test_every_design_notices_no_noise_and_more_noise_hides_more(finding: Any) -
             finding=finding,
             delta=1e-5,
             coins="holdfast",
-            design=Design(claim=claim, interference=interference),
+            basis=PowerBasis(claim=claim, interference=interference),
         )
         known = made.power(against)
         assert known is not None
@@ -196,7 +200,14 @@ def noisy(sigma: float) -> Any:
 def test_an_audit_that_no_noise_would_pass_says_that_it_cannot_fail() -> None:
     """The design that stood on the demo's page: a thousand canaries in few dimensions, among many rows."""
     rows = np.random.default_rng(1).normal(size=(5000, 30)) / math.sqrt(30)
-    result = audit(noisy(0.0), rows, claim=ApproxDP(1.0, 1e-6), adjacency="add_remove", canaries=1000, seed=1)
+    result = audit(
+        noisy(0.0),
+        rows,
+        claim=ApproxDP(1.0, 1e-6),
+        adjacency="add_remove",
+        design=OneRun(canaries=1000),
+        seed=1,
+    )
     known = result.power()
     assert result.verdict(ApproxDP(1.0, 1e-6)) == "consistent"  # although there is no noise at all
     assert known is not None
@@ -220,17 +231,15 @@ def test_power_is_measured_on_the_training_without_noise() -> None:
     def forgetful(rows: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.asarray(np.ones(rows.shape[1]))
 
-    for kind in ("one-run", "multi-run", "sequential"):
+    designs: tuple[Any, ...] = (OneRun(canaries=64), ManyRuns(runs=200), Sequential(runs=200))
+    for design in designs:
         seen = {
             name: audit(
                 forgetful,
                 np.zeros((0, 64)),
                 claim=claim,
                 adjacency="add_remove",
-                kind=kind,
-                canaries=64 if kind == "one-run" else None,
-                runs=200,
-                noiseless=exact,
+                design=replace(design, noiseless=exact),
                 seed=1,
             ).power()
             for name, exact in (("sum", lambda rows: rows.sum(axis=0)), ("nothing", forgetful))
@@ -247,22 +256,21 @@ def test_with_a_score_of_ones_own_power_is_not_known() -> None:
         np.zeros((0, 64)),
         claim=PureDP(1.0),
         adjacency="add_remove",
-        canaries=20,
+        design=OneRun(canaries=20, score=lambda output: np.zeros(20)),
         seed=1,
-        score=lambda output: np.zeros(20),
     )
     assert result.power() is None
     assert "not counted as a test" in result.summary()
 
 
-def test_designs_come_back_and_nonsense_does_not() -> None:
-    for design in (
-        Design(claim=CLAIM, interference=0.25, measured=True, runs=7, mu=0.5),
-        Design(claim=PureDP(1.0), interference=math.inf),
+def test_what_power_follows_from_comes_back_and_nonsense_does_not() -> None:
+    for basis in (
+        PowerBasis(claim=CLAIM, interference=0.25, measured=True, runs=7, mu=0.5),
+        PowerBasis(claim=PureDP(1.0), interference=math.inf),
     ):
-        assert Design.from_json(design.to_json()) == design
+        assert PowerBasis.from_json(basis.to_json()) == basis
     for data in (None, {}, {"claim": 1, "interference": 0, "measured": False, "runs": 0, "mu": None}):
         with pytest.raises(FormatError):
-            Design.from_json(data)
+            PowerBasis.from_json(data)
     with pytest.raises(ParameterError, match="interference"):
-        Design(claim=CLAIM, interference=-1.0)
+        PowerBasis(claim=CLAIM, interference=-1.0)

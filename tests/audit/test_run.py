@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,8 +9,9 @@ from click.testing import CliRunner
 from numpy.typing import NDArray
 
 from holdfast._cli.app import app
-from holdfast.audit import audit
+from holdfast.audit import ManyRuns, OneRun, Sequential, Transcript, audit
 from holdfast.audit._canaries import HadamardCanaries
+from holdfast.audit._designs.named import DESIGNS, named_design
 from holdfast.errors import ParameterError
 from holdfast.privacy import Adjacency, ApproxDP, GaussianDP, Guarantee, PrivacyUnit, PureDP
 
@@ -36,7 +38,7 @@ def promise(mu: float, adjacency: Adjacency) -> Guarantee:
 def test_one_run_refutes_a_false_claim_and_spares_a_true_one(adjacency: Adjacency, bound: Any) -> None:
     factor = 2.0 if adjacency is Adjacency.replace else 1.0
     sigma = 0.5
-    settings: dict[str, Any] = {"canaries": 200, "bound": bound, "delta": 1e-5, "seed": 3}
+    settings: dict[str, Any] = {"design": OneRun(canaries=200, bound=bound), "delta": 1e-5, "seed": 3}
     honest = promise(factor / sigma, adjacency)
     assert audit(noisy_sum(sigma), ROWS, claim=honest, **settings).verdict(honest) == "consistent"
     false = promise(0.05 * factor / sigma, adjacency)
@@ -49,9 +51,11 @@ def test_one_run_refutes_a_false_claim_and_spares_a_true_one(adjacency: Adjacenc
 
 
 @pytest.mark.parametrize(
-    ("kind", "bound"), [("multi-run", "clopper-pearson"), ("multi-run", "gaussian"), ("sequential", None)]
+    "design",
+    [ManyRuns(runs=400, bound="clopper-pearson"), ManyRuns(runs=400, bound="gaussian"), Sequential(runs=400)],
+    ids=["multi-run-clopper-pearson", "multi-run-gaussian", "sequential-None"],
 )
-def test_many_runs_refute_and_spare(kind: Any, bound: str | None) -> None:
+def test_many_runs_refute_and_spare(design: Any) -> None:
     true, false = PureDP(8.0), PureDP(0.2)
     train = noisy_sum(0.5)
     for claim, verdict in ((false, "refuted"), (true, "consistent")):
@@ -60,9 +64,7 @@ def test_many_runs_refute_and_spare(kind: Any, bound: str | None) -> None:
             ROWS,
             claim=claim,
             adjacency="add_remove",
-            kind=kind,
-            bound=bound,
-            runs=400,
+            design=design,
             delta=1e-4,
             seed=5,
         )
@@ -72,7 +74,7 @@ def test_many_runs_refute_and_spare(kind: Any, bound: str | None) -> None:
 def test_a_credible_bound_never_refutes() -> None:
     claim = PureDP(0.2)
     result = audit(
-        noisy_sum(0.5), ROWS, claim=claim, adjacency="add_remove", kind="multi-run", bound="bayesian", seed=5
+        noisy_sum(0.5), ROWS, claim=claim, adjacency="add_remove", design=ManyRuns(bound="bayesian"), seed=5
     )
     assert result.verdict(claim) == "warning"
 
@@ -85,7 +87,7 @@ def test_sequential_stops_early() -> None:
         trained += 1
         return np.asarray(rows.sum(axis=0))
 
-    audit(leaky, ROWS, claim=PureDP(0.5), adjacency="add_remove", kind="sequential", runs=1000, seed=1)
+    audit(leaky, ROWS, claim=PureDP(0.5), adjacency="add_remove", design=Sequential(runs=1000), seed=1)
     assert trained < 60
 
 
@@ -101,8 +103,7 @@ def test_a_scikit_learn_model_is_audited_as_it_is() -> None:
             (features, labels),
             claim=claim,
             adjacency=adjacency,
-            classes=[0, 1],
-            canaries=100,
+            design=OneRun(canaries=100, classes=[0, 1]),
             seed=2,
         )
         assert result.verdict(claim) == "refuted"
@@ -126,15 +127,10 @@ def test_models_without_coefficients_are_judged_by_probability_or_an_own_score()
 
     data = (np.ones((4, 64)), np.array(["no", "yes", "no", "yes"]))
     claim = PureDP(2.0)
-    settings: dict[str, Any] = {
-        "claim": claim,
-        "adjacency": "add_remove",
-        "classes": ["no", "yes"],
-        "canaries": 60,
-        "seed": 1,
-    }
-    assert audit(Memory, data, **settings).verdict(claim) == "refuted"
-    blind = audit(Memory, data, score=lambda model: np.zeros(60), **settings)
+    settings: dict[str, Any] = {"claim": claim, "adjacency": "add_remove", "seed": 1}
+    design = OneRun(canaries=60, classes=["no", "yes"])
+    assert audit(Memory, data, design=design, **settings).verdict(claim) == "refuted"
+    blind = audit(Memory, data, design=replace(design, score=lambda model: np.zeros(60)), **settings)
     assert blind.verdict(claim) == "consistent"
     assert "own score" in blind.summary()
 
@@ -142,26 +138,62 @@ def test_models_without_coefficients_are_judged_by_probability_or_an_own_score()
 @pytest.mark.parametrize(
     ("settings", "word"),
     [
-        ({"kind": "two-run"}, "kind"),
-        ({"bound": "best"}, "bound"),
+        ({"design": "two-run"}, "design"),
         ({"adjacency": None}, "adjacency"),
-        ({"guesses": 0}, "guesses"),
-        ({"guesses": 99}, "guesses"),
-        ({"canaries": 0}, "canaries"),
         ({"claim": GaussianDP(1.0)}, "delta"),
-        ({"kind": "multi-run", "runs": 3}, "runs"),
-        ({"score": lambda output: [1.0]}, "score"),
+        ({"design": OneRun(canaries=20, score=lambda output: [1.0])}, "score"),
     ],
 )
 def test_bad_settings_are_named(settings: dict[str, Any], word: str) -> None:
     whole: dict[str, Any] = {
         "claim": PureDP(1.0),
         "adjacency": "add_remove",
-        "canaries": 20,
+        "design": OneRun(canaries=20),
         "seed": 0,
     } | settings
     with pytest.raises(ParameterError, match=word):
         audit(noisy_sum(1.0), np.zeros((3, 32)), **whole)
+
+
+OWN = HadamardCanaries(count=16, dimension=16, row_norm=1.0, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("design", "settings", "word"),
+    [
+        (OneRun, {"bound": "best"}, "bound"),
+        (OneRun, {"bound": "clopper-pearson"}, "bound"),
+        (OneRun, {"canaries": 20, "guesses": 0}, "guesses"),
+        (OneRun, {"canaries": 20, "guesses": 99}, "guesses"),
+        (OneRun, {"canaries": OWN, "guesses": 17}, "guesses"),
+        (OneRun, {"canaries": 0}, "canaries"),
+        (OneRun, {"canaries": OWN, "row_norm": 2.0}, "row_norm"),
+        (OneRun, {"row_norm": 0.0}, "row_norm"),
+        (OneRun, {"confidence": 1.0}, "confidence"),
+        (ManyRuns, {"runs": 3}, "runs"),
+        (ManyRuns, {"bound": "path"}, "bound"),
+        (ManyRuns, {"canary": OWN}, "canary"),
+        (Sequential, {"runs": 0}, "runs"),
+        (Sequential, {"confidence": 0.5}, "confidence"),
+    ],
+)
+def test_designs_check_themselves_where_they_are_made(
+    design: Any, settings: dict[str, Any], word: str
+) -> None:
+    with pytest.raises(ParameterError, match=f"^{word} must be"):
+        design(**settings)
+
+
+@pytest.mark.parametrize(
+    ("design", "stranger"),
+    [(OneRun, "runs"), (ManyRuns, "guesses"), (Sequential, "bound"), (Transcript, "canaries")],
+)
+def test_what_another_design_takes_is_no_parameter_of_this_one(design: Any, stranger: str) -> None:
+    with pytest.raises(TypeError, match=stranger):
+        design(**{stranger: 20})
+    name = next(name for name, kind in DESIGNS.items() if kind is design)
+    with pytest.raises(ParameterError, match=f"^{stranger} must be left out for {name}"):
+        named_design(name, {stranger: 20})
 
 
 def test_labels_are_never_read_from_the_data() -> None:
@@ -173,8 +205,7 @@ def test_labels_are_never_read_from_the_data() -> None:
             (np.zeros((2, 4)), np.array([0, 1])),
             claim=PureDP(1.0),
             adjacency="zero_out",
-            classes=[0, 1],
-            canaries=2,
+            design=OneRun(canaries=2, classes=[0, 1]),
         )
 
 
@@ -205,19 +236,31 @@ def test_the_command_exits_with_1_when_refuted(tmp_path: Any, monkeypatch: pytes
 
 
 def test_rows_are_real_unless_there_are_none_or_somebody_declares_them() -> None:
-    settings: dict[str, Any] = {"claim": PureDP(1.0), "adjacency": "add_remove", "canaries": 16, "seed": 1}
+    settings: dict[str, Any] = {
+        "claim": PureDP(1.0),
+        "adjacency": "add_remove",
+        "design": OneRun(canaries=16),
+        "seed": 1,
+    }
     assert audit(noisy_sum(1.0), np.zeros((1, 16)), **settings).rows == "real"
     assert audit(noisy_sum(1.0), np.zeros((0, 16)), **settings).rows == "generated"
     assert audit(noisy_sum(1.0), np.zeros((1, 16)), rows="public", **settings).rows == "public"
     # Canaries of one's own may be anybody's records.
-    own = HadamardCanaries(count=16, dimension=16, row_norm=1.0, seed=1)
-    assert audit(noisy_sum(1.0), np.zeros((0, 16)), **settings | {"canaries": own}).rows == "real"
+    own = OneRun(canaries=OWN)
+    assert audit(noisy_sum(1.0), np.zeros((0, 16)), **settings | {"design": own}).rows == "real"
     with pytest.raises(ParameterError, match="rows"):
         audit(noisy_sum(1.0), np.zeros((1, 16)), rows="mine", **settings)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("kind", ["one-run", "multi-run"])
-def test_the_test_of_a_curve_is_valid_where_its_epsilon_is_an_estimate(kind: Any) -> None:
+@pytest.mark.parametrize(
+    "design",
+    [
+        OneRun(canaries=200, bound="gaussian", score=lambda given: given),
+        ManyRuns(runs=200, bound="gaussian", score=lambda given: given),
+    ],
+    ids=["one-run", "multi-run"],
+)
+def test_the_test_of_a_curve_is_valid_where_its_epsilon_is_an_estimate(design: Any) -> None:
     """Randomised response keeps its promise to the letter: the Gaussian audit may refute it in one run of twenty."""
     refuted = 0
     for seed in range(6):
@@ -231,13 +274,9 @@ def test_the_test_of_a_curve_is_valid_where_its_epsilon_is_an_estimate(kind: Any
             answers,
             np.zeros((0, 1)),
             claim=PureDP(1.0),
-            kind=kind,
+            design=design,
             adjacency="zero_out",
-            bound="gaussian",
-            canaries=200 if kind == "one-run" else 1,
-            runs=200,
             delta=1e-5,
-            score=lambda given: given,
             seed=seed,
         )
         assert not result.valid

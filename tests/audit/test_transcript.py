@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from holdfast._demo.broken import too_little_noise
-from holdfast.audit import AuditResult, Budget, audit
+from holdfast.audit import AuditResult, Budget, OneRun, Transcript, audit
 from holdfast.audit._bounds import multi_run
 from holdfast.audit._findings.transcripts import Transcripts
 from holdfast.audit._worst_pairs import HINGE, PENALISED_HINGE, opposite_records
@@ -38,17 +38,20 @@ def two_releases(table: NDArray[np.float64], account: Account) -> Any:
     return account.release(Gaussian(sigma=math.sqrt(2.0), l2_sensitivity=1.0), table + np.tanh(first))
 
 
+DESIGN = {"currency": "gdp", "runs": 400}
+
+
 def transcripts(train: Any, pair: Any = PAIR, **more: Any) -> AuditResult:
+    own = {field.name for field in fields(Transcript)}
+    design: dict[str, Any] = DESIGN | {name: more.pop(name) for name in own & more.keys()}
     settings: dict[str, Any] = {
         "claim": CLAIM,
         "adjacency": "replace",
-        "currency": "gdp",
         "delta": 1e-5,
-        "runs": 400,
         "seed": 1,
         "rows": "public",
     } | more
-    return audit(train, pair, kind="transcript", **settings)
+    return audit(train, pair, design=Transcript(**design), **settings)
 
 
 @pytest.mark.parametrize("train", [one_release, two_releases])
@@ -226,8 +229,6 @@ def test_results_come_back_and_rows_are_real_unless_declared() -> None:
 @pytest.mark.parametrize(
     ("more", "word"),
     [
-        ({"canaries": 3}, "canaries"),
-        ({"score": lambda output: output}, "score"),
         ({"runs": 3}, "runs"),
         ({"seconds": 0.0}, "seconds"),
         ({"seconds": 1e-9}, "seconds"),
@@ -240,8 +241,15 @@ def test_bad_settings_are_named(more: dict[str, Any], word: str) -> None:
         transcripts(one_release, **more)
     with pytest.raises(ParameterError, match="data"):
         transcripts(one_release, np.zeros(3))
-    with pytest.raises(ParameterError, match="group"):
-        audit(lambda rows: rows, np.zeros((3, 8)), claim=PureDP(1.0), adjacency="replace", group=2)
+    with pytest.raises(ParameterError, match="data"):
+        audit(lambda rows: rows, PAIR, claim=PureDP(1.0), adjacency="replace", design=OneRun(canaries=2))
+
+
+@pytest.mark.parametrize("stranger", ["canaries", "score", "noiseless", "guesses", "classes", "null"])
+def test_a_design_of_transcripts_plants_nothing(stranger: str) -> None:
+    settings: dict[str, Any] = {stranger: 3}
+    with pytest.raises(TypeError, match=stranger):
+        Transcript(**settings)
 
 
 @pytest.mark.parametrize("adjacency", list(Adjacency))

@@ -73,6 +73,8 @@ def test_a_function_on_two_tables_is_consistent_or_refuted_with_1(tables: tuple[
         (("dp_sgd", *CLAIM[:-1], "add_remove"), "secret coins"),
         (("nothing", *CLAIM), "a learning method, one of"),
         (("my_sums:sound", *CLAIM, "--data", "first.npy"), "two tables"),
+        (("output", *CLAIM, "--classes", "no", "yes"), "classes must be left out for transcript"),
+        (("output", *CLAIM, "--row-norm", "2"), "row_norm must be left out for transcript"),
         (("output", *CLAIM, "--data", "first.npy"), "public tables of its own"),
         (("my_sums:sound", "--epsilon", "1", "--adjacency", "replace"), "--data is needed"),
         (
@@ -87,7 +89,7 @@ def test_a_function_on_two_tables_is_consistent_or_refuted_with_1(tables: tuple[
                 "--seconds",
                 "1",
             ),
-            "--kind transcript",
+            "it is for transcript",
         ),
     ],
 )

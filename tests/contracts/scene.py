@@ -21,7 +21,7 @@ from holdfast.attack import (
     synthetic_disclosure,
     synthetic_membership,
 )
-from holdfast.audit import audit
+from holdfast.audit import OneRun, audit
 from holdfast.data import (
     Categorical,
     Encoder,
@@ -295,7 +295,7 @@ def _evidence(folder: Path, corpus: Corpus) -> None:
         np.zeros((20, 3)),
         claim=PureDP(1.0),
         adjacency="add_remove",
-        canaries=10,
+        design=OneRun(canaries=10),
         seed=1,
     )
     corpus.keep(result)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from holdfast.audit import AuditResult, Design, ErrorRates, FixedGuesses, Trainings
+from holdfast.audit import AuditResult, ErrorRates, FixedGuesses, PowerBasis, Trainings
 from holdfast.audit._findings import AnytimeGuesses, GaussianGuesses, GuessPath, all_right
 from holdfast.dossier import Dossier, verify_dossier
 from holdfast.dossier._evidence import MOST_ATTACKS, MOST_AUDITS
@@ -40,7 +40,7 @@ def trained(false_alarms: int, misses: int, *, interference: float = 0.0, **more
         "planted": "a record",
         "adjacency": "replace",
         "rows": "public",
-        "design": Design(claim=PROMISE, interference=interference),
+        "basis": PowerBasis(claim=PROMISE, interference=interference),
     } | more
     return AuditResult(**fields)
 
@@ -93,7 +93,7 @@ def test_an_audit_of_one_release_is_held_against_its_own_promise() -> None:
         Dossier([released(), released(2.0, "more")], audits=[seen]),
     )
     assert [len(page.contradictions) for page in (alone, both)] == [1, 1]
-    strange = trained(125, 125, design=Design(claim=GaussianDP(0.01), interference=0.0))
+    strange = trained(125, 125, basis=PowerBasis(claim=GaussianDP(0.01), interference=0.0))
     assert Dossier([released(), released(2.0, "more")], audits=[strange]).contradictions == ()
 
 

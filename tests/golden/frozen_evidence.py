@@ -10,7 +10,9 @@ from sklearn.linear_model import LogisticRegression
 
 from holdfast._arrays import Floats
 from holdfast.attack import ShadowModels, membership, shadow_release, synthetic_membership
-from holdfast.audit import AuditResult, audit, membership_game
+from holdfast.audit import AuditResult, MembershipDesign, audit, membership_game
+from holdfast.audit._designs import AuditDesign
+from holdfast.audit._designs.named import named_design
 from holdfast.dossier import Accuracy, Bars, Dossier, compare
 from holdfast.learn import PrivateLogisticRegression
 from holdfast.privacy import Account, ApproxDP, Gaussian, PureDP
@@ -46,20 +48,14 @@ def audits() -> Iterator[tuple[str, Plain]]:
     """Every kind and bound, on a sum with too little noise and on one with much."""
     for kind, bounds in AUDITS.items():
         for bound in bounds:
+            settings = {"canaries": 60} if kind == "one-run" else {"runs": 120}
+            design = named_design(kind, settings if kind == "sequential" else settings | {"bound": bound})
             for adjacency in ("replace", "add_remove"):
                 for noise in (0.5, 4.0):
 
-                    def made(k: Any = kind, b: str = bound, a: str = adjacency, n: float = noise) -> Any:
+                    def made(d: AuditDesign = design, a: str = adjacency, n: float = noise) -> Any:
                         found = audit(
-                            noisy_sum(n),
-                            np.zeros((4, 64)),
-                            claim=CLAIM,
-                            kind=k,
-                            bound=b,
-                            adjacency=a,
-                            runs=120,
-                            canaries=60 if k == "one-run" else None,
-                            seed=0,
+                            noisy_sum(n), np.zeros((4, 64)), claim=CLAIM, design=d, adjacency=a, seed=0
                         )
                         shown = [found.epsilon_lower(0.95), found.verdict(CLAIM)]
                         return {"json": found.to_json(), "shown": shown, "text": found.summary(CLAIM)}
@@ -117,10 +113,8 @@ def attacks() -> Iterator[tuple[str, Plain]]:
             (x, y),
             claim=CLAIM,
             adjacency="replace",
-            attacks=["loss", "confidence"],
+            design=MembershipDesign(attacks=["loss", "confidence"], classes=[0, 1], jobs=1),
             seed=0,
-            jobs=1,
-            classes=[0, 1],
         )
         told = without(played.report.to_json(), "seconds", "roc")
         return {"report": told, "epsilon": played.epsilon_lower(), "best": played.best()}
@@ -177,7 +171,14 @@ def counts() -> Release[Any]:
 
 def dossiers() -> Iterator[tuple[str, Plain]]:
     """The records of both editions, less the day and the version."""
-    audited = audit(noisy_sum(8.0), np.zeros((4, 64)), claim=CLAIM, adjacency="replace", canaries=60, seed=0)
+    audited = audit(
+        noisy_sum(8.0),
+        np.zeros((4, 64)),
+        claim=CLAIM,
+        design=named_design("one-run", {"canaries": 60}),
+        adjacency="replace",
+        seed=0,
+    )
     fitted, table = pinned(model().release_), counts()
 
     def record(made: Dossier) -> Any:

@@ -80,7 +80,7 @@ def methods() -> Iterator[tuple[str, Plain]]:
         first = method.adjacencies[0]
         ways.append(("pure", first, {"delta": 0.0}))
         ways.append(("zeros", first, {"constraints": [Zeros(("a", "c"), [(0, 1), (1, 0)])]}))
-        ways.append(("without certificate", first, {"certificate_share": 0.0, "rows": 50}))
+        ways.append(("without certificate", first, {"certificate": None, "rows": 50}))
         for name, adjacency, own in ways:
             asked = {"epsilon": 2.0, "delta": 1e-6} | own
             made = outcome(

@@ -20,7 +20,7 @@ from click.testing import CliRunner
 
 from holdfast._cli.app import app
 from holdfast.attack import membership
-from holdfast.audit import AuditResult, audit
+from holdfast.audit import AuditResult, OneRun, audit
 from holdfast.data import Schema, open_table
 from holdfast.dossier import Dossier
 from holdfast.learn import PrivateLogisticRegression, load_model
@@ -169,7 +169,13 @@ def evidence(folder: Path, fitted: Any) -> None:
     )
     (folder / "attack.json").write_text(json.dumps(found.to_json()), encoding="utf-8")
     result = audit(
-        noisy_mean, np.zeros((4, 64)), claim=claim, canaries=60, delta=1e-6, seed=0, rows="generated"
+        noisy_mean,
+        np.zeros((4, 64)),
+        claim=claim,
+        design=OneRun(canaries=60),
+        delta=1e-6,
+        seed=0,
+        rows="generated",
     )
     (folder / "audit.json").write_text(json.dumps(result.to_json()), encoding="utf-8")
 

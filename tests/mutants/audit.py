@@ -143,9 +143,9 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="audit: rows under canaries of one's own are public (A6)",
-        target="audit:audit",
-        old='"generated" if made_here and not len(features) else "real"',
-        new='"generated" if not len(features) else "real"',
+        target="audit:OneRun.answer",
+        old="generated=slots.empty and not own",
+        new="generated=slots.empty",
         tests=(
             "tests/audit/test_run.py::test_rows_are_real_unless_there_are_none_or_somebody_declares_them",
         ),
@@ -173,7 +173,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="audit: a transcript's thresholds are counted on the runs that chose them",
-        target="audit:transcript_audit",
+        target="audit:Transcript.answer",
         old="scores[0, cut:], scores[1, cut:], threshold=threshold",
         new="scores[0], scores[1], threshold=threshold",
         tests=("tests/audit/test_transcript.py::test_the_counted_runs_are_others_than_those_that_choose",),
@@ -187,7 +187,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="audit: secret coins are part of the transcript",
-        target="audit:_planned",
+        target="audit:Transcript._budget",
         old="if game.coins.asked:",
         new="if False:",
         tests=("tests/audit/test_transcript.py::test_secret_coins_are_refused",),
@@ -292,5 +292,26 @@ FAULTS: tuple[Fault, ...] = (
         old="high *= 10.0",
         new="break",
         tests=("tests/audit/test_any_claim.py::test_the_gaussian_of_a_claim_just_keeps_it",),
+    ),
+    Fault(
+        name="designs: what another design takes is no parameter, and nobody says so",
+        target="audit:named_design",
+        old="told.keys() - settings_of(name)",
+        new="set[str]()",
+        tests=("tests/audit/test_run.py::test_what_another_design_takes_is_no_parameter_of_this_one",),
+    ),
+    Fault(
+        name="designs: the length of canaries of one's own is asked for twice",
+        target="audit:OneRun.__post_init__",
+        old='self._require_own_norm("canaries")',
+        new="pass",
+        tests=("tests/audit/test_run.py::test_designs_check_themselves_where_they_are_made",),
+    ),
+    Fault(
+        name="designs: several records are one canary",
+        target="audit:SingleCanary.__post_init__",
+        old='require(self.canary.count == 1, "canary", self.canary.count, "one record")',
+        new="pass",
+        tests=("tests/audit/test_run.py::test_designs_check_themselves_where_they_are_made",),
     ),
 )

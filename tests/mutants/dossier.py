@@ -287,7 +287,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="dossier: an audit is held against the promise of all releases together",
         target="dossier:_promise_of",
-        old="if audit.design is None:",
+        old="if audit.basis is None:",
         new="if True:",
         tests=(
             "tests/dossier/test_evidence.py::test_an_audit_of_one_release_is_held_against_its_own_promise",

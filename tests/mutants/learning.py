@@ -867,4 +867,34 @@ FAULTS: tuple[Fault, ...] = (
         new="steps=steps)",
         tests=("tests/learn/classics/test_frank_wolfe.py::test_poisson_samples_are_amplified",),
     ),
+    Fault(
+        name="estimators: declared constraints are not looked at",
+        target="learn:check_parameters",
+        old="require(constraint.holds(value), name, value, constraint.wanted)",
+        new="pass",
+        tests=(
+            "tests/learn/estimators/test_parameters.py::test_a_value_out_of_range_is_named_before_anything_is_spent",
+        ),
+    ),
+    Fault(
+        name="estimators: a shared parameter is not described",
+        target="learn/_parameters:with_parameters.described",
+        old="if name in declared",
+        new='if name in declared and name != "random_state"',
+        tests=("tests/learn/estimators/test_parameters.py::test_every_parameter_is_shown_and_described",),
+    ),
+    Fault(
+        name="options: those of a group are forgotten",
+        target="privacy:keywords_of",
+        old="if groups.get(name) == (keyword, kind)",
+        new="if False",
+        tests=("tests/privacy/account/test_option_groups.py::test_options_of_a_group_become_its_object",),
+    ),
+    Fault(
+        name="dp_sgd: options that contradict the account's plan are ignored",
+        target="learn:DpSgdOptions.as_planned",
+        old="ours is None or ours == planned",
+        new="True",
+        tests=("tests/learn/classics/test_dp_sgd.py::test_options_do_not_contradict_the_plan",),
+    ),
 )

@@ -49,7 +49,7 @@ from holdfast.privacy._wording import (
 )
 from holdfast.release import Release
 from holdfast.release._certificate import SHARE, Certificate
-from holdfast.synth import Synthesizer
+from holdfast.synth import CertificateRequest, Synthesizer
 from holdfast.synth._certificate import OVERALL
 from tests.studies.size import trials
 
@@ -232,7 +232,11 @@ def _of_users(epsilon: float, delta: float) -> Release[Any]:
         [Categorical("a", ["x", "y"]), Identifier("who")], unit=PrivacyUnit("who", 1), adjacency="replace"
     )
     frame = {"a": ["x", "y"] * 200, "who": [str(place // 2) for place in range(400)]}
-    return Synthesizer(epsilon, delta, user_cap=5, random_state=1).fit(frame, schema).release_
+    return (
+        Synthesizer(epsilon, delta, certificate=CertificateRequest(user_cap=5), random_state=1)
+        .fit(frame, schema)
+        .release_
+    )
 
 
 def _counts(epsilon: float, delta: float) -> Release[Any]:

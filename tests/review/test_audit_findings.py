@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from holdfast.audit import AuditResult, Errors, FixedGuesses, GaussianGuesses, Trainings, audit
+from holdfast.audit._designs.named import named_design
 from holdfast.dossier import Dossier
 from holdfast.errors import ParameterError
 from holdfast.privacy import Account, ApproxDP, Gaussian, PureDP, RandomisedResponse
@@ -39,13 +40,17 @@ def _gaussian_audit(epsilon: float, kind: Kind, seed: int) -> AuditResult:
         _answers(epsilon, seed),
         np.zeros((0, 1)),
         claim=PureDP(epsilon),
-        kind=kind,
+        design=named_design(
+            kind,
+            {
+                "canaries": 1000 if kind == "one-run" else None,
+                "runs": None if kind == "one-run" else 1000,
+                "bound": "gaussian",
+                "score": lambda answers: answers,
+            },
+        ),
         adjacency="zero_out",
-        canaries=1000 if kind == "one-run" else 1,
-        runs=1000,
-        bound="gaussian",
         delta=1e-5,
-        score=lambda answers: answers,
         seed=seed,
     )
 
@@ -155,10 +160,8 @@ def _on(rows: NDArray[np.float64], kind: Kind) -> AuditResult:
         rows,
         claim=ApproxDP(1.0, 1e-6),
         adjacency="replace",
-        kind=kind,
+        design=named_design(kind, {"canaries": 60} if kind == "one-run" else {"runs": 32}),
         seed=3,
-        canaries=60 if kind == "one-run" else 1,
-        runs=32,
     )
 
 

@@ -17,6 +17,7 @@ from holdfast.privacy import ZCDP, Account, PrivacyUnit
 from holdfast.release import Release
 from holdfast.synth import (
     Answers,
+    CertificateRequest,
     Conjunctions,
     Marginal,
     Predicates,
@@ -112,7 +113,7 @@ def test_answers_are_the_same_before_saving_and_after_loading(tmp_path: Path, ki
 @pytest.mark.parametrize("certified", [None, Workload([Marginal(("a",)), Conjunctions(("a", "b"), order=2)])])
 def test_a_mixed_workload_keeps_all_its_groups(tmp_path: Path, certified: Workload | None) -> None:
     groups = [Marginal(("b",)), Conjunctions(("a", "b"), order=2), Thresholds(("b",)), Ranges(("a",))]
-    made = _independent(Workload(groups), certified=certified)
+    made = _independent(Workload(groups), certificate=CertificateRequest(workload=certified))
     assert _told(_loaded(made, tmp_path).answer()) == _told(made.answer())
 
 
@@ -138,11 +139,14 @@ ONE = Workload.of([("a",)])
 WIDER = Schema([*CLINIC.columns[:4], Numeric("x", 0, 10, bins=2)])
 EXCHANGED = Schema([CLINIC["a"], CLINIC["b"], Categorical("c", [1, 0]), *CLINIC.columns[3:]])
 CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
-    "certified": ({"certified": ONE}, {"certified": Workload.of([("a", "b")])}),
+    "certified": (
+        {"certificate": CertificateRequest(workload=ONE)},
+        {"certificate": CertificateRequest(workload=Workload.of([("a", "b")]))},
+    ),
     "workload": ({"workload": ONE}, {"workload": Workload.of([("a", "b")])}),
     "columns": (
-        {"columns": ["c"], "workload": Workload.of([("c",)]), "certificate_share": 0},
-        {"columns": ["d"], "workload": Workload.of([("d",)]), "certificate_share": 0},
+        {"columns": ["c"], "workload": Workload.of([("c",)]), "certificate": None},
+        {"columns": ["d"], "workload": Workload.of([("d",)]), "certificate": None},
     ),
     "bounds": (
         {"columns": ["x"], "workload": Workload.of([("x",)])},
@@ -152,31 +156,31 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"columns": ["c"], "workload": Workload.of([("c",)])},
         {"columns": ["c"], "workload": Workload.of([("c",)]), "schema": EXCHANGED},
     ),
-    "method": ({"method": "fem", "certificate_share": 0}, {"method": "sep_fem", "certificate_share": 0}),
+    "method": ({"method": "fem", "certificate": None}, {"method": "sep_fem", "certificate": None}),
     **{
         f"pair of {method}": (
             {
                 "method": method,
                 "columns": ["a", "b"],
                 "workload": Workload.of([("a", "b")]),
-                "certificate_share": 0,
+                "certificate": None,
             },
             {
                 "method": method,
                 "columns": ["c", "d"],
                 "workload": Workload.of([("c", "d")]),
-                "certificate_share": 0,
+                "certificate": None,
             },
         )
         for method in ("gaussian", "adaptive", "tree")
     },
     "option": (
-        {"method": "mwem", "certificate_share": 0},
-        {"method": "mwem", "certificate_share": 0, "options": {"passes": 1}},
+        {"method": "mwem", "certificate": None},
+        {"method": "mwem", "certificate": None, "options": {"passes": 1}},
     ),
     "option of a game": (
-        {"method": "fem", "certificate_share": 0},
-        {"method": "fem", "certificate_share": 0, "options": {"perturbation": 0.5}},
+        {"method": "fem", "certificate": None},
+        {"method": "fem", "certificate": None, "options": {"perturbation": 0.5}},
     ),
 }
 
@@ -223,7 +227,8 @@ def test_a_certificate_under_a_used_key_is_true(changed: str) -> None:
     except HoldfastError:
         return
     assert made.certificate_ is not None
-    certified = second.get("certified", second.get("workload", PAIRS))
+    request = second.get("certificate", CertificateRequest())
+    certified = request.workload or second.get("workload", PAIRS)
     truth = _shares(ROWS, second.get("schema", CLINIC), certified)
     answers = made.answer(certified)
     error = max(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from holdfast.data import Categorical, Identifier, Schema
 from holdfast.errors import ParameterError
 from holdfast.privacy import ZCDP, Account, PrivacyUnit
-from holdfast.synth import Synthesizer, Workload
+from holdfast.synth import CertificateRequest, Synthesizer, Workload
 from holdfast.synth._answers import fieller_set, noise_quantile, ratio_quantile
 from tests.studies.size import Study, trials
 
@@ -109,7 +109,7 @@ def test_a_measured_marginal_has_an_interval_where_the_number_of_rows_is_private
             adjacency="add_remove",
             confidence=0.8,
             random_state=seed,
-            certificate_share=0.5,
+            certificate=CertificateRequest(share=0.5),
         ).fit(rows, schema)
         one = made.answer().groups[0]
         assert one.source == "measurement"
@@ -123,7 +123,7 @@ def test_without_a_certificate_nothing_is_known_of_a_private_number_of_rows() ->
         delta=1e-6,
         method="independent",
         adjacency="add_remove",
-        certificate_share=0.0,
+        certificate=None,
         random_state=1,
     ).fit(TENTH, ONE)
     assert made.answer().groups[0].source == "none"

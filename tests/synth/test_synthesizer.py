@@ -27,7 +27,7 @@ from holdfast.privacy import ZCDP, ApproxDP
 from holdfast.privacy._account import Account
 from holdfast.privacy._adjacency import PrivacyUnit
 from holdfast.release import Release
-from holdfast.synth import Synthesizer, Workload, Zeros
+from holdfast.synth import CertificateRequest, Synthesizer, Workload, Zeros
 from holdfast.synth._certificate import largest_errors
 from holdfast.synth._choice import find_synthesis_method
 from holdfast.synth._evaluation import evaluate
@@ -134,7 +134,12 @@ def test_certified_rows_are_as_good_as_claimed() -> None:
     held = 0
     for seed in range(50):
         made = Synthesizer(
-            2.0, 1e-6, method="independent", workload=workload, random_state=seed, certificate_share=0.3
+            2.0,
+            1e-6,
+            method="independent",
+            workload=workload,
+            random_state=seed,
+            certificate=CertificateRequest(share=0.3),
         ).fit(table)
         assert made.certificate_ is not None
         truth = evaluate(lambda names: data(*names), made._rows, workload).max_error
@@ -168,7 +173,7 @@ def test_lower_marginals_are_claimed_where_that_is_asked() -> None:
     workload = Workload.of([("age", "sex", "ward")])
     asked = Workload.of([("sex", "age")])
     assert fitted(workload=workload).answer(asked).groups[0].source == "none"
-    made = fitted(workload=workload, certified=workload.closed())
+    made = fitted(workload=workload, certificate=CertificateRequest(workload=workload.closed()))
     assert made.answer(asked).groups[0].source == "certificate"
     assert made.certificate_ is not None
     assert "7 groups" in made.certificate_.query_class
@@ -272,7 +277,6 @@ def test_a_partly_spent_account_still_pays_for_the_certificate() -> None:
         ({"method": "magic"}, "method"),
         ({"rows": 0}, "rows"),
         ({"confidence": 1.0}, "confidence"),
-        ({"certificate_share": 1.0}, "certificate_share"),
         ({"random_state": -1}, "random_state"),
         ({"columns": ["age"], "workload": Workload.of([("sex",)])}, "about"),
         ({"workload": Workload.of([("height",)])}, "height"),
@@ -301,7 +305,7 @@ def test_pure_privacy_has_a_pure_certificate() -> None:
 
 
 def test_no_certificate_where_none_is_paid_for() -> None:
-    made = fitted(certificate_share=0.0)
+    made = fitted(certificate=None)
     assert made.certificate_ is None
     assert made.release_.certificates == ()
     assert "no certificate" in made.summary()
@@ -328,7 +332,7 @@ def test_estimates_cost_nothing_and_speak_before_the_run() -> None:
     assert "nothing was spent" in told.summary()
     assert told.certificate_noise is not None
     assert made.estimate(columns(), SCHEMA).rows == 500
-    assert Synthesizer(1.0, 0.0, certificate_share=0.0).estimate(SCHEMA).certificate_noise is None
+    assert Synthesizer(1.0, 0.0, certificate=None).estimate(SCHEMA).certificate_noise is None
 
 
 def test_an_account_that_is_a_plan_is_refused_before_it_is_spent() -> None:

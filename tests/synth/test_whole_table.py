@@ -17,7 +17,7 @@ from holdfast.errors import ParameterError
 from holdfast.noise._source import Source
 from holdfast.privacy import ZCDP, Account, ApproxDP, PrivacyUnit, PureDP
 from holdfast.privacy._mechanisms.laplace import Laplace
-from holdfast.synth import Synthesizer, Workload
+from holdfast.synth import CertificateRequest, Synthesizer, Workload
 from holdfast.synth._certificate import certificate_noise, offset
 from holdfast.synth._exact_counts import ExactCounts
 from holdfast.synth._rows.coded_rows import CodedRows
@@ -159,7 +159,12 @@ def test_claims_about_the_whole_table_hold_as_often_as_they_say(
     for seed in range(runs):
         account = Account(ZCDP(0.02), adjacency=data.adjacency, unit=data.unit, seed=seed)
         claims = certify_whole(
-            data, made, WORKLOAD, account=account, confidence=0.6, user_cap=12, user_weights=True
+            data,
+            made,
+            WORKLOAD,
+            account=account,
+            confidence=0.6,
+            request=CertificateRequest(user_cap=12, user_weights=True),
         )
         named = {claim.name: claim for claim in claims.whole}
         failed += (
@@ -179,7 +184,12 @@ def test_the_share_left_out_is_bounded_as_often_as_it_says(study: Study) -> None
     for seed in range(runs):
         account = Account(ZCDP(0.02), unit=data.unit, seed=seed)
         claims = certify_whole(
-            data, released(10), WORKLOAD, account=account, confidence=0.51, user_cap=12, user_weights=False
+            data,
+            released(10),
+            WORKLOAD,
+            account=account,
+            confidence=0.51,
+            request=CertificateRequest(user_cap=12),
         )
         failed += claims.whole[0].details["left_out"] < truth
     # A tenth of 0.49 of the runs, and with half of the sensitivity a fifth: n_B is known here, so nothing is to spare.
@@ -194,9 +204,7 @@ def test_charges_come_from_the_certificates_share(limit: Any) -> None:
         delta=0.0 if limit.as_pure() else 1e-9,
         method="independent",
         random_state=1,
-        user_cap=50,
-        user_weights=True,
-        certificate_share=0.2,
+        certificate=CertificateRequest(share=0.2, user_cap=50, user_weights=True),
     )
     account = Account(
         limit, unit=schema_of(1).confirmed_unit, currency="pure" if limit.as_pure() else "zcdp", seed=1
@@ -215,10 +223,15 @@ def test_charges_come_from_the_certificates_share(limit: Any) -> None:
 # What is said.
 
 
-def fitted(bound: int, cap: int | None, **asked: Any) -> Synthesizer:
+def fitted(bound: int, cap: int | None, certified: Workload | None = None, **asked: Any) -> Synthesizer:
     owned = np.repeat([1, 50], [900, 100])
     return Synthesizer(
-        epsilon=5.0, delta=1e-6, method="independent", random_state=1, user_cap=cap, **asked
+        epsilon=5.0,
+        delta=1e-6,
+        method="independent",
+        certificate=CertificateRequest(user_cap=cap, workload=certified),
+        random_state=1,
+        **asked,
     ).fit(visits(owned, np.repeat([0, 1], [900, 5000])), schema_of(bound))
 
 
@@ -286,20 +299,21 @@ def test_a_cap_at_the_bound_costs_nothing_and_leaves_nothing_out() -> None:
         ({"user_cap": 5.5}, "user_cap must be"),
         ({"user_cap": True}, "user_cap must be"),
         ({"user_weights": True}, "declare max_rows=1"),
-        ({"user_cap": 9, "certificate_share": 0.0}, "certificate_share must be > 0"),
+        ({"user_cap": 9, "share": 0.0}, "share must be in \\(0, 1\\)"),
     ],
 )
 def test_bad_declarations_cost_nothing(asked: dict[str, Any], message: str) -> None:
     account = Account(ZCDP(0.5), unit=schema_of(3).confirmed_unit, seed=1)
     rows = visits(np.array([2, 3]), np.zeros(5, dtype=int))
     with pytest.raises(ParameterError, match=message):
-        Synthesizer(**asked).fit(rows, schema_of(3), account=account)
+        Synthesizer(certificate=CertificateRequest(**asked)).fit(rows, schema_of(3), account=account)
     assert not account.journal.entries
 
 
 def test_rows_have_no_cap() -> None:
+    capped = Synthesizer(certificate=CertificateRequest(user_cap=3))
     with pytest.raises(ParameterError, match="user_cap must be left out"):
-        Synthesizer(user_cap=3).fit({"ill": [0, 1] * 20}, Schema([Categorical("ill", [0, 1])]))
+        capped.fit({"ill": [0, 1] * 20}, Schema([Categorical("ill", [0, 1])]))
 
 
 def test_noise_for_rows_beyond_is_as_large_as_their_reach() -> None:

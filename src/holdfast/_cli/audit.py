@@ -40,11 +40,11 @@ from holdfast._cli.paths import FUNCTION, READ, REPLACED, Command
     type=click.Choice(["path", "geometric", "fixed", "gaussian", "clopper-pearson", "bayesian"]),
     help="One run: path (default), geometric, fixed, gaussian. Many: clopper-pearson (default), gaussian, bayesian.",
 )
-@click.option("--canaries", type=int, default=1000, show_default=True, help="Planted records, in one run.")
+@click.option("--canaries", type=int, help="Planted records, in one run: 1000.")
 @click.option("--runs", type=int, help="Trainings, in many runs: 400; on each of two tables: 4000.")
 @click.option("--seconds", type=float, help="Of transcripts: at most so many CPU seconds.")
 @click.option("--currency", help="Of transcripts: what the function's account counts in.")
-@click.option("--row-norm", type=float, default=1.0, show_default=True, help="The length of planted records.")
+@click.option("--row-norm", type=float, help="The length of planted records: 1.")
 @click.option(
     "--rows",
     type=click.Choice(["public", "generated", "real"]),
@@ -65,11 +65,11 @@ def audit(
     adjacency: str,
     kind: Any,
     bound: Any,
-    canaries: int,
+    canaries: int | None,
     runs: int | None,
     seconds: float | None,
     currency: str | None,
-    row_norm: float,
+    row_norm: float | None,
     rows: Any,
     confidence: float,
     seed: int | None,
@@ -90,110 +90,73 @@ def audit(
     """
     from holdfast._progress import progress
     from holdfast.audit import audit as run
-    from holdfast.audit._run import RUNS, load
+    from holdfast.audit._designs.named import named_design, settings_of
+    from holdfast.audit._run import load
     from holdfast.data._engines.files import read_arrays
     from holdfast.privacy._curves.curve import ApproxDP
 
     claim = ApproxDP(epsilon, delta)
+    settings: dict[str, Any] = {
+        "bound": bound,
+        "canaries": canaries,
+        "runs": runs,
+        "seconds": seconds,
+        "currency": currency,
+        "row_norm": row_norm,
+    }
+    if "confidence" in settings_of(kind):
+        settings["confidence"] = confidence
     if kind == "transcript":
-        result = _transcripts(
-            function,
-            data,
-            neighbour,
-            label=label,
-            claim=claim,
-            adjacency=adjacency,
-            runs=runs,
-            seconds=seconds,
-            currency=currency,
-            bound=bound,
-            rows=rows,
-            seed=seed,
-            delta=delta,
-            quiet=as_json,
-        )
-        _tell(result, claim, confidence, plot, as_json=as_json)
-        return
-    if data is None:
-        raise click.UsageError(f"--data is needed for --kind {kind}")
-    if neighbour is not None or seconds is not None or currency is not None:
-        raise click.UsageError("--neighbour, --seconds and --currency are for --kind transcript")
-    runs = runs or RUNS
-    features, labels = read_arrays(data, label)
-    named = None if labels is None else _as_labels(classes or (), labels)
-    with progress(desc="training", total=1 if kind == "one-run" else runs) as bar:
+        train, tables, known = _code_and_tables(function, data, neighbour, label=label, adjacency=adjacency)
+        if known is not None:
+            settings["currency"], rows = currency or known, "public"
+        settings |= {"announce": None if as_json else _announce, "classes": classes}
+    else:
+        if data is None:
+            raise click.UsageError(f"--data is needed for --kind {kind}")
+        if neighbour is not None:
+            raise click.UsageError("--neighbour is for --kind transcript")
+        train, (features, labels) = load(function), read_arrays(data, label)
+        tables = _table(features, labels)
+        settings["classes"] = None if labels is None else _as_labels(classes or (), labels)
+    design = named_design(kind, settings)
+    with progress(desc="transcripts" if kind == "transcript" else "training", total=design.runs) as bar:
         result = run(
-            load(function),
-            features if labels is None else (features, labels),
+            train,
+            tables,
             claim=claim,
-            kind=kind,
+            design=design,
             adjacency=adjacency,
-            canaries=canaries,
-            row_norm=row_norm,
             rows=rows,
-            classes=named,
-            bound=bound,
-            runs=runs,
-            confidence=confidence,
             seed=seed,
             progress=lambda done, total: bar.update(done - bar.n),
         )
     _tell(result, claim, confidence, plot, as_json=as_json)
 
 
-def _transcripts(
-    function: str,
-    data: Path | None,
-    neighbour: Path | None,
-    *,
-    label: str | None,
-    claim: Any,
-    currency: str | None,
-    quiet: bool,
-    runs: int | None,
-    rows: Any,
-    **settings: Any,
-) -> Any:
-    """Of a function on two tables of yours, or of a learning method on public ones."""
-    from holdfast._progress import progress
-    from holdfast.audit import audit as run
-    from holdfast.audit._run import TRANSCRIPTS, load
+def _announce(budget: Any) -> None:
+    click.echo(f"planned: {budget.summary()}")
+
+
+def _code_and_tables(
+    function: str, data: Path | None, neighbour: Path | None, *, label: str | None, adjacency: str
+) -> tuple[Any, Any, str | None]:
+    """For transcripts: a function and two tables of yours; or a learning method, public tables, and its currency."""
+    from holdfast.audit._run import load
     from holdfast.audit._worst_pairs import learner_under_audit, opposite_records
     from holdfast.data._engines.files import read_arrays
 
-    pair: Any
-    train: Any
     if ":" in function:
         if data is None or neighbour is None:
             raise click.UsageError("a function needs two tables: --data and --neighbour")
-        train = load(function)
         pair = tuple(_table(*read_arrays(path, label)) for path in (data, neighbour))
-    else:
-        if data is not None or neighbour is not None:
-            raise click.UsageError(
-                "a learning method has public tables of its own; leave out --data and --neighbour"
-            )
-        train, known = learner_under_audit(function)
-        currency, rows = currency or known, "public"
-        pair = opposite_records(rows=200, adjacency=settings["adjacency"])
-
-    def announce(budget: Any) -> None:
-        if not quiet:
-            click.echo(f"planned: {budget.summary()}")
-
-    with progress(desc="transcripts", total=runs or TRANSCRIPTS) as bar:
-        return run(
-            train,
-            pair,
-            claim=claim,
-            kind="transcript",
-            currency=currency,
-            runs=runs,
-            rows=rows,
-            announce=announce,
-            progress=lambda done, total: bar.update(done - bar.n),
-            **settings,
+        return load(function), pair, None
+    if data is not None or neighbour is not None:
+        raise click.UsageError(
+            "a learning method has public tables of its own; leave out --data and --neighbour"
         )
+    train, currency = learner_under_audit(function)
+    return train, opposite_records(rows=200, adjacency=adjacency), currency
 
 
 def _table(features: Any, labels: Any) -> Any:

@@ -112,7 +112,7 @@ def fit(
     """
     from holdfast.data._engines import open_table
     from holdfast.errors import ParameterError, without_password
-    from holdfast.ledger import Ledger, once
+    from holdfast.ledger import Job, Ledger, once
     from holdfast.ledger._jobs.job import job_key
     from holdfast.privacy._account import Account
     from holdfast.privacy._account.resume import ResumableAccount
@@ -165,11 +165,13 @@ def fit(
                 done = once(
                     opened,
                     dataset,
-                    key=account or job_key("fit", about),
-                    again=account is None,
-                    about=about,
-                    make=make,
-                    write=write,
+                    Job(
+                        key=account or job_key("fit", about),
+                        again=account is None,
+                        about=about,
+                        make=make,
+                        write=write,
+                    ),
                     limit=limit,
                     adjacency=table.adjacency,
                     unit=table.unit,

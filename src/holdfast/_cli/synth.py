@@ -59,7 +59,11 @@ if TYPE_CHECKING:
     'dates or whole numbers in order, such as {"in_order": ["admitted", "discharged"], "most": 90}.',
 )
 @click.option(
-    "--certificate-share", type=float, default=0.1, show_default=True, help="Of the budget; 0 for none."
+    "--certificate-share",
+    type=click.FloatRange(0, 1, max_open=True),
+    default=0.1,
+    show_default=True,
+    help="Of the budget; 0 for none.",
 )
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the certificate.")
 @click.option(
@@ -121,10 +125,10 @@ def synth(
     """
     from holdfast.data._engines import open_table
     from holdfast.errors import ParameterError, without_password
-    from holdfast.ledger import Ledger, once
+    from holdfast.ledger import Job, Ledger, once
     from holdfast.ledger._jobs.job import job_key
     from holdfast.release._usefulness import useful_only
-    from holdfast.synth import Synthesizer
+    from holdfast.synth import CertificateRequest, Synthesizer
     from holdfast.synth._rows.impossible_rows import read_impossible
     from holdfast.synth._workload.workload import read_workload
 
@@ -148,7 +152,7 @@ def synth(
         objective=objective,
         constraints=() if impossible is None else read_impossible(impossible, schema),
         confidence=confidence,
-        certificate_share=certificate_share,
+        certificate=None if certificate_share == 0 else CertificateRequest(share=certificate_share),
         key=None if ledger is None else "synth",
     )
     refusing = useful_only(unless=even_if_useless)
@@ -185,11 +189,13 @@ def synth(
                 done = once(
                     opened,
                     dataset,
-                    key=account or job_key("synth", about),
-                    again=account is None,
-                    about=about,
-                    make=lambda paid: made.fit(table, account=paid).release_,
-                    write=lambda kept: _write(kept, output, release),
+                    Job(
+                        key=account or job_key("synth", about),
+                        again=account is None,
+                        about=about,
+                        make=lambda paid: made.fit(table, account=paid).release_,
+                        write=lambda kept: _write(kept, output, release),
+                    ),
                     limit=limit,
                     adjacency=table.adjacency,
                     unit=table.unit,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from holdfast.attack import AttackReport, MembershipResult, ShadowModels, membership
-from holdfast.audit import AuditResult, Budget, audit
+from holdfast.audit import AuditResult, Budget, Transcript, audit
 from holdfast.audit._worst_pairs import HINGE, opposite_records
 from holdfast.data._engines.files import read_table
 from holdfast.data._table import Table
@@ -174,13 +174,8 @@ def audited_learner(
     return audit(
         train,
         opposite_records(rows=ROWS, group=GROUP, adjacency=guarantee.adjacency),
-        kind="transcript",
         claim=guarantee,
+        design=Transcript(runs=runs, seconds=SECONDS, currency="zcdp", group=GROUP, announce=announce),
         delta=DELTA,
-        currency="zcdp",
-        group=GROUP,
-        runs=runs,
-        seconds=SECONDS,
         rows="generated",
-        announce=announce,
     )

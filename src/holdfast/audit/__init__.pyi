@@ -5,6 +5,11 @@ from ._bounds.multi_run import ErrorRates as ErrorRates
 from ._bounds.multi_run import Errors as Errors
 from ._bounds.sequential import Game as Game
 from ._bounds.sequential import SequentialTest as SequentialTest
+from ._designs import ManyRuns as ManyRuns
+from ._designs import OneRun as OneRun
+from ._designs import Sequential as Sequential
+from ._designs import Transcript as Transcript
+from ._designs.transcript import Budget as Budget
 from ._findings import AnytimeGuesses as AnytimeGuesses
 from ._findings import FixedGuesses as FixedGuesses
 from ._findings import GaussianGuesses as GaussianGuesses
@@ -14,8 +19,8 @@ from ._findings import Trainings as Trainings
 from ._findings import Transcripts as Transcripts
 from ._membership import MembershipAudit as MembershipAudit
 from ._membership import membership_game as membership_game
-from ._power import Design as Design
+from ._membership_design import MembershipDesign as MembershipDesign
 from ._power import Power as Power
+from ._power import PowerBasis as PowerBasis
 from ._result import AuditResult as AuditResult
 from ._run import audit as audit
-from ._transcript import Budget as Budget

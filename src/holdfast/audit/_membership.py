@@ -30,13 +30,16 @@ from holdfast.attack._report import AttackReport
 from holdfast.audit._canaries import inclusion_coins
 from holdfast.audit._canaries.decoder import guess
 from holdfast.audit._findings import GuessPath, bits_as_text
+from holdfast.audit._membership_design import MembershipDesign
 from holdfast.audit._membership_slots import Slots
 from holdfast.audit._result import AuditResult, claimed_adjacency, claimed_delta, describe_scores
-from holdfast.errors import BudgetWarning, NotPrivateWarning, ParameterError, require
+from holdfast.errors import BudgetWarning, NotPrivateWarning, ParameterError
 from holdfast.noise._source import Source
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.privacy._guarantee import Guarantee
+
+DEFAULT_DESIGN = MembershipDesign()
 
 
 @checked
@@ -83,62 +86,81 @@ def membership_game(
     pool: Any,
     *,
     claim: Guarantee | PrivacyCurve,
+    design: MembershipDesign = DEFAULT_DESIGN,
     adjacency: Adjacency | str | None = None,
-    base: Any = None,
-    alternatives: Any = None,
-    attacks: str | Sequence[str | Attack] = "all",
-    reference: Any = None,
-    models: int = 16,
-    runs: int = 1,
     delta: float | None = None,
-    classes: Sequence[Any] | None = None,
     confidence: float = 0.95,
     seed: Seed | None = None,
-    jobs: int | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> MembershipAudit:
     """Flip a secret coin for each record of the pool, train, attack, and hold the guesses against the claim.
 
-    `train` is an estimator or a function from (X, y) to a model. Under an `add_remove` claim a record is trained on
-    or not. Under a `replace` claim it is trained on or its alternative is: `alternatives=(X, y)`, or without them
-    the pool is paired at random. `base` records are always trained on. `runs` trainings, each with coins of its own,
-    count as one larger audit. `models=0` leaves out attacks with reference models.
+    Under an `add_remove` claim a record is trained on or not. Under a `replace` claim it is trained on or its
+    alternative is.
 
+    Parameters
+    ----------
+    train : estimator or callable
+        An estimator, or a function from (X, y) to a model.
+    pool : pair
+        The records (X, y) that coins are flipped for.
+    claim : Guarantee or PrivacyCurve
+        What is promised of `train`.
+    design : MembershipDesign
+        The attacks and what they have, alternatives, and the number of trainings.
+    adjacency : {"replace", "add_remove"}, optional
+        The neighbours that a bare curve is about; a guarantee says it itself.
+    delta : float, optional
+        At which epsilon is bounded; by default the claim's, if it is an (epsilon, delta) pair.
+    confidence : float
+        Of the verdict and of the lower bound.
+    seed : int, optional
+        Repeats the coins and the reference models; for examples only.
+    progress : callable
+        Hears how many trainings are done, of how many.
+
+    Returns
+    -------
+    MembershipAudit
+        What each attack reached, and the lower bound that its guesses give.
+
+    Examples
+    --------
+    >>> from holdfast.audit import MembershipDesign
     >>> from holdfast.privacy import PureDP
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> draw = np.random.default_rng(0)
     >>> pool = draw.normal(size=(300, 4)), draw.integers(0, 2, size=300)
     >>> game = membership_game(DecisionTreeClassifier(), pool, claim=PureDP(0.5), adjacency="add_remove",
-    ...                        attacks="loss", seed=1)
+    ...                        design=MembershipDesign(attacks="loss"), seed=1)
     >>> game.verdict()
     'refuted'
     """
     relation, shown_delta = claimed_adjacency(claim, adjacency), claimed_delta(claim, delta)
-    require(runs >= 1, "runs", runs, ">= 1")
     if isinstance(claim, Guarantee) and claim.unit.column is not None:
         raise ParameterError(
             f"claim must be about rows, got one about {claim.unit.summary()}; the game flips a coin for each row: "
             "play it with one row per unit and give claim=claim.curve and the adjacency"
         )
-    slots = Slots.of(pool, alternatives=alternatives, base=base, adjacency=relation, seed=seed)
-    chosen, source, fit = find_attacks(attacks, "model"), Source(seed), fitting(train)
-    population = None if reference is None else Records.of(reference, "reference")
+    slots = Slots.of(pool, alternatives=design.alternatives, base=design.base, adjacency=relation, seed=seed)
+    chosen, source, fit = find_attacks(design.attacks, "model"), Source(seed), fitting(train)
+    population = None if design.reference is None else Records.of(design.reference, "reference")
     references, started = None, time.perf_counter()
-    if models and any("references" in attack.knows for attack in chosen):
+    if design.models and any("references" in attack.knows for attack in chosen):
         references = reference_models(
             train,
             slots.records,
-            models=models,
-            classes=_tuple(classes),
+            models=design.models,
+            classes=_tuple(design.classes),
             random_state=seed,
             draw=slots.draw,
             base=slots.base,
-            jobs=jobs,
+            jobs=design.jobs,
         )
     plays = []
-    for place in range(runs):
-        plays.append(_play(fit, slots, source, chosen, references, population, classes))
-        progress(place + 1, runs)
+    for place in range(design.runs):
+        plays.append(_play(fit, slots, source, chosen, references, population, design.classes))
+        progress(place + 1, design.runs)
     skipped = plays[0].skipped
     flipped = np.concatenate([play.coins for play in plays])
     joined = {name: np.concatenate([play.values[name] for play in plays]) for name in plays[0].values}
@@ -160,7 +182,7 @@ def membership_game(
             audited_at=audits[name].trade_off,
             confidence=confidence,
             seconds=time.perf_counter() - started,
-            member_rows=np.tile(slots.rows, runs)[flipped],
+            member_rows=np.tile(slots.rows, design.runs)[flipped],
         )
         for name, scores in joined.items()
     )

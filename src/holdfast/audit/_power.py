@@ -26,7 +26,7 @@ _LARGEST, _RATIO = 1024.0, 1.005
 
 @checked
 @dataclass(frozen=True, kw_only=True)
-class Design:
+class PowerBasis:
     """What an audit's power follows from, fixed before the audit is made.
 
     `claim` is the curve that the noise was made for. `interference` is how far a canary's score strays without any
@@ -64,8 +64,8 @@ class Design:
         return Signal.declared(self.claim, delta=delta, interference=self.interference)
 
     @classmethod
-    def from_json(cls, data: Any) -> Design:
-        """The design that `to_json` wrote; `FormatError` for anything else."""
+    def from_json(cls, data: Any) -> PowerBasis:
+        """The basis that `to_json` wrote; `FormatError` for anything else."""
         try:
             known = data["interference"]
             return cls(
@@ -76,7 +76,7 @@ class Design:
                 mu=data["mu"],
             )
         except (AttributeError, LookupError, TypeError, ValueError) as error:
-            raise FormatError("the design of an audit lacks a field or has one of the wrong kind") from error
+            raise FormatError("the basis of an audit's power lacks a field or has a wrong one") from error
 
 
 @checked
@@ -111,22 +111,24 @@ class Power:
         return f"would have noticed {least}, no noise at all with {self.no_noise:.2f} ({self.how})"
 
 
-def power(finding: Finding, design: Design, claim: PrivacyCurve, *, delta: float, confidence: float) -> Power:
-    """The power of this design against a claim, at a confidence."""
-    return _power(finding, design, claim, delta, round(1.0 - confidence, 15))
+def power(
+    finding: Finding, basis: PowerBasis, claim: PrivacyCurve, *, delta: float, confidence: float
+) -> Power:
+    """The power of an audit against a claim, at a confidence."""
+    return _power(finding, basis, claim, delta, round(1.0 - confidence, 15))
 
 
 @lru_cache(maxsize=256)
-def _power(finding: Finding, design: Design, claim: PrivacyCurve, delta: float, beta: float) -> Power:
-    declared = design.signal(delta=delta)
-    how = f"{'measured on the code' if design.measured else 'from the design'}, seed {SEED}"
+def _power(finding: Finding, basis: PowerBasis, claim: PrivacyCurve, delta: float, beta: float) -> Power:
+    declared = basis.signal(delta=delta)
+    how = f"{'measured on the code' if basis.measured else 'from the design'}, seed {SEED}"
     if declared is None:
         return Power(kappa=None, no_noise=0.0, confidence=1.0 - beta, how=how)
     noise = declared
 
     def noticing(kappa: float) -> float:
         weaker = noise.with_less_noise(kappa)
-        return finding.power(claim, delta=delta, beta=beta, signal=weaker, runs=design.runs)
+        return finding.power(claim, delta=delta, beta=beta, signal=weaker, runs=basis.runs)
 
     return Power(kappa=smallest_kappa(noticing), no_noise=noticing(math.inf), confidence=1.0 - beta, how=how)
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from holdfast._arguments import checked
 from holdfast.audit._bounds.one_run import error_of
 from holdfast.audit._findings import Finding, all_right, finding_from_json, finding_to_json, is_number
-from holdfast.audit._power import Design, Power, power
+from holdfast.audit._power import Power, PowerBasis, power
 from holdfast.errors import AdjacencyError, FormatError, ParameterError, require
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._curves.curve import PrivacyCurve
@@ -41,7 +41,7 @@ class AuditResult:
     `coins` says who flipped the membership coins: only where holdfast did can a claim be refuted, elsewhere
     it is a warning. `corrected_over` is how many audits, scores or designs were tried; the error is shared
     among them. `delta` is fixed in advance, as part of the question. `rows` says what went in besides planted
-    records; with real ones every figure here is a function of private data. `design` is what power follows from.
+    records; with real ones every figure here is a function of private data. `basis` is what power follows from.
 
     >>> from holdfast.audit._findings import FixedGuesses
     >>> from holdfast.privacy import PureDP
@@ -60,7 +60,7 @@ class AuditResult:
     planted: str = ""
     scores: Mapping[str, float] = field(default_factory=dict)
     rows: Rows = "real"
-    design: Design | None = None
+    basis: PowerBasis | None = None
 
     def __post_init__(self) -> None:
         require(0 <= self.delta < 1, "delta", self.delta, "in [0, 1)")
@@ -148,10 +148,10 @@ class AuditResult:
 
     def power(self, claim: Guarantee | PrivacyCurve | None = None, confidence: float = 0.95) -> Power | None:
         """What the audit would have noticed: against this claim, by default its own; None where it is not known."""
-        if self.design is None:
+        if self.basis is None:
             return None
-        curve = self._for_group(self.design.claim) if claim is None else self._comparable(claim)
-        return power(self.finding, self.design, curve, delta=self.delta, confidence=self._shared(confidence))
+        curve = self._for_group(self.basis.claim) if claim is None else self._comparable(claim)
+        return power(self.finding, self.basis, curve, delta=self.delta, confidence=self._shared(confidence))
 
     def _comparable(self, claim: Guarantee | PrivacyCurve) -> PrivacyCurve:
         if not isinstance(claim, Guarantee):
@@ -231,7 +231,7 @@ class AuditResult:
             "planted": self.planted,
             "scores": dict(self.scores),
             "rows": self.rows,
-            "design": None if self.design is None else self.design.to_json(),
+            "design": None if self.basis is None else self.basis.to_json(),
         }
 
     @classmethod
@@ -241,7 +241,7 @@ class AuditResult:
         One that was stored without saying what rows went in counts as made with real ones.
         """
         try:
-            design = data.get("design")
+            basis = data.get("design")
             return cls(
                 finding=finding_from_json(data["finding"]),
                 delta=float(data["delta"]),
@@ -251,7 +251,7 @@ class AuditResult:
                 planted=str(data["planted"]),
                 scores=data["scores"],
                 rows=data.get("rows", "real"),
-                design=None if design is None else Design.from_json(design),
+                basis=None if basis is None else PowerBasis.from_json(basis),
             )
         except FormatError:
             raise

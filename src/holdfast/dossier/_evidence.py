@@ -197,9 +197,9 @@ def audited(
 
 def _promise_of(audit: AuditResult, own: Sequence[Guarantee]) -> Guarantee | None:
     """The promise that the audited noise was made for, if one of the releases makes it."""
-    if audit.design is None:
+    if audit.basis is None:
         return None
-    made_for = audit.design.claim
+    made_for = audit.basis.claim
     return next((one for one in own if one.curve.admits(made_for) and made_for.admits(one.curve)), None)
 
 

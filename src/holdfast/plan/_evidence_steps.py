@@ -14,6 +14,7 @@ from holdfast.plan._step import Done, Setting, Step, require_file, require_step
 from holdfast.release._archive import write_atomically
 
 if TYPE_CHECKING:
+    from holdfast.audit._designs import AuditDesign
     from holdfast.ledger import Ledger
     from holdfast.privacy._guarantee import Guarantee
 
@@ -192,9 +193,11 @@ class AuditStep:
     classes: tuple[Any, ...] | None = None
     delta: float = 1e-6
     design: str = "one-run"
-    canaries: int = 1000
-    runs: int = 400
-    row_norm: float = 1.0
+    canaries: int | None = None
+    """Of one run; 1000 where nothing is said."""
+    runs: int | None = None
+    """Of the other designs; 400 where nothing is said."""
+    row_norm: float | None = None
     rows: str | None = None
     """What the data are: public, generated or real; only audits on the first two may stand on a public page."""
     confidence: float = 0.95
@@ -226,7 +229,8 @@ class AuditStep:
         require(0 < self.confidence < 1, f"confidence of step {self.name!r}", self.confidence, "in (0, 1)")
         for name in ("canaries", "runs", "row_norm"):
             value = getattr(self, name)
-            require(value > 0, f"{name} of step {self.name!r}", value, "> 0")
+            require(value is None or value > 0, f"{name} of step {self.name!r}", value, "> 0")
+        self._audit_design()  # which refuses what does not belong together
 
     def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done:
         """Audit, and write the result."""
@@ -236,20 +240,14 @@ class AuditStep:
 
         features, labels = read_arrays(setting.place(self.data), self.label)
         claim = self._claim(setting, plan)
-        design: Any = self.design
         declared: Any = self.rows
         result = audit(
             load(self.function),
             features if labels is None else (features, labels),
             claim=claim,
             rows=declared,
-            kind=design,
-            canaries=self.canaries if design == "one-run" else None,
-            runs=self.runs,
-            row_norm=self.row_norm,
-            classes=self.classes,
+            design=self._audit_design(),
             delta=self.delta,
-            confidence=self.confidence,
         )
         verdict = result.verdict(claim, self.confidence)
         found = {
@@ -260,6 +258,20 @@ class AuditStep:
         }
         write_atomically(setting.place(self.output), json.dumps(found).encode())
         return Done(words=result.summary(claim, confidence=self.confidence), finding=verdict == "refuted")
+
+    def _audit_design(self) -> AuditDesign:
+        """The design that the step's settings ask for."""
+        from holdfast.audit._designs.named import named_design, settings_of
+
+        settings: dict[str, Any] = {
+            "canaries": self.canaries,
+            "runs": self.runs,
+            "row_norm": self.row_norm,
+            "classes": self.classes,
+        }
+        if "confidence" in settings_of(self.design):
+            settings["confidence"] = self.confidence
+        return named_design(self.design, settings)
 
     def _claim(self, setting: Setting, plan: Mapping[str, Step]) -> Guarantee:
         from holdfast.release import Release

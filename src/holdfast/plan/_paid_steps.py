@@ -56,8 +56,9 @@ class SynthStep:
 
     def make(self, table: Table, account: Account) -> Release[Any]:
         """The key lets a run that was killed go on."""
-        from holdfast.synth import Synthesizer
+        from holdfast.synth import CertificateRequest, Synthesizer
 
+        share = self.certificate_share
         maker = Synthesizer(
             self.epsilon,
             self.delta,
@@ -65,7 +66,7 @@ class SynthStep:
             rows=self.rows,
             columns=self.columns,
             confidence=self.confidence,
-            certificate_share=self.certificate_share,
+            certificate=None if share == 0 else CertificateRequest(share=share),
             key=self.name,
         )
         made: Release[Any] = maker.fit(table, account=account).release_

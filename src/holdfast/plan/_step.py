@@ -135,7 +135,7 @@ class PaidStep(Step, Protocol):
 
 def spend(step: PaidStep, setting: Setting, ledger: Ledger) -> Done:
     """Make the step's release once, save it, and give back what was not spent."""
-    from holdfast.ledger import once
+    from holdfast.ledger import Job, once
 
     def write(release: Release[Any]) -> None:
         release.save(setting.place(step.output))
@@ -144,10 +144,12 @@ def spend(step: PaidStep, setting: Setting, ledger: Ledger) -> Done:
         done = once(
             ledger,
             setting.dataset,
-            key=setting.account(step.name),
-            about=_asked(step, setting, table),
-            make=lambda account: step.make(table, account),
-            write=write,
+            Job(
+                key=setting.account(step.name),
+                about=_asked(step, setting, table),
+                make=lambda account: step.make(table, account),
+                write=write,
+            ),
             limit=step.limit(),
             adjacency=table.adjacency,
             unit=table.unit,

@@ -7,6 +7,7 @@ rows are drawn from the model (`rows`), and what can be said of their errors is 
 from ._answers import Answers as Answers
 from ._catalogue import SYNTHESISERS as SYNTHESISERS
 from ._certificate import Certification as Certification
+from ._certificate_request import CertificateRequest as CertificateRequest
 from ._evaluation import Evaluation as Evaluation
 from ._evaluation import evaluate as evaluate
 from ._exact_counts import Counted as Counted

@@ -193,7 +193,7 @@ def _measurements(contents: SyntheticContents) -> list[str]:
 def _claims(release: Release[Any]) -> list[str]:
     claims = release.certificates
     if not claims:
-        return ["no certificate: nothing is claimed about errors (certificate_share=0)"]
+        return ["no certificate: nothing is claimed about errors"]
     shown = [claim.summary() for claim in claims if "columns" not in claim.details]
     groups = sorted((claim for claim in claims if "columns" in claim.details), key=lambda claim: claim.alpha)
     if groups:

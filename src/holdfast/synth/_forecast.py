@@ -22,6 +22,7 @@ from holdfast.privacy._adjacency import Adjacency, resolve_adjacency
 from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.release._usefulness import Prospect, influence
 from holdfast.synth._certificate import GROUP_SHARE, certificate_noise, offset
+from holdfast.synth._certificate_request import CERTIFICATE_SHARE
 from holdfast.synth._choice import choose_synthesis_method
 from holdfast.synth._exact_counts import ExactCounts
 from holdfast.synth._workload import Workload
@@ -30,7 +31,6 @@ from holdfast.synth.methods.method import SynthesisMethod, SynthesisTask
 #: Seconds per million rows and group of queries, for exact counts.
 COUNTING = 0.02
 #: Of the budget, in a forecast.
-CERTIFICATE_SHARE = 0.1
 
 
 @checked

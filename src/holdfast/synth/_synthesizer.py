@@ -36,6 +36,7 @@ from holdfast.release import Provenance, Release
 from holdfast.release._usefulness import Prospect, announce
 from holdfast.synth._answers import identity
 from holdfast.synth._certificate import Certification, certify
+from holdfast.synth._certificate_request import CertificateRequest
 from holdfast.synth._choice import (
     SynthesizerChoice,
     choose_synthesis_method,
@@ -61,7 +62,7 @@ from holdfast.synth._rows.coded_rows import (
     row_coins,
 )
 from holdfast.synth._rows.impossible_rows import Zeros, require_possible
-from holdfast.synth._whole_table import cap_assumption, certify_whole, check_users
+from holdfast.synth._whole_table import cap_assumption, certify_whole
 from holdfast.synth._workload import Workload
 from holdfast.synth.methods.method import OBJECTIVES, Synthesis, SynthesisMethod, SynthesisTask
 
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
 #: No use is made of an account that has less left than this advantage: roundings leave about as much.
 LEAST = 1e-5
 MOST_ROWS = 10**9  # that are drawn: a slip of the pen is refused before anything is spent
+DEFAULT_CERTIFICATE = CertificateRequest()
 
 
 @checked
@@ -83,9 +85,7 @@ class Synthesizer(ReleasedTable):
     * `target`: the column that others are to predict; it weighs as much in the workload as all others together.
     * `objective`, of `auto`: "average" total variation of the workload's tables, or the "largest" error of an answer.
     * `method`: "auto", a name of SYNTHESISERS, or a method of your own; `options` are the method's.
-    * `certified`: what the certificate speaks of, if not the workload; `certificate_share` of the budget pays for it.
-    * `user_cap`: no user owns more rows; pays for a claim about the whole table, where only some of them are used.
-    * `user_weights`: pays for a claim in which each user counts 1.
+    * `certificate`: what is to be claimed of the rows' errors, and what pays for it; None for no certificate.
     * `random_state`: None draws secure noise; a seed makes a run that can be repeated and is not private.
     * `key`, with a ledger's account: a job that was killed and runs again does not pay twice.
 
@@ -113,16 +113,13 @@ class Synthesizer(ReleasedTable):
         workload: Workload | None = None,
         target: str | None = None,
         objective: str = "average",
-        certified: Workload | None = None,
+        certificate: CertificateRequest | None = DEFAULT_CERTIFICATE,
         rows: int | None = None,
         columns: Sequence[str] | None = None,
         constraints: Sequence[Zeros] = (),
         adjacency: Adjacency | str | None = None,
         n_public: int | None = None,
         confidence: float = 0.95,
-        certificate_share: float = 0.1,
-        user_cap: int | None = None,
-        user_weights: bool = False,
         options: Mapping[str, Any] | None = None,
         random_state: Seed | None = None,
         key: str | None = None,
@@ -133,16 +130,13 @@ class Synthesizer(ReleasedTable):
         self.workload = workload
         self.target = target
         self.objective = objective
-        self.certified = certified
+        self.certificate = certificate
         self.rows = rows
         self.columns = columns
         self.constraints = tuple(constraints)
         self.adjacency = adjacency
         self.n_public = n_public
         self.confidence = confidence
-        self.certificate_share = certificate_share
-        self.user_cap = int(user_cap) if isinstance(user_cap, np.integer) else user_cap
-        self.user_weights = user_weights
         self.options = dict(options or {})
         self.random_state = random_state
         self.key = key
@@ -163,12 +157,15 @@ class Synthesizer(ReleasedTable):
         data = ExactCounts(table, self.columns)
         workload = self._declared(self._asked(table.schema, data.names), data)
         joint = not any(group.by_rows for group in workload.groups)
-        way_out = "give it as certified=Workload([...])"
+        way_out = "give it as certificate=CertificateRequest(workload=Workload([...]))"
         require(joint, "workload", "OneLayer", "queries on joint counts", way_out)
-        certified = workload if self.certified is None else self._declared(self.certified, data)
+        request = self.certificate
+        certified = workload
+        if request is not None and request.workload is not None:
+            certified = self._declared(request.workload, data)
         zeros = self._zeros(data)
-        if self._covers_whole:
-            check_users(data.unit, self.user_cap, self.user_weights)
+        if request is not None:
+            request.check_unit(data.unit)
         count = data.public_units
         limit = limit_of(self.epsilon, self.delta, count=count) if account is None else account.limit
         task = SynthesisTask(
@@ -265,7 +262,7 @@ class Synthesizer(ReleasedTable):
             task,
             method=self._decide(task)[0],
             rows=count,
-            certificate_share=self.certificate_share,
+            certificate_share=self._certificate_share,
             units=units,
             confidence=self.confidence,
         )
@@ -302,16 +299,12 @@ class Synthesizer(ReleasedTable):
     # Steps.
 
     @property
-    def _covers_whole(self) -> bool:
-        """Whether something is to be claimed of rows that were left out, too."""
-        return self.user_cap is not None or self.user_weights
+    def _certificate_share(self) -> float:
+        """Of the budget."""
+        return 0.0 if self.certificate is None else self.certificate.share
 
     def _check_parameters(self, account: Account | None) -> None:
         limit_of(self.epsilon, self.delta)
-        share = self.certificate_share
-        require(0 <= share < 1, "certificate_share", share, "in [0, 1)", "use 0 for no certificate")
-        paid = share > 0 or not self._covers_whole
-        require(paid, "certificate_share", share, "> 0, which pays for user_cap and user_weights")
         known = self.objective in OBJECTIVES
         require(known, "objective", self.objective, f"one of {', '.join(map(repr, OBJECTIVES))}")
         require(0.5 < self.confidence < 1, "confidence", self.confidence, "in (0.5, 1)")
@@ -379,9 +372,10 @@ class Synthesizer(ReleasedTable):
         return zeros
 
     def _shares(self, account: Account) -> tuple[Account, Account | None]:
-        if self.certificate_share == 0:
+        share = self._certificate_share
+        if share == 0:
             return account, None
-        shares = fractions_of_rest(account, 1 - self.certificate_share, self.certificate_share)
+        shares = fractions_of_rest(account, 1 - share, share)
         work, check = account.split(*shares)
         return work, check
 
@@ -394,16 +388,10 @@ class Synthesizer(ReleasedTable):
     def _certify(
         self, data: ExactCounts, rows: CodedRows, certified: Workload, account: Account
     ) -> Certification:
-        if not self._covers_whole:
+        if self.certificate is None or not self.certificate.covers_whole:
             return certify(data, rows, certified, account=account, confidence=self.confidence)
         return certify_whole(
-            data,
-            rows,
-            certified,
-            account=account,
-            confidence=self.confidence,
-            user_cap=self.user_cap,
-            user_weights=self.user_weights,
+            data, rows, certified, account=account, confidence=self.confidence, request=self.certificate
         )
 
     def _as_release(
@@ -419,9 +407,9 @@ class Synthesizer(ReleasedTable):
         package, claim = package_and_claim(method)
         assumed = [*data.assumptions, *synthesis.assumptions, *claim]
         asked: dict[str, Any] = {}
-        if self.user_cap is not None:
-            assumed.append(cap_assumption(data.unit, self.user_cap))
-            asked["user_cap"] = self.user_cap
+        if self.certificate is not None and self.certificate.user_cap is not None:
+            assumed.append(cap_assumption(data.unit, self.certificate.user_cap))
+            asked["user_cap"] = self.certificate.user_cap
         return Release.paid_by(
             account,
             contents.value(),
@@ -431,7 +419,7 @@ class Synthesizer(ReleasedTable):
                 package=package,
                 parameters={
                     "rows": contents.table.num_rows,
-                    "certificate_share": self.certificate_share,
+                    "certificate_share": self._certificate_share,
                     "constraints": len(self.constraints),
                     **asked,
                     **synthesis.parameters,
@@ -457,8 +445,9 @@ class Synthesizer(ReleasedTable):
             self.constraints,
             None if self.rows is None else int(self.rows),
             self.confidence,
-            self.certificate_share,
+            self._certificate_share,
         )
-        if self._covers_whole:  # left out where it is not asked: such jobs keep the digests that they had
-            asked = (*asked, self.user_cap, self.user_weights)
+        request = self.certificate
+        if request is not None and request.covers_whole:
+            asked = (*asked, request.user_cap, request.user_weights)
         return hashlib.sha256(repr(asked).encode()).hexdigest()[:16]

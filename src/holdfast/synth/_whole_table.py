@@ -19,11 +19,11 @@ from dataclasses import replace
 import numpy as np
 
 from holdfast._assumption import NUMBER_OF_ROWS, Assumption
-from holdfast.errors import require
 from holdfast.privacy._account import Account
 from holdfast.privacy._adjacency import PrivacyUnit
 from holdfast.release._certificate import SHARE, Certificate
 from holdfast.synth._certificate import Certification, certificate_noise, certify, declared, offset
+from holdfast.synth._certificate_request import CertificateRequest
 from holdfast.synth._exact_counts import ExactCounts
 from holdfast.synth._rows.coded_rows import CodedRows
 from holdfast.synth._workload import Workload
@@ -34,29 +34,6 @@ WHOLE, USERS = "largest error in the whole table", "largest error in the whole t
 BEYOND_SHARE = 0.3
 #: What each of their bounds may fail with beside the certificate itself, as a share of its failure probability.
 BEYOND_FAILURE = 0.1
-
-
-def check_users(unit: PrivacyUnit, user_cap: int | None, user_weights: bool) -> None:
-    """Refuse a cap that says nothing, and weights that the kept rows do not have."""
-    if user_cap is not None:
-        require(unit.column is not None, "user_cap", user_cap, "left out where the privacy unit is one row")
-        whole = isinstance(user_cap, int | np.integer) and not isinstance(user_cap, bool)
-        require(
-            whole and user_cap >= unit.max_rows,
-            "user_cap",
-            user_cap,
-            f"a whole number >= max_rows = {unit.max_rows}",
-            "no user owns more rows than this",
-        )
-    if user_weights:
-        single = unit.column is not None and unit.max_rows == 1
-        require(
-            single,
-            "user_weights",
-            user_weights,
-            f"False for {unit.summary()}",
-            "declare max_rows=1, so that each kept row is one user's",
-        )
 
 
 def cap_assumption(unit: PrivacyUnit, user_cap: int) -> Assumption:
@@ -99,16 +76,16 @@ def certify_whole(
     *,
     account: Account,
     confidence: float,
-    user_cap: int | None,
-    user_weights: bool,
+    request: CertificateRequest,
 ) -> Certification:
     """The certificate of the kept rows, and what follows from it for the whole table.
 
     With confidence 1 - u for the first, what follows has 1 - u - u1: it needs the bound on the rows (or users) beyond
     as well. The lower bound on n_B, where it was paid for, is among u.
     """
-    check_users(data.unit, user_cap, user_weights)
-    bought = [user_cap is not None and user_cap > data.unit.max_rows, user_weights]
+    request.check_unit(data.unit)
+    user_cap = request.user_cap
+    bought = [user_cap is not None and user_cap > data.unit.max_rows, request.user_weights]
     first, *others = account.split(1.0 - BEYOND_SHARE * sum(bought), *[BEYOND_SHARE] * sum(bought))
     made = certify(data, rows, workload, account=first, confidence=confidence)
     failure = BEYOND_FAILURE * (1.0 - confidence)
@@ -116,7 +93,7 @@ def certify_whole(
     if user_cap is not None:
         beyond = _beyond_high(data, others[0], most=user_cap, failure=failure) if bought[0] else 0.0
         claims.append(_whole_claim(made, data, user_cap, share_left_out(beyond, made.rows_low), failure))
-    if user_weights:
+    if request.user_weights:
         cut = _beyond_high(data, others[-1], most=data.unit.max_rows + 1, failure=failure / 2)
         shift = user_shift(cut, made.rows_low, queries=workload.size(data.table.schema), failure=failure / 2)
         claims.append(_users_claim(made, data, shift, failure))

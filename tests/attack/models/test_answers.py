@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from holdfast.attack import Records, Target, membership
-from holdfast.audit import membership_game
+from holdfast.audit import MembershipDesign, membership_game
 from holdfast.errors import HoldfastError, ParameterError
 from holdfast.privacy import Adjacency, Guarantee, PrivacyUnit, PureDP
 
@@ -197,7 +197,7 @@ def test_rows_are_not_held_against_a_promise_about_users() -> None:
     with pytest.raises(ParameterError, match="not compared"):
         report["loss"].verdict(users())
     with pytest.raises(ParameterError, match="one row per unit"):
-        membership_game(lambda data: data, (X, Y), claim=users(), attacks="loss")
+        membership_game(lambda data: data, (X, Y), claim=users(), design=MembershipDesign(attacks="loss"))
 
 
 def test_logits_are_taken_where_they_are_called_so() -> None:

@@ -67,9 +67,7 @@ def test_a_private_synthesiser_keeps_its_promise() -> None:
     target = {"a": ["y"], "b": ["z"]}  # nobody else has z
 
     def synthesise(table: Any) -> Any:
-        made = Synthesizer(
-            epsilon=1.0, delta=1e-6, workload=Workload.marginals(schema, 2), certificate_share=0.0
-        )
+        made = Synthesizer(epsilon=1.0, delta=1e-6, workload=Workload.marginals(schema, 2), certificate=None)
         return made.fit(table, schema).sample()
 
     result = shadow_release(

@@ -13,7 +13,7 @@ from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Logistic, OneVsAll, Softmax, Squared
 from holdfast.learn._rows.examples import ArrayExamples
-from holdfast.learn.classics.dp_sgd import METHOD, Sgd, plan_for
+from holdfast.learn.classics.dp_sgd import METHOD, DpSgdOptions, Sgd, plan_for
 from holdfast.noise._source import Source
 from holdfast.privacy import Account, ApproxDP, GaussianDP, PureDP, RenyiDP
 from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
@@ -46,7 +46,7 @@ def test_neighbours_with_the_same_coins_are_within_the_clip(clip: float) -> None
     generator = np.random.default_rng(1)
     rows, labels = separable(40)
     problem = Problem(loss=Squared(target_bound=1.0), dimension=3)
-    sgd = Sgd.of(problem, count=41, rate=0.5, steps=1, clip=clip)
+    sgd = Sgd.of(problem, count=41, options=DpSgdOptions(rate=0.5, steps=1, clip=clip))
     claimed = sgd.l2_sensitivity(41)
     records = [
         (np.eye(3)[0], -1.0),
@@ -74,7 +74,7 @@ def test_neighbours_with_the_same_coins_are_within_the_clip(clip: float) -> None
 
 @pytest.mark.parametrize("loss", [Softmax(classes=4), OneVsAll(classes=4)], ids=lambda loss: loss.name)
 def test_the_gradient_of_all_classes_is_clipped_as_one(loss: Any) -> None:
-    sgd = Sgd.of(Problem(loss=loss, dimension=3), count=1, rate=1.0, steps=1, clip=0.3)
+    sgd = Sgd.of(Problem(loss=loss, dimension=3), count=1, options=DpSgdOptions(rate=1.0, steps=1, clip=0.3))
     for row in np.eye(3):
         one = sgd.batch_gradient(np.zeros((4, 3)), table(row[None, :], np.array([2.0])), Source(0))
         assert float(np.linalg.norm(one)) == pytest.approx(0.3)
@@ -82,14 +82,14 @@ def test_the_gradient_of_all_classes_is_clipped_as_one(loss: Any) -> None:
 
 def test_each_step_draws_a_fresh_sample_of_the_declared_rate() -> None:
     n = 4_000
-    sgd = Sgd.of(LOGISTIC, count=n, rate=0.25, steps=1)
+    sgd = Sgd.of(LOGISTIC, count=n, options=DpSgdOptions(rate=0.25, steps=1))
     source = Source(3)
     rows = np.tile(np.eye(3)[0], (n, 1))
     sums = [sgd.batch_gradient(np.zeros((1, 3)), table(rows, -np.ones(n)), source)[0, 0] for _ in range(20)]
     sizes = np.array(sums) / 0.5
     assert abs(sizes.mean() - n / 4) < 4 * math.sqrt(n * 0.1875 / 20)
     assert 0.5 < sizes.std() / math.sqrt(n * 0.25 * 0.75) < 1.6
-    assert Sgd.of(LOGISTIC, count=n, rate=0.1).coin <= Fraction(0.1)
+    assert Sgd.of(LOGISTIC, count=n, options=DpSgdOptions(rate=0.1)).coin <= Fraction(0.1)
 
 
 @pytest.mark.parametrize("adjacency", ["zero_out", "add_remove"])
@@ -108,7 +108,9 @@ def test_a_renyi_account_is_spent_to_its_limit(adjacency: str) -> None:
 
 def test_a_plan_needs_less_noise_than_one_order_and_keeps_the_limit() -> None:
     rows, labels = separable(500)
-    plan = plan_for(LOGISTIC, LIMIT, count=500, adjacency="zero_out", rate=0.1, steps=40)
+    plan = plan_for(
+        LOGISTIC, LIMIT, count=500, adjacency="zero_out", options=DpSgdOptions(rate=0.1, steps=40)
+    )
     planned = Account(LIMIT, adjacency="zero_out", plan=plan, seed=1)
     first = dp_sgd(table(rows, labels), LOGISTIC, account=planned)
     single = Account(LIMIT, adjacency="zero_out", currency="renyi", seed=1)
@@ -128,7 +130,9 @@ def _with_noise(mechanism: SubsampledGaussian, share: float) -> SubsampledGaussi
 
 
 def test_a_plan_made_for_a_smaller_clip_is_refused() -> None:
-    plan = plan_for(LOGISTIC, LIMIT, count=100, adjacency="zero_out", rate=0.5, steps=2, clip=0.5)
+    plan = plan_for(
+        LOGISTIC, LIMIT, count=100, adjacency="zero_out", options=DpSgdOptions(rate=0.5, steps=2, clip=0.5)
+    )
     account = Account(LIMIT, adjacency="zero_out", plan=plan, seed=1)
     with pytest.raises(ParameterError, match="clip"):
         dp_sgd(table(*separable(100)), LOGISTIC, account=account, clip=1.0)
@@ -155,12 +159,23 @@ def test_the_divisor_is_the_expected_batch() -> None:
     assert abs(fit.weights[0] - 0.5) > 1e-6  # divided by q n, not by the size drawn
 
 
+@pytest.mark.parametrize("options", [{"rate": 0.2}, {"steps": 41}])
+def test_options_do_not_contradict_the_plan(options: dict[str, Any]) -> None:
+    plan = plan_for(LOGISTIC, LIMIT, count=50, adjacency="zero_out", options=DpSgdOptions(rate=0.1, steps=40))
+    account = Account(LIMIT, adjacency="zero_out", plan=plan, seed=1)
+    (name,) = options
+    with pytest.raises(ParameterError, match=f"^{name} must be left out or "):
+        dp_sgd(table(*separable(50)), LOGISTIC, account=account, **options)
+    assert not account.journal.entries
+    dp_sgd(table(*separable(50)), LOGISTIC, account=account, rate=0.1, steps=40)
+
+
 def test_the_printed_noise_is_not_what_is_used() -> None:
     # Section 6: "32 N^2 log(N/delta) log(1/delta) / eps^2" is a variance, for a sum; 5.94e7 at N=100.
     n, delta = 100, 1e-5
     printed = 32 * n**2 * math.log(n / delta) * math.log(1 / delta)
     assert round(printed / 1e7, 2) == 5.94
-    sgd = Sgd.of(LOGISTIC, count=n, rate=0.1, steps=100)
+    sgd = Sgd.of(LOGISTIC, count=n, options=DpSgdOptions(rate=0.1, steps=100))
     mechanism = sgd.mechanism(ApproxDP(1.0, delta), most=n, adjacency=Adjacency.zero_out, arithmetic="strict")
     assert 1.0 < float(mechanism.sigma) < 20.0
 

@@ -16,6 +16,7 @@ from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Logistic, Squared
 from holdfast.learn._risk.descent import (
     LARGEST_FULL,
+    DescentChanges,
     DescentSchedule,
     gaussian_for,
     gaussian_square,
@@ -122,8 +123,7 @@ def test_the_rule_of_the_decision_note() -> None:
 
 
 def test_what_a_caller_gives_is_kept() -> None:
-    given_by_caller = {"steps": 3, "step": None, "preconditioner": "none"}
-    changed = DescentSchedule().changed(given_by_caller)
+    changed = DescentSchedule().changed(DescentChanges(steps=3, step=None, preconditioner="none"))
     assert (changed.steps, changed.step, changed.moment_share) == (3, 8.0, 0.0)
 
 

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.errors import BudgetExceeded, FormatError, LedgerError, NotWritten, ParameterError
-from holdfast.ledger import Ledger, kept, once
+from holdfast.ledger import Job, Ledger, kept, once
 from holdfast.ledger._jobs import job
 from holdfast.ledger._jobs.keeping import Shelf
 from holdfast.privacy import Account, Laplace, PureDP
@@ -76,7 +76,7 @@ def test_what_cannot_be_written_is_kept_and_found_by_its_key(
 ) -> None:
     wanted = Wanted(failure)
     with pytest.raises(KeyboardInterrupt if isinstance(failure, KeyboardInterrupt) else NotWritten) as raised:
-        once(ledger, "d", key="june", make=make, write=wanted, limit=PureDP(0.5))
+        once(ledger, "d", Job(key="june", make=make, write=wanted), limit=PureDP(0.5))
     assert "Müller" not in str(raised.value)
     lying = kept(ledger, "june")
     assert lying is not None
@@ -86,14 +86,14 @@ def test_what_cannot_be_written_is_kept_and_found_by_its_key(
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
     assert Release.load(file) == lying
-    again = once(ledger, "d", key="june", make=_never, write=wanted, limit=PureDP(0.5))
+    again = once(ledger, "d", Job(key="june", make=_never, write=wanted), limit=PureDP(0.5))
     assert again.found
     assert wanted.written == [lying]
     assert ledger.spent("d") == PureDP(Fraction(1, 5))
     assert kept(ledger, "june") is None
     assert not list(ledger.path.parent.glob("*.kept"))
     with pytest.raises(LedgerError, match="another key"):
-        once(ledger, "d", key="june", make=_never, write=wanted)
+        once(ledger, "d", Job(key="june", make=_never, write=wanted))
     assert ledger.verify().ok
 
 
@@ -103,20 +103,24 @@ def _never(account: Account) -> Release[Any]:
 
 def test_a_key_is_bound_to_what_was_asked(ledger: Ledger) -> None:
     with pytest.raises(NotWritten):
-        once(ledger, "d", key="june", make=keyed, write=Wanted(OSError(28, "full")), about={"target": "ill"})
+        once(
+            ledger,
+            "d",
+            Job(key="june", make=keyed, write=Wanted(OSError(28, "full")), about={"target": "ill"}),
+        )
     with pytest.raises(ParameterError, match="asked something else"):
-        once(ledger, "d", key="june", make=_never, write=Wanted(), about={"target": "age"})
-    assert once(ledger, "d", key="june", make=_never, write=Wanted(), about={"target": "ill"}).found
+        once(ledger, "d", Job(key="june", make=_never, write=Wanted(), about={"target": "age"}))
+    assert once(ledger, "d", Job(key="june", make=_never, write=Wanted(), about={"target": "ill"})).found
 
 
 def test_a_result_of_another_account_is_not_taken_for_this_one(ledger: Ledger) -> None:
     for key in ("a", "b"):
         with pytest.raises(NotWritten):
-            once(ledger, "d", key=key, make=keyed, write=Wanted(OSError(28, "full")), limit=PureDP(0.2))
+            once(ledger, "d", Job(key=key, make=keyed, write=Wanted(OSError(28, "full"))), limit=PureDP(0.2))
     shelf = Shelf(ledger.path)
     shelf.place("a").write_bytes(shelf.place("b").read_bytes())
     with pytest.raises(FormatError, match="not paid for by"):
-        once(ledger, "d", key="a", make=_never, write=Wanted())
+        once(ledger, "d", Job(key="a", make=_never, write=Wanted()))
 
 
 def test_half_a_result_is_never_kept(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,10 +134,10 @@ def test_half_a_result_is_never_kept(ledger: Ledger, monkeypatch: pytest.MonkeyP
     with monkeypatch.context() as patch:
         patch.setattr(Release, "save", torn)
         with pytest.raises(KeyboardInterrupt):
-            once(ledger, "d", key="june", make=keyed, write=Wanted(), limit=PureDP(0.5))
+            once(ledger, "d", Job(key="june", make=keyed, write=Wanted()), limit=PureDP(0.5))
     assert files(ledger) == []
     wanted = Wanted()
-    assert not once(ledger, "d", key="june", make=keyed, write=wanted, limit=PureDP(0.5)).found
+    assert not once(ledger, "d", Job(key="june", make=keyed, write=wanted), limit=PureDP(0.5)).found
     assert ledger.spent("d") == PureDP(Fraction(1, 5))  # by its keys it went on where it was
 
 
@@ -144,9 +148,9 @@ def test_work_that_is_refused_before_its_first_charge_opens_nothing(ledger: Ledg
     before = ledger.head
     for limit in (None, PureDP(0.5)):
         with pytest.raises(ParameterError):
-            once(ledger, "d", key="june", make=wrong, write=Wanted(), limit=limit)
+            once(ledger, "d", Job(key="june", make=wrong, write=Wanted()), limit=limit)
     assert ledger.head == before
-    assert not once(ledger, "d", key="june", make=keyed, write=Wanted()).found
+    assert not once(ledger, "d", Job(key="june", make=keyed, write=Wanted())).found
     assert [entry.body["account"] for entry in ledger.history() if entry.kind == "account"] == ["june"]
 
 
@@ -158,7 +162,7 @@ def test_an_account_takes_no_more_than_it_was_told_there_is(ledger: Ledger) -> N
         return keyed(account)
 
     with pytest.raises(BudgetExceeded, match="moved meanwhile"):
-        once(ledger, "d", key="june", make=overtaken, write=Wanted())
+        once(ledger, "d", Job(key="june", make=overtaken, write=Wanted()))
     assert ledger.remaining("d") == PureDP(0.5)
     assert not [entry for entry in ledger.history() if entry.kind == "charge"]
 
@@ -186,11 +190,13 @@ def test_however_often_it_fails_it_is_paid_once_or_said_to_be_gone(
                     made = once(
                         ledger,
                         "d",
-                        key="june",
-                        make=keyed if can_go_on else drawn,
+                        Job(
+                            key="june",
+                            make=keyed if can_go_on else drawn,
+                            write=wanted if stage != "write" else Wanted(OSError(28, "full")),
+                            again=True,
+                        ),
                         limit=PureDP(0.5),
-                        write=wanted if stage != "write" else Wanted(OSError(28, "full")),
-                        again=True,
                     )
                 except (Planted, NotWritten, LedgerError):
                     pass
@@ -256,6 +262,6 @@ def test_values_are_the_same_when_work_goes_on(ledger: Ledger, monkeypatch: pyte
         return made
 
     with pytest.raises(KeyboardInterrupt):
-        once(ledger, "d", key="june", make=watched, write=Wanted(), limit=PureDP(0.5))
-    once(ledger, "d", key="june", make=watched, write=Wanted(), limit=PureDP(0.5))
+        once(ledger, "d", Job(key="june", make=watched, write=Wanted()), limit=PureDP(0.5))
+    once(ledger, "d", Job(key="june", make=watched, write=Wanted()), limit=PureDP(0.5))
     assert all(np.array_equal(a, b) for a, b in zip(*seen, strict=True))

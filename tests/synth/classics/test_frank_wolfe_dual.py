@@ -13,6 +13,7 @@ from holdfast.synth._exact_counts import SCORE_SENSITIVITY, ExactAnswers
 from holdfast.synth._models.dense import DenseModel, RowsModel
 from holdfast.synth._models.universe import AllCells
 from holdfast.synth.classics.frank_wolfe_dual import METHOD, error_bound, frank_wolfe_dual, softmax
+from holdfast.synth.methods.initial_universe import UniverseOptions
 from holdfast.synth.methods.measure import best_rounds
 from tests.synth.synth_binary import account, bits, counted, marginals, max_error, neighbours
 
@@ -119,7 +120,7 @@ def test_the_bound_holds_on_average() -> None:
 def test_large_domains_run_on_a_sampled_support_that_is_paid_for() -> None:
     data = counted(bits(2000))
     opened = account(data)
-    made = frank_wolfe_dual(data, WORK, account=opened, held=8, support=500)
+    made = frank_wolfe_dual(data, WORK, account=opened, points=UniverseOptions(held=8, support=500))
     assert isinstance(made.model, RowsModel)
     assert made.parameters["universe"] == "sampled"
     assert len(made.measurements) == 4

@@ -15,15 +15,16 @@ from holdfast.synth._exact_counts import ExactAnswers
 from holdfast.synth.classics.dual_query import DualQueryPlan
 from holdfast.synth.classics.query_gan_leader import (
     METHOD,
+    LeaderTraining,
     _answers,
     leader_rounds,
-    query_gan_leader,
     regret_certificate,
 )
 from holdfast.synth.classics.query_gan_select import averaged
 from tests.studies.size import Study, trials
 from tests.synth.synth_binary import account, bits, counted, marginals, max_error, neighbours
 
+query_gan_leader = METHOD.fit
 WORK = marginals(3, 2)
 
 
@@ -38,10 +39,7 @@ def test_scores_move_by_the_number_of_rounds_and_no_less(adjacency: str) -> None
             one,
             plan,
             account(first, ApproxDP(50.0, 1e-3)),
-            form="mixture",
-            components=2,
-            steps=1,
-            recent=1,
+            LeaderTraining(components=2, training_steps=1, recent=1),
         )
         moves = [_answers(one, turn.model) for turn in game]
         gap = sum(one.signed(move) for move in moves) - sum(two.signed(move) for move in moves)
@@ -99,7 +97,11 @@ def test_historical_play_learns_from_every_round() -> None:
     for recent in (1, None):
         turns = list(
             leader_rounds(
-                data, truth, plan, account(data), form="mixture", components=4, steps=3, recent=recent
+                data,
+                truth,
+                plan,
+                account(data),
+                LeaderTraining(components=4, training_steps=3, recent=recent),
             )
         )
         moves[recent] = [np.concatenate(list(turn.model.columns.values())) for turn in turns]
@@ -140,7 +142,8 @@ def test_a_generator_that_moves_after_the_draw_breaks_the_certificate() -> None:
     truth, plan = ExactAnswers.of(data, work), DualQueryPlan(rounds=40, samples=8, step=0.5)
     wide = ApproxDP(500.0, 1e-3)
     opened = Account(wide, adjacency=data.adjacency, currency="zcdp", seed=1)
-    turns = list(leader_rounds(data, truth, plan, opened, form="mixture", components=8, steps=20, recent=1))
+    training = LeaderTraining(components=8, training_steps=20, recent=1)
+    turns = list(leader_rounds(data, truth, plan, opened, training))
     late = [
         type(turn)(number=turn.number, model=after.model, drawn=turn.drawn) for turn, after in pairwise(turns)
     ]

@@ -14,9 +14,10 @@ from holdfast.synth._exact_counts import ExactAnswers, ExactCounts
 from holdfast.synth._models.dense import DenseModel, RowsModel
 from holdfast.synth._models.graphical.model import GraphicalModel
 from holdfast.synth._models.universe import AllCells
-from holdfast.synth.methods.mwem import METHOD, _score, answer_noise, mwem, replayed
+from holdfast.synth.methods.mwem import METHOD, _score, answer_noise, replayed
 from tests.synth.synth_binary import account, bits, counted, marginals, max_error, neighbours, options
 
+mwem = METHOD.fit
 WORK = marginals()
 WAYS = [
     options(rounds=30),

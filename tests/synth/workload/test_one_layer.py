@@ -16,7 +16,7 @@ from holdfast.data import Categorical, Schema, open_table
 from holdfast.errors import ParameterError
 from holdfast.privacy import ZCDP, Account, ApproxDP
 from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
-from holdfast.synth import Conjunctions, OneLayer, Synthesizer, Workload
+from holdfast.synth import CertificateRequest, Conjunctions, OneLayer, Synthesizer, Workload
 from holdfast.synth._certificate import largest_errors
 from holdfast.synth._exact_counts import ExactCounts
 from holdfast.synth._rows.coded_rows import CodedRows
@@ -122,9 +122,8 @@ def test_the_certificate_of_a_class_without_joint_cells(tmp_path: Path) -> None:
     schema = Schema([Categorical(name, ["0", "1"]) for name in names])
     frame = {name: rows[:, k].astype(str) for k, name in enumerate(names)}
     net = OneLayer.random(names, (2,) * 40, functions=300, seed=5)
-    made = Synthesizer(
-        2.0, 1e-6, method="independent", certified=Workload([net, Conjunctions(("x0", "x1"))]), random_state=3
-    ).fit(frame, schema)
+    asked = CertificateRequest(workload=Workload([net, Conjunctions(("x0", "x1"))]))
+    made = Synthesizer(2.0, 1e-6, method="independent", certificate=asked, random_state=3).fit(frame, schema)
     sample = made.sample()
     released = np.column_stack([np.asarray(sample[name]).astype(int) for name in names])
     true = net.summed(rows) / len(rows) - net.summed(released) / len(released)
@@ -166,9 +165,11 @@ def test_a_method_is_not_asked_for_it() -> None:
     rows = codes(50)
     account = Account(ApproxDP(1.0, 1e-6), adjacency="replace", currency="zcdp")
     before = account.remaining()
-    with pytest.raises(ParameterError, match="certified=Workload"):
+    with pytest.raises(ParameterError, match="workload=Workload"):
         Synthesizer(workload=Workload([some()])).fit(opened(rows), account=account)
     wrong = OneLayer.random(NAMES, (2, 2, 2), functions=1, seed=0)
     with pytest.raises(ParameterError, match="as in the schema"):
-        Synthesizer(certified=Workload([wrong])).fit(opened(rows), account=account)
+        Synthesizer(certificate=CertificateRequest(workload=Workload([wrong]))).fit(
+            opened(rows), account=account
+        )
     assert account.remaining() == before

@@ -18,28 +18,19 @@ from holdfast.learn._estimators.additive_estimator import PrivateAdditiveEstimat
 from holdfast.learn._estimators.classifiers import ClassFace, log_probabilities
 from holdfast.learn._estimators.paid_score import PaidScore
 from holdfast.learn._estimators.regressors import BOUNDS_ASSUMED, DEFAULT_BOUNDS
+from holdfast.learn._parameters import ADDITIVE, with_parameters
 from holdfast.learn._problem.problem import LabelCoding, NumberLabels
 from holdfast.learn._rows.prepare import Bounds
 from holdfast.privacy._adjacency import Adjacency
 
 
 @checked
+@with_parameters(ADDITIVE)
 class PrivateAdditiveClassifier(ClassFace, PrivateAdditiveEstimator):
     """A sum of shape functions of single columns and of pairs, with a privacy promise; two classes or several.
 
-    Parameters
-    ----------
-    epsilon, delta : the promise, for one fit; delta > 0. Ignored where `fit` is given an account.
-    bounds : for arrays, where features lie: (low, high) for all, one pair per column, or by name. Values outside are
-        clipped. A `Table` declares its own. If not given, [-1, 1], with a warning.
-    classes : the set of labels, if it is public and no schema declares it.
-    interactions : whether pairs of columns may have a shape of their own, where the budget pays for them.
-    monotone : columns whose shape must rise (+1) or fall (-1), as `{"age": +1}`; they stay out of pairs. Declare it
-        from what is known, not from the data.
-    adjacency : `"replace"` (default), `"zero_out"` or `"add_remove"`.
-    n_public : the public number of rows, needed under `add_remove`; else read from the data, as an assumption.
-    random_state : None for secure noise. A seed makes the run repeatable and not private, and the release says so.
-
+    Examples
+    --------
     >>> import numpy as np
     >>> X = np.tile([[0.2], [0.5], [0.8]], (3000, 1))
     >>> model = PrivateAdditiveClassifier(epsilon=2.0, bounds=(0, 1), classes=["no", "yes"])
@@ -80,11 +71,12 @@ class PrivateAdditiveClassifier(ClassFace, PrivateAdditiveEstimator):
 
 
 @checked
+@with_parameters(ADDITIVE)
 class PrivateAdditiveRegressor(PaidScore, RegressorMixin, PrivateAdditiveEstimator):  # type: ignore[misc]
-    """The same for numbers: targets are clipped to `target_bounds`, which a schema gives for tables.
+    """A sum of shape functions for numbers, with a privacy promise.
 
-    The other parameters are those of `PrivateAdditiveClassifier`.
-
+    Examples
+    --------
     >>> import numpy as np
     >>> X = np.tile([[0.2], [0.5], [0.8]], (3000, 1))
     >>> model = PrivateAdditiveRegressor(epsilon=4.0, bounds=(0, 1), target_bounds=(0, 10))

@@ -6,13 +6,13 @@ import os
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from holdfast._arguments import check_settings, checked
+from holdfast._arguments import checked
 from holdfast._arrays import Floats
 from holdfast._assumption import Assumption
 from holdfast._caution import warn
@@ -35,6 +35,7 @@ from holdfast.learn._additive.prepare import AdditiveInput, additive_arrays, add
 from holdfast.learn._additive.shapes import NO_BANDS, explain_rows, isotonic, plot_shapes, shape_table
 from holdfast.learn._estimators.estimator import REFUSED
 from holdfast.learn._estimators.rare_classes import RareClass
+from holdfast.learn._parameters import Constraint, check_parameters
 from holdfast.learn._problem.problem import LabelCoding
 from holdfast.learn._rows.counted_rows import CountedRows
 from holdfast.learn._rows.given_matrix import given_matrix
@@ -86,6 +87,7 @@ class PrivateAdditiveEstimator(PaidFit, BaseEstimator):  # type: ignore[misc]
     model_: AdditiveModel
     counted_: CountedRows | None
     release_: Release[Any]
+    _constraints: ClassVar[Mapping[str, Constraint]] = {}
 
     def fit(
         self, X: Any, y: Any = None, account: Account | None = None, target: str | None = None, **refused: Any
@@ -97,10 +99,7 @@ class PrivateAdditiveEstimator(PaidFit, BaseEstimator):  # type: ignore[misc]
         for name in refused:
             reason = REFUSED.get(name, "fit takes X, y, account and target")
             raise ParameterError(f"{name} must not be given to fit, got {name}=...; {reason}")
-        check_settings(self)
-        require(
-            isinstance(self.interactions, bool | np.bool_), "interactions", self.interactions, "True or False"
-        )
+        check_parameters(self)
         if account is not None and self.random_state is not None:
             raise ParameterError(
                 "random_state must be None with an account, which draws the noise; open the account with a seed"

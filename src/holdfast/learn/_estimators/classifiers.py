@@ -13,9 +13,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from holdfast._arguments import Seed, checked
 from holdfast._assumption import READ_FROM_DATA, Assumption
 from holdfast.data._schema import Categorical, Numeric
-from holdfast.errors import require
 from holdfast.learn._estimators.estimator import PrivateLinearEstimator
 from holdfast.learn._estimators.paid_score import PaidScore
+from holdfast.learn._parameters import LINEAR, Parameter, one_of, with_parameters
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Hinge, HuberHinge, Logistic, OneVsAll, Softmax
 from holdfast.learn._problem.problem import ClassLabels, LabelCoding
@@ -26,8 +26,19 @@ from holdfast.privacy._adjacency import Adjacency
 
 LOSSES: Mapping[str, Any] = {"huber": HuberHinge(), "hinge": Hinge()}
 """Of a support vector machine."""
-MULTI_CLASS = ("multinomial", "one_vs_all")
-"""What logistic regression makes of several classes."""
+LOSS_PARAMETER = Parameter(
+    '{"huber", "hinge"}',
+    '"huber", a hinge smoothed around its corner, or the plain "hinge", for methods that need no smoothness (`output` '
+    "among them). With `epsilon=math.inf` the hinge is never smoothed.",
+    one_of(*LOSSES),
+)
+MULTI_CLASS_PARAMETER = Parameter(
+    '{"multinomial", "one_vs_all"}',
+    'Of several classes: "multinomial", one softmax model, or "one_vs_all", a model of each class against the rest. '
+    "Every row is in all K of those, so they share the budget and never have it in parallel: their noise is that of K "
+    "releases, sqrt(K / 2) times the softmax's. For two classes both are one model.",
+    one_of("multinomial", "one_vs_all"),
+)
 LABELS_READ = Assumption(
     kind=READ_FROM_DATA,
     subject="classes",
@@ -122,38 +133,15 @@ class PrivateLinearClassifier(ClassFace, PrivateLinearEstimator):
 
 
 @checked
+@with_parameters(LINEAR | {"multi_class": MULTI_CLASS_PARAMETER})
 class PrivateLogisticRegression(PrivateLinearClassifier):
     """Logistic regression with a privacy promise about its rows; several classes are one softmax model, or one each.
-
-    Parameters
-    ----------
-    epsilon, delta : the promise, for one fit. `delta=0` asks for pure privacy; `epsilon=math.inf` fits without
-        any, by scikit-learn's solver. Ignored where `fit` is given an account.
-    method : a name in `holdfast.learn.LEARNERS`, a `Learner` of your own, or `"auto"`: chosen from public quantities.
-    options : what the method is told beyond that, by name, as `{"steps": 20}`; what it takes is
-        `[option.summary() for option in method.options]`. They are public: choose them without looking at the data.
-    row_norm : rows are clipped to this Euclidean norm, in training and in prediction. Choose it without
-        looking at the data; how many rows are clipped is private and never shown. By default 1; where a method for
-        intervals is asked for and columns are declared, the norm that no declared row exceeds.
-    bounds : of the columns of an array, declared from public knowledge: one pair (low, high) for all, one each, or by
-        name. Columns are brought to [-1, 1] before rows are clipped, so that their units do not matter. A table's
-        schema has them.
-    classes : the set of labels, if it is public. If not given it is read from the data, which becomes an
-        assumption of the promise, with a warning.
-    multi_class : of several classes: `"multinomial"`, one softmax model, or `"one_vs_all"`, a model of each class
-        against the rest. Every row is in all K of those, so they share the budget and never have it in parallel: their
-        noise is that of K releases, sqrt(K / 2) times the softmax's. For two classes both are one model.
-    fit_intercept : adds a constant column, which counts in the norm and in the penalty.
-    penalty : lambda in mean loss + (lambda / 2) |w|^2. None: 0, or a public rule where the method needs one.
-    radius : weights are confined to this Euclidean norm; None for no bound.
-    adjacency : `"replace"` (default), `"zero_out"` or `"add_remove"`.
-    n_public : the public number of rows, needed under `add_remove`; else read from the data, as an assumption.
-    arithmetic : `"strict"` or `"idealised"`; None for the method's own choice.
-    random_state : None for secure noise. A seed makes the run repeatable and not private, and the release says so.
 
     `sample_weight` and `class_weight` are refused: weights multiply the sensitivity, and balanced ones are
     computed from private labels.
 
+    Examples
+    --------
     >>> import numpy as np
     >>> X, y = np.tile([[0.6, 0.1], [-0.5, 0.2]], (4000, 1)), np.tile(["ill", "well"], 4000)
     >>> model = PrivateLogisticRegression(epsilon=1.0, delta=1e-6, classes=["ill", "well"]).fit(X, y)
@@ -202,11 +190,6 @@ class PrivateLogisticRegression(PrivateLinearClassifier):
         )
         self.multi_class = multi_class
 
-    def _check_parameters(self, account: Any) -> None:
-        super()._check_parameters(account)
-        known = ", ".join(map(repr, MULTI_CLASS))
-        require(self.multi_class in MULTI_CLASS, "multi_class", self.multi_class, f"one of {known}")
-
     def _loss(self, coding: Any, *, prediction_bound: float) -> Any:
         if coding.binary:
             return Logistic()
@@ -231,13 +214,12 @@ class PrivateLogisticRegression(PrivateLinearClassifier):
 
 
 @checked
+@with_parameters(LINEAR | {"loss": LOSS_PARAMETER})
 class PrivateLinearSVC(PrivateLinearClassifier):
     """A linear support vector machine with a privacy promise; for several classes, one of each against the rest.
 
-    The parameters are those of `PrivateLogisticRegression`, and `loss`: "huber", a hinge smoothed around its corner, or
-    the plain "hinge", for methods that need no smoothness (`output` among them). With `epsilon=math.inf` the hinge is
-    never smoothed.
-
+    Examples
+    --------
     >>> import numpy as np
     >>> X, y = np.tile([[0.7, 0.2], [-0.6, 0.1]], (4000, 1)), np.tile([1, 0], 4000)
     >>> model = PrivateLinearSVC(epsilon=2.0, classes=[0, 1], adjacency="zero_out").fit(X, y)
@@ -281,10 +263,6 @@ class PrivateLinearSVC(PrivateLinearClassifier):
             random_state=random_state,
         )
         self.loss = loss
-
-    def _check_parameters(self, account: Any) -> None:
-        super()._check_parameters(account)
-        require(self.loss in LOSSES, "loss", self.loss, f"one of {', '.join(map(repr, LOSSES))}")
 
     def _loss(self, coding: Any, *, prediction_bound: float) -> Any:
         one = LOSSES[self.loss]

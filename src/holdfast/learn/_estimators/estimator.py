@@ -11,14 +11,13 @@ import math
 import os
 from collections.abc import Mapping
 from contextlib import closing
-from numbers import Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from holdfast._arguments import check_settings, checked
+from holdfast._arguments import checked
 from holdfast._arrays import Floats
 from holdfast._assumption import Assumption
 from holdfast._caution import warn
@@ -37,6 +36,7 @@ from holdfast.learn._estimators.exact import exact_weights
 from holdfast.learn._estimators.intervals import WithIntervals, stored_score
 from holdfast.learn._estimators.linear_model import LinearModel
 from holdfast.learn._inference.public_design import PublicDesign
+from holdfast.learn._parameters import Constraint, check_parameters
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.problem import LabelCoding
 from holdfast.learn._rows.counted_rows import CountedRows
@@ -79,11 +79,6 @@ REFUSED = {
 }
 
 
-def _number(value: Any) -> float:
-    """A number as it is; not a number for anything else, so that no comparison holds."""
-    return math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
-
-
 @checked
 class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ignore[misc]
     """A linear model under a declared row norm and a budget; a subclass says its loss, targets and rule."""
@@ -106,6 +101,7 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
     coef_: Any
     intercept_: Any
     release_: Release[Any] | None
+    _constraints: ClassVar[Mapping[str, Constraint]] = {}
 
     def fit(
         self, X: Any, y: Any = None, account: Account | None = None, target: str | None = None, **refused: Any
@@ -117,7 +113,6 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
         for name in refused:
             reason = REFUSED.get(name, "fit takes X, y, account and target")
             raise ParameterError(f"{name} must not be given to fit, got {name}=...; {reason}")
-        check_settings(self)
         self._check_parameters(account)
         prepared = self._prepare(X, y, target, account)
         with closing(prepared.examples):  # a copy of rows, where one was made, is gone with the fit
@@ -171,18 +166,9 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
     # Steps.
 
     def _check_parameters(self, account: Account | None) -> None:
-        flag = self.fit_intercept
-        require(isinstance(flag, bool | np.bool_), "fit_intercept", flag, "True or False")
-        norm = 1.0 if self.row_norm is None else _number(self.row_norm)
-        penalty, radius = _number(self.penalty), _number(self.radius)
-        require(0 < norm < math.inf, "row_norm", self.row_norm, "> 0 and finite, or None")
-        free = self.penalty is None
-        require(free or 0 <= penalty < math.inf, "penalty", self.penalty, ">= 0 and finite")
-        require(self.radius is None or radius > 0, "radius", self.radius, "> 0, or None")
+        check_parameters(self)
         if self.method != "auto":
             find_learner(self.method)
-        given = self.options
-        require(given is None or isinstance(given, Mapping), "options", given, "None or names and values")
         if account is None:
             # epsilon = inf is a fit without privacy; delta is checked all the same.
             limit_of(1.0 if self.epsilon == math.inf else self.epsilon, self.delta)

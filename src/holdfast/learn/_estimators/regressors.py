@@ -16,6 +16,14 @@ from holdfast.errors import ParameterError
 from holdfast.learn._estimators.estimator import PrivateLinearEstimator
 from holdfast.learn._estimators.linear_model import LinearModel
 from holdfast.learn._estimators.paid_score import PaidScore
+from holdfast.learn._parameters import (
+    LINEAR,
+    NOT_NEGATIVE,
+    POSITIVE,
+    WITHIN_BALL,
+    Parameter,
+    with_parameters,
+)
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import HuberRegression, Squared
 from holdfast.learn._problem.problem import LabelCoding, NumberLabels
@@ -33,6 +41,18 @@ BOUNDS_ASSUMED = Assumption(
 LASSO_ADVICE = (
     "PrivateLasso pays where columns are many, few of them matter and a small radius is known; elsewhere "
     "PrivateLinearRegression is more accurate at the same epsilon"
+)
+OWN_PENALTY = Parameter("float", "lambda in mean loss + (lambda / 2) |w|^2.", NOT_NEGATIVE)
+L1_RADIUS = Parameter(
+    "float, optional",
+    "Of the L1 ball, in units of the target per unit of the features; None lets predictions reach twice the half range "
+    "of the target.",
+    WITHIN_BALL.optional(),
+)
+WIDTH_PARAMETER = Parameter(
+    "float",
+    "Where the loss becomes linear, in units of half the distance between the target's bounds.",
+    POSITIVE,
 )
 PREDICTIONS = 2.0
 """Lasso's default radius: predictions may reach this many times the half range of the target."""
@@ -120,14 +140,14 @@ class PrivateLinearRegressor(PaidScore, RegressorMixin, PrivateLinearEstimator):
 
 
 @checked
+@with_parameters(LINEAR)
 class PrivateLinearRegression(PrivateLinearRegressor):
     """Least squares with a privacy promise.
 
-    Targets are clipped to `target_bounds=(low, high)`: declare them from public knowledge, since noise grows with their
-    distance. A schema gives them for tables. Where nobody does, targets are clipped to [-1, 1], with a warning, and the
-    release says so. `radius` bounds the weights in the target's units; methods that follow gradients need one. The
-    other parameters are those of `PrivateLogisticRegression`.
+    Methods that follow gradients need a radius.
 
+    Examples
+    --------
     >>> import numpy as np
     >>> X = np.tile([[0.5], [-0.5], [0.1]], (2000, 1))
     >>> model = PrivateLinearRegression(epsilon=4.0, target_bounds=(0, 20)).fit(X, 10 + 6 * X[:, 0])
@@ -139,12 +159,14 @@ class PrivateLinearRegression(PrivateLinearRegressor):
 
 
 @checked
+@with_parameters(LINEAR | {"penalty": OWN_PENALTY})
 class PrivateRidge(PrivateLinearRegressor):
     """Ridge regression with a privacy promise: mean squared loss / 2 + (penalty / 2) |w|^2.
 
-    In scikit-learn's terms alpha = n penalty; the intercept is not penalised. The parameters are those of
-    `PrivateLinearRegression`.
+    In scikit-learn's terms alpha = n penalty; the intercept is not penalised.
 
+    Examples
+    --------
     >>> import numpy as np
     >>> X = np.tile([[0.5], [-0.5], [0.1]], (2000, 1))
     >>> model = PrivateRidge(epsilon=4.0, penalty=0.01, target_bounds=(0, 20)).fit(X, 10 + 5 * X[:, 0])
@@ -191,16 +213,16 @@ class PrivateRidge(PrivateLinearRegressor):
 
 
 @checked
+@with_parameters(LINEAR | {"penalty": OWN_PENALTY, "radius": L1_RADIUS})
 class PrivateLasso(PrivateLinearRegressor):
     """Least squares over the L1 ball |w|_1 <= radius, the constrained lasso, with a privacy promise.
-
-    `radius` is in units of the target per unit of the features; None lets predictions reach twice the half range
-    of the target. The other parameters are those of `PrivateLinearRegression`.
 
     It is for many columns of which few matter, many rows, and a radius known to be small: its error grows with ln d,
     but also with the radius. On ordinary tables it is worse than the mean of the target where `PrivateLinearRegression`
     is useful (R2 of -0.35 against 0.46 on Warfarin at epsilon 1), and `summary` says so.
 
+    Examples
+    --------
     >>> import numpy as np
     >>> X = np.tile([[0.5, 0.0], [-0.5, 0.1], [0.1, 0.0]], (2000, 1))
     >>> model = PrivateLasso(epsilon=4.0, target_bounds=(0, 20), radius=10.0).fit(X, 10 + 6 * X[:, 0])
@@ -257,13 +279,14 @@ class PrivateLasso(PrivateLinearRegressor):
 
 
 @checked
+@with_parameters(LINEAR | {"width": WIDTH_PARAMETER})
 class PrivateHuberRegression(PrivateLinearRegressor):
     """Huber's regression with a privacy promise: squares near the line, absolute errors far from it.
 
-    Its slope is bounded for all weights, so that methods which need a bounded gradient need no radius. `width` is where
-    the loss becomes linear, in units of half the distance between the target's bounds. The other parameters are those
-    of `PrivateLinearRegression`.
+    Its slope is bounded for all weights, so that methods which need a bounded gradient need no radius.
 
+    Examples
+    --------
     >>> import numpy as np
     >>> X = np.tile([[0.5], [-0.5], [0.1]], (2000, 1))
     >>> model = PrivateHuberRegression(epsilon=4.0, target_bounds=(0, 20), method="gibbs").fit(X, 10 + 6 * X[:, 0])

@@ -22,6 +22,7 @@ from holdfast.errors import BudgetExceeded, require
 from holdfast.learn._problem import Problem
 from holdfast.learn._rows.examples import UNIT_ROUNDOFF, ClippedBlocks, rounding_of_sum
 from holdfast.privacy._account import Permit
+from holdfast.privacy._account.request import OptionGroup
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.privacy._curves.gaussian import GaussianDP
@@ -65,22 +66,9 @@ class DescentSchedule:
     """The last share of the iterates is averaged; 0 returns the last one."""
 
     def __post_init__(self) -> None:
-        require(
-            self.preconditioner in PRECONDITIONERS,
-            "preconditioner",
-            self.preconditioner,
-            "one of " + ", ".join(PRECONDITIONERS),
-        )
-        require(0 < self.share < 1, "share", self.share, "in (0, 1)", "use preconditioner='none' for none")
+        _require_ranges(self)
         most = 1.0 - self.share
         require(0 < self.unit_share < most, "unit_share", self.unit_share, f"in (0, {most:.4g})")
-        require(0 < self.floor < math.inf, "floor", self.floor, "> 0 and finite")
-        require(0 < self.ridge < math.inf, "ridge", self.ridge, "> 0 and finite")
-        require(self.clip is None or 0 < self.clip < math.inf, "clip", self.clip, "> 0 and finite, or None")
-        require(isinstance(self.steps, int) and self.steps >= 1, "steps", self.steps, "a whole number >= 1")
-        require(0 < self.step < math.inf, "step", self.step, "> 0 and finite")
-        require(0 <= self.momentum < 1, "momentum", self.momentum, "in [0, 1)")
-        require(0 <= self.average <= 1, "average", self.average, "in [0, 1]")
 
     @property
     def gradient_part(self) -> Fraction:
@@ -98,13 +86,54 @@ class DescentSchedule:
         """How many of the last iterates the result is a mean of."""
         return max(1, math.ceil(self.average * self.steps))
 
-    def changed(self, options: dict[str, Any]) -> DescentSchedule:
-        """With what a caller prefers; None keeps the rule's choice."""
-        return replace(self, **{name: value for name, value in options.items() if value is not None})
+    def changed(self, changes: DescentChanges) -> DescentSchedule:
+        """With what a caller prefers."""
+        return replace(self, **{name: value for name, value in vars(changes).items() if value is not None})
 
     def summary(self) -> str:
         """What the rule sets; the rest is the same for everybody."""
         return f"preconditioner={self.preconditioner}, steps={self.steps}, step={self.step:.4g}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DescentChanges(OptionGroup):
+    """What a caller prefers to the rule's schedule, setting by setting; None keeps the rule's choice."""
+
+    preconditioner: Preconditioner | None = None
+    unit_share: float | None = None
+    share: float | None = None
+    floor: float | None = None
+    ridge: float | None = None
+    clip: float | None = None
+    steps: int | None = None
+    step: float | None = None
+    momentum: float | None = None
+    average: float | None = None
+
+    def __post_init__(self) -> None:
+        _require_ranges(self)
+
+
+def _require_ranges(settings: DescentSchedule | DescentChanges) -> None:
+    """What holds for each setting alone; one that is None is left to the rule."""
+    for name, (holds, wanted, way_out) in _RANGES.items():
+        value = getattr(settings, name)
+        require(value is None or holds(value), name, value, wanted, way_out)
+
+
+_RANGES: dict[str, tuple[Callable[[Any], bool], str, str]] = {
+    "preconditioner": (lambda value: value in PRECONDITIONERS, f"one of {', '.join(PRECONDITIONERS)}", ""),
+    "unit_share": (lambda value: 0 < value < 1, "in (0, 1)", ""),
+    "share": (lambda value: 0 < value < 1, "in (0, 1)", "use preconditioner='none' for none"),
+    "floor": (lambda value: 0 < value < math.inf, "> 0 and finite", ""),
+    "ridge": (lambda value: 0 < value < math.inf, "> 0 and finite", ""),
+    "clip": (lambda value: 0 < value < math.inf, "> 0 and finite, or None", ""),
+    "steps": (lambda value: isinstance(value, int) and value >= 1, "a whole number >= 1", ""),
+    "step": (lambda value: 0 < value < math.inf, "> 0 and finite", ""),
+    "momentum": (lambda value: 0 <= value < 1, "in [0, 1)", ""),
+    "average": (lambda value: 0 <= value <= 1, "in [0, 1]", ""),
+}
+NO_CHANGES = DescentChanges()
 
 
 def signal(mu: float, *, count: int, dimension: int, factor: float = 1.0) -> float:

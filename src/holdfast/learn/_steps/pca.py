@@ -12,10 +12,11 @@ from holdfast._arguments import Seed, checked
 from holdfast._arrays import Floats
 from holdfast._assumption import Assumption
 from holdfast.errors import ParameterError, require
+from holdfast.learn._parameters import COUNT, FLAG, STEP, Parameter, with_parameters
 from holdfast.learn._rows.examples import BLOCK, ArrayExamples
 from holdfast.learn._rows.given_matrix import given_scores
 from holdfast.learn._rows.prepare import INTERCEPT_SHARE, design
-from holdfast.learn._steps.step import PrivateStep, lined_up, names_after, release_mean, whole_number
+from holdfast.learn._steps.step import PrivateStep, lined_up, names_after, release_mean
 from holdfast.learn._whitening import from_upper_triangle, second_moment_sensitivity, upper_triangle
 from holdfast.privacy._account import Account
 from holdfast.privacy._adjacency import Adjacency
@@ -54,14 +55,25 @@ def moment_sums(rows: Floats, constant: float) -> Floats:
     return np.concatenate([packed, math.sqrt(2.0) * constant * total]) if constant else packed
 
 
+PCA_PARAMETERS = {
+    "n_components": Parameter("int", "How many directions.", COUNT),
+    "center": Parameter(
+        "bool", "Whether the mean is taken away; else the second moment itself is decomposed.", FLAG
+    ),
+    "whiten": Parameter("bool", "Whether each component is divided by its spread.", FLAG),
+}
+
+
 @checked
+@with_parameters(STEP | PCA_PARAMETERS)
 class PrivatePCA(PrivateStep):
     """Directions of the largest variance, from one noisy release of the mean and the second moment.
 
-    Rows longer than `row_norm` are shortened to it, here and in `transform`. `center=False` leaves the mean out: the
-    second moment itself is then decomposed. `informative_` is how many variances stand out of the noise's own spectrum:
-    components beyond it are directions of noise. With an account, `share` of what remains in it is spent.
+    `informative_` is how many variances stand out of the noise's own spectrum: components beyond it are directions of
+    noise.
 
+    Examples
+    --------
     >>> random = np.random.default_rng(1)
     >>> rows = random.normal(size=(20_000, 1)) @ [[0.3, 0.3, 0.0]] + 0.01 * random.normal(size=(20_000, 3))
     >>> step = PrivatePCA(1, epsilon=1.0, delta=1e-6).fit(rows)
@@ -107,15 +119,6 @@ class PrivatePCA(PrivateStep):
         self.n_public = n_public
         self.arithmetic = arithmetic
         self.random_state = random_state
-
-    def _check_own(self) -> None:
-        whole = whole_number(self.n_components) and self.n_components >= 1
-        require(whole, "n_components", self.n_components, "a whole number >= 1")
-        number = isinstance(self.row_norm, int | float | np.number) and not isinstance(self.row_norm, bool)
-        require(number and 0 < self.row_norm < math.inf, "row_norm", self.row_norm, "> 0 and finite")
-        for name in ("center", "whiten"):
-            flag = getattr(self, name)
-            require(isinstance(flag, bool | np.bool_), name, flag, "True or False")
 
     @property
     def _constant(self) -> float:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from holdfast._arguments import Seed, checked
 from holdfast._arrays import Floats
 from holdfast._assumption import Assumption
-from holdfast.errors import require
+from holdfast.learn._parameters import POSITIVE, STEP, Parameter, with_parameters
 from holdfast.learn._rows.examples import BLOCK, ArrayExamples
 from holdfast.learn._rows.given_matrix import given_scores
 from holdfast.learn._rows.prepare import pairs_of_bounds
@@ -48,15 +48,28 @@ def box_sums(rows: Floats) -> Floats:
     return total
 
 
+SCALER_PARAMETERS = {
+    "bounds": Parameter(
+        "pair, or one per column",
+        "Declared: one pair (low, high) for all columns or one for each. Values outside are moved to the nearest "
+        "bound, here and in `transform`.",
+    ),
+    "length": Parameter(
+        "float, optional",
+        "The typical Euclidean norm that rows are brought to, so that an estimator of that `row_norm` follows; None "
+        "leaves columns with variance 1.",
+        POSITIVE.optional(),
+    ),
+}
+
+
 @checked
+@with_parameters(STEP | SCALER_PARAMETERS)
 class PrivateScaler(PrivateStep):
     """(x - mean) / spread for each column, from one noisy release of sums and sums of squares.
 
-    `bounds` are declared, one pair (low, high) for all columns or one for each; values outside are moved to the nearest
-    bound, here and in `transform`. Rows are then brought to a typical Euclidean norm of `length`, so that an estimator
-    of that `row_norm` follows; `length=None` leaves columns with variance 1. With an account, `share` of what remains
-    in it is spent: the rest pays for what follows.
-
+    Examples
+    --------
     >>> rows = np.random.default_rng(1).normal([40.0, 30_000.0], [10.0, 8_000.0], size=(5_000, 2))
     >>> step = PrivateScaler([(0, 100), (0, 100_000)], epsilon=1.0, delta=1e-6).fit(rows)
     >>> bool(abs(step.mean_[0] - 40.0) < 2.0)
@@ -90,12 +103,6 @@ class PrivateScaler(PrivateStep):
         self.n_public = n_public
         self.arithmetic = arithmetic
         self.random_state = random_state
-
-    def _check_own(self) -> None:
-        ok = self.length is None or (
-            isinstance(self.length, int | float | np.number) and 0 < self.length < math.inf
-        )
-        require(ok, "length", self.length, "> 0 and finite, or None")
 
     def _rows(self, X: Floats) -> Floats:
         middle, half = self._box()

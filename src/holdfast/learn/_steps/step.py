@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from holdfast._arguments import check_settings, checked
+from holdfast._arguments import checked
 from holdfast._arrays import Floats
 from holdfast._assumption import Assumption
 from holdfast._caution import warn
-from holdfast.errors import AssumptionWarning, FormatError, ParameterError, require
+from holdfast.errors import AssumptionWarning, FormatError, ParameterError
+from holdfast.learn._parameters import Constraint, check_parameters
 from holdfast.learn._rows.examples import ArrayExamples, rounding_of_sum
 from holdfast.learn._rows.given_matrix import given_matrix
 from holdfast.learn._rows.numbers_only import numbers_only
@@ -102,6 +103,7 @@ class PrivateStep(PaidFit, TransformerMixin, BaseEstimator):  # type: ignore[mis
     random_state: Any
     release_: Release[Any]
 
+    _constraints: ClassVar[Mapping[str, Constraint]] = {}
     FORMAT: ClassVar[str]
     THEOREM: ClassVar[str]
     PUBLIC: ClassVar[tuple[str, ...]] = ()
@@ -110,7 +112,6 @@ class PrivateStep(PaidFit, TransformerMixin, BaseEstimator):  # type: ignore[mis
 
     def fit(self, X: Any, y: Any = None, account: Account | None = None) -> Self:
         """Learn from rows; y is not looked at. With `account`, `share` of what remains in it is spent."""
-        check_settings(self)
         self._check(account)
         adjacency = resolve_adjacency(self.adjacency, None if account is None else account.adjacency)
         # Where the number of rows is private, so is that there are none.
@@ -167,27 +168,16 @@ class PrivateStep(PaidFit, TransformerMixin, BaseEstimator):  # type: ignore[mis
         """Release and set what was learned; returns what that assumes."""
         raise NotImplementedError
 
-    def _check_own(self) -> None:
-        """Its own parameters."""
-
     # Steps.
 
     def _check(self, account: Account | None) -> None:
-        require(
-            self.arithmetic in ("strict", "idealised"),
-            "arithmetic",
-            self.arithmetic,
-            "'strict' or 'idealised'",
-        )
-        given = isinstance(self.share, int | float | np.number) and not isinstance(self.share, bool)
-        require(given and 0 < self.share <= 1, "share", self.share, "in (0, 1]")
+        check_parameters(self)
         if account is None:
             limit_of(self.epsilon, self.delta)
         elif self.random_state is not None:
             raise ParameterError(
                 "random_state must be None with an account, which draws the noise; open the account with a seed"
             )
-        self._check_own()
 
     def _value(self) -> dict[str, Any]:
         """What a release stores: format, kind, and all that `transform` needs."""
@@ -231,11 +221,6 @@ class PrivateStep(PaidFit, TransformerMixin, BaseEstimator):  # type: ignore[mis
 def names_after(kind: str, count: int) -> NDArray[Any]:
     """kind0, kind1, ..."""
     return np.asarray([f"{kind}{place}" for place in range(count)], dtype=object)
-
-
-def whole_number(value: Any) -> bool:
-    """A whole number and no truth value."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def lined_up(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

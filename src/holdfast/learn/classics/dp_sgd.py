@@ -8,7 +8,7 @@ inside the Poisson accountant is no proof. Shuffled or fixed-size batches are ne
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -24,6 +24,7 @@ from holdfast.learn._whitening import no_whitening
 from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner
 from holdfast.noise._source import Source
 from holdfast.privacy._account import Account
+from holdfast.privacy._account.request import OptionGroup
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._calibration import calibrate
 from holdfast.privacy._curves.curve import PrivacyCurve
@@ -42,6 +43,38 @@ CALIBRATION = 1e-4
 
 
 @dataclass(frozen=True, kw_only=True)
+class DpSgdOptions(OptionGroup):
+    """What a caller may say of a run; the rate, the number of steps and the clip follow from public quantities."""
+
+    rate: float | None = None
+    steps: int | None = None
+    clip: float | None = None
+    step: float = 4.0
+    momentum: float = 0.0
+    average: float = 0.5
+
+    def __post_init__(self) -> None:
+        require(self.rate is None or 0 < self.rate <= 1, "rate", self.rate, "in (0, 1]")
+        require(self.clip is None or 0 < self.clip < math.inf, "clip", self.clip, "> 0 and finite")
+        _ = DescentSchedule(
+            steps=1 if self.steps is None else self.steps,
+            step=self.step,
+            momentum=self.momentum,
+            average=self.average,
+        )  # which checks the rest
+
+    def as_planned(self, mechanism: SubsampledGaussian, times: int) -> DpSgdOptions:
+        """The rate and the steps of the account's plan, which options may not contradict."""
+        for name, ours, planned in (("rate", self.rate, mechanism.rate), ("steps", self.steps, times)):
+            same = ours is None or ours == planned
+            require(same, name, ours, f"left out or {planned!r}, which the account's plan was made for")
+        return replace(self, rate=mechanism.rate, steps=times)
+
+
+DEFAULT_OPTIONS = DpSgdOptions()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Sgd:
     """Public constants of a run: clip C, rate q, T steps, and what is done with noisy gradients."""
 
@@ -50,14 +83,9 @@ class Sgd:
     rate: float
     steps: int
     clip: float
-    step: float = 4.0
-    momentum: float = 0.0
-    average: float = 0.5
-
-    def __post_init__(self) -> None:
-        require(0 < self.rate <= 1, "rate", self.rate, "in (0, 1]")
-        require(0 < self.clip < math.inf, "clip", self.clip, "> 0 and finite")
-        _ = self.schedule  # which checks the rest
+    step: float
+    momentum: float
+    average: float
 
     @property
     def schedule(self) -> DescentSchedule:
@@ -71,28 +99,20 @@ class Sgd:
         )
 
     @classmethod
-    def of(
-        cls,
-        problem: Problem,
-        *,
-        count: int,
-        rate: float | None = None,
-        steps: int | None = None,
-        clip: float | None = None,
-        **options: float,
-    ) -> Sgd:
+    def of(cls, problem: Problem, *, count: int, options: DpSgdOptions = DEFAULT_OPTIONS) -> Sgd:
         """Defaults from public quantities: batches of 1024 rows, ten epochs, the proved bound as the clip."""
-        if clip is None:
+        if options.clip is None:
             problem.require_lipschitz("dp_sgd without the option clip")
-        chosen = min(0.1, BATCH / count) if rate is None else rate
-        require(0 < chosen <= 1, "rate", chosen, "in (0, 1]")
+        rate = min(0.1, BATCH / count) if options.rate is None else options.rate
         return cls(
             problem=problem,
             count=count,
-            rate=chosen,
-            steps=max(1, round(EPOCHS / chosen)) if steps is None else steps,
-            clip=problem.lipschitz if clip is None else clip,
-            **options,
+            rate=rate,
+            steps=max(1, round(EPOCHS / rate)) if options.steps is None else options.steps,
+            clip=problem.lipschitz if options.clip is None else options.clip,
+            step=options.step,
+            momentum=options.momentum,
+            average=options.average,
         )
 
     @property
@@ -147,9 +167,7 @@ def plan_for(
     *,
     count: int,
     adjacency: Adjacency | str,
-    rate: float | None = None,
-    steps: int | None = None,
-    clip: float | None = None,
+    options: DpSgdOptions = DEFAULT_OPTIONS,
     most: int | None = None,
     arithmetic: Arithmetic = "strict",
 ) -> list[tuple[SubsampledGaussian, int]]:
@@ -157,7 +175,7 @@ def plan_for(
 
     `Account(limit, plan=plan_for(problem, limit, count=n, adjacency="zero_out"), adjacency="zero_out")`
     """
-    sgd = Sgd.of(problem, count=count, rate=rate, steps=steps, clip=clip)
+    sgd = Sgd.of(problem, count=count, options=options)
     world = Adjacency.of(adjacency)
     bound = (count if world.count_is_public else 16 * count) if most is None else most
     return [(sgd.mechanism(limit, most=bound, adjacency=world, arithmetic=arithmetic), sgd.steps)]
@@ -168,12 +186,7 @@ def dp_sgd(
     problem: Problem,
     *,
     account: Account,
-    rate: float | None = None,
-    steps: int | None = None,
-    clip: float | None = None,
-    step: float = 4.0,
-    momentum: float = 0.0,
-    average: float = 0.5,
+    options: DpSgdOptions = DEFAULT_OPTIONS,
     count_bound: int | None = None,
     arithmetic: Arithmetic = "strict",
 ) -> Fit:
@@ -184,17 +197,8 @@ def dp_sgd(
     """
     planned = _planned(account)
     if planned is not None:
-        rate, steps = planned[0].rate, planned[1]
-    sgd = Sgd.of(
-        problem,
-        count=examples.public_count,
-        rate=rate,
-        steps=steps,
-        clip=clip,
-        step=step,
-        momentum=momentum,
-        average=average,
-    )
+        options = options.as_planned(*planned)
+    sgd = Sgd.of(problem, count=examples.public_count, options=options)
     most, assumptions = examples.largest_count(count_bound)
     if planned is None:
         _require_price(account)

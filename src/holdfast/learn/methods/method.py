@@ -23,7 +23,7 @@ from holdfast.learn._problem import Problem
 from holdfast.learn._risk.balance import balanced_penalty
 from holdfast.learn._rows.examples import Examples
 from holdfast.privacy._account import Account, request
-from holdfast.privacy._account.request import Option, check_options, options_of
+from holdfast.privacy._account.request import Option, check_options, keywords_of, options_of
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.release._usefulness import Prospect, influence
@@ -183,13 +183,13 @@ class Learner:
 
     @cached_property
     def options(self) -> tuple[Option, ...]:
-        """What it may be told: the keywords of its function."""
+        """What it may be told: the keywords of its function, and the fields of those that are groups of options."""
         return options_of(self.run)
 
     def fit(self, examples: Examples, problem: Problem, *, account: Account, **options: Any) -> Fit:
         """Check options, rows, problem and account, all of it public; then spend."""
         self.admit(examples, problem, account, options)
-        return self.run(examples, problem, account=account, **options)
+        return self.run(examples, problem, account=account, **keywords_of(options, self.options))
 
     def admit(
         self, examples: Examples, problem: Problem, account: Account, options: Mapping[str, Any]

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 from holdfast._arrays import Floats
 from holdfast._assumption import Assumption
 from holdfast.learn._problem import Problem
 from holdfast.learn._risk.descent import (
     LARGEST_FULL,
+    NO_CHANGES,
     ClippedGradients,
+    DescentChanges,
     DescentSchedule,
-    Preconditioner,
     gaussian_for,
     gaussian_square,
     gradient_clip,
@@ -47,16 +47,7 @@ def noisy_gd(
     *,
     account: Account,
     schedule: DescentSchedule | None = None,
-    preconditioner: Preconditioner | None = None,
-    unit_share: float | None = None,
-    share: float | None = None,
-    floor: float | None = None,
-    ridge: float | None = None,
-    clip: float | None = None,
-    steps: int | None = None,
-    step: float | None = None,
-    momentum: float | None = None,
-    average: float | None = None,
+    changes: DescentChanges = NO_CHANGES,
     count_bound: int | None = None,
     arithmetic: Arithmetic = "strict",
 ) -> Fit:
@@ -64,25 +55,14 @@ def noisy_gd(
 
     Private for every loss of a linear prediction: each release's sensitivity is enforced by clipping. `count_bound`,
     a public bound on the number of rows, enters only the slack for rounding errors of the sums. `schedule` is the
-    rule's answer, where the caller has asked it already; single settings change it.
+    rule's answer, where the caller has asked it already; `changes` are what the caller prefers to it.
     """
     found = whitened_descent(
         examples,
         problem,
         account,
         schedule=schedule,
-        changes={
-            "preconditioner": preconditioner,
-            "unit_share": unit_share,
-            "share": share,
-            "floor": floor,
-            "ridge": ridge,
-            "clip": clip,
-            "steps": steps,
-            "step": step,
-            "momentum": momentum,
-            "average": average,
-        },
+        changes=changes,
         factor=account.adjacency.gradient_factor * examples.unit.max_rows,
         count_bound=count_bound,
         arithmetic=arithmetic,
@@ -126,7 +106,7 @@ def whitened_descent(
     account: Account,
     *,
     schedule: DescentSchedule | None,
-    changes: dict[str, Any],
+    changes: DescentChanges,
     factor: float,
     count_bound: int | None,
     arithmetic: Arithmetic,
@@ -138,7 +118,7 @@ def whitened_descent(
     `factor` is what the schedule's rule divides the signal by; `name` and `moment` are what the charges are called.
     """
     square, count = gaussian_square(account.remaining()), examples.public_count
-    plain = changes["preconditioner"] == "none"
+    plain = changes.preconditioner == "none"
     if schedule is None or plain:
         mu, told = math.sqrt(square), {"count": count, "dimension": problem.dimension}
         schedule = (

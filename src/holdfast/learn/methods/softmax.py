@@ -8,11 +8,11 @@ Objective perturbation, for the softmax under pure epsilon, has its own file.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Literal
+from typing import Literal
 
 from holdfast.errors import ParameterError
 from holdfast.learn._problem import Problem
-from holdfast.learn._risk.descent import Preconditioner
+from holdfast.learn._risk.descent import DescentChanges, Preconditioner
 from holdfast.learn._rows.examples import Examples
 from holdfast.learn.methods.method import Fit, Learner, PublicFacts, Rank, Settings, as_it_is
 from holdfast.learn.methods.noisy_gd import whitened_descent
@@ -55,7 +55,7 @@ def multiclass(
         return dataclasses.replace(found, parameters={"engine": "output", **found.parameters})
     if pure:
         raise ParameterError("engine='noisy_gd' needs delta > 0: its noise is Gaussian; leave engine out")
-    changes = {"preconditioner": preconditioner, "steps": steps, "step": step, "momentum": momentum}
+    changes = DescentChanges(preconditioner=preconditioner, steps=steps, step=step, momentum=momentum)
     return _descent(examples, problem, account, changes, arithmetic=arithmetic)
 
 
@@ -65,7 +65,7 @@ def pure_engine(problem: Problem) -> Engine:
 
 
 def _descent(
-    examples: Examples, problem: Problem, account: Account, changes: dict[str, Any], *, arithmetic: Arithmetic
+    examples: Examples, problem: Problem, account: Account, changes: DescentChanges, *, arithmetic: Arithmetic
 ) -> Fit:
     """Preconditioned by a private second moment (soundness, section 20)."""
     loss = problem.loss

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.ledger._jobs.job import PaidOnce, job_key, kept, once, settled, waiting
+from holdfast.ledger._jobs.job import Job, PaidOnce, job_key, kept, once, settled, waiting
 from holdfast.ledger._jobs.turns import Latest, paid_for
 
-__all__ = ["Latest", "PaidOnce", "job_key", "kept", "once", "paid_for", "settled", "waiting"]
+__all__ = ["Job", "Latest", "PaidOnce", "job_key", "kept", "once", "paid_for", "settled", "waiting"]

@@ -50,6 +50,49 @@ class PaidOnce:
     found: bool
 
 
+@checked
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Job:
+    """A piece of work that is paid for once: how its release is made, and how it is written where it is wanted.
+
+    Parameters
+    ----------
+    key : str
+        Names the work and its account: the same key finds what an earlier run made, or goes on where it stopped.
+    make : callable
+        Makes the release from the account that it is handed.
+    write : callable
+        Writes the release where it is wanted.
+    about : dict, optional
+        What the work asks: a key gives nothing back to work that asks something else.
+    again : bool
+        Whether a key that was written before is made anew and charged anew; else it is refused.
+
+    Examples
+    --------
+    >>> from holdfast.privacy import Laplace
+    >>> from holdfast.release import Release
+    >>> def make(account):
+    ...     return Release.of(account, account.release(Laplace(scale=4.0, l1_sensitivity=1.0), [44]), method="visits")
+    >>> Job(key="sundays", make=make, write=lambda release: release.save("sundays.holdfast")).again
+    False
+    """
+
+    key: str
+    make: Callable[[Account], Release[Any]]
+    write: Callable[[Release[Any]], None]
+    about: Mapping[str, Any] | None = None
+    again: bool = False
+
+    def __post_init__(self) -> None:
+        require(bool(self.key), "key", self.key, "a non-empty text")
+
+    @property
+    def digest(self) -> str:
+        """Of what it asks."""
+        return _digest(self.about or {})
+
+
 def job_key(kind: str, about: Mapping[str, Any]) -> str:
     """A key for work that was given none: the same work has the same one."""
     return f"{kind}-{_digest(about)[:12]}"
@@ -104,27 +147,53 @@ def settled(ledger: Ledger, key: str) -> None:
 def once(
     ledger: Ledger,
     dataset: str,
+    job: Job,
     *,
-    key: str,
-    make: Callable[[Account], Release[Any]],
-    write: Callable[[Release[Any]], None],
-    about: Mapping[str, Any] | None = None,
     limit: PrivacyCurve | None = None,
     adjacency: Adjacency | str | None = None,
     unit: PrivacyUnit | None = None,
     purpose: str = "",
     approver: str = "",
-    again: bool = False,
 ) -> PaidOnce:
     """Make a release and write it, paid from one account; what an earlier run of the key made is not made again.
 
-    `about` is what the work asks: a key gives nothing back to work that asks something else. With `again` a key
-    that was written before is made anew and charged anew; without, it is refused. Without a limit the account
-    takes everything that is left.
+    Parameters
+    ----------
+    ledger : Ledger
+        Pays, and keeps the result until it is written.
+    dataset : str
+        Whose budget pays.
+    job : Job
+        The work, with its key.
+    limit : PrivacyCurve, optional
+        Of the account; without one it takes everything that is left.
+    adjacency, unit : optional
+        The neighbours and the privacy unit that the work is about, which must be those of the dataset.
+    purpose, approver : str
+        Are written into the ledger with the account.
+
+    Returns
+    -------
+    PaidOnce
+        The release, the account that paid, and whether an earlier run had made it.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from holdfast.privacy import Laplace, PureDP
+    >>> from holdfast.release import Release
+    >>> def make(account):
+    ...     return Release.of(account, account.release(Laplace(scale=4.0, l1_sensitivity=1.0), [44]), method="visits")
+    >>> with TemporaryDirectory() as folder, Ledger.create(Path(folder) / "clinic.ledger") as ledger:
+    ...     _ = ledger.dataset("clinic", limit=PureDP(1.0))
+    ...     job = Job(key="sundays", make=make, write=lambda release: release.save(Path(folder) / "sundays.holdfast"))
+    ...     paid = once(ledger, "clinic", job, limit=PureDP(0.25))
+    ...     paid.account, paid.found, ledger.spent("clinic")
+    ('sundays', False, PureDP(epsilon=0.25))
     """
-    require(bool(key), "key", key, "a non-empty text")
-    asked, shelf = _digest(about or {}), Shelf(ledger.path)
-    name = _account_of(ledger, key, asked, again=again)
+    shelf = Shelf(ledger.path)
+    name = _account_of(ledger, job.key, job.digest, again=job.again)
     release = shelf.find(name, paid_by=f"{ledger.id}/{dataset}/{name}")
     found, written = release is not None, False
     if release is None:
@@ -137,19 +206,19 @@ def once(
             unit=unit,
             purpose=purpose,
             approver=approver,
-            about=asked,
+            about=job.digest,
         )
         with _given_back(ledger, account, name):
-            release = make(account)
+            release = job.make(account)
             try:
                 shelf.keep(name, release)
             except OSError:
-                write(release)  # there is no second place; work with keys could still go on if this fails
+                job.write(release)  # there is no second place; work with keys could still go on if this fails
                 written = True
     _close(ledger, name, "the work is done")
     try:
         if not written:
-            write(release)
+            job.write(release)
     except Exception as error:
         raise NotWritten(
             f"the result could not be written ({_cause(error)}) and is kept with the ledger, in "

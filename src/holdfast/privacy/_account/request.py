@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any, Literal, Protocol, Union, get_args, get_origin, get_type_hints
@@ -187,6 +187,13 @@ def _is_number(value: Any) -> bool:
 # it takes by name, with its type and default.
 
 
+class OptionGroup:
+    """Options of a method that belong together: a frozen dataclass, which its function takes as one keyword.
+
+    Users give each by its own name, as they give any option; the object checks itself when it is made of them.
+    """
+
+
 @dataclass(frozen=True)
 class Option:
     """One keyword of a method: its name, its type, and what holds where it is not given."""
@@ -194,6 +201,8 @@ class Option:
     name: str
     kind: Any
     default: Any
+    group: tuple[str, type[OptionGroup]] | None = None
+    """The keyword of the function that holds it, and the kind of that object; None for a keyword of its own."""
 
     def admits(self, value: Any) -> bool:
         """Whether a value is of the declared type; ranges are the method's own business."""
@@ -223,11 +232,42 @@ def options_of(
     ['steps', 'step']
     """
     hints = get_type_hints(function)
-    return tuple(
-        Option(name, hints.get(name, Any), parameter.default)
-        for name, parameter in inspect.signature(function).parameters.items()
-        if parameter.kind is inspect.Parameter.KEYWORD_ONLY and name not in reserved
-    )
+    options: list[Option] = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind is not inspect.Parameter.KEYWORD_ONLY or name in reserved:
+            continue
+        kind = hints.get(name, Any)
+        if isinstance(kind, type) and issubclass(kind, OptionGroup):
+            options += _options_of_group(name, kind)
+        else:
+            options.append(Option(name, kind, parameter.default))
+    return tuple(options)
+
+
+def _options_of_group(keyword: str, kind: Any) -> Iterator[Option]:
+    """One for each field of the group."""
+    hints = get_type_hints(kind)
+    for field in fields(kind):
+        yield Option(field.name, hints[field.name], field.default, (keyword, kind))
+
+
+def keywords_of(given: Mapping[str, Any], declared: tuple[Option, ...]) -> dict[str, Any]:
+    """The keywords of a method's function, from options that were checked: those of a group become its object.
+
+    >>> @dataclass(frozen=True)
+    ... class Steps(OptionGroup):
+    ...     steps: int = 10
+    ...     step: float = 1.0
+    >>> declared = (Option("steps", int, 10, ("pace", Steps)), Option("clip", float, 1.0))
+    >>> keywords_of({"steps": 3, "clip": 2.0}, declared)
+    {'pace': Steps(steps=3, step=1.0), 'clip': 2.0}
+    """
+    groups = {option.name: option.group for option in declared if option.group is not None}
+    keywords: dict[str, Any] = {}
+    for keyword, kind in dict.fromkeys(groups[name] for name in given if name in groups):
+        own = {name: value for name, value in given.items() if groups.get(name) == (keyword, kind)}
+        keywords[keyword] = kind(**own)
+    return keywords | {name: value for name, value in given.items() if name not in groups}
 
 
 def check_options(given: Mapping[str, Any], declared: tuple[Option, ...], *, method: str) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,15 @@ SEP_FEM_THEOREM = (
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Leader:
+    """Who plays the records: a method's name, the noise that perturbs its leader, and its theorem."""
+
+    name: str
+    noise: Perturbation
+    theorem: str
+
+
 def fem(
     data: ExactCounts,
     workload: Workload,
@@ -58,14 +68,12 @@ def fem(
         data,
         workload,
         account=account,
-        method="fem",
-        noise=exponential_noise,
+        leader=FOLLOWED,
         rounds=rounds,
         samples=samples,
         perturbation=perturbation,
         oracle=oracle,
         most_rounds=most_rounds,
-        theorem=THEOREM,
     )
 
 
@@ -89,14 +97,12 @@ def sep_fem(
         data,
         workload,
         account=account,
-        method="sep_fem",
-        noise=separator_noise,
+        leader=SEPARATED,
         rounds=rounds,
         samples=samples,
         perturbation=perturbation,
         oracle=oracle,
         most_rounds=most_rounds,
-        theorem=SEP_FEM_THEOREM,
     )
 
 
@@ -105,14 +111,12 @@ def play(
     workload: Workload,
     *,
     account: Account,
-    method: str,
-    noise: Perturbation,
+    leader: Leader,
     rounds: int | None,
     samples: int,
     perturbation: float,
     oracle: Oracle,
     most_rounds: int,
-    theorem: str,
 ) -> Synthesis:
     """The game of FEM and sepFEM, which differ in the leader's noise."""
     truth = ExactAnswers.of(data, workload)
@@ -131,24 +135,24 @@ def play(
         times=times,
         label="worst queries",
     )
-    leader, records, gaps = RecordObjective(domain=data.domain), [], []
-    with progress(desc=method, total=times) as bar:
+    objective, records, gaps = RecordObjective(domain=data.domain), [], []
+    with progress(desc=leader.name, total=times) as bar:
         for _ in range(times):
             found = best_records(
-                leader,
+                objective,
                 account.source,
-                noise=noise(data.domain, samples, perturbation, account.source),
+                noise=leader.noise(data.domain, samples, perturbation, account.source),
                 oracle=oracle,
             )
             records.append(found.codes)
             gaps.append(found.gap)
             rows = RowsModel(domain=data.domain, codes=found.codes, total=1.0)
             index, sign = truth.chosen(permit.release(truth.signed(truth.layout.answers_of(rows.project))))
-            leader.add(*truth.layout.query(index), sign)
+            objective.add(*truth.layout.query(index), sign)
             bar.update()
     return Synthesis(
         model=RowsModel(domain=data.domain, codes=np.concatenate(records), total=truth.size),
-        theorem=theorem,
+        theorem=leader.theorem,
         parameters={
             "rounds": times,
             "samples": samples,
@@ -195,6 +199,8 @@ def separator_noise(domain: Any, rows: int, scale: float, source: Source) -> Flo
     return np.asarray(laplace @ basis)
 
 
+FOLLOWED = Leader(name="fem", noise=exponential_noise, theorem=THEOREM)
+SEPARATED = Leader(name="sep_fem", noise=separator_noise, theorem=SEP_FEM_THEOREM)
 METHOD = SynthesisMethod(
     name="fem",
     run=fem,

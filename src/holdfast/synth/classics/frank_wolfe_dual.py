@@ -14,7 +14,7 @@ from holdfast.privacy._account.remaining import selection_epsilon
 from holdfast.privacy._mechanisms.selection import Exponential
 from holdfast.synth._exact_counts import SCORE_SENSITIVITY, SINGLE_ROWS, ExactAnswers, ExactCounts
 from holdfast.synth._workload import Workload
-from holdfast.synth.methods.initial_universe import HELD, SHARE, SUPPORT, initial_universe
+from holdfast.synth.methods.initial_universe import DEFAULT_UNIVERSE, UniverseOptions, initial_universe
 from holdfast.synth.methods.measure import best_rounds
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod
 
@@ -30,9 +30,7 @@ def frank_wolfe_dual(
     rounds: int | None = None,
     smoothing: float | None = None,
     most_rounds: int = MOST_ROUNDS,
-    held: int = HELD,
-    support: int = SUPPORT,
-    share: float = SHARE,
+    points: UniverseOptions = DEFAULT_UNIVERSE,
 ) -> Synthesis:
     """Select the worst signed query T times, step towards it in the dual, and release the averaged distribution.
 
@@ -46,7 +44,7 @@ def frank_wolfe_dual(
     good it is.
     """
     truth = ExactAnswers.of(data, workload)
-    begun = initial_universe(data, account=account, held=held, support=support, share=share)
+    begun = initial_universe(data, account=account, options=points)
     universe, rest = begun.universe, begun.account
     times = rounds
     if times is None:

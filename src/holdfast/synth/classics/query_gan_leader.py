@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -19,6 +19,7 @@ from holdfast._progress import progress
 from holdfast.errors import require
 from holdfast.noise._source import Source
 from holdfast.privacy._account import Account
+from holdfast.privacy._account.request import OptionGroup
 from holdfast.synth._certificate import offset
 from holdfast.synth._exact_counts import SINGLE_ROWS, ExactAnswers, ExactCounts
 from holdfast.synth._models.dense import universe_size
@@ -47,6 +48,28 @@ THEOREM = (
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class LeaderTraining(OptionGroup):
+    """What generator plays, how long it learns between two rounds, and from which.
+
+    `recent=None` is historical play: the generator learns from all queries ever drawn.
+    """
+
+    generator: Form = "mixture"
+    components: int = LEADER_COMPONENTS
+    training_steps: int = STEPS
+    recent: int | None = RECENT
+
+    def __post_init__(self) -> None:
+        require_generator(self.generator)
+        require(self.components >= 1, "components", self.components, ">= 1")
+        require(self.training_steps >= 1, "training_steps", self.training_steps, ">= 1")
+        require(self.recent is None or self.recent >= 1, "recent", self.recent, "None or >= 1")
+
+
+DEFAULT_TRAINING = LeaderTraining()
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LeaderTurn:
     """A round as it was played. What it holds is public: a model made of earlier draws, and this round's draws."""
@@ -67,26 +90,19 @@ def query_gan_leader(
     samples: int | None = None,
     step: float | None = None,
     release: Literal["average", "last"] = "average",
-    generator: Form = "mixture",
-    components: int = LEADER_COMPONENTS,
-    training_steps: int = STEPS,
-    recent: int | None = RECENT,
+    training: LeaderTraining = DEFAULT_TRAINING,
     regret_share: float = REGRET_SHARE,
     most_draws: int = MOST_GAME_DRAWS,
 ) -> Synthesis:
     """Draw signed queries from their weights, and train the generator to answer those drawn with more.
 
     Private under every adjacency for units of one row. Rounds, draws and step are planned from public values, so that
-    the game spends its budget. `recent=None` is historical play: the generator learns from all queries ever drawn.
+    the game spends its budget.
     `release="average"` is the mixture of all rounds' generators, of which the bound below speaks; "last" is the last
     one. `regret_share` of the budget buys the payoff of the game, and with it `regret_certificate`: how far the
     mixture's answers are off at most, with confidence 95 %, by the regret of the weights. It is larger than the
     certificate of the rows and speaks of the mixture alone: information.
     """
-    require_generator(generator)
-    require(components >= 1, "components", components, ">= 1")
-    require(training_steps >= 1, "training_steps", training_steps, ">= 1")
-    require(recent is None or recent >= 1, "recent", recent, "None or >= 1")
     require(0 <= regret_share < 1, "regret_share", regret_share, "in [0, 1)")
     truth = ExactAnswers.of(data, workload)
     playing, *paying = account.split(1.0 - regret_share, regret_share) if regret_share else (account,)
@@ -99,11 +115,8 @@ def query_gan_leader(
         step=step,
         most_draws=most_draws,
     )
-    components = components_for(data.domain, components)
-    game = leader_rounds(
-        data, truth, plan, playing, form=generator, components=components, steps=training_steps, recent=recent
-    )
-    turns = list(game)
+    training = replace(training, components=components_for(data.domain, training.components))
+    turns = list(leader_rounds(data, truth, plan, playing, training))
     model = averaged([turn.model for turn in turns]) if release == "average" else turns[-1].model
     told = {} if not paying else regret_certificate(truth, plan, turns, paying[0])
     return Synthesis(
@@ -115,8 +128,8 @@ def query_gan_leader(
             "samples": plan.samples,
             "step": plan.step,
             "release": release,
-            "generator": generator,
-            "components": components,
+            "generator": training.generator,
+            "components": training.components,
             **told,
         },
     )
@@ -139,17 +152,15 @@ def leader_rounds(
     truth: ExactAnswers,
     plan: DualQueryPlan,
     account: Account,
-    *,
-    form: str,
-    components: int,
-    steps: int,
-    recent: int | None,
+    training: LeaderTraining,
 ) -> Iterator[LeaderTurn]:
     """The game, round by round: the generator moves, then queries are drawn and charged, then it learns from them."""
     heads = Heads.of(data.domain)
     # Its first noise is nobody's secret; a run that is resumed begins with the same.
     playing = (
-        new_generator(form, heads, components=components, source=Source(seed=0)) if heads.names else None
+        new_generator(training.generator, heads, components=training.components, source=Source(seed=0))
+        if heads.names
+        else None
     )
     scores = np.zeros(2 * truth.layout.size)
     drawn: list[tuple[int, ...]] = []
@@ -164,8 +175,9 @@ def leader_rounds(
             scores += truth.signed(_answers(truth, model))
             yield LeaderTurn(number=past + 1, model=model, drawn=drawn[-1])
             if playing is not None:
-                payoffs = Payoffs(heads, _signed_queries(truth, drawn[-recent if recent else 0 :]))
-                for _ in range(steps):
+                since = -training.recent if training.recent else 0
+                payoffs = Payoffs(heads, _signed_queries(truth, drawn[since:]))
+                for _ in range(training.training_steps):
                     playing.step(payoffs)
             bar.update()
 

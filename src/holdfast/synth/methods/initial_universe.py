@@ -8,6 +8,7 @@ import numpy as np
 
 from holdfast.errors import require
 from holdfast.privacy._account import Account
+from holdfast.privacy._account.request import OptionGroup
 from holdfast.synth._exact_counts import ExactCounts
 from holdfast.synth._models.dense import universe_size
 from holdfast.synth._models.model import Measurement
@@ -37,25 +38,39 @@ class InitialUniverse:
         return {"universe": kind, "points": self.universe.size}
 
 
+@dataclass(frozen=True, kw_only=True)
+class UniverseOptions(OptionGroup):
+    """How many records are held as they are; how many are drawn where there are more, and what that may spend."""
+
+    held: int = HELD
+    support: int = SUPPORT
+    share: float = SHARE
+
+    def __post_init__(self) -> None:
+        require(0 < self.share < 1, "share", self.share, "in (0, 1)")
+        require(self.support >= 1, "support", self.support, ">= 1")
+
+
+DEFAULT_UNIVERSE = UniverseOptions()
+
+
 def initial_universe(
-    data: ExactCounts, *, account: Account, held: int = HELD, support: int = SUPPORT, share: float = SHARE
+    data: ExactCounts, *, account: Account, options: UniverseOptions = DEFAULT_UNIVERSE
 ) -> InitialUniverse:
     """All records if there are at most `held`; else `support` records with independent, noisy columns.
 
     Which of the two depends on the declared domain only. A sample can say nothing about records it does not hold:
     quote the certificate (soundness, section 10), not the theorem for the whole universe.
     """
-    require(0 < share < 1, "share", share, "in (0, 1)")
-    require(support >= 1, "support", support, ">= 1")
-    if universe_size(data.domain) <= held:
-        return InitialUniverse(universe=AllCells(data.domain, most_cells=held), account=account)
-    for_tables, rest = account.split(share, round(1.0 - share, 12))
+    if universe_size(data.domain) <= options.held:
+        return InitialUniverse(universe=AllCells(data.domain, most_cells=options.held), account=account)
+    for_tables, rest = account.split(options.share, round(1.0 - options.share, 12))
     one_way = measure_tables(
         data, [(name,) for name in data.names], account=for_tables, label="one-way tables"
     )
     model = independent_start(one_way, float(max(1, data.public_count)))
     return InitialUniverse(
-        universe=SampledSupport(data.domain, model.sample(support, account.source)),
+        universe=SampledSupport(data.domain, model.sample(options.support, account.source)),
         account=rest,
         measurements=one_way,
     )

@@ -18,7 +18,7 @@ from holdfast._assumption import Assumption
 from holdfast.data._sensitivity import counts_l2
 from holdfast.errors import ParameterError
 from holdfast.privacy._account import Account
-from holdfast.privacy._account.request import Option, admit, check_options, options_of
+from holdfast.privacy._account.request import Option, admit, check_options, keywords_of, options_of
 from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.synth._exact_counts import ExactCounts
@@ -215,7 +215,7 @@ class SynthesisMethod:
 
     @property
     def options(self) -> tuple[Option, ...]:
-        """What its function may be told beside the data: its keywords, with types and defaults."""
+        """What its function may be told beside the data: its keywords, and the fields of groups of options."""
         return options_of(self.run)
 
     @property
@@ -246,7 +246,7 @@ class SynthesisMethod:
         self._require_currency(account)
         self._require_held(data.domain)
         workload.check(data.table.schema)
-        return self.run(data, workload, account=account, **options)
+        return self.run(data, workload, account=account, **keywords_of(options, self.options))
 
     def _require_currency(self, account: Account) -> None:
         """An account that cannot pay for a method's selections would stop it after its measurements were paid."""

@@ -28,7 +28,7 @@ from holdfast.synth._models.graphical.estimation import estimate_model, log_shar
 from holdfast.synth._models.graphical.junction_tree import Triangulation
 from holdfast.synth._models.universe import Universe
 from holdfast.synth._workload import Workload
-from holdfast.synth.methods.initial_universe import HELD, SHARE, SUPPORT, initial_universe
+from holdfast.synth.methods.initial_universe import DEFAULT_UNIVERSE, HELD, UniverseOptions, initial_universe
 from holdfast.synth.methods.measure import ROUNDING, best_rounds, measure_tables, total_of
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisRank, SynthesisTask
 
@@ -60,9 +60,7 @@ def mwem(
     factored: bool | None = None,
     passes: int = PASSES,
     most_rounds: int = MOST_ROUNDS,
-    held: int = HELD,
-    support: int = SUPPORT,
-    share: float = SHARE,
+    points: UniverseOptions = DEFAULT_UNIVERSE,
     most_cells: int = MOST_CELLS,
 ) -> Synthesis:
     """Select the query that the weights answer worst, measure it, and move the weights to agree with what was measured.
@@ -72,11 +70,11 @@ def mwem(
     The average of the rounds is released. On domains too large to hold, `factored` (the default there) selects whole
     tables and keeps a graphical model of those measured; `factored=False` runs on a sampled support instead.
     """
-    large = universe_size(data.domain) > held
+    large = universe_size(data.domain) > points.held
     if factored or (factored is None and large and measure):
         return mwem_factored(data, workload, account=account, rounds=rounds, most_cells=most_cells)
     truth = ExactAnswers.of(data, workload)
-    begun = initial_universe(data, account=account, held=held, support=support, share=share)
+    begun = initial_universe(data, account=account, options=points)
     universe, rest = begun.universe, begun.account
     # Half of the budget selects, where the rest measures.
     shares = rest.split(0.5, 0.5) if measure else (rest,)

@@ -13,7 +13,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,21 +21,24 @@ from holdfast._arguments import Seed, checked
 from holdfast._arrays import Floats
 from holdfast.audit._bounds import multi_run
 from holdfast.audit._bounds.normal_scores import NormalScores
-from holdfast.audit._findings.transcripts import BOUNDS, Transcripts
-from holdfast.audit._power import Design
-from holdfast.audit._result import AuditResult, Rows, claimed_adjacency, claimed_delta, describe_scores
+from holdfast.audit._designs.question import Question
+from holdfast.audit._findings.transcripts import Transcripts
+from holdfast.audit._power import PowerBasis
+from holdfast.audit._result import AuditResult, describe_scores
 from holdfast.errors import HoldfastError, ParameterError, require
 from holdfast.noise._source import Source
 from holdfast.privacy._account import Account
 from holdfast.privacy._account.witness import Draw, TapeEnded, Witness, replaying
-from holdfast.privacy._adjacency import Adjacency
-from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.privacy._guarantee import Guarantee
 from holdfast.privacy._mechanisms.gaussian import Gaussian
 from holdfast.privacy._rounding import difference
 
 Train = Callable[[Any, Account], Any]
 """The code under audit: it draws whatever it releases from the account that it is handed."""
+Bound = Literal["clopper-pearson", "gaussian"]
+RUNS = 4000
+"""On each table, where nothing is said."""
+FEWEST_RUNS = 64
 PILOT = 4
 """Runs on each table that say what one costs; they are not counted."""
 APART = 1e6
@@ -60,111 +63,134 @@ class Budget:
         return f"{self.runs} runs on each of two tables, about {self.seconds:.0f} CPU seconds"
 
 
-def transcript_audit(
-    train: Train,
-    pair: tuple[Any, Any],
-    *,
-    claim: Guarantee | PrivacyCurve,
-    adjacency: Adjacency | str | None = None,
-    currency: str | None = None,
-    group: int = 1,
-    bound: str = "clopper-pearson",
-    delta: float | None = None,
-    runs: int = 4000,
-    seconds: float | None = None,
-    rows: Rows = "real",
-    seed: Seed | None = None,
-    announce: Callable[[Budget], None] = lambda budget: None,
-    progress: Callable[[int, int], None] = lambda done, total: None,
-) -> AuditResult:
-    """Run `train` many times on each of two neighbouring tables, and hold the transcripts against the claim.
+@checked
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Transcript:
+    """Run code that draws from an account many times on each of two neighbouring tables, and compare its transcripts.
 
-    `pair` are two tables that differ in one record, or in a `group` of them: the claim is then held against them as its
-    promise for such groups, which shows more in fewer runs. `currency` is that of the accounts that `train` is handed,
-    whose limit is the claim. `runs` are made on each table, fewer if they would take more than so many CPU `seconds`;
-    `announce` hears of the budget before the first counted run. The first tenth of the runs chooses two thresholds, the
-    others are counted at them.
+    `data` of the audit are two public tables that differ in one record, or in a `group` of them; `train` takes a table
+    and an account, from which it draws all its noise. The first tenth of the runs chooses two thresholds, the others
+    are counted at them. It notices most of all designs.
+
+    Parameters
+    ----------
+    runs : int
+        How many runs on each table, 64 at least.
+    seconds : float, optional
+        How many CPU seconds the audit may take: it then makes fewer runs.
+    currency : str, optional
+        What the accounts count in that `train` is handed; their limit is the claim.
+    group : int
+        In how many records the tables differ. The claim is held against them as its promise for such groups, which
+        shows more in fewer runs.
+    bound : {"clopper-pearson", "gaussian"}
+        "clopper-pearson" counts errors, "gaussian" is the non-central t of scores that are normal: an estimate unless
+        that was checked.
+    announce : callable, optional
+        Hears of the `Budget` before the first counted run.
+
+    Examples
+    --------
+    >>> from holdfast.audit import audit
+    >>> from holdfast.privacy import Gaussian, GaussianDP
+    >>> def train(table, account):
+    ...     return account.release(Gaussian(sigma=1.0, l2_sensitivity=1.0), table)
+    >>> design = Transcript(runs=100, currency="gdp")
+    >>> pair = np.array([1.0]), np.array([0.0])
+    >>> result = audit(
+    ...     train, pair, claim=GaussianDP(1.0), adjacency="replace", delta=1e-5, design=design, rows="public", seed=1
+    ... )
+    >>> result.verdict(GaussianDP(1.0))
+    'consistent'
     """
-    relation, shown_delta = claimed_adjacency(claim, adjacency), claimed_delta(claim, delta)
-    require(isinstance(pair, tuple) and len(pair) == 2, "data", type(pair).__name__, "a pair of tables")
-    require(bound in BOUNDS, "bound", bound, f"one of {', '.join(BOUNDS)} for transcript")
-    require(runs >= 64, "runs", runs, ">= 64")
-    require(seconds is None or seconds > 0, "seconds", seconds, "> 0")
-    require(isinstance(group, int) and group >= 1, "group", group, "an integer >= 1")
-    curve = claim.curve if isinstance(claim, Guarantee) else claim
-    game = _Game(train=train, pair=pair, opened=_opening(claim, relation, currency), seeds=Source(seed))
-    budget = _planned(game, runs, seconds)
-    announce(budget)
-    scores = np.empty((2, budget.runs))
-    for place in range(budget.runs):
-        for world in (0, 1):
-            scores[world, place] = game.score(world)
-        progress(place + 1, budget.runs)
-    cut = max(32, math.ceil(CHOOSING * budget.runs))
-    chosen = _thresholds(scores[:, :cut], delta=shown_delta, counted=budget.runs - cut)
-    largest, furthest = (
-        multi_run.at_threshold(scores[0, cut:], scores[1, cut:], threshold=threshold) for threshold in chosen
-    )
-    normal = NormalScores.of(scores[0, cut:], scores[1, cut:], checked=game.normal_by_construction())
-    # The means of likelihood ratios of normal laws are mu^2 apart; for what power says, all runs may be looked at.
-    apart = float(scores[0].mean() - scores[1].mean())
-    return AuditResult(
-        finding=Transcripts(
-            errors=largest,
-            against=furthest,
-            scores=normal,
-            distance=game.distance / group,
-            group=group,
-            bound=bound,  # type: ignore[arg-type]
-        ),
-        delta=shown_delta,
-        coins="holdfast",
-        adjacency=relation,
-        planted=f"{budget.runs} runs on each of two public tables that differ in {group} record{'s' * (group > 1)}",
-        scores=describe_scores(scores[:, cut:].ravel(), np.repeat([True, False], budget.runs - cut)),
-        rows=rows,
-        design=Design(
-            claim=curve,
-            interference=0.0 if apart > 0.0 else math.inf,
-            measured=True,
-            runs=budget.runs,
-            mu=math.sqrt(apart) if apart > 0.0 else None,
-        ),
-    )
 
+    runs: int = RUNS
+    seconds: float | None = None
+    currency: str | None = None
+    group: int = 1
+    bound: Bound = "clopper-pearson"
+    announce: Callable[[Budget], None] | None = None
 
-def _opening(
-    claim: Guarantee | PrivacyCurve, adjacency: Adjacency, currency: str | None
-) -> Callable[[], Account]:
-    """How an account for one run is opened; the limit is translated once."""
-    limit = claim.curve if isinstance(claim, Guarantee) else claim
-    unit = claim.unit if isinstance(claim, Guarantee) else None
-    first = Account(limit, adjacency=adjacency, unit=unit, currency=currency)
-    cost = first.currency.limit(limit)
-    return lambda: Account(limit, adjacency=adjacency, unit=unit, currency=currency, translated=cost)
+    def __post_init__(self) -> None:
+        require(self.runs >= FEWEST_RUNS, "runs", self.runs, f">= {FEWEST_RUNS}")
+        require(self.seconds is None or self.seconds > 0, "seconds", self.seconds, "> 0")
+        require(self.group >= 1, "group", self.group, "an integer >= 1")
 
-
-def _planned(game: _Game, runs: int, seconds: float | None) -> Budget:
-    """The number of runs that the budget allows, from what a few of them cost; fixed before any is counted."""
-    game.score(0)  # the first run of all pays for imports and caches
-    start = time.process_time()
-    for _ in range(PILOT):
-        game.score(0)
-        game.score(1)
-    each = (time.process_time() - start) / PILOT
-    if game.coins.asked:
-        raise ParameterError(
-            "train must draw nothing but noise from its account for kind='transcript', got one that draws secret coins "
-            "(batches, orders): the likelihood of a transcript would be an average over them; use kind='multi-run'"
+    def answer(self, train: Train, data: Any, question: Question) -> AuditResult:
+        """Run `train` on both tables of `data`, and hold the transcripts against the `question`."""
+        require(isinstance(data, tuple) and len(data) == 2, "data", type(data).__name__, "a pair of tables")
+        game = _Game(train=train, pair=data, opened=self._opening(question), seeds=question.source)
+        budget = self._budget(game)
+        if self.announce is not None:
+            self.announce(budget)
+        scores = np.empty((2, budget.runs))
+        for place in range(budget.runs):
+            for world in (0, 1):
+                scores[world, place] = game.score(world)
+            question.progress(place + 1, budget.runs)
+        cut = max(32, math.ceil(CHOOSING * budget.runs))
+        thresholds = _thresholds(scores[:, :cut], delta=question.delta, counted=budget.runs - cut)
+        largest, furthest = (
+            multi_run.at_threshold(scores[0, cut:], scores[1, cut:], threshold=threshold)
+            for threshold in thresholds
         )
-    allowed = runs if seconds is None else min(runs, int(seconds / max(each, 1e-9)))
-    require(
-        allowed >= 64,
-        "seconds",
-        seconds,
-        f"enough for 64 runs on each table, about {64 * each:.1f} CPU seconds",
-    )
-    return Budget(runs=allowed, seconds=allowed * each)
+        normal = NormalScores.of(scores[0, cut:], scores[1, cut:], checked=game.normal_by_construction())
+        # The means of likelihood ratios of normal laws are mu^2 apart; for what power says, all runs may be looked at.
+        apart = float(scores[0].mean() - scores[1].mean())
+        records = f"{self.group} record{'s' * (self.group > 1)}"
+        return AuditResult(
+            finding=Transcripts(
+                errors=largest,
+                against=furthest,
+                scores=normal,
+                distance=game.distance / self.group,
+                group=self.group,
+                bound=self.bound,
+            ),
+            delta=question.delta,
+            coins="holdfast",
+            adjacency=question.adjacency,
+            planted=f"{budget.runs} runs on each of two public tables that differ in {records}",
+            scores=describe_scores(scores[:, cut:].ravel(), np.repeat([True, False], budget.runs - cut)),
+            rows=question.rows or "real",
+            basis=PowerBasis(
+                claim=question.curve,
+                interference=0.0 if apart > 0.0 else math.inf,
+                measured=True,
+                runs=budget.runs,
+                mu=math.sqrt(apart) if apart > 0.0 else None,
+            ),
+        )
+
+    def _opening(self, question: Question) -> Callable[[], Account]:
+        """How an account for one run is opened; the limit is translated once."""
+        limit, adjacency = question.curve, question.adjacency
+        unit = question.claim.unit if isinstance(question.claim, Guarantee) else None
+        first = Account(limit, adjacency=adjacency, unit=unit, currency=self.currency)
+        cost = first.currency.limit(limit)
+        return lambda: Account(limit, adjacency=adjacency, unit=unit, currency=self.currency, translated=cost)
+
+    def _budget(self, game: _Game) -> Budget:
+        """The number of runs that are affordable, from what a few of them cost; fixed before any is counted."""
+        game.score(0)  # the first run of all pays for imports and caches
+        start = time.process_time()
+        for _ in range(PILOT):
+            game.score(0)
+            game.score(1)
+        each = (time.process_time() - start) / PILOT
+        if game.coins.asked:
+            raise ParameterError(
+                "train must draw nothing but noise from its account for a Transcript, got one that draws secret coins "
+                "(batches, orders): the likelihood of a transcript would be an average over them; use ManyRuns"
+            )
+        allowed = self.runs if self.seconds is None else min(self.runs, int(self.seconds / max(each, 1e-9)))
+        require(
+            allowed >= FEWEST_RUNS,
+            "seconds",
+            self.seconds,
+            f"enough for {FEWEST_RUNS} runs on each table, about {FEWEST_RUNS * each:.1f} CPU seconds",
+        )
+        return Budget(runs=allowed, seconds=allowed * each)
 
 
 class _Coins(Source):

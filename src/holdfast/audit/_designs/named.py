@@ -1,0 +1,42 @@
+"""Designs by name and flat settings, as options of a command and lines of a plan give them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from holdfast.audit._designs import AuditDesign, ManyRuns, OneRun, Sequential, Transcript
+from holdfast.audit._designs.one_run import CANARIES
+from holdfast.errors import ParameterError
+
+DESIGNS: dict[str, type[OneRun] | type[ManyRuns] | type[Sequential] | type[Transcript]] = {
+    "one-run": OneRun,
+    "multi-run": ManyRuns,
+    "sequential": Sequential,
+    "transcript": Transcript,
+}
+
+
+def settings_of(name: str) -> frozenset[str]:
+    """What a design may be told, by its name."""
+    return frozenset(field.name for field in dataclasses.fields(DESIGNS[name]))
+
+
+def named_design(name: str, settings: Mapping[str, Any]) -> AuditDesign:
+    """The design with the settings that are not None; one that another design takes is refused by its name.
+
+    >>> named_design("multi-run", {"runs": 100, "seconds": None}).runs
+    100
+    >>> named_design("multi-run", {"seconds": 60.0})
+    Traceback (most recent call last):
+    ...
+    holdfast.errors.ParameterError: seconds must be left out for multi-run (it is for transcript), got seconds=60.0
+    """
+    told = {key: value for key, value in settings.items() if value is not None}
+    for key in sorted(told.keys() - settings_of(name)):
+        takers = " and ".join(other for other in DESIGNS if key in settings_of(other))
+        raise ParameterError(
+            f"{key} must be left out for {name} (it is for {takers}), got {key}={told[key]!r}"
+        )
+    return DESIGNS[name](**({"canaries": CANARIES} | told if name == "one-run" else told))
