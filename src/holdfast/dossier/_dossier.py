@@ -33,6 +33,7 @@ from holdfast.dossier._record import (
     file_digest,
     payment,
 )
+from holdfast.dossier._renderer import renderer
 from holdfast.dossier._section import Audience, visible
 from holdfast.dossier._utility import Accuracy
 from holdfast.errors import require
@@ -155,7 +156,6 @@ class Dossier:
     def record(self) -> Record:
         """Everything the page says."""
         import holdfast
-        from holdfast.dossier._page import renderer
 
         releases = self.releases
         names = self.names or [

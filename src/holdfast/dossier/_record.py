@@ -26,9 +26,8 @@ from holdfast.release import Provenance, Release
 from holdfast.release._certificate import Certificate
 from holdfast.release._release import STRANGE
 
-FORMAT = "holdfast-dossier/3"
-OLDER = ("holdfast-dossier/1", "holdfast-dossier/2")
-"""Formats of earlier versions: their records lack fields that came later, and hold nothing that went away."""
+FORMAT = "holdfast-dossier/1"
+"""Its number rises whenever a version makes another record of the same sources."""
 _VOIDING = (STRANGE, UNREGISTERED, "not holdfast's own", "from the data")
 """Texts in assumptions under which, where they fail, nothing is left of the promise."""
 
@@ -195,25 +194,16 @@ class Record(Section):
 
     @classmethod
     def from_json(cls, data: Any) -> Self:
-        """The record that `to_json` wrote, now or in an earlier version; `FormatError` for anything more or less."""
-        made = super().from_json(data)
-        if made.format not in (FORMAT, *OLDER):
-            raise FormatError(f"a stored record has the format {FORMAT} or an older one")
-        if not _holds(made.to_json(), data, older=made.format in OLDER):
-            raise FormatError("a stored record holds what this version does not know")
-        return made
-
-
-def _holds(made: Any, written: Any, *, older: bool) -> bool:
-    """Whether what was read is what was written; an older record may lack what came later."""
-    match made, written:
-        case dict(), dict():
-            same = written.keys() <= made.keys() if older else written.keys() == made.keys()
-            return same and all(_holds(made[key], written[key], older=older) for key in written)
-        case list(), list():
-            pairs = zip(made, written, strict=False)
-            return len(made) == len(written) and all(_holds(a, b, older=older) for a, b in pairs)
-    return bool(made == written)
+        """The record that `to_json` wrote; `FormatError` for another format, and for anything more or less."""
+        if isinstance(data, Mapping) and data.get("format") != FORMAT:
+            raise FormatError(
+                f"the record has the format {str(data.get('format'))[:60]!r}, this holdfast reads {FORMAT}; "
+                "use a version that reads it"
+            )
+        record = super().from_json(data)
+        if record.to_json() != data:
+            raise FormatError("a stored record lacks a field, or holds one that it does not have")
+        return record
 
 
 # Sections whose sources are a release and the ledger that paid for it.
