@@ -512,7 +512,7 @@ def check_origin(record: Any, renderer: str) -> str:
     )
     wanted, known = PUBLISHED.get(version, (PAGE_FORMAT if version == VERSION else "", ""))
     if version == VERSION:
-        known = renderer or known
+        known = known or renderer
     require(
         form == wanted if wanted else re.fullmatch("holdfast-dossier/[1-9][0-9]{0,5}", str(form)),
         f"holdfast {version} writes the format {wanted or 'holdfast-dossier and a number'}, "

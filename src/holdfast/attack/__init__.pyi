@@ -36,6 +36,5 @@ from ._rows.disclosure_result import DisclosureResult as DisclosureResult
 from ._rows.released_rows import ReleasedRows as ReleasedRows
 from ._rows.released_rows import RowsAttack as RowsAttack
 from ._rows.released_rows import RowsCase as RowsCase
-from ._rows.released_rows import Seen as Seen
 from ._rows.shadow_release import shadow_release as shadow_release
 from ._rows.synthetic_membership import synthetic_membership as synthetic_membership

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from holdfast._arguments import checked
+from holdfast._arguments import checked, require_format
 from holdfast._extensions import UNREGISTERED
 from holdfast.dossier._evidence import Attempt, Picture
 from holdfast.dossier._promise import Chapter, Promise, stored_guarantee
@@ -195,11 +195,7 @@ class Record(Section):
     @classmethod
     def from_json(cls, data: Any) -> Self:
         """The record that `to_json` wrote; `FormatError` for another format, and for anything more or less."""
-        if isinstance(data, Mapping) and data.get("format") != FORMAT:
-            raise FormatError(
-                f"the record has the format {str(data.get('format'))[:60]!r}, this holdfast reads {FORMAT}; "
-                "use a version that reads it"
-            )
+        require_format("record of a page", data, FORMAT)
         record = super().from_json(data)
         if record.to_json() != data:
             raise FormatError("a stored record lacks a field, or holds one that it does not have")

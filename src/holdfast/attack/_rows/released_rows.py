@@ -186,7 +186,3 @@ def opened(rows: Any, schema: Schema | None) -> tuple[Any, Schema | None, Guaran
 
     released = SyntheticContents.of_value(rows.value)
     return released.table, released.schema if schema is None else schema, rows.guarantee
-
-
-Seen = ReleasedRows
-"""A former name, which the room still exports."""

@@ -88,7 +88,3 @@ def all_right(finding: Finding) -> Finding | None:
 def is_number(value: object) -> bool:
     """Whether a summary value can be stored."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
-
-
-Sequence = AnytimeGuesses
-"""A former name, which the room still exports."""
