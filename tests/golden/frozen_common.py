@@ -35,7 +35,6 @@ DEEP: dict[str, str] = {
     "Softmax": "holdfast.learn._problem.losses",
     "OneVsAll": "holdfast.learn._problem.losses",
     "Certificate": "holdfast.release._certificate",
-    "poisson_amplified": "holdfast.privacy._amplification",
 }
 """Names that no room exports, with the file they live in: a move changes this list and nothing else here."""
 
