@@ -21,11 +21,10 @@ import math
 import re
 import sys
 import zipfile
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path, PurePosixPath
 from statistics import NormalDist
-from typing import Any
+from typing import Any, NamedTuple
 
 MOST_BYTES = 256 * 2**20
 ZERO = "0" * 64
@@ -462,8 +461,7 @@ def number(value: Any) -> Fraction:
 # The page.
 
 
-@dataclass
-class Judgement:
+class Judgement(NamedTuple):
     """What holds, and what kept the page from being judged; without the second all was checked."""
 
     holds: list[str]
@@ -750,24 +748,22 @@ def verify(
     try:
         key = Key(public_key)
         entries = Extract(parsed(read(extract), "the extract"), key)
-        found = Judgement(
-            [f"the extract is signed: {len(entries.entries)} entries up to {entries.number}"], []
-        )
+        holds = [f"the extract is signed: {len(entries.entries)} entries up to {entries.number}"]
         loaded = []
         for path in releases:
             data = read(path)
             loaded.append((path.name, sha256(data), archive(data)))
         closings = [check_release(*one, entries) for one in loaded]
-        found.holds += [
+        holds += [
             f"{name}: closed by the ledger, with the promise and all charges of its account"
             for name, _, _ in loaded
         ]
         known = renderer_of(renderer) if renderer else ""
-        closed, found.not_judged = check_page(read(page), loaded, entries, known)
-        says = "it says what release and ledger say" if not found.not_judged else "it is not judged"
-        found.holds.append(f"{page.name}: closed by the ledger as entry {closed['number']}, and {says}")
+        closed, not_judged = check_page(read(page), loaded, entries, known)
+        says = "it says what release and ledger say" if not not_judged else "it is not judged"
+        holds.append(f"{page.name}: closed by the ledger as entry {closed['number']}, and {says}")
         check_approvals(closings, entries, key)
-        found.holds.append("every approver who is named signed")
+        holds.append("every approver who is named signed")
     except (
         AttributeError,
         IndexError,
@@ -779,7 +775,7 @@ def verify(
         zipfile.BadZipFile,
     ) as error:
         raise Wrong(f"a file lacks a field, or has one of the wrong kind ({type(error).__name__})") from error
-    return found
+    return Judgement(holds, not_judged)
 
 
 def main() -> int:

@@ -63,7 +63,9 @@ def test_a_valid_bound_on_randomised_response_is_below_the_truth(kind: Kind, eps
     "finding",
     [
         GaussianGuesses(canaries=1000, guesses=500, correct=490),
-        Trainings(errors=ErrorRates(false_alarms=9, without=500, misses=9, with_canary=500), bound="gaussian"),
+        Trainings(
+            errors=ErrorRates(false_alarms=9, without=500, misses=9, with_canary=500), bound="gaussian"
+        ),
     ],
     ids=["one run", "many runs"],
 )

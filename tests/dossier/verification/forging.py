@@ -397,7 +397,7 @@ def _page_again(case: Case, made: Sequence[LedgerEntry]) -> Tree:
 def close_again(case: Case, *, key: Path | None) -> None:
     """Append closings of a forged release and page to the true ledger; sign them if there is a key."""
     made = Release.load(case.release)
-    record = Record.from_json(record_of(case.page.read_text(encoding="utf-8")))
+    written = record_of(case.page.read_text(encoding="utf-8"))
     with Ledger.open(case.ledger, check="nothing") as ledger:
         with ledger._store.writing() as chain:
             old = next(entry for entry in entries_of(case.ledger) if entry.kind == "release")
@@ -407,9 +407,9 @@ def close_again(case: Case, *, key: Path | None) -> None:
             )
         ledger.close_page(
             case.page.read_bytes(),
-            title=record.title,
-            audience=record.audience,
-            releases=[one.sha256 for one in record.releases],
+            title=written["title"],
+            audience=written["audience"],
+            releases=[one["sha256"] for one in written["releases"]],
         )
         if key is not None:
             ledger.sign(key)

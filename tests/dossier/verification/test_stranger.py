@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.dossier._renderer import renderer
 from tests.dossier.verification import forging
 from tests.dossier.verification.forgeries import extracted, passes_stranger, stranger
 from tests.paths import ROOT
@@ -35,8 +36,9 @@ def test_a_stranger_finds_what_is_sound_sound(tmp_path: Path) -> None:
     case = forging.sound(tmp_path / "sound")
     extract = extracted(case, case.key, tmp_path / "extract.json")
     assert extract is not None
-    told = stranger().verify(case.page, [case.release], extract, case.public)
-    assert any("closed by the ledger as entry" in line for line in told)
+    found = stranger().verify(case.page, [case.release], extract, case.public, renderer=renderer())
+    assert any("closed by the ledger as entry" in line for line in found.holds)
+    assert not found.not_judged
     data = json.loads(extract.read_text(encoding="utf-8"))
     data["entries"] = data["entries"][:-1]
     extract.write_text(json.dumps(data), encoding="utf-8")
