@@ -316,19 +316,17 @@ def write_ledger(path: Path, entries: Sequence[LedgerEntry]) -> None:
     sql.close()
 
 
-@dataclass(frozen=True)
-class Draft:
+class Draft(Ledger):
     """A ledger that is being forged, as far as it has come: what a page is made from."""
 
-    id: str
-    entries: tuple[LedgerEntry, ...]
-    read_only: bool = True
+    def __init__(self, entries: Sequence[LedgerEntry]) -> None:
+        self.id, self.entries = str(entries[0].body["ledger"]), tuple(entries)
 
     @property
     def head(self) -> str:
         return [entry for entry in self.entries if entry.must_last][-1].hash
 
-    def history(self) -> tuple[LedgerEntry, ...]:
+    def history(self, *, dataset: str | None = None, account: str | None = None) -> tuple[LedgerEntry, ...]:
         return self.entries
 
 
@@ -376,10 +374,9 @@ def rehash(
 def _page_again(case: Case, made: Sequence[LedgerEntry]) -> Tree:
     """The page that a forged ledger would have closed, and what its entry says."""
     said = Record.from_json(record_of(case.page.read_text(encoding="utf-8")))
-    draft: Any = Draft(id=made[0].body["ledger"], entries=tuple(made))
     again = Dossier.of_files(
         [case.release],
-        ledger=draft,
+        ledger=Draft(made),
         audits=[audit()],
         title=said.title,
         tables=_bars(case, said.tables),

@@ -232,7 +232,7 @@ def read_by_an_officer(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[s
 
 SOFTENED: dict[str, Callable[[Any], Any]] = {
     "releases: a unit": lambda r: r["releases"][0]["certificates"][0].update(unit="records"),
-    "releases: no unit": lambda r: r["releases"][0]["certificates"][0].pop("unit"),
+    "releases: no unit": lambda r: r["releases"][0]["certificates"][0].update(unit=""),
     "releases: the noisiest measurement": lambda r: r["releases"][0]["utility"]["rows"][0].update(worst=1.0),
     "releases: how often": lambda r: r["releases"][0]["utility"]["rows"][0].update(times=1),
     "releases: a marginal": lambda r: r["releases"][0]["utility"]["rows"].clear(),
