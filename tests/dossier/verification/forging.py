@@ -410,3 +410,53 @@ def close_again(case: Case, *, key: Path | None) -> None:
         )
         if key is not None:
             ledger.sign(key)
+
+
+# What a page says of its maker.
+
+
+LATER = "1000.0.0"
+"""A version that may come one day."""
+FORGED_MAKERS: dict[str, dict[str, Any]] = {
+    "format 0": {"format": "holdfast-dossier/0"},
+    "format 2": {"format": "holdfast-dossier/2"},
+    "format 3": {"format": "holdfast-dossier/3"},
+    "another family": {"format": "holdfast-release/1"},
+    "no format": {"format": ...},
+    "format null": {"format": None},
+    "another renderer": {"renderer": "0" * 64},
+    "no hash": {"renderer": "the one of holdfast"},
+    "no renderer": {"renderer": ...},
+    "an earlier version": {"holdfast": "0.0.1"},
+    "an earlier version and format": {"holdfast": "0.0.9", "format": "holdfast-dossier/3"},
+    "a version in the making": {"holdfast": "1000.0.0.dev0"},
+    "half a number": {"holdfast": "1000.0"},
+    "another spelling": {"holdfast": "01000.0.0"},
+    "no number": {"holdfast": "the newest"},
+    "no version": {"holdfast": ...},
+    "a later version without a format": {"holdfast": LATER, "format": "holdfast-dossier/0"},
+    "a later version without a renderer": {"holdfast": LATER, "renderer": "none"},
+    "an unknown field": {"certified": "by nobody"},
+    "a later version and an unknown field": {"holdfast": LATER, "certified": "by nobody"},
+    "a missing field": {"doubts": ...},
+    "a later version and a missing field": {"holdfast": LATER, "not_tested": ...},
+}
+"""Fields that no version writes into a record, or not together; `...` stands for a field that is left out."""
+
+
+def relabel(case: Case, **fields: Any) -> None:
+    """Write other fields into the embedded record, and seal, close and sign the page again."""
+    text = case.page.read_text(encoding="utf-8")
+    block = re.findall(r'holdfast-record">(.*?)</script>', text, flags=re.S)[0]
+    record = json.loads(block)
+    forged = {name: value for name, value in (record | fields).items() if value is not ...}
+    reseal(case, text.replace(block, json.dumps(forged).replace("<", "\\u003c")))
+    close_again(case, key=case.key)
+
+
+def package(folder: Path) -> Path:
+    """A small package with all kinds of files."""
+    for name in ("a.py", "dossier/_section.py", "dossier/_templates/page.html.j2", "data/x.parquet"):
+        (folder / "holdfast" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "holdfast" / name).write_text(name)
+    return folder / "holdfast"
