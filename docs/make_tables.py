@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 import re
 import textwrap
+from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from holdfast.attack import ATTACKS
+from holdfast.dossier._record import Record
+from holdfast.dossier._section import Section, json_key
 from holdfast.errors import HoldfastError
 from holdfast.learn._catalogue import LEARNERS
 from holdfast.learn._estimators.recommend import panel
@@ -312,9 +317,49 @@ def forgeries() -> str:
     return f"{text}\n{share}, {found['trials']:,} in all, tried on {study['date']}.\n"
 
 
+def record_fields() -> dict[str, list[str]]:
+    """The fields of every part of a page's record, by its place; an empty text where a plain value may stand there."""
+    found: dict[str, list[str]] = {}
+    _add_fields(Record, "", found)
+    return found
+
+
+def _add_fields(kind: Any, place: str, found: dict[str, list[str]]) -> None:
+    """Note the fields of a section, of those inside it, and of each that a union allows; return nothing."""
+    origin, inside = get_origin(kind), get_args(kind)
+    if origin is tuple:
+        _add_fields(inside[0], place, found)
+    elif origin is UnionType:
+        for one in inside:
+            _add_fields(one, place, found)
+        if NoneType in inside and place in found:
+            found[place].append("")
+    elif isinstance(kind, type) and issubclass(kind, Section):
+        hints = get_type_hints(kind)
+        text = " ".join(json_key(one) for one in fields(kind))
+        if text not in found.setdefault(place, []):
+            found[place].append(text)
+        for one in fields(kind):
+            _add_fields(hints[one.name], f"{place}.{json_key(one)}".lstrip("."), found)
+    elif kind is str and place in found and "" not in found[place]:
+        found[place].append("")
+
+
+def record() -> str:
+    """The fields of every part of a page's record."""
+    text = _head("part", "its fields")
+    for place, alternatives in record_fields().items():
+        shown = [
+            ", ".join(f"`{name}`" for name in one.split()) or "a plain value, or null" for one in alternatives
+        ]
+        text += _row(f"`{place}`" if place else "the record", ", or ".join(shown))
+    return text
+
+
 TABLES = {
     "_generated/faults.md": faults,
     "_generated/forgeries.md": forgeries,
+    "_generated/record.md": record,
     "_generated/mechanisms.md": mechanisms,
     "_generated/currencies.md": currencies,
     "_generated/methods.md": methods,

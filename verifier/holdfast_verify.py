@@ -5,6 +5,8 @@
 It was written from the description of the formats (docs/format.md) and shares no line with the package that it checks.
 A stranger needs the page, the release files, a signed extract of the ledger, and the officer's public key, which must
 have come another way than the rest. Exit code 0: everything holds. 1: something does not. 2: a file cannot be read.
+3: not judged, because another version of holdfast made the page, or because it is not known which renderer this version
+has (--renderer); the first line says what it takes. All that can be checked is checked all the same.
 
 What it does not do: draw the page again (the signed ledger holds the hash of the page) or prove the mechanisms anew.
 """
@@ -20,12 +22,87 @@ import re
 import sys
 import zipfile
 from fractions import Fraction
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from statistics import NormalDist
-from typing import Any
+from typing import Any, NamedTuple
 
 MOST_BYTES = 256 * 2**20
 ZERO = "0" * 64
+VERSION = "0.1.0"
+"""The version of holdfast that this file belongs to."""
+PAGE_FORMAT = "holdfast-dossier/1"
+"""The format of its pages' records."""
+PUBLISHED: dict[str, tuple[str, str]] = {}
+"""What every published version, this one included, makes pages with: the format of their records, and its renderer."""
+NUMBER = re.compile(r"(0|[1-9][0-9]{0,5})\.(0|[1-9][0-9]{0,5})\.(0|[1-9][0-9]{0,5})", re.ASCII)
+COMPILED = (".pyc", ".so", ".pyd", ".dylib")
+"""Files of an installed package that are no part of its renderer."""
+RECORD = {
+    "": [
+        "format title audience created holdfast releases promise picture confidence tried audits contradictions "
+        "tables accuracy not_tested payments budgets also_run doubts story renderer"
+    ],
+    "releases": [
+        "name sha256 method created private guarantee theorem provenance certificates utility useless"
+    ],
+    "releases.utility": [
+        "kind what predicts rows left_out no_intervals",
+        "kind what predicts level rests_on refused rows left_out",
+        "kind what predicts rows pairs left_out no_bands",
+        "kind what rows left_out",
+    ],
+    "releases.utility.rows": [
+        "name weight reach",
+        "name weight reach low high p",
+        "name spread numeric places labels values",
+        "name cells within variation times worst",
+        "name shape cells",
+        "",
+    ],
+    "releases.utility.pairs": ["name spread left right values"],
+    "promise": [
+        "guarantee curve adjacency neighbours unit unit_is_row change theorem assumptions guess sure points "
+        "curve_points private strict at"
+    ],
+    "promise.sure": ["failure loss after"],
+    "promise.sure.after": ["prior at_most"],
+    "promise.points": ["delta epsilon odds"],
+    "promise.curve_points": ["epsilon series"],
+    "promise.curve_points.series": ["name delta"],
+    "promise.at": ["delta epsilon odds"],
+    "picture": ["linear log rates rows left_out"],
+    "picture.linear": ["false_alarm series"],
+    "picture.linear.series": ["name claim found"],
+    "picture.log": ["false_alarm series"],
+    "picture.log.series": ["name claim found"],
+    "picture.rows": ["name claim found"],
+    "tried": ["kind name state summary numbers contradiction"],
+    "tried.numbers": [
+        "epsilon_lower delta confidence guesses correct canaries p_value kappa no_noise can_fail rows promised most",
+        "auc found_at_1_percent found_at_0.1_percent p_value",
+    ],
+    "tables": ["title labels counts error"],
+    "accuracy": ["model score rows measure"],
+    "payments": [
+        "ledger dataset dataset_purpose dataset_approver account purpose approver opened entries head closed others "
+        "approval_key takes"
+    ],
+    "payments.entries": ["number hash"],
+    "payments.closed": ["number hash", ""],
+    "budgets": [
+        "dataset limit limit_point currency theorem head entry parts what_if reset elsewhere",
+    ],
+    "budgets.limit_point": ["epsilon delta"],
+    "budgets.parts": ["name share epsilon delta"],
+    "budgets.what_if": ["epsilon delta takes leaves leaves_share"],
+    "budgets.what_if.leaves": ["epsilon delta"],
+    "budgets.reset": ["at approver reason", ""],
+    "doubts": ["text voids"],
+    "story": ["place adds alone so_far sure_so_far failure"],
+    "story.alone": ["delta epsilon odds"],
+    "story.so_far": ["delta epsilon odds"],
+}
+"""The fields of each part of a record; an empty text stands for a part that may be a plain value, or null."""
 
 
 class Wrong(Exception):
@@ -73,6 +150,11 @@ def parsed(data: bytes, what: str) -> Any:
         raise Wrong(f"{what} is not JSON") from error
 
 
+def of_format(name: Any, known: str, what: str) -> None:
+    """Refuse any other format by its name."""
+    require(name == known, f"{what} has the format {str(name)[:60]!r}, this verifier reads {known}")
+
+
 class Key:
     """The officer's public key."""
 
@@ -108,7 +190,8 @@ class Extract:
     """Entries of the ledger about some datasets, each with its hash checked, under the officer's signature."""
 
     def __init__(self, data: Any, key: Key) -> None:
-        require(data.get("format") == "holdfast-extract/1", "the extract has another format")
+        of_format(data.get("format"), "holdfast-extract/1", "the extract")
+        require(set(data) == {"format", "signature", "entries"}, "the extract lacks a field, or has one more")
         signed, listed = data["signature"], data["entries"]
         content = signed["content"]
         require(
@@ -268,7 +351,9 @@ def archive(data: bytes) -> dict[str, Any]:
     lines = "".join(f"{sha256(data)}  {name}\n" for name, data in sorted(members.items()))
     require(sums == lines.encode(), "members of the release do not have their sums")
     record = parsed(members["release.json"], "the release")
-    require(record["format"] == "holdfast-release/1", "the release has another format")
+    of_format(record["format"], "holdfast-release/1", "the release")
+    fields = {"format", "value", "guarantee", "provenance", "certificates", "prospects"}
+    require(set(record) == fields, "the release lacks a field, or has one more")
     return dict(record)
 
 
@@ -386,14 +471,113 @@ def number(value: Any) -> Fraction:
 # The page.
 
 
-def check_page(data: bytes, releases: list[tuple[str, str, Any]], extract: Extract) -> dict[str, Any]:
-    """The ledger closed this page, and its record says what release and ledger say; returns the closing entry."""
+class Judgement(NamedTuple):
+    """What holds, and what kept the page from being judged; without the second all was checked."""
+
+    holds: list[str]
+    not_judged: list[str]
+
+
+def renderer_of(source: str) -> str:
+    """A renderer by its hash, or computed from the wheel or the folder of a version of holdfast."""
+    if re.fullmatch("[0-9a-f]{64}", source):
+        return source
+    path = Path(source)
+    if path.is_dir():
+        files = {
+            PurePosixPath("holdfast", *one.relative_to(path).parts): one.read_bytes()
+            for one in path.rglob("*")
+            if one.is_file()
+        }
+    else:
+        with zipfile.ZipFile(path) as wheel:
+            files = {PurePosixPath(one): wheel.read(one) for one in wheel.namelist() if one[-1] != "/"}
+    lines = sorted(
+        (str(place), sha256(data))
+        for place, data in files.items()
+        if place.parts[0] == "holdfast"
+        and not place.name.endswith(COMPILED)
+        and not any(part == "__pycache__" or part.startswith(".") for part in place.parts)
+    )
+    return sha256("".join(f"{digest}  {place}\n" for place, digest in lines).encode())
+
+
+def is_later(version: str) -> bool:
+    """Whether it is the number of a version that may have been published after this one."""
+    there, here = NUMBER.fullmatch(version), NUMBER.match(VERSION)
+    if there is None or here is None:
+        return False
+    numbers = [[int(part) for part in found.groups()] for found in (there, here)]
+    return numbers[0] > numbers[1] or (numbers[0] == numbers[1] and here[0] != VERSION)
+
+
+def check_origin(record: Any, renderer: str) -> str:
+    """Version, format and renderer fit each other; returns what keeps the page from being judged, or nothing."""
+    version, form, drawn_by = record.get("holdfast"), record.get("format"), record.get("renderer")
+    require(
+        isinstance(version, str) and (version == VERSION or version in PUBLISHED or is_later(version)),
+        f"the page says that holdfast {str(version)[:60]!r} made it, and no such version was published",
+    )
+    wanted, known = PUBLISHED.get(version, (PAGE_FORMAT if version == VERSION else "", ""))
+    if version == VERSION:
+        known = known or renderer
+    require(
+        form == wanted if wanted else re.fullmatch("holdfast-dossier/[1-9][0-9]{0,5}", str(form)),
+        f"holdfast {version} writes the format {wanted or 'holdfast-dossier and a number'}, "
+        f"and the page has {str(form)[:60]!r}",
+    )
+    require(
+        drawn_by == known if known else re.fullmatch("[0-9a-f]{64}", str(drawn_by)),
+        f"the page says that holdfast {version} drew it, and names another renderer",
+    )
+    if version != VERSION:
+        return (
+            f"the verifier of holdfast {version} can judge this page, which names it as its maker; "
+            f"this one belongs to holdfast {VERSION}"
+        )
+    return (
+        ""
+        if known
+        else f"give --renderer: the hash of the renderer of holdfast {VERSION}, its wheel or folder"
+    )
+
+
+def require_whole(value: Any, place: str = "") -> None:
+    """Every part of a record has its fields, and no others."""
+    if isinstance(value, list):
+        for one in value:
+            require_whole(one, place)
+        return
+    known = RECORD.get(place)
+    if known is None:
+        return  # what other checks compare as a whole, or plain values
+    if not isinstance(value, dict):
+        require("" in known, f"the record's part {place or 'as a whole'} is of the wrong kind")
+        return
+    fits = any(set(value) == set(fields.split()) for fields in known if fields)
+    require(
+        fits, f"the record's part {place or 'as a whole'} lacks a field, or has one that it does not have"
+    )
+    for name, inner in value.items():
+        require_whole(inner, f"{place}.{name}".lstrip("."))
+
+
+def check_page(
+    data: bytes, releases: list[tuple[str, str, Any]], extract: Extract, renderer: str
+) -> tuple[dict[str, Any], list[str]]:
+    """The ledger closed this page, and its record says what release and ledger say.
+
+    Returns the closing entry, and what keeps the page from being judged.
+    """
     text = data.decode()
     seals = re.findall(r'<meta name="holdfast-seal" content="([0-9a-f]{64})">', text)
     blocks = re.findall(r'<script type="application/json" id="holdfast-record">(.*?)</script>', text, re.S)
     require(len(seals) == len(blocks) == 1, "the page has no seal or no record, or more than one")
     require(sha256(text.replace(seals[0], ZERO, 1).encode()) == seals[0], "the page does not have its seal")
     record = parsed(blocks[0].encode(), "the record of the page")
+    not_judged = [one for one in [check_origin(record, renderer)] if one]
+    if record["format"] == PAGE_FORMAT:
+        require_whole(record)
     closing = extract.of("page", sha256=sha256(data))
     require(closing, "the ledger closed no page with this hash")
     body = closing[-1]["body"]
@@ -403,6 +587,15 @@ def check_page(data: bytes, releases: list[tuple[str, str, Any]], extract: Extra
         "the ledger closed the page under another title, audience or releases",
     )
     require(sorted(shown) == sorted(digest for _, digest, _ in releases), "the page is about other releases")
+    if record["format"] == PAGE_FORMAT:
+        _same_record(record, releases, extract)
+    else:
+        not_judged.append(f"the record was not read: it has the format {record['format']}")
+    return closing[-1], not_judged
+
+
+def _same_record(record: Any, releases: list[tuple[str, str, Any]], extract: Extract) -> None:
+    """What the record says of releases, payments, doubts and budgets."""
     for one, paid in zip(record["releases"], record["payments"], strict=True):
         released = next(made for _, digest, made in releases if digest == one["sha256"])
         _same_facts(one, released)
@@ -421,7 +614,6 @@ def check_page(data: bytes, releases: list[tuple[str, str, Any]], extract: Extra
         _same_epsilons(record["promise"], releases[0][2]["guarantee"]["curve"])
     for budget in record["budgets"]:
         _same_budget(budget, extract)
-    return closing[-1]
 
 
 def visible(value: Any) -> Any:
@@ -438,10 +630,10 @@ def _same_facts(shown: Any, release: Any) -> None:
     require(shown["provenance"] == visible(made), "the page shows another provenance than the release's")
     require(shown["certificates"] == visible(release["certificates"]), "the page shows other certificates")
     claims = release["certificates"][:1]
-    nothing = [claim for claim in claims if claim.get("unit") == "% of the rows" and claim["alpha"] >= 1]
-    wanted = len(release.get("prospects", [])) + len(nothing)
+    nothing = [claim for claim in claims if claim["unit"] == "% of the rows" and claim["alpha"] >= 1]
+    wanted = len(release["prospects"]) + len(nothing)
     require(
-        len(shown.get("useless", [])) == wanted,
+        len(shown["useless"]) == wanted,
         "the page hides that the release is of no use, or says so wrongly",
     )
     curve = shown["guarantee"]["curve"]
@@ -556,27 +748,32 @@ def check_approvals(closings: list[dict[str, Any]], extract: Extract, key: Key) 
             )
 
 
-def verify(page: Path, releases: list[Path], extract: Path, public_key: Path) -> list[str]:
-    """What was checked, line by line; `Wrong` at the first thing that does not hold."""
+def verify(
+    page: Path, releases: list[Path], extract: Path, public_key: Path, *, renderer: str = ""
+) -> Judgement:
+    """What holds, line by line, and what kept the page from being judged; `Wrong` where something does not hold.
+
+    `renderer` is the hash of the renderer of this version, or the wheel or folder that it is computed from.
+    """
     try:
         key = Key(public_key)
         entries = Extract(parsed(read(extract), "the extract"), key)
-        told = [f"the extract is signed: {len(entries.entries)} entries up to {entries.number}"]
+        holds = [f"the extract is signed: {len(entries.entries)} entries up to {entries.number}"]
         loaded = []
         for path in releases:
             data = read(path)
             loaded.append((path.name, sha256(data), archive(data)))
         closings = [check_release(*one, entries) for one in loaded]
-        told += [
+        holds += [
             f"{name}: closed by the ledger, with the promise and all charges of its account"
             for name, _, _ in loaded
         ]
-        closed = check_page(read(page), loaded, entries)
-        told.append(
-            f"{page.name}: closed by the ledger as entry {closed['number']}, and it says what release and ledger say"
-        )
+        known = renderer_of(renderer) if renderer else ""
+        closed, not_judged = check_page(read(page), loaded, entries, known)
+        says = "it says what release and ledger say" if not not_judged else "it is not judged"
+        holds.append(f"{page.name}: closed by the ledger as entry {closed['number']}, and {says}")
         check_approvals(closings, entries, key)
-        told.append("every approver who is named signed")
+        holds.append("every approver who is named signed")
     except (
         AttributeError,
         IndexError,
@@ -585,9 +782,10 @@ def verify(page: Path, releases: list[Path], extract: Path, public_key: Path) ->
         ValueError,
         ArithmeticError,
         AssertionError,
+        zipfile.BadZipFile,
     ) as error:
         raise Wrong(f"a file lacks a field, or has one of the wrong kind ({type(error).__name__})") from error
-    return told
+    return Judgement(holds, not_judged)
 
 
 def main() -> int:
@@ -597,17 +795,21 @@ def main() -> int:
     asked.add_argument("--release", type=Path, action="append", required=True)
     asked.add_argument("--extract", type=Path, required=True)
     asked.add_argument("--public-key", type=Path, required=True)
+    asked.add_argument(
+        "--renderer", default="", help="the hash of this version's renderer, or its wheel or folder"
+    )
     given = asked.parse_args()
     try:
-        told = verify(given.page, given.release, given.extract, given.public_key)
+        found = verify(given.page, given.release, given.extract, given.public_key, renderer=given.renderer)
     except Wrong as error:
         sys.stdout.write(f"WRONG: {error}\n")
         return 1
     except OSError as error:
         sys.stdout.write(f"cannot read {error.filename}: {error.strerror}\n")
         return 2
-    sys.stdout.write("\n".join(f"ok: {line}" for line in told) + "\n")
-    return 0
+    lines = [f"NOT JUDGED: {text}" for text in found.not_judged] + [f"ok: {line}" for line in found.holds]
+    sys.stdout.write("\n".join(lines) + "\n")
+    return 3 if found.not_judged else 0
 
 
 if __name__ == "__main__":

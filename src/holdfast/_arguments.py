@@ -219,6 +219,27 @@ def require_known(
         )
 
 
+def require_format(what: str, data: object, known: str) -> None:
+    """Refuse a stored thing of any other format than the known one, by the name of its own."""
+    found = data.get("format") if isinstance(data, Mapping) else None
+    if found == known:
+        return
+    if isinstance(found, str):
+        raise FormatError(
+            f"the {what} has the format {found[:60]!r}, this holdfast reads {known}; use a version that reads it"
+        )
+    raise FormatError(f"not a {what}: it does not have the format {known}")
+
+
+def require_fields(what: str, data: object, names: Collection[str]) -> Mapping[str, Any]:
+    """The fields of a stored thing, which has all of these and no others; `FormatError` for anything else."""
+    stored = stored_fields(what, data)
+    for name in names:
+        stored[name]
+    require_known(what, stored, list(names))
+    return stored
+
+
 class _Fields(dict[str, Any]):
     def __init__(self, what: str, data: Mapping[Any, Any]) -> None:
         super().__init__(data)

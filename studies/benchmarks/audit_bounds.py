@@ -21,6 +21,7 @@ from holdfast.audit._bounds import guess_path as path
 from holdfast.audit._bounds.worst_case import solved, worst_case
 from holdfast.audit._canaries import decoder
 from holdfast.privacy import GaussianDP
+from holdfast.privacy._tradeoff import clopper_pearson_upper
 
 DELTA = 1e-6
 
@@ -35,7 +36,7 @@ def best(call: Callable[[], object], repetitions: int = 5) -> float:
 
 
 def clopper_pearson(errors: multi_run.ErrorRates) -> float:
-    multi_run.clopper_pearson_upper.cache_clear()
+    clopper_pearson_upper.cache_clear()
     return multi_run.epsilon_lower(errors)
 
 

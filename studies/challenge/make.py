@@ -28,6 +28,7 @@ from holdfast._demo.steps import people
 from holdfast.data import Categorical, Numeric, Schema, open_table
 from holdfast.dossier import Dossier
 from holdfast.dossier._page import record_of
+from holdfast.dossier._renderer import renderer
 from holdfast.learn import PrivateLogisticRegression
 from holdfast.ledger import Ledger, create_key
 from holdfast.privacy import Account, ApproxDP, Gaussian, Laplace, PureDP
@@ -264,6 +265,7 @@ def main() -> None:
             archive.write(case.release, f"{name}/release.holdfast")
             archive.writestr(f"{name}/extract.json", json.dumps(extract))
     (HERE / "cases.zip").write_bytes(packed.getvalue())
+    (HERE / "renderer.txt").write_text(f"{renderer()}\n", encoding="utf-8")
     (HERE / "answers.json").write_text(json.dumps(answers, indent=1) + "\n", encoding="utf-8")
 
 

@@ -4,7 +4,8 @@
     python studies/challenge/score.py --ours           # what verifier/holdfast_verify.py claims
 
 Unpack `cases.zip`: each of the twenty folders holds a page, a release and an extract of a ledger; `officer.pub` is the
-key of the officer, and it is true. Which are as they were made, and which are not? Standard library only.
+key of the officer, and it is true; `renderer.txt` is the renderer of the holdfast that drew the pages. Which are as
+they were made, and which are not? Standard library only.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ def ours() -> dict[str, str]:
                 folder / "extract.json",
                 "--public-key",
                 HERE / "officer.pub",
+                "--renderer",
+                (HERE / "renderer.txt").read_text(encoding="utf-8").strip(),
             ]
             done = subprocess.run([str(one) for one in command], capture_output=True, text=True, check=False)
             claims[folder.name] = "sound" if done.returncode == 0 else "forged"

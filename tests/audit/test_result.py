@@ -206,11 +206,16 @@ def test_a_claim_is_refuted_from_its_p_value_on(finding: Any, claimed: float) ->
     assert result(finding, corrected_over=3).p_value(claim) == pytest.approx(min(1.0, 3 * p_value))
 
 
-def test_a_stored_audit_without_the_mark_counts_as_made_with_real_rows() -> None:
-    stored = result(FINDINGS[0], rows="public").to_json()
-    assert AuditResult.from_json(stored).rows == "public"
-    del stored["rows"], stored["design"]
-    assert AuditResult.from_json(stored).rows == "real"
+def test_a_stored_audit_says_what_rows_went_in() -> None:
+    """And all else, and nothing more."""
+    for rows in ("public", "generated", "real"):
+        stored = result(FINDINGS[0], rows=rows).to_json()
+        assert AuditResult.from_json(stored).rows == rows
+    for name in stored:
+        with pytest.raises(FormatError, match=name):
+            AuditResult.from_json({key: value for key, value in stored.items() if key != name})
+    with pytest.raises(FormatError, match="no others"):
+        AuditResult.from_json(stored | {"more": 1})
     with pytest.raises(FormatError):
         AuditResult.from_json(stored | {"rows": "mine"})
     with pytest.raises(FormatError):

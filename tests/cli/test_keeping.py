@@ -333,7 +333,7 @@ def test_what_is_wrong_with_a_later_step_is_said_before_anything_is_spent(words:
 
 
 def test_an_empty_account_of_a_step_gives_way_to_the_corrected_step() -> None:
-    """As a former version left it: opened, and refused before its first charge."""
+    """Opened by hand, and never charged."""
     with Ledger.open("budget.db") as ledger:
         ledger.account("clinic", name="plan/model", limit=ApproxDP(0.9, 1e-6))
     shown = run("run", "plan.toml", "--dry-run")

@@ -333,15 +333,15 @@ def null_rows(folder: Path) -> Path:
 
 def two_steps(folder: Path) -> Path:
     """Curves for neighbours of neighbours of neighbours: each level costs 34 times the one below."""
-    curve: Any = {"kind": "GaussianDP", "mu": 1.0}
+    curve: Any = {"kind": "GaussianDP", "mu": 1.0, "square": None}
     for _ in range(12):
-        curve = {"kind": "TwoSteps", "curve": curve}
+        curve = {"kind": "GroupReplace", "curve": curve}
     return _release_with(folder, guarantee__curve=curve)
 
 
 def composed(folder: Path) -> Path:
     """A hundred curves inside each other."""
-    curve: Any = {"kind": "GaussianDP", "mu": 1.0}
+    curve: Any = {"kind": "GaussianDP", "mu": 1.0, "square": None}
     for _ in range(100):
         curve = {"kind": "WithSlack", "curve": curve, "tau": 1e-9, "probability": 1e-9}
     return _release_with(folder, guarantee__curve=curve)

@@ -179,6 +179,7 @@ def test_every_command_has_help_and_says_what_its_options_do() -> None:
         "_generated/faults.md",
         "_generated/forgeries.md",
         "_generated/mechanisms.md",
+        "_generated/record.md",
         "_generated/currencies.md",
         "_generated/methods.md",
         "_generated/synthesisers.md",

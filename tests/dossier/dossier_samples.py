@@ -12,6 +12,7 @@ import numpy as np
 from holdfast._assumption import Assumption
 from holdfast.audit._findings import FixedGuesses
 from holdfast.audit._result import AuditResult
+from holdfast.learn._estimators.linear_model import LinearModel
 from holdfast.ledger import Ledger
 from holdfast.privacy import Account, Adjacency, ApproxDP, Gaussian, PrivacyUnit
 from holdfast.privacy._guarantee import Guarantee
@@ -44,7 +45,6 @@ def model(names: Sequence[str] = ("age", "sex"), *, noise: float | None = 0.1) -
     account = Account(ApproxDP(1.0, 1e-6), currency="gdp")
     weights = account.release(Gaussian(sigma=10.0, l2_sensitivity=1.0), np.arange(1.0, len(names) + 2))
     value: dict[str, object] = {
-        "format": "holdfast-linear-model/1",
         "model": "PrivateLogisticRegression",
         "coef": weights[None, :-1],
         "intercept": weights[-1:],
@@ -55,6 +55,7 @@ def model(names: Sequence[str] = ("age", "sex"), *, noise: float | None = 0.1) -
         "intercept_noise_std": noise,
         "noise_quantile": 1.96 if noise else None,
     }
+    value = LinearModel(**value).value()  # type: ignore[arg-type]
     return Release.of(account, value, method="PrivateLogisticRegression, output")
 
 

@@ -70,6 +70,8 @@ def stored(**more: object) -> dict[str, object]:
         "attack": "lira",
         "auc": 0.55,
         "tpr_at": rates,
+        "roc": {"false_alarm": [0.001, 0.01], "found": [0.002, 0.03]},
+        "p_value": 0.04,
         "verdict": "warning",
         "members": 90,
         "non_members": 80,
@@ -81,11 +83,14 @@ def test_stored_attacks_come_back() -> None:
     assert (one.attack, two.attack, one.audience) == ("lira", "loss", "internal")
     assert one.tpr_at(0.01) == pytest.approx(0.03)
     assert isinstance(one.trade_off(), TradeOff)
+    assert one.error == 0.04
     (curved,) = StoredAttack.of(stored(roc={"false_alarm": [0, 0.5, 1], "found": [0.1, 0.8, 1]}))
     assert curved.tpr_at(0.5) == pytest.approx(0.8)
 
 
-@pytest.mark.parametrize("data", [[], {}, {"attacks": [{}]}, 3, stored(auc=2.0), stored(tpr_at=[])])
+@pytest.mark.parametrize(
+    "data", [[], {}, {"attacks": [{}]}, 3, stored(auc=2.0), stored(tpr_at=[]), stored(roc=None)]
+)
 def test_anything_else_is_no_attack(data: object) -> None:
     with pytest.raises(FormatError):
         StoredAttack.of(data)

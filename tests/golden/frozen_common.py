@@ -35,7 +35,6 @@ DEEP: dict[str, str] = {
     "Softmax": "holdfast.learn._problem.losses",
     "OneVsAll": "holdfast.learn._problem.losses",
     "Certificate": "holdfast.release._certificate",
-    "poisson_amplified": "holdfast.privacy._amplification",
 }
 """Names that no room exports, with the file they live in: a move changes this list and nothing else here."""
 
@@ -55,7 +54,7 @@ def quietly() -> Iterator[None]:
 
 def promise(release: Release[Any]) -> Plain:
     """The stored guarantee without the mark of a seed, which all of these runs bear: accounts and files freeze it."""
-    return replace(release.guarantee, noise="secure").to_json()
+    return {name: value for name, value in release.guarantee.to_json().items() if name != "noise"}
 
 
 # Data.

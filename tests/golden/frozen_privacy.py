@@ -29,9 +29,10 @@ from holdfast.privacy import (
     WithSlack,
     calibrate,
     compose,
+    subsample,
     to_replace,
 )
-from tests.golden.frozen_common import Plain, deep, outcome, plain, raw
+from tests.golden.frozen_common import Plain, outcome, plain, raw
 
 DELTAS = (1e-9, 1e-6, 1e-3)
 
@@ -50,7 +51,7 @@ def curves() -> dict[str, PrivacyCurve]:
         "two laplace": compose([laplace, GaussianDP(0.5)]),
         "fifty laplace": laplace.repeat(50),
         "replaced": to_replace(laplace),
-        "sampled": deep("poisson_amplified")(laplace, rate=0.125),
+        "sampled": subsample(laplace, 0.125),
         "group": ZCDP(0.01).group(3),
     }
     losses = laplace.loss_distribution(spacing=2.0**-6)

@@ -2,27 +2,36 @@
 
     python -m tests.golden.stored_files
 
-They were made once, with secure noise, and are never made again: the script refuses a folder that is there. What
-they showed on that day is shown.json beside them; `shown` computes it again and tests/test_frozen.py compares.
+They are made with secure noise, once for each format: the script refuses a folder that is there. What they showed on
+that day is shown.json beside them; `shown` computes it again and tests/test_frozen.py compares. Pages are looked at as
+by the version after the one that made them.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pyarrow.parquet as parquet
 from click.testing import CliRunner
 
+import holdfast
 from holdfast._cli.app import app
 from holdfast.attack import membership
 from holdfast.audit import AuditResult, OneRun, audit
 from holdfast.data import Schema, open_table
 from holdfast.dossier import Dossier
+from holdfast.dossier._page import record_of
+from holdfast.dossier._verification import versions
+from holdfast.dossier._verification.versions import PageMaker
 from holdfast.learn import PrivateLogisticRegression, load_model
 from holdfast.ledger import Ledger, create_key
 from holdfast.privacy import ApproxDP, DiscreteGaussian, Gaussian
@@ -73,6 +82,7 @@ do = "audit"
 name = "audit"
 function = "tests.golden.stored_files:noisy_mean"
 data = "rows.npy"
+rows = "generated"
 claim = "model"
 canaries = 60
 rows = "generated"
@@ -220,6 +230,12 @@ def make_plan(folder: Path) -> None:
     command("run", folder / "plan.toml")
 
 
+def forget_processes(path: Path) -> None:
+    """Take away who had an account open: it speaks of the machine that made the ledger, and is no part of its chain."""
+    with closing(sqlite3.connect(path)) as sql, sql:
+        sql.execute("DELETE FROM holders")
+
+
 # What they show.
 
 
@@ -258,19 +274,36 @@ def shown(folder: Path) -> dict[str, Any]:
 
 
 def verified(folder: Path, page: str) -> Any:
-    """What `holdfast verify` says of a page, its releases and its ledger: drawn by another version, so code 3."""
+    """What `holdfast verify` of a later version says of a page, its releases and its ledger: not judged, so code 3."""
     place = (folder / page).parent
     given = [part for name in PAGES[page] for part in ("--release", place / f"{name}.holdfast")]
-    told = command(
-        "verify", folder / page, *given, "--ledger", place / "budget.db", "--recompute", "--json", code=3
-    )
+    with a_version_later(folder / page):
+        told = command(
+            "verify", folder / page, *given, "--ledger", place / "budget.db", "--recompute", "--json", code=3
+        )
     return json.loads(told)
 
 
+@contextmanager
+def a_version_later(page: Path) -> Iterator[None]:
+    """Be the version that comes after the one that made a page, which was published."""
+    written = record_of(page.read_text(encoding="utf-8"))
+    maker = PageMaker(format=written["format"], renderer=written["renderer"])
+    with (
+        patch.object(holdfast, "__version__", "1000.0.0"),
+        patch.object(versions, "PUBLISHED", {written["holdfast"]: maker}),
+    ):
+        yield
+
+
 def redrawn(folder: Path) -> Any:
-    """What the internal page says when it is made again from the stored inputs, less the day and the version."""
+    """What the internal page says when it is made again from the stored inputs, less the day and the version.
+
+    In a copy, since the ledger closes the page that is made.
+    """
     with tempfile.TemporaryDirectory() as there:
-        told = internal(folder, Path(there) / "page.html", "--json")
+        again = Path(shutil.copytree(folder, Path(there) / "again"))
+        told = internal(again, again / "page.html", "--json")
     return plain(without(json.loads(told), "page", "created", "holdfast", "renderer"))
 
 
@@ -297,6 +330,8 @@ def main() -> None:
         (folder / "plan").mkdir(parents=True)
         make(folder)
         make_plan(folder / "plan")
+        for path in folder.rglob("budget.db"):
+            forget_processes(path)
         (folder / "shown.json").write_text(json.dumps(shown(folder), indent=1) + "\n", encoding="utf-8")
         shutil.copytree(folder, FOLDER, ignore=shutil.ignore_patterns("*-shm", "*-wal"))
 

@@ -161,9 +161,9 @@ def test_a_process_that_ended_and_was_not_asked_for_is_dead() -> None:
         assert other.alive is False
 
 
-@pytest.mark.parametrize("statement", ["DROP TABLE holders", "UPDATE holders SET host = 'elsewhere'"])
+@pytest.mark.parametrize("statement", ["DELETE FROM holders", "UPDATE holders SET host = 'elsewhere'"])
 def test_where_it_cannot_be_told_force_is_needed(path: Path, statement: str) -> None:
-    """A ledger of a former version says nothing, and of another machine nothing can be seen."""
+    """Where the notes are gone nothing is said, and of another machine nothing can be seen."""
     with Ledger.open(path) as ledger:
         ledger.account("d", name="all")
     with closing(sqlite3.connect(path)) as file, file:

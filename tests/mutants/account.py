@@ -94,8 +94,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="guarantee: the mark of a seed is not stored",
         target="privacy:Guarantee.to_json",
-        old='("noise", None if self.private else self.noise)',
-        new='("noise", None)',
+        old='"noise": self.noise',
+        new='"noise": "secure"',
         tests=("tests/privacy/test_guarantee.py", "tests/review/test_privacy_findings.py"),
     ),
     Fault(

@@ -135,11 +135,9 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="audit: undeclared rows are public (A6)",
         target="audit:AuditResult.from_json",
-        old='data.get("rows", "real")',
-        new='data.get("rows", "public")',
-        tests=(
-            "tests/audit/test_result.py::test_a_stored_audit_without_the_mark_counts_as_made_with_real_rows",
-        ),
+        old='rows=data["rows"]',
+        new='rows="public"',
+        tests=("tests/audit/test_result.py::test_a_stored_audit_says_what_rows_went_in",),
     ),
     Fault(
         name="audit: rows under canaries of one's own are public (A6)",

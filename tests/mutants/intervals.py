@@ -127,11 +127,11 @@ FAULTS: tuple[Fault, ...] = (
         ),
     ),
     Fault(
-        name="intervals: an older release believed",
+        name="intervals: a stored score may leave out how sure it is",
         target="learn:NoisyScore.of_value",
-        old='{"pilot_noise": math.inf, "bend": 0.0, "tilt": None}',
-        new='{"pilot_noise": 0.0, "bend": 0.0, "tilt": None}',
-        tests=(f"{SCORE}::test_a_release_that_does_not_say_how_sure_it_is_has_no_intervals",),
+        old='dict(require_fields("score", value, [one.name for one in fields(cls)]))',
+        new="{one.name: one.default for one in fields(cls)} | dict(value)",
+        tests=(f"{SCORE}::test_a_stored_score_says_how_sure_the_decision_is",),
     ),
     Fault(
         name="newton: the deciding curvature said to be without noise",

@@ -115,7 +115,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="kept: a key gives its result to work that asks something else",
         target="ledger:_account_of",
-        old="latest.about not in (None, about)",
+        old="latest.about != about",
         new="False",
         tests=("tests/ledger/jobs/test_job.py::test_a_key_is_bound_to_what_was_asked",),
     ),

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from holdfast.errors import ParameterError
 from holdfast.privacy._amplification import (
     gaussian_to_concentrated,
-    poisson_amplified,
     poisson_approximate,
     poisson_pure,
     pure_to_concentrated,
@@ -29,7 +28,7 @@ from holdfast.privacy._curves.group_replace import GroupReplace
 from holdfast.privacy._curves.laplace import LaplaceCurve
 from holdfast.privacy._curves.renyi import ZCDP, RenyiDP
 from holdfast.privacy._curves.slack import WithSlack
-from holdfast.privacy._curves.subsampled import SubsampledGaussianCurve, amplified_pure
+from holdfast.privacy._curves.subsampled import SubsampledGaussianCurve, amplified_pure, subsample
 
 
 @given(epsilon=st.floats(1e-6, 700.0), rate=st.floats(1e-6, 1.0))
@@ -64,7 +63,7 @@ def test_the_amplified_curve_is_q_times_the_base_at_the_amplified_epsilon(
 ) -> None:
     base = share * ratio
     epsilon = math.log1p(rate * math.expm1(base))
-    value = poisson_amplified(LaplaceCurve(ratio), rate=rate).delta(epsilon)
+    value = subsample(LaplaceCurve(ratio), rate).delta(epsilon)
     truth = rate * LaplaceCurve(ratio).delta(base)
     assert value >= truth * (1 - 1e-6) - 1e-15
     assert value == pytest.approx(truth, rel=1e-5, abs=1e-12 + 2e-16 / rate)

@@ -112,10 +112,15 @@ def test_one_mark_is_enough_for_a_release(marked: str, tmp_path: Path) -> None:
         assert one.summary().count("NOT PRIVATE") == 1
 
 
-def test_a_stored_guarantee_without_a_word_on_noise_is_of_a_former_version() -> None:
+def test_a_stored_guarantee_says_where_its_noise_came_from() -> None:
     stored = _opened(None).to_json()
-    assert "noise" not in stored
+    assert stored["noise"] == "secure"
     assert Guarantee.from_json(stored).private
+    for name in stored:
+        with pytest.raises(FormatError, match=name):
+            Guarantee.from_json({key: value for key, value in stored.items() if key != name})
+    with pytest.raises(FormatError, match="no others"):
+        Guarantee.from_json(stored | {"more": 1})
     with pytest.raises(FormatError):
         Guarantee.from_json(stored | {"noise": "lucky"})
     with pytest.raises(ParameterError, match="noise must be"):

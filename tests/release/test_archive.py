@@ -35,20 +35,31 @@ def test_every_golden_file_is_checked() -> None:
     assert {path.stem for path in FOLDER.glob("*.holdfast")} == set(releases())
 
 
-@pytest.mark.parametrize("name", sorted(name for name, one in releases().items() if one.private))
+@pytest.mark.parametrize("name", sorted(releases()))
 def test_the_same_release_is_the_same_file(name: str, tmp_path: Path) -> None:
     releases()[name].save(tmp_path / "again")
     assert (tmp_path / "again").read_bytes() == (FOLDER / f"{name}.holdfast").read_bytes()
 
 
-@pytest.mark.parametrize("name", sorted(name for name, one in releases().items() if not one.private))
-def test_an_old_file_of_a_seeded_release_gains_the_mark_on_its_guarantee(name: str, tmp_path: Path) -> None:
-    """Files of version 1 said it in the provenance alone."""
-    old = Release.load(FOLDER / f"{name}.holdfast")
-    assert old.guarantee.noise == "seeded"
-    old.save(tmp_path / "again")
-    record, _ = from_bytes((tmp_path / "again").read_bytes())
-    assert record["guarantee"]["noise"] == "seeded"
+def test_a_release_of_another_format_is_refused_by_its_name() -> None:
+    """And one that lacks a field, or has one more: in the whole, its guarantee, provenance, certificates."""
+    record, members = from_bytes((FOLDER / "counts.holdfast").read_bytes())
+    for name in ("holdfast-release/0", "holdfast-release/2", "holdfast-dossier/1"):
+        with pytest.raises(FormatError, match=f"the format '{name}', this holdfast reads holdfast-release/1"):
+            from_bytes(to_bytes(record | {"format": name}, members))
+    parts: list[Any] = [record, record["guarantee"], record["guarantee"]["unit"], record["provenance"]]
+    for part in [*parts, record["certificates"][0]]:
+        for name, value in list(part.items()):
+            if part is record and name == "format":
+                continue
+            del part[name]
+            with pytest.raises(FormatError, match=name):
+                _from_record(record, members)
+            part[name] = value
+        part["more"] = 1
+        with pytest.raises(FormatError, match="no others"):
+            _from_record(record, members)
+        del part["more"]
 
 
 def stored(release: Release[Any]) -> bytes:

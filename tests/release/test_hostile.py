@@ -56,12 +56,12 @@ def test_a_long_text_is_one_value() -> None:
 
 
 def test_nested_curves_are_refused() -> None:
-    curve: Any = {"kind": "GaussianDP", "mu": 1.0}
+    curve: Any = {"kind": "GaussianDP", "mu": 1.0, "square": None}
     for _ in range(2):
-        curve = {"kind": "TwoSteps", "curve": curve}
+        curve = {"kind": "GroupReplace", "curve": curve}
     assert curve_from_json(curve).delta(1.0) > 0
-    with pytest.raises(ParameterError, match="TwoSteps"):
-        curve_from_json({"kind": "TwoSteps", "curve": curve})
+    with pytest.raises(ParameterError, match="GroupReplace"):
+        curve_from_json({"kind": "GroupReplace", "curve": curve})
 
 
 def test_what_a_release_says_of_itself_is_modest() -> None:

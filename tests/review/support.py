@@ -20,7 +20,8 @@ from holdfast.privacy import Guarantee, PrivacyCurve
 def stored(data: dict[str, Any]) -> PrivacyCurve:
     """The curve of a stored kind, read as a stored guarantee is: kinds are never renamed."""
     unit = {"column": None, "max_rows": 1}
-    fields = {"curve": data, "adjacency": "add_remove", "unit": unit, "theorem": "none", "assumptions": []}
+    fields: dict[str, Any] = {"curve": data, "adjacency": "add_remove", "unit": unit, "theorem": "none"}
+    fields |= {"assumptions": [], "noise": "secure", "read_at": None}
     return Guarantee.from_json(fields).curve
 
 

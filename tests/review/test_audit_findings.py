@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from holdfast.audit import AuditResult, Errors, FixedGuesses, GaussianGuesses, Trainings, audit
+from holdfast.audit import AuditResult, ErrorRates, FixedGuesses, GaussianGuesses, Trainings, audit
 from holdfast.audit._designs.named import named_design
 from holdfast.dossier import Dossier
 from holdfast.errors import ParameterError
@@ -68,7 +68,9 @@ def test_a_valid_bound_on_randomised_response_is_below_the_truth(kind: Kind, eps
     "finding",
     [
         GaussianGuesses(canaries=1000, guesses=500, correct=490),
-        Trainings(errors=Errors(false_alarms=9, without=500, misses=9, with_canary=500), bound="gaussian"),
+        Trainings(
+            errors=ErrorRates(false_alarms=9, without=500, misses=9, with_canary=500), bound="gaussian"
+        ),
     ],
     ids=["one run", "many runs"],
 )
@@ -81,7 +83,7 @@ def test_a_page_shows_no_lower_bound_above_the_truth() -> None:
     """18 errors in 1,000 are what randomised response of epsilon 4 makes."""
     account = Account(PureDP(4.0))
     released = Release.of(account, account.release(RandomisedResponse(epsilon=4.0), [0]), method="answer")
-    errors = Errors(false_alarms=9, without=500, misses=9, with_canary=500)
+    errors = ErrorRates(false_alarms=9, without=500, misses=9, with_canary=500)
     result = AuditResult(
         finding=Trainings(errors=errors, bound="gaussian"),
         delta=1e-5,

@@ -133,7 +133,7 @@ def test_slack_inside_a_composition_is_lifted_or_refused() -> None:
 
 
 def test_slack_inside_two_steps_is_lifted_or_refused() -> None:
-    data = {"kind": "TwoSteps", "curve": SLACK.to_json()}
+    data = {"kind": "GroupReplace", "curve": SLACK.to_json()}
     assert _lifted_or_refused(data, tau=0.01, delta=(1 + math.exp(2.0)) * 0.01 + 0.04 - 1e-12)
 
 

@@ -152,7 +152,7 @@ def close(
 
     The ledger notes which process opened an account: host, process number, and when the process was started. An
     account is closed if that process is gone. While it lives, or where that cannot be told (another host, another
-    container, a ledger of an older version), --force is needed; the process is then refused its next charge.
+    container), --force is needed; the process is then refused its next charge.
 
     \b
     Examples:

@@ -37,8 +37,9 @@ def verify(
 
     The whole record of the page is built again from release and ledger and compared field by field, the page is drawn
     again from its record, and the ledger must have closed both. Exit code 0 when everything was checked and holds, 1
-    when something is wrong, 3 when something could not be checked. Without a key, a forger who holds the ledger can
-    make all three agree.
+    when something is wrong, 3 when the page is not judged: something was not given, or another published version of
+    holdfast made it. The first line says what a judgement takes. Without a key, a forger who holds the ledger can make
+    all three agree.
 
     \b
     Examples:

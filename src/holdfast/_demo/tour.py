@@ -97,7 +97,7 @@ def demo_summary(
         ),
         (
             "verified",
-            "page, releases and ledger agree" if verification.ok else "; ".join(verification.problems),
+            "page, releases and ledger agree" if verification.ok else verification.first_line(),
         ),
     ]
     return "\n".join(f"{name:<10}{text}" for name, text in told)

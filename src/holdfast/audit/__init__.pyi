@@ -2,8 +2,6 @@
 
 from ._bounds.fdp import RefutedCurve as RefutedCurve
 from ._bounds.multi_run import ErrorRates as ErrorRates
-from ._bounds.multi_run import Errors as Errors
-from ._bounds.sequential import Game as Game
 from ._bounds.sequential import SequentialTest as SequentialTest
 from ._designs import ManyRuns as ManyRuns
 from ._designs import OneRun as OneRun
@@ -14,7 +12,6 @@ from ._findings import AnytimeGuesses as AnytimeGuesses
 from ._findings import FixedGuesses as FixedGuesses
 from ._findings import GaussianGuesses as GaussianGuesses
 from ._findings import GuessPath as GuessPath
-from ._findings import Sequence as Sequence
 from ._findings import Trainings as Trainings
 from ._findings import Transcripts as Transcripts
 from ._membership import MembershipAudit as MembershipAudit

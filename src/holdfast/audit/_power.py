@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from holdfast._arguments import checked
+from holdfast._arguments import checked, require_fields
 from holdfast.audit._bounds.signal import SEED, Signal
 from holdfast.audit._findings import Finding
 from holdfast.errors import FormatError, require
@@ -66,6 +66,7 @@ class PowerBasis:
     @classmethod
     def from_json(cls, data: Any) -> PowerBasis:
         """The basis that `to_json` wrote; `FormatError` for anything else."""
+        data = require_fields("basis of an audit", data, list(cls.__dataclass_fields__))
         try:
             known = data["interference"]
             return cls(

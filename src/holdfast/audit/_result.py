@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from holdfast._arguments import checked
+from holdfast._arguments import checked, require_fields
 from holdfast.audit._bounds.one_run import error_of
 from holdfast.audit._findings import Finding, all_right, finding_from_json, finding_to_json, is_number
 from holdfast.audit._power import Power, PowerBasis, power
@@ -236,12 +236,10 @@ class AuditResult:
 
     @classmethod
     def from_json(cls, data: Any) -> AuditResult:
-        """The result that `to_json` wrote; `FormatError` for anything else.
-
-        One that was stored without saying what rows went in counts as made with real ones.
-        """
+        """The result that `to_json` wrote; `FormatError` for anything else."""
+        data = require_fields("audit", data, list(cls.__dataclass_fields__))
         try:
-            basis = data.get("design")
+            basis = data["design"]
             return cls(
                 finding=finding_from_json(data["finding"]),
                 delta=float(data["delta"]),
@@ -250,7 +248,7 @@ class AuditResult:
                 adjacency=Adjacency(data["adjacency"]),
                 planted=str(data["planted"]),
                 scores=data["scores"],
-                rows=data.get("rows", "real"),
+                rows=data["rows"],
                 basis=None if basis is None else PowerBasis.from_json(basis),
             )
         except FormatError:

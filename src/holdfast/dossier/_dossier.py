@@ -13,7 +13,6 @@ from typing import Any
 from holdfast._arguments import checked, require_place
 from holdfast.audit._result import AuditResult
 from holdfast.dossier._evidence import (
-    AttackFigures,
     Tried,
     attacked,
     audience_of,
@@ -33,7 +32,9 @@ from holdfast.dossier._record import (
     file_digest,
     payment,
 )
+from holdfast.dossier._renderer import renderer
 from holdfast.dossier._section import Audience, visible
+from holdfast.dossier._stored_evidence import AttackFigures
 from holdfast.dossier._utility import Accuracy
 from holdfast.errors import require
 from holdfast.ledger import Ledger
@@ -155,7 +156,6 @@ class Dossier:
     def record(self) -> Record:
         """Everything the page says."""
         import holdfast
-        from holdfast.dossier._page import renderer
 
         releases = self.releases
         names = self.names or [

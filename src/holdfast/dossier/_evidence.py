@@ -20,7 +20,7 @@ from holdfast.audit._result import AuditResult
 from holdfast.dossier._charts import curves
 from holdfast.dossier._charts.curves import TradeOffLine, TradeOffPoints
 from holdfast.dossier._section import Audience, Section, six_digits, stored_bound, stored_least
-from holdfast.dossier._stored_evidence import AttackFigures as AttackFigures
+from holdfast.dossier._stored_evidence import AttackFigures
 from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.privacy._guarantee import Guarantee
 from holdfast.privacy._tradeoff import TradeOff

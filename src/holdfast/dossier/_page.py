@@ -92,18 +92,6 @@ def render(record: Record) -> str:
     return page.replace(BLANK, seal_of(page), 1)
 
 
-@lru_cache(maxsize=1)
-def renderer() -> str:
-    """A hash of everything that decides how a record is drawn: a page can be drawn again only by the same renderer."""
-    room = files("holdfast.dossier")
-    parts = [room / "_page.py", *(room / "_charts").iterdir(), *(room / "_templates").iterdir()]
-    found = hashlib.sha256()
-    kinds = (".py", ".j2", ".json")
-    for part in sorted((one for one in parts if one.name.endswith(kinds)), key=lambda one: one.name):
-        found.update(part.name.encode() + hashlib.sha256(part.read_bytes()).digest())
-    return found.hexdigest()
-
-
 def document(template: str, *, script: str = "", **content: Any) -> str:
     """A self-contained document: its own style and script, allowed by their hashes and nothing else."""
     from markupsafe import Markup

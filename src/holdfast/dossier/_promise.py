@@ -66,7 +66,7 @@ class PromisePoint(Section):
 
     delta: float
     epsilon: float | None
-    odds: float | None = None
+    odds: float | None
 
     @classmethod
     def of(cls, curve: PrivacyCurve, delta: float) -> PromisePoint:
@@ -95,8 +95,8 @@ class Promise(Section):
     curve_points: CurvePoints
     private: bool
     strict: bool
-    at: PromisePoint | None = None
-    """The point by which the page calls the whole curve; None in records of former versions."""
+    at: PromisePoint
+    """The point by which the page calls the whole curve."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from holdfast._arguments import checked
+from holdfast._arguments import checked, require_format
 from holdfast._assumption import Assumption, distinct
 from holdfast.dossier._evidence import Attempt, Picture
 from holdfast.dossier._promise import Chapter, Promise, stored_guarantee
@@ -25,9 +25,8 @@ from holdfast.ledger._report import Standing, share
 from holdfast.release import Provenance, Release
 from holdfast.release._certificate import Certificate
 
-FORMAT = "holdfast-dossier/3"
-OLDER = ("holdfast-dossier/1", "holdfast-dossier/2")
-"""Formats of earlier versions: their records lack fields that came later, and hold nothing that went away."""
+FORMAT = "holdfast-dossier/1"
+"""Its number rises whenever a version makes another record of the same sources."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,25 +184,12 @@ class Record(Section):
 
     @classmethod
     def from_json(cls, data: Any) -> Self:
-        """The record that `to_json` wrote, now or in an earlier version; `FormatError` for anything more or less."""
-        made = super().from_json(data)
-        if made.format not in (FORMAT, *OLDER):
-            raise FormatError(f"a stored record has the format {FORMAT} or an older one")
-        if not _holds(made.to_json(), data, older=made.format in OLDER):
-            raise FormatError("a stored record holds what this version does not know")
-        return made
-
-
-def _holds(made: Any, written: Any, *, older: bool) -> bool:
-    """Whether what was read is what was written; an older record may lack what came later."""
-    match made, written:
-        case dict(), dict():
-            same = written.keys() <= made.keys() if older else written.keys() == made.keys()
-            return same and all(_holds(made[key], written[key], older=older) for key in written)
-        case list(), list():
-            pairs = zip(made, written, strict=False)
-            return len(made) == len(written) and all(_holds(a, b, older=older) for a, b in pairs)
-    return bool(made == written)
+        """The record that `to_json` wrote; `FormatError` for another format, and for anything more or less."""
+        require_format("record of a page", data, FORMAT)
+        record = super().from_json(data)
+        if record.to_json() != data:
+            raise FormatError("a stored record lacks a field, or holds one that it does not have")
+        return record
 
 
 # Sections whose sources are a release and the ledger that paid for it.

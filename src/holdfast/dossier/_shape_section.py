@@ -11,7 +11,7 @@ import numpy as np
 from holdfast.dossier._section import Section
 from holdfast.errors import FormatError
 
-FORMAT = "holdfast-additive-model/"
+FORMAT = "holdfast-additive-model/1"
 MOST_SHAPES, MOST_PAIRS = 12, 4
 
 
@@ -48,13 +48,13 @@ class AdditiveUtility(Section):
     rows: tuple[ShapeCurve, ...]
     pairs: tuple[ShapeMap, ...]
     left_out: int
-    no_bands: str = ""
+    no_bands: str
     """Why no bands are drawn around the shapes."""
 
 
 def additive_utility(value: Any) -> AdditiveUtility | None:
     """An additive model: its most important shapes and pairs; with several classes, those of the last class."""
-    if not isinstance(value, Mapping) or not str(value.get("format", "")).startswith(FORMAT):
+    if not isinstance(value, Mapping) or value.get("format") != FORMAT:
         return None
     from holdfast.learn._additive.model import AdditiveModel
     from holdfast.learn._additive.shapes import NO_BANDS, pair_shapes_of, shapes_of

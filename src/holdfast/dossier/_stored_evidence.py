@@ -113,13 +113,10 @@ class StoredAttack:
 
     @classmethod
     def _one(cls, data: Any) -> StoredAttack:
-        curve = data.get("roc")
-        if curve is None:
-            points = tuple((float(rate), float(found["value"])) for rate, found in data["tpr_at"].items())
-        else:
-            points = tuple(
-                (float(x), float(y)) for x, y in zip(curve["false_alarm"], curve["found"], strict=True)
-            )
+        curve = data["roc"]
+        points = tuple(
+            (float(x), float(y)) for x, y in zip(curve["false_alarm"], curve["found"], strict=True)
+        )
         rates = "; ".join(
             f"finds {found['value']:.3f} [{found['low']:.3f}, {found['high']:.3f}] "
             f"at {100 * float(rate):g} % false alarms"
@@ -130,7 +127,7 @@ class StoredAttack:
             auc=float(data["auc"]),
             found=points,
             reached=str(data["verdict"]),
-            error=float(data.get("p_value", 1.0 - data.get("confidence", 0.95))),
+            error=float(data["p_value"]),
             text=str(data["text"])
             if "text" in data
             else f"attack {data['attack']}: AUC {data['auc']:.4f}, {data['members']} members, "

@@ -17,13 +17,14 @@ import numpy as np
 from holdfast._arguments import checked
 from holdfast.dossier._interval_section import InferredUtility, inferred_utility
 from holdfast.dossier._section import Audience, Section
+from holdfast.dossier._shape_section import FORMAT as SHAPES
 from holdfast.dossier._shape_section import AdditiveUtility, additive_utility
 from holdfast.errors import FormatError, require
 from holdfast.release import Release
 
 MOST_ROWS = 60
 """Rows of a table on the page; the rest is in the release."""
-_MODEL = "holdfast-linear-model/"
+_MODEL = "holdfast-linear-model/1"
 _PIPELINE = "holdfast-pipeline/1"
 _STEPS = {
     "holdfast-scaler/1": "means and spreads",
@@ -32,6 +33,8 @@ _STEPS = {
 _Z95 = 1.959964
 UNNAMED = "unnamed"
 """Stands for the estimator of a model that names none."""
+_KNOWN = (_MODEL, SHAPES, _PIPELINE, *_STEPS, "holdfast-synthetic/1")
+"""Formats of released values that a page describes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,29 +145,27 @@ class Accuracy(Section):
 
 def coefficients(value: Any) -> ModelUtility | InferredUtility | None:
     """A linear model: each weight with the interval that its privacy noise leaves, or sampling too."""
-    if not isinstance(value, Mapping) or not str(value.get("format", "")).startswith(_MODEL):
+    if not isinstance(value, Mapping) or value.get("format") != _MODEL:
         return None
-    if value.get("inference") is not None:
+    if value["inference"] is not None:
         return inferred_utility(value, most=MOST_ROWS)
     rows = []
-    classes = value.get("classes") or ()
+    classes = value["classes"] or ()
     several = len(value["coef"]) > 1
-    quantile = value.get("noise_quantile")
+    quantile = value["noise_quantile"]
     for place, (weights, constant) in enumerate(zip(value["coef"], value["intercept"], strict=True)):
-        names = value.get("feature_names") or [f"x{i}" for i in range(len(weights))]
+        names = value["feature_names"] or [f"x{i}" for i in range(len(weights))]
         prefix = f"{classes[place]}: " if several and len(classes) > place else ""
         for name, weight in zip(names, weights, strict=True):
-            rows.append((f"{prefix}{name}", float(weight), _reach(value.get("noise_std"), quantile)))
-        rows.append(
-            (f"{prefix}(intercept)", float(constant), _reach(value.get("intercept_noise_std"), quantile))
-        )
+            rows.append((f"{prefix}{name}", float(weight), _reach(value["noise_std"], quantile)))
+        rows.append((f"{prefix}(intercept)", float(constant), _reach(value["intercept_noise_std"], quantile)))
     if not all(
         math.isfinite(weight) and (reach is None or math.isfinite(reach)) for _, weight, reach in rows
     ):
         raise FormatError("a released weight, or its noise, is not a finite number; such a model has no page")
     biggest = sorted(rows, key=lambda row: -abs(row[1]))[:MOST_ROWS]
     return ModelUtility(
-        what=f"a linear model ({value.get('model', UNNAMED)}) with {len(rows)} numbers",
+        what=f"a linear model ({value['model']}) with {len(rows)} numbers",
         predicts=tuple(str(name) for name in classes),
         rows=tuple(
             Weight(name=name, weight=_short(w), reach=None if r is None else _short(r))
@@ -247,11 +248,13 @@ READERS: tuple[Callable[[Any], Utility | None], ...] = (
 def utility(release: Release[Any]) -> Utility:
     """What was released and how far off it may be, from released values only."""
     value = release.value
+    _require_known_format(value)
     if isinstance(value, Mapping) and value.get("format") == _PIPELINE:
         steps = value.get("steps")
         if not isinstance(steps, Sequence) or not steps:
             raise FormatError("the released value begins like a pipeline, and is none")
         value = steps[-1]  # the model; the steps before it make its columns
+        _require_known_format(value)
     for reader in READERS:
         try:
             found = reader(value)
@@ -266,6 +269,15 @@ def utility(release: Release[Any]) -> Utility:
                 return _about_intervals(found, release, value)
             return found
     return PlainUtility(kind="other", what=f"a {type(value).__name__}")
+
+
+def _require_known_format(value: Any) -> None:
+    """Refuse by its name a format of holdfast's own that this version does not read."""
+    named = value.get("format") if isinstance(value, Mapping) else None
+    if isinstance(named, str) and named.startswith("holdfast-") and named not in _KNOWN:
+        raise FormatError(
+            f"the released value has the format {named[:60]!r}, this holdfast reads {', '.join(_KNOWN)}"
+        )
 
 
 def _about_intervals(

@@ -28,6 +28,8 @@ CREATE UNIQUE INDEX charges_by_key ON charges (account, key) WHERE key IS NOT NU
 CREATE INDEX charges_by_account ON charges (account, number);
 CREATE TABLE payloads (number INTEGER PRIMARY KEY, payload TEXT NOT NULL);
 CREATE TABLE durable (one INTEGER PRIMARY KEY CHECK (one = 1), number INTEGER NOT NULL);
+CREATE TABLE holders (account TEXT, host TEXT, process INTEGER, started TEXT,
+PRIMARY KEY (account, host, process, started));
 
 CREATE TRIGGER entries_never_change BEFORE UPDATE ON entries
 BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
@@ -44,11 +46,7 @@ CREATE TRIGGER payloads_come_once BEFORE INSERT ON payloads
 WHEN EXISTS (SELECT 1 FROM payloads WHERE number = NEW.number)
 BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
 """
-HOLDERS = """
-CREATE TABLE IF NOT EXISTS holders (account TEXT, host TEXT, process INTEGER, started TEXT,
-PRIMARY KEY (account, host, process, started))
-"""
-"""Which processes have an account open. Ledgers of former versions lack it, and get it when an account is opened."""
+"""Every table, index and trigger; `holders` says which processes have an account open."""
 POINTERS = {
     "datasets": "SELECT name, opened, period FROM datasets ORDER BY name",
     "accounts": "SELECT name, dataset, opened, closed FROM accounts ORDER BY name",
@@ -198,13 +196,10 @@ class Chain:
 
     def hold(self, account: str, holder: tuple[str, int, str]) -> None:
         """Note that a process has the account open."""
-        self._sql.execute(HOLDERS)
         self._sql.execute("INSERT OR IGNORE INTO holders VALUES (?, ?, ?, ?)", (account, *holder))
 
     def holders(self, account: str) -> list[tuple[str, int, str]]:
         """The processes that had the account open: host, number, start."""
-        if self._sql.execute("SELECT 1 FROM sqlite_master WHERE name = 'holders'").fetchone() is None:
-            return []
         query = "SELECT host, process, started FROM holders WHERE account = ? ORDER BY rowid"
         return self._sql.execute(query, (account,)).fetchall()
 

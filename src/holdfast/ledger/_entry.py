@@ -1,8 +1,8 @@
 """LedgerEntry: one immutable line of the ledger, in canonical JSON, chained to the one before.
 
 The hash of an entry covers its text, its text holds the hash of the entry before: whoever changes
-an old entry changes every hash after it. The text of an entry never changes its meaning: new
-versions of holdfast read old entries as they were written.
+an entry changes every hash after it. The text of an entry never changes its meaning: later
+versions of holdfast read entries as they were written.
 """
 
 from __future__ import annotations
@@ -110,7 +110,8 @@ class LedgerEntry:
             version = data.pop("version")
             if version != VERSION:
                 raise LedgerError(
-                    f"a ledger entry has version {version!r}, this holdfast reads {VERSION}; upgrade it"
+                    f"a ledger entry has version {version!r}, this holdfast reads {VERSION}; "
+                    "use a version that reads it"
                 )
             entry = cls(**data)
         except (AttributeError, KeyError, TypeError, ValueError) as error:

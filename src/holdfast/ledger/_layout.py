@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from holdfast.errors import FormatError, LedgerError
-from holdfast.ledger._chain import APPLICATION_ID, FORMAT_VERSION, HOLDERS, TABLES
+from holdfast.ledger._chain import APPLICATION_ID, FORMAT_VERSION, TABLES
 
 SchemaObject = tuple[str, str, str, str | None]
 """Type, name, table and statement, as `sqlite_master` lists an object."""
@@ -37,7 +37,7 @@ def require_layout(connection: sqlite3.Connection, path: Path) -> None:
             )
     places = connection.execute("SELECT rootpage FROM sqlite_master WHERE rootpage <> 0").fetchall()
     listed = schema_objects(connection)
-    if len(set(places)) < len(places) or listed not in (made_objects(), made_objects(holders=True)):
+    if len(set(places)) < len(places) or listed != made_objects():
         raise LedgerError(
             f"the file {str(path)!r} holds other tables, indexes or triggers than a ledger, or lacks some; "
             "nothing was released"
@@ -50,11 +50,11 @@ def schema_objects(connection: sqlite3.Connection) -> frozenset[SchemaObject]:
 
 
 @cache
-def made_objects(*, holders: bool = False) -> frozenset[SchemaObject]:
-    """The objects of a ledger as it is created, or as it is once an account was opened."""
+def made_objects() -> frozenset[SchemaObject]:
+    """The objects of a ledger."""
     connection = sqlite3.connect(":memory:")
     try:
-        connection.executescript(TABLES + (HOLDERS if holders else ""))
+        connection.executescript(TABLES)
         return schema_objects(connection)
     finally:
         connection.close()

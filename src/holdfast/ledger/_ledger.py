@@ -245,19 +245,16 @@ class Ledger:
                 assert last is not None
                 title = f"account-{last.number + 1}" if name is None else name
                 amount, refusal = free_share(chain, terms, limit)
-                body = (
-                    terms.terms
-                    | {
-                        "dataset": place,
-                        "account": title,
-                        "limit": (terms.currency.promise(amount) if limit is None else limit).to_json(),
-                        "amount": amount.to_json(),
-                        "purpose": texts["purpose"],
-                        "approver": texts["approver"],
-                        "software": software_versions(),
-                    }
-                    | ({"about": about} if about else {})
-                )
+                body = terms.terms | {
+                    "dataset": place,
+                    "account": title,
+                    "limit": (terms.currency.promise(amount) if limit is None else limit).to_json(),
+                    "amount": amount.to_json(),
+                    "purpose": texts["purpose"],
+                    "approver": texts["approver"],
+                    "software": software_versions(),
+                    "about": about,
+                }
                 opened = chain.append("account" if refusal is None else "refusal", body)
             if refusal is None:
                 note(chain, opened.body["account"])

@@ -13,13 +13,8 @@ from holdfast.errors import require
 from holdfast.privacy._curves.curve import ApproxDP, PrivacyCurve, PureDP
 from holdfast.privacy._curves.gaussian import GaussianDP
 from holdfast.privacy._curves.renyi import ZCDP
-from holdfast.privacy._curves.subsampled import amplified_pure, subsample
+from holdfast.privacy._curves.subsampled import amplified_pure
 from holdfast.privacy._rounding import Number, as_written
-
-
-def poisson_amplified(curve: PrivacyCurve, *, rate: Number) -> PrivacyCurve:
-    """`subsample` under its former name."""
-    return subsample(curve, rate)
 
 
 def poisson_pure(curve: PureDP, *, rate: Number) -> PureDP:

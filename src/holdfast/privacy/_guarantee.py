@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from holdfast._arguments import checked
+from holdfast._arguments import checked, require_fields
 from holdfast._assumption import Assumption as Assumption
 from holdfast._assumption import distinct
 from holdfast.errors import AdjacencyError, FormatError, require
@@ -129,31 +129,32 @@ class Guarantee:
         return self.summary()
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data; secure noise is not mentioned, as it never was."""
+        """Plain data."""
         return {
             "curve": self.curve.to_json(),
             "adjacency": self.adjacency.value,
             "unit": {"column": self.unit.column, "max_rows": self.unit.max_rows},
             "theorem": self.theorem,
             "assumptions": [assumption.to_json() for assumption in self.assumptions],
-        } | {
-            name: value
-            for name, value in (("noise", None if self.private else self.noise), ("read_at", self.read_at))
-            if value is not None
+            "noise": self.noise,
+            "read_at": self.read_at,
         }
 
     @classmethod
     def from_json(cls, data: Any) -> Guarantee:
         """The guarantee that `to_json` wrote; `FormatError` for anything else."""
+        names = ("curve", "adjacency", "unit", "theorem", "assumptions", "noise", "read_at")
+        data = require_fields("guarantee", data, names)
         try:
+            unit = require_fields("unit", data["unit"], ("column", "max_rows"))
             return cls(
                 curve=curve_from_json(data["curve"]),
                 adjacency=Adjacency(data["adjacency"]),
-                unit=PrivacyUnit(data["unit"]["column"], data["unit"]["max_rows"]),
+                unit=PrivacyUnit(unit["column"], unit["max_rows"]),
                 theorem=str(data["theorem"]),
                 assumptions=tuple(Assumption.from_json(stored) for stored in data["assumptions"]),
-                noise=data.get("noise", "secure"),
-                read_at=data.get("read_at"),
+                noise=data["noise"],
+                read_at=data["read_at"],
             )
         except FormatError:
             raise

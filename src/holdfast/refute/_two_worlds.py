@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arrays import Floats
-from holdfast.audit._bounds.multi_run import clopper_pearson_upper
 from holdfast.errors import require
 from holdfast.noise._source import Source
 from holdfast.privacy._curves.curve import PrivacyCurve
-from holdfast.privacy._tradeoff import TradeOff
+from holdfast.privacy._tradeoff import TradeOff, clopper_pearson_upper
 from holdfast.refute._trial import Draw, Outcome, Test
 
 Sample = Callable[[Any, Source], Any]

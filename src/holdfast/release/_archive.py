@@ -28,12 +28,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arguments import require_format
 from holdfast.data._irreplaceable import require_replaceable
 from holdfast.errors import FormatError, ParameterError
 from holdfast.release._tables import is_table, table_bytes, table_of
 
-FAMILY = "holdfast-release"
-MAJOR = 1
+FORMAT = "holdfast-release/1"
 MOST_BYTES = 4 * 2**30
 MOST_MEMBERS = 10_000
 _NAME = re.compile(r"arrays/[0-9]{1,5}\.(npy|arrow)")
@@ -57,7 +57,7 @@ _TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*"')
 
 def to_bytes(record: dict[str, Any], members: dict[str, bytes]) -> bytes:
     """The archive; the same release always gives the same bytes."""
-    text = json.dumps({"format": f"{FAMILY}/{MAJOR}"} | record, indent=1, allow_nan=False).encode()
+    text = json.dumps({"format": FORMAT} | record, indent=1, allow_nan=False).encode()
     everything = {_JSON: text} | members
     everything[_SUMS] = sums(everything)
     file = io.BytesIO()
@@ -91,7 +91,7 @@ def from_bytes(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
     record = parse_json(text, f"{_JSON} of the release file")
     if not isinstance(record, dict):
         raise FormatError(f"{_JSON} of the release file must hold one object")
-    _require_version(record.get("format"))
+    require_format("release file", record, FORMAT)
     if not all(_NAME.fullmatch(name) for name in members if name != _SUMS):
         raise FormatError("the release file holds a member of an unknown name")
     if members.pop(_SUMS, None) != sums({_JSON: text} | members):
@@ -176,17 +176,6 @@ def _finite(text: str) -> float:
     if not math.isfinite(value):
         raise ValueError("not finite")
     return value
-
-
-def _require_version(written: Any) -> None:
-    family, _, major = written.partition("/") if isinstance(written, str) else ("", "", "")
-    if family != FAMILY:
-        raise FormatError(f"not a release file: its format is not {FAMILY}/{MAJOR}")
-    if major != str(MAJOR):
-        raise FormatError(
-            f"the file has the format {FAMILY}/{major[:20]}, this holdfast reads {FAMILY}/{MAJOR}; "
-            "use a version that reads it"
-        )
 
 
 # Values.

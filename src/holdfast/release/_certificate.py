@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from holdfast._arguments import checked
+from holdfast._arguments import checked, require_fields
 from holdfast.errors import FormatError, require
 from holdfast.privacy._wording import bound_text, confidence_text
 
@@ -90,7 +90,7 @@ class Certificate:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data; a unit that was not named is not mentioned, as it never was."""
+        """Plain data."""
         return {
             "name": self.name,
             "statement": self.statement,
@@ -98,21 +98,15 @@ class Certificate:
             "confidence": self.confidence,
             "query_class": self.query_class,
             "details": dict(self.details),
-        } | ({"unit": self.unit} if self.unit else {})
+            "unit": self.unit,
+        }
 
     @classmethod
     def from_json(cls, data: Any) -> Certificate:
         """The certificate that `to_json` wrote; `FormatError` for anything else."""
+        data = require_fields("certificate", data, list(cls.__dataclass_fields__))
         try:
-            return cls(
-                name=data["name"],
-                statement=data["statement"],
-                alpha=data["alpha"],
-                confidence=data["confidence"],
-                query_class=data["query_class"],
-                details=data["details"],
-                unit=data.get("unit", ""),
-            )
+            return cls(**data)
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise FormatError("a stored certificate lacks a field or has one of the wrong kind") from error
 

@@ -18,7 +18,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar, get_args
 
-from holdfast._arguments import checked
+from holdfast._arguments import checked, require_fields
 from holdfast._assumption import Assumption
 from holdfast._caution import warn
 from holdfast._extensions import OWN, Author, mark_of
@@ -139,7 +139,9 @@ class Provenance:
     def from_json(cls, data: Any) -> Provenance:
         """The provenance that `to_json` wrote; `FormatError` for anything else."""
         try:
-            return cls(**{name: data[name] for name in cls.__dataclass_fields__})
+            return cls(**require_fields("provenance", data, list(cls.__dataclass_fields__)))
+        except FormatError:
+            raise
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise FormatError("a stored provenance lacks a field or has one of the wrong kind") from error
 
@@ -184,7 +186,7 @@ class Release(Generic[T]):
     def __post_init__(self) -> None:
         object.__setattr__(self, "certificates", tuple(self.certificates))
         object.__setattr__(self, "prospects", tuple(self.prospects))
-        # Files of former versions have the mark of a seed in their provenance only; one mark is enough for both.
+        # A seed that either of them knows of is a seed of both.
         object.__setattr__(self, "guarantee", self.guarantee.drawn_from(self.provenance.noise))
         if not self.guarantee.private:
             object.__setattr__(self, "provenance", replace(self.provenance, noise="seeded"))
@@ -333,7 +335,8 @@ class Release(Generic[T]):
             "guarantee": self.guarantee.to_json(),
             "provenance": self.provenance.to_json(),
             "certificates": [certificate.to_json() for certificate in self.certificates],
-        } | ({"prospects": [one.to_json() for one in self.prospects]} if self.prospects else {})
+            "prospects": [one.to_json() for one in self.prospects],
+        }
         try:
             _require_modest(words)
         except FormatError as error:
@@ -352,8 +355,8 @@ class Release(Generic[T]):
 
 def _require_modest(record: Mapping[str, Any]) -> None:
     """What a release says of itself is read by people, and drawn on a page: a megabyte is enough, and 32 levels."""
-    words = [record["provenance"], record["certificates"], record["guarantee"] | {"curve": None}]
-    words.append(record.get("prospects", []))
+    words = [record["provenance"], record["certificates"], record["prospects"]]
+    words.append(record["guarantee"] | {"curve": None})
     require_depth(words, "what a release says of itself", _MOST_LEVELS)
     size = len(json.dumps(words, default=str))
     if size > _MOST_WORDS:
@@ -363,6 +366,8 @@ def _require_modest(record: Mapping[str, Any]) -> None:
 
 
 def _from_record(record: dict[str, Any], members: dict[str, bytes]) -> Release[Any]:
+    names = ("format", "value", "guarantee", "provenance", "certificates", "prospects")
+    record = dict(require_fields("release", record, names))
     try:
         _require_modest(record)
         return Release(
@@ -370,7 +375,7 @@ def _from_record(record: dict[str, Any], members: dict[str, bytes]) -> Release[A
             guarantee=Guarantee.from_json(record["guarantee"]),
             provenance=Provenance.from_json(record["provenance"]),
             certificates=tuple(Certificate.from_json(entry) for entry in record["certificates"]),
-            prospects=tuple(Prospect.from_json(entry) for entry in record.get("prospects", ())),
+            prospects=tuple(Prospect.from_json(entry) for entry in record["prospects"]),
         )
     except FormatError:
         raise

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
+from holdfast._arguments import require_fields
 from holdfast._caution import warn
 from holdfast.errors import FormatError, UselessRelease, UselessReleaseWarning, require
 from holdfast.privacy._curves.curve import PrivacyCurve
@@ -86,6 +87,7 @@ class Prospect:
     @classmethod
     def from_json(cls, data: Any) -> Prospect:
         """The prospect that `to_json` wrote; `FormatError` for anything else."""
+        data = require_fields("prospect", data, ("quantity", "hidden", "units", "noun"))
         try:
             hidden = math.inf if data["hidden"] is None else float(data["hidden"])
             return cls(

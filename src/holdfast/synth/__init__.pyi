@@ -10,9 +10,7 @@ from ._certificate import Certification as Certification
 from ._certificate_request import CertificateRequest as CertificateRequest
 from ._evaluation import Evaluation as Evaluation
 from ._evaluation import evaluate as evaluate
-from ._exact_counts import Counted as Counted
 from ._exact_counts import ExactCounts as ExactCounts
-from ._forecast import Estimate as Estimate
 from ._forecast import SynthesisEstimate as SynthesisEstimate
 from ._models.model import Measurement as Measurement
 from ._rows.impossible_rows import Zeros as Zeros

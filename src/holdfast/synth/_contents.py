@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from holdfast._arguments import require_fields, require_format
 from holdfast.data._rows import arrow_column, encode_batch
 from holdfast.data._schema import Schema
 from holdfast.errors import FormatError
@@ -22,6 +23,19 @@ from holdfast.synth._workload.query_classes import Conjunctions, Predicates, Ran
 from holdfast.synth._workload.workload import Group, Marginal
 
 FORMAT = "holdfast-synthetic/1"
+_NAMES = (
+    "format",
+    "rows",
+    "measurements",
+    "workload",
+    "certified",
+    "schema",
+    "public_rows",
+    "confidence",
+    "choice",
+    "counted",
+    "in_order",
+)
 #: Noisy tables, and groups, that a summary lists one by one.
 MOST_LINES = 12
 
@@ -61,23 +75,19 @@ class SyntheticContents:
             "confidence": self.confidence,
             "choice": self.choice,
             "counted": None if self.counted is None else asdict(self.counted),
-        } | self._orders()
-
-    def _orders(self) -> dict[str, Any]:
-        """The columns in order, if any."""
-        found = [
-            {"columns": list(one.columns), "gap": list(one.gap)}
-            for one in self.constraints
-            if one.gap is not None
-        ]
-        return {"in_order": found} if found else {}
+            "in_order": [
+                {"columns": list(one.columns), "gap": list(one.gap)}
+                for one in self.constraints
+                if one.gap is not None
+            ],
+        }
 
     @classmethod
     def of_value(cls, value: Any) -> SyntheticContents:
         """What `value` made; `FormatError` for anything else."""
-        if not isinstance(value, Mapping) or value.get("format") != FORMAT:
-            raise FormatError("the release does not hold a synthetic table; load it with Release.load")
-        counted = value.get("counted")  # absent from files of former versions
+        require_format("synthetic table", value, FORMAT)
+        value = require_fields("synthetic table", value, _NAMES)
+        counted = value["counted"]
         try:
             schema = Schema.from_dict(value["schema"])
             return cls(
@@ -92,7 +102,7 @@ class SyntheticContents:
                 counted=None if counted is None else NoisyCount(**counted),
                 constraints=tuple(
                     Zeros.in_order(schema, *one["columns"], least=one["gap"][0], most=one["gap"][1])
-                    for one in value.get("in_order", ())
+                    for one in value["in_order"]
                 ),
             )
         except (KeyError, TypeError, ValueError) as error:
@@ -135,13 +145,8 @@ def _stored(groups: Sequence[Group]) -> list[dict[str, Any]]:
 
 
 def _groups(stored: Sequence[Mapping[str, Any]]) -> list[Group]:
-    """The groups that can be asked again as they were; others, and those of old files without their values, are not."""
-    return [_group(one) for one in stored if _is_whole(one)]
-
-
-def _is_whole(stored: Mapping[str, Any]) -> bool:
-    kind = KINDS.get(stored["kind"])
-    return kind is not None and all(one.name in stored for one in fields(kind))
+    """The groups that can be asked again as they were; those of other query classes cannot."""
+    return [_group(one) for one in stored if one["kind"] in KINDS]
 
 
 def _group(stored: Mapping[str, Any]) -> Group:

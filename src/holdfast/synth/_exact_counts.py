@@ -192,7 +192,3 @@ class ExactAnswers:
     def chosen(self, index: int) -> tuple[int, float]:
         """A signed query's number and sign."""
         return (index, 1.0) if index < self.layout.size else (index - self.layout.size, -1.0)
-
-
-Counted = ExactCounts
-"""A former name, which the room still exports."""

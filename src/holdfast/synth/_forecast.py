@@ -319,7 +319,3 @@ def forecast_lines(found: Sequence[SynthesisForecast]) -> list[str]:
             f"{one.smallest_claim:>9.3g} {time:>7}  {one.verdict}"
         )
     return made
-
-
-Estimate = SynthesisEstimate
-"""A former name, which the room still exports."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from holdfast.audit._bounds import multi_run
 from holdfast.audit._bounds.multi_run import ErrorRates
 from holdfast.errors import ParameterError
+from holdfast.privacy._tradeoff import clopper_pearson_upper
 from tests.studies.size import Study, trials
 
 RUNS = 2000
@@ -32,7 +33,7 @@ def test_clopper_pearson_is_the_inverted_tail(count: tuple[int, int], error: flo
     from scipy.stats import binom
 
     k, n = count
-    upper = multi_run.clopper_pearson_upper(k, n, error=error)
+    upper = clopper_pearson_upper(k, n, error=error)
     assert (upper == 1.0) == (k == n)
     if k < n:  # rounded up by a hair, which lowers the tail by a hair
         assert error - 1e-7 <= binom.cdf(k, n, upper) <= error * (1 + 1e-9)
@@ -57,7 +58,7 @@ def test_laws_of_the_bound(alarms: int, misses: int, delta: float) -> None:
     assert bound <= multi_run.epsilon_lower(errors)
     shared = ErrorRates(false_alarms=alarms, without=100, misses=misses, with_canary=100, tried=10)
     assert multi_run.epsilon_lower(shared, delta=delta) <= bound
-    alarm_limit = multi_run.clopper_pearson_upper(alarms, 100, error=0.05 / 20)
+    alarm_limit = clopper_pearson_upper(alarms, 100, error=0.05 / 20)
     assert shared.limits(0.95)[0] == pytest.approx(alarm_limit, rel=1e-12)
     assert multi_run.epsilon_lower(errors, delta=delta, confidence=0.99) <= bound
 

@@ -205,7 +205,7 @@ def test_files_give_back_what_was_declared(column: Any) -> None:
 
 
 def test_unused_options_leave_the_hash_alone() -> None:
-    """Schemas of former versions are written, and hashed, as they were."""
+    """What nobody declared is not written."""
     record = Schema([Numeric("a", 0, 1), Categorical("b", ["x"])]).to_dict()
     assert record["columns"] == [
         {"name": "a", "kind": "numeric", "low": 0.0, "high": 1.0, "integer": False, "null": "midpoint"},

@@ -317,19 +317,17 @@ def write_ledger(path: Path, entries: Sequence[LedgerEntry]) -> None:
     sql.close()
 
 
-@dataclass(frozen=True)
-class Draft:
+class Draft(Ledger):
     """A ledger that is being forged, as far as it has come: what a page is made from."""
 
-    id: str
-    entries: tuple[LedgerEntry, ...]
-    read_only: bool = True
+    def __init__(self, entries: Sequence[LedgerEntry]) -> None:
+        self.id, self.entries = str(entries[0].body["ledger"]), tuple(entries)
 
     @property
     def head(self) -> str:
         return [entry for entry in self.entries if entry.must_last][-1].hash
 
-    def history(self) -> tuple[LedgerEntry, ...]:
+    def history(self, *, dataset: str | None = None, account: str | None = None) -> tuple[LedgerEntry, ...]:
         return self.entries
 
 
@@ -377,10 +375,9 @@ def rehash(
 def _page_again(case: Case, made: Sequence[LedgerEntry]) -> Tree:
     """The page that a forged ledger would have closed, and what its entry says."""
     said = Record.from_json(record_of(case.page.read_text(encoding="utf-8")))
-    draft: Any = Draft(id=made[0].body["ledger"], entries=tuple(made))
     again = Dossier.of_files(
         [case.release],
-        ledger=draft,
+        ledger=Draft(made),
         audits=[audit()],
         title=said.title,
         tables=_bars(case, said.tables),
@@ -398,7 +395,7 @@ def _page_again(case: Case, made: Sequence[LedgerEntry]) -> Tree:
 def close_again(case: Case, *, key: Path | None) -> None:
     """Append closings of a forged release and page to the true ledger; sign them if there is a key."""
     made = Release.load(case.release)
-    record = Record.from_json(record_of(case.page.read_text(encoding="utf-8")))
+    written = record_of(case.page.read_text(encoding="utf-8"))
     with Ledger.open(case.ledger, check="nothing") as ledger:
         with ledger._store.writing() as chain:
             old = next(entry for entry in entries_of(case.ledger) if entry.kind == "release")
@@ -408,9 +405,59 @@ def close_again(case: Case, *, key: Path | None) -> None:
             )
         ledger.close_page(
             case.page.read_bytes(),
-            title=record.title,
-            audience=record.audience,
-            releases=[one.sha256 for one in record.releases],
+            title=written["title"],
+            audience=written["audience"],
+            releases=[one["sha256"] for one in written["releases"]],
         )
         if key is not None:
             ledger.sign(key)
+
+
+# What a page says of its maker.
+
+
+LATER = "1000.0.0"
+"""A version that may come one day."""
+FORGED_MAKERS: dict[str, dict[str, Any]] = {
+    "format 0": {"format": "holdfast-dossier/0"},
+    "format 2": {"format": "holdfast-dossier/2"},
+    "format 3": {"format": "holdfast-dossier/3"},
+    "another family": {"format": "holdfast-release/1"},
+    "no format": {"format": ...},
+    "format null": {"format": None},
+    "another renderer": {"renderer": "0" * 64},
+    "no hash": {"renderer": "the one of holdfast"},
+    "no renderer": {"renderer": ...},
+    "an earlier version": {"holdfast": "0.0.1"},
+    "an earlier version and format": {"holdfast": "0.0.9", "format": "holdfast-dossier/3"},
+    "a version in the making": {"holdfast": "1000.0.0.dev0"},
+    "half a number": {"holdfast": "1000.0"},
+    "another spelling": {"holdfast": "01000.0.0"},
+    "no number": {"holdfast": "the newest"},
+    "no version": {"holdfast": ...},
+    "a later version without a format": {"holdfast": LATER, "format": "holdfast-dossier/0"},
+    "a later version without a renderer": {"holdfast": LATER, "renderer": "none"},
+    "an unknown field": {"certified": "by nobody"},
+    "a later version and an unknown field": {"holdfast": LATER, "certified": "by nobody"},
+    "a missing field": {"doubts": ...},
+    "a later version and a missing field": {"holdfast": LATER, "not_tested": ...},
+}
+"""Fields that no version writes into a record, or not together; `...` stands for a field that is left out."""
+
+
+def relabel(case: Case, **fields: Any) -> None:
+    """Write other fields into the embedded record, and seal, close and sign the page again."""
+    text = case.page.read_text(encoding="utf-8")
+    block = re.findall(r'holdfast-record">(.*?)</script>', text, flags=re.S)[0]
+    record = json.loads(block)
+    forged = {name: value for name, value in (record | fields).items() if value is not ...}
+    reseal(case, text.replace(block, json.dumps(forged).replace("<", "\\u003c")))
+    close_again(case, key=case.key)
+
+
+def package(folder: Path) -> Path:
+    """A small package with all kinds of files."""
+    for name in ("a.py", "dossier/_section.py", "dossier/_templates/page.html.j2", "data/x.parquet"):
+        (folder / "holdfast" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "holdfast" / name).write_text(name)
+    return folder / "holdfast"

@@ -39,7 +39,7 @@ def test_a_model_is_saved_loaded_and_predicts_the_same(made: Any, tmp_path: Path
 def test_a_release_of_something_else_is_no_model(tmp_path: Path) -> None:
     account = Account(PureDP(1.0))
     Release.of(account, [1.0], method="other").save(tmp_path / "other.holdfast")
-    with pytest.raises(FormatError, match="does not hold a model"):
+    with pytest.raises(FormatError, match="not a model: it does not have the format"):
         load_model(tmp_path / "other.holdfast")
 
 

@@ -96,7 +96,8 @@ def test_the_covariance_is_that_of_draws(case: str) -> None:
 
 
 def stored(score: NoisyScore) -> dict[str, Any]:
-    return {"score": score.value(), "scales": np.array([2.0, 2.0, 1.0]), "shifts": np.array([0.0, 0.0, 10.0])}
+    held = {"scales": np.array([2.0, 2.0, 1.0]), "shifts": np.array([0.0, 0.0, 10.0])}
+    return held | {"score": score.value(), "row_norm": 1.0, "longest_row": None}
 
 
 NAMES = ("a", "b", "(intercept)")
@@ -295,13 +296,16 @@ def test_many_releases_at_once_say_what_each_says() -> None:
         assert many[place].solution == pytest.approx(one.solution)
 
 
-def test_a_release_that_does_not_say_how_sure_it_is_has_no_intervals() -> None:
-    value = logistic(4000, t=1.0, s=1.0).value()
-    held = {"scales": np.ones(3), "shifts": np.zeros(3)}
-    coefficient_intervals(held | {"score": value}, names=NAMES)
-    before = {name: one for name, one in value.items() if name not in ("pilot_noise", "bend")}
-    with pytest.raises(NoIntervals, match="0 times are sure"):
-        coefficient_intervals(held | {"score": before}, names=NAMES)
+def test_a_stored_score_says_how_sure_the_decision_is() -> None:
+    """And holds nothing else."""
+    whole = stored(logistic(4000, t=1.0, s=1.0))
+    coefficient_intervals(whole, names=NAMES)
+    for name in whole["score"]:
+        lacking = {key: one for key, one in whole["score"].items() if key != name}
+        with pytest.raises(FormatError):
+            coefficient_intervals(whole | {"score": lacking}, names=NAMES)
+    with pytest.raises(FormatError):
+        coefficient_intervals(whole | {"score": whole["score"] | {"more": 1.0}}, names=NAMES)
 
 
 def test_the_gradient_of_the_statistic() -> None:

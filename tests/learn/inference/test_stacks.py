@@ -34,6 +34,7 @@ def test_estimates_errors_and_refusals(cell: Cell) -> None:
     for run in range(40):
         ones = np.ones(3)
         stored = {"score": stack[run].value(), "scales": ones, "shifts": 0 * ones}
+        stored |= {"row_norm": 1.0, "longest_row": None}
         if not issued[run]:
             with pytest.raises(NoIntervals):
                 coefficient_intervals(stored, names=("a", "b", "c"))

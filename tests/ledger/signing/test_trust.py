@@ -57,10 +57,19 @@ def test_a_trust_file_lists_keys(signed: Signature, tmp_path: Path) -> None:
         "format = 3",
         'format = "holdfast-trust/1"\nkey = 3',
         path.read_text().replace("page", "fly"),
+        path.read_text().replace("may", "mai"),
+        path.read_text().replace("[[key]]", "more = 1\n[[key]]"),
     ):
         path.write_text(wrong, encoding="utf-8")
         with pytest.raises(FormatError):
             Trust.of(path)
+
+
+@pytest.mark.parametrize("name", ["holdfast-trust/0", "holdfast-trust/2", "holdfast-ledger/1"])
+def test_a_trust_file_of_another_format_is_refused_by_its_name(tmp_path: Path, name: str) -> None:
+    (tmp_path / "trust.toml").write_text(f'format = "{name}"\n[[key]]\npublic_key = "{"ab" * 32}"\n')
+    with pytest.raises(FormatError, match=f"has the format '{name}', this holdfast reads holdfast-trust/1"):
+        Trust.of(tmp_path / "trust.toml")
 
 
 def ledger_with_a_release(path: Path, *, seed: int | None) -> None:

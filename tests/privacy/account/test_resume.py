@@ -235,8 +235,9 @@ def test_a_key_is_bound_to_what_its_job_asks() -> None:
     assert [entry.charge.key for entry in account.journal.entries] == ["job#aa/0", "other#bb/0"]
 
 
-def test_a_job_of_a_former_version_goes_on_under_its_keys() -> None:
+def test_a_key_that_a_job_used_without_saying_what_it_asks_is_refused_to_one_that_does() -> None:
     account, noise = Account(ZCDP(1.0), seed=1), Gaussian(sigma=2.0, l2_sensitivity=1.0)
-    first = ResumableAccount.of(account, "job").release(noise, [3])
-    assert ResumableAccount.of(account, "job", about="aa").release(noise, [3]) == first
+    ResumableAccount.of(account, "job").release(noise, [3])
+    with pytest.raises(ParameterError, match="belongs to a job with another"):
+        ResumableAccount.of(account, "job", about="aa")
     assert [entry.charge.key for entry in account.journal.entries] == ["job/0"]

@@ -127,15 +127,6 @@ def test_two_handles_of_one_name_cannot_hold_two_limits(tmp_path: Path) -> None:
     assert _spend(again, Fraction(1))
 
 
-def test_shares_that_were_split_off_by_a_former_version_go_on() -> None:
-    """They bear no mark of their job."""
-    account = Account(PureDP(LIMIT), seed=1)
-    old = account.split(0.5)[0].release(_noise(Fraction(1)), [5], key="job/0/0")
-    again = ResumableAccount.of(account, "job").split(0.5)[0].release(_noise(Fraction(1)), [5])
-    assert (old == again).all()
-    assert account.spent() == PureDP(1)
-
-
 def test_threads_that_split_one_account_get_shares_of_their_own() -> None:
     account = Account(PureDP(LIMIT))
     shares: list[Account] = []

@@ -1,13 +1,11 @@
-"""Slack is outermost: refused inside a curve, lifted from what files hold."""
+"""Slack is outermost: refused inside a curve, made here or read from a file. A file holds all fields, and no others."""
 
 from __future__ import annotations
 
-import math
-
 import pytest
 
-from holdfast.errors import ParameterError
-from holdfast.privacy import PureDP, WithSlack, compose
+from holdfast.errors import FormatError, ParameterError
+from holdfast.privacy import ZCDP, PrivacyCurve, PureDP, WithSlack, compose
 from holdfast.privacy._curves.composition import Composed
 from holdfast.privacy._curves.group_replace import GroupReplace
 from holdfast.privacy._curves.stored import curve_from_json
@@ -22,12 +20,23 @@ def test_no_curve_is_made_with_slack_inside() -> None:
         GroupReplace(SLACK)
 
 
-def test_slack_of_stored_parts_is_lifted() -> None:
-    lifted = curve_from_json({"kind": "Composed", "parts": [[SLACK.to_json(), 2]]})
-    whole = compose([SLACK], times=2)
-    assert (lifted.total_variation, lifted.failure) == (whole.total_variation, whole.failure)
-    assert lifted.delta(1.0) == whole.delta(1.0)
-    steps = curve_from_json({"kind": "TwoSteps", "curve": SLACK.to_json()})
-    assert (float(steps.total_variation), float(steps.failure)) == (0.01, 0.04)
-    inside = GroupReplace(PureDP(1.0)).delta(0.5)
-    assert steps.delta(0.5) == pytest.approx(min(1.0, inside + (1 + math.exp(0.5)) * 0.01 + 0.04))
+def test_a_stored_part_has_no_slack_either() -> None:
+    inside = SLACK.to_json()
+    for data in (
+        {"kind": "Composed", "parts": [[inside, 2]]},
+        {"kind": "GroupReplace", "curve": inside},
+        {"kind": "SubsampledCurve", "curve": inside, "rate": 0.5},
+    ):
+        with pytest.raises(ParameterError, match="slack"):
+            curve_from_json(data)
+
+
+@pytest.mark.parametrize("curve", [SLACK, GroupReplace(PureDP(1.0)), compose([PureDP(1.0), ZCDP(0.1)])])
+def test_a_stored_curve_has_its_fields_and_no_others(curve: PrivacyCurve) -> None:
+    stored = curve.to_json()
+    assert curve_from_json(stored) == curve
+    for name in stored:
+        with pytest.raises(FormatError):
+            curve_from_json({key: value for key, value in stored.items() if key != name})
+    with pytest.raises(FormatError, match="no others"):
+        curve_from_json(stored | {"more": 1})

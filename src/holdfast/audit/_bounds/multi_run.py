@@ -19,8 +19,7 @@ from holdfast.audit._bounds.fdp import gaussian_epsilon
 from holdfast.audit._bounds.one_run import error_of
 from holdfast.audit._bounds.signal import Signal
 from holdfast.errors import require
-from holdfast.privacy._tradeoff import TradeOff
-from holdfast.privacy._tradeoff import clopper_pearson_upper as clopper_pearson_upper
+from holdfast.privacy._tradeoff import TradeOff, clopper_pearson_upper
 
 _PANELS = 12
 """Panels of the quadrature of the Bayesian bound; 32 nodes in each."""
@@ -284,7 +283,3 @@ def _scores(values: ArrayLike, name: str) -> NDArray[np.float64]:
     require(scores.ndim == 1 and scores.size >= 1, name, scores.shape, "a list of one number or more")
     require(bool(np.all(np.isfinite(scores))), name, "...", "finite")
     return scores
-
-
-Errors = ErrorRates
-"""A former name, which the room still exports."""

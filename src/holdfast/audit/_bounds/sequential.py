@@ -153,7 +153,3 @@ def stopping_time(
     wealth = log_wealth(np.arange(1, bits.size + 1), np.cumsum(bits), epsilon=epsilon, delta=delta)
     rich = np.flatnonzero(wealth >= _needed(confidence))
     return int(rich[0]) + 1 if rich.size else None
-
-
-Game = SequentialTest
-"""A former name, which the room still exports."""

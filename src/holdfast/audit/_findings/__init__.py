@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from typing import Any, get_type_hints
 
 import numpy as np
 
+from holdfast._arguments import require_fields
 from holdfast.audit._bounds.multi_run import ErrorRates
 from holdfast.audit._bounds.normal_scores import NormalScores
 from holdfast.audit._findings.finding import Finding as Finding
@@ -47,13 +48,13 @@ def finding_to_json(finding: Any) -> dict[str, Any]:
 def finding_from_json(data: Mapping[str, Any]) -> Finding:
     """The finding that `finding_to_json` wrote; `FormatError` for anything else."""
     try:
-        fields = dict(data)
-        kind = fields.pop("kind")
+        stored = dict(data)
+        kind = stored.pop("kind")
         (home,) = (f for f in FINDINGS if f.kind == kind)
         for name, part in (("errors", ErrorRates), ("against", ErrorRates), ("scores", NormalScores)):
-            if name in fields:
-                fields[name] = _made(part, fields[name])
-        found: Finding = _made(home, fields)
+            if name in stored:
+                stored[name] = _made(part, stored[name])
+        found: Finding = _made(home, stored)
     except (ArithmeticError, TypeError, ValueError, KeyError) as error:
         raise FormatError("a stored audit lacks a field or has one of the wrong kind") from error
     return found
@@ -62,6 +63,7 @@ def finding_from_json(data: Mapping[str, Any]) -> Finding:
 def _made(kind: type[Any], given: Mapping[str, Any]) -> Any:
     """One of this kind, with whole numbers and finite ones where it declares them."""
     declared = get_type_hints(kind)
+    require_fields(kind.__name__, given, [one.name for one in fields(kind)])
     for name, value in given.items():
         if declared[name] is int and type(value) is not int:
             raise TypeError(f"{name} is a whole number")
@@ -88,7 +90,3 @@ def all_right(finding: Finding) -> Finding | None:
 def is_number(value: object) -> bool:
     """Whether a summary value can be stored."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
-
-
-Sequence = AnytimeGuesses
-"""A former name, which the room still exports."""

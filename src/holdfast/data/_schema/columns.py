@@ -21,7 +21,6 @@ from typing import Any, ClassVar
 
 from holdfast._arguments import checked
 from holdfast.data._schema.amounts import form_of
-from holdfast.data._schema.bins import MOST_BINS as MOST_BINS
 from holdfast.data._schema.bins import check_bins, edge_words, geometric_edges, is_finite, is_real
 from holdfast.data._schema.spelling import (
     check_spellings,

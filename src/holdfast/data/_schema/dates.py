@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from holdfast._arguments import checked
+from holdfast.data._schema.bins import MOST_BINS
 from holdfast.data._schema.calendar import (
     DAILY,
     ISO,
@@ -22,7 +23,7 @@ from holdfast.data._schema.calendar import (
     starts,
     unit_of_seconds,
 )
-from holdfast.data._schema.columns import DEFAULT_BINS, MOST_BINS, Numeric, declared_options
+from holdfast.data._schema.columns import DEFAULT_BINS, Numeric, declared_options
 from holdfast.errors import require
 
 #: Without declared bins, cells are the finest calendar unit of which there are at most so many.

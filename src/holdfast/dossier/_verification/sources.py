@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+import holdfast
 from holdfast._arguments import checked
 from holdfast._assumption import Assumption
 from holdfast._extensions import OWN, Author
@@ -20,7 +21,7 @@ from holdfast.ledger._dataset import Dataset
 from holdfast.ledger._journal import charge_of, cost_of
 from holdfast.ledger._recompute import recompute
 from holdfast.privacy._wording import epsilon_text
-from holdfast.release import Release
+from holdfast.release import Provenance, Release
 from holdfast.release._release import strange_mechanisms, strange_proofs
 
 if TYPE_CHECKING:
@@ -28,23 +29,38 @@ if TYPE_CHECKING:
 
 _TOLERANCE = 2e-5
 """Numbers computed again on another machine may differ in the last of their six digits."""
-Verdict = Literal["ok", "wrong", "incomplete"]
+Verdict = Literal["ok", "wrong", "not judged"]
 
 
 @checked
 @dataclass(frozen=True, kw_only=True)
 class DossierVerification:
-    """What was checked, what does not hold, and what could not be checked."""
+    """What was checked, what does not hold, and what could not be checked.
+
+    Parameters
+    ----------
+    checked
+        What was checked, and holds.
+    problems
+        What does not hold.
+    skipped
+        What could not be checked with what was given.
+    recomputed
+        What epsilon the recorded mechanisms give today, where that was asked for.
+    judge
+        The version of holdfast that made the page and can judge it, where that is another one; else empty.
+    """
 
     checked: tuple[str, ...]
     problems: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
     recomputed: tuple[str, ...] = ()
+    judge: str = ""
 
     @property
     def verdict(self) -> Verdict:
-        """Wrong where something does not hold; incomplete where something could not be checked."""
-        return "wrong" if self.problems else "incomplete" if self.skipped else "ok"
+        """Wrong where something does not hold; not judged where something that a judgement needs was not checked."""
+        return "wrong" if self.problems else "not judged" if self.judge or self.skipped else "ok"
 
     @property
     def ok(self) -> bool:
@@ -53,12 +69,26 @@ class DossierVerification:
 
     @property
     def exit_code(self) -> int:
-        """0 for ok, 1 for wrong, 3 for incomplete."""
-        return {"ok": 0, "wrong": 1, "incomplete": 3}[self.verdict]
+        """0 for ok, 1 for wrong, 3 for not judged."""
+        return {"ok": 0, "wrong": 1, "not judged": 3}[self.verdict]
+
+    def first_line(self) -> str:
+        """The verdict, and what it takes to come to one where there is none."""
+        if self.problems:
+            return f"WRONG: {self.problems[0]}"
+        if self.judge:
+            return (
+                f"NOT JUDGED: holdfast {self.judge} can judge this page, which names it as its maker; "
+                f"this is holdfast {holdfast.__version__}"
+            )
+        if self.skipped:
+            return f"NOT JUDGED: not everything could be checked: {self.skipped[0]}"
+        return "OK: everything was checked, and holds"
 
     def summary(self) -> str:
-        """One line a check."""
-        lines = [f"ok: {text}" for text in self.checked]
+        """The verdict, then one line a check."""
+        lines = [self.first_line()]
+        lines += [f"ok: {text}" for text in self.checked]
         lines += list(self.recomputed)
         lines += [f"not checked: {text}" for text in self.skipped]
         lines += [f"PROBLEM: {text}" for text in self.problems]
@@ -69,6 +99,7 @@ class DossierVerification:
         return {
             "ok": self.ok,
             "verdict": self.verdict,
+            "judge": self.judge,
             "checked": list(self.checked),
             "problems": list(self.problems),
             "skipped": list(self.skipped),
@@ -84,6 +115,7 @@ class Findings:
     problems: list[str] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
     recomputed: list[str] = field(default_factory=list)
+    judge: str = ""
 
     def hold(self, fine: bool, said: str, wrong: str) -> bool:
         """Note one check; returns whether it held."""
@@ -97,6 +129,7 @@ class Findings:
             problems=tuple(self.problems),
             skipped=tuple(self.skipped),
             recomputed=tuple(self.recomputed),
+            judge=self.judge,
         )
 
 
@@ -187,14 +220,58 @@ class Closings:
         return f"carries no signature; the ledger closed it as entry {number}, which no trusted key has signed yet"
 
 
+@dataclass(frozen=True, kw_only=True)
+class ListedRelease:
+    """A release that a page is about: its name there, the hash of its file, and how it came about."""
+
+    name: str
+    sha256: str
+    provenance: Provenance
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageFacts:
+    """What a page says of itself and of its releases, as far as the ledger knows it too; `hashes` are of them all."""
+
+    title: object
+    audience: object
+    hashes: Sequence[str]
+    releases: Sequence[ListedRelease]
+
+    @classmethod
+    def of(cls, record: Record) -> PageFacts:
+        """From a record of this version's format."""
+        listed = [
+            ListedRelease(name=one.name, sha256=one.sha256, provenance=one.provenance)
+            for one in record.releases
+        ]
+        return cls(
+            title=record.title,
+            audience=record.audience,
+            hashes=[one.sha256 for one in listed],
+            releases=listed,
+        )
+
+    @classmethod
+    def of_another_format(
+        cls, written: Mapping[str, Any], hashes: Sequence[str], releases: Sequence[Release[Any]]
+    ) -> PageFacts:
+        """From the fields that every format has, and the releases themselves, as far as they are at hand."""
+        listed = [
+            ListedRelease(name=str(place), sha256=digest, provenance=one.provenance)
+            for place, (digest, one) in enumerate(zip(hashes, releases, strict=False), start=1)
+        ]
+        return cls(title=written["title"], audience=written["audience"], hashes=hashes, releases=listed)
+
+
 def check_closings(
-    record: Record, page: Path, ledger: Ledger, found: Findings, *, signed_up_to: int | None
+    shown: PageFacts, page: Path, ledger: Ledger, found: Findings, *, signed_up_to: int | None
 ) -> Closings:
     """The ledger closed exactly these releases, and this page; returns what it closed, and what is signed of it."""
     books = Books.of(ledger)
     entries = list(books.entries.values())
     closed = []
-    for one in record.releases:
+    for one in shown.releases:
         entry = books.closing(one.sha256)
         charged = {books.entries[number].body["account"] for number in one.provenance.entries}
         if entry is not None:
@@ -208,21 +285,18 @@ def check_closings(
                 f"release {one.name}: the ledger closed it with another account, noise, schema or method",
             )
             closed.append(entry)
-        elif any(e.kind == "release" and e.body["account"] in charged for e in entries):
-            found.problems.append(f"release {one.name}: its account closed other releases, and not this one")
         else:
-            found.skipped.append(
-                f"release {one.name}: made before ledgers closed releases, so its value, certificates, noise and "
-                "schema are not bound to what was paid"
+            found.problems.append(
+                f"release {one.name}: the ledger did not close it, so nothing binds its value to what was paid"
             )
-    wanted = {one.sha256 for one in record.releases}
+    wanted = set(shown.hashes)
     pages = [e for e in entries if e.kind == "page" and wanted & set(e.body["releases"])]
     digest = hashlib.sha256(page.read_bytes()).hexdigest()
     mine = next((e for e in pages if e.body["sha256"] == digest), None)
     if mine is not None:
         found.hold(
             (mine.body["title"], mine.body["audience"], mine.body["releases"])
-            == (record.title, record.audience, [one.sha256 for one in record.releases]),
+            == (shown.title, shown.audience, list(shown.hashes)),
             f"the page: the ledger closed it as entry {mine.number}",
             "the page: the ledger closed it under another title, for others, or about other releases",
         )
@@ -236,7 +310,7 @@ def check_closings(
             "title, date, names, audits, attacks and labels: the ledger holds no page, so nothing binds them"
         )
     last = max((entry.number for entry in closed), default=0)
-    if signed_up_to is not None and len(closed) > len(record.releases):
+    if signed_up_to is not None and mine is not None:
         if signed_up_to < last:
             found.skipped.append(
                 f"entries {signed_up_to + 1} to {last}: not yet signed (sign the ledger again)"
@@ -315,10 +389,8 @@ def released_arrays(value: Any) -> list[list[float]]:
     return [part.ravel().astype(float).tolist() for part in parts if isinstance(part, np.ndarray)]
 
 
-def differences(written: Any, again: Any, place: str = "", *, older: bool = False) -> Iterator[str]:
+def differences(written: Any, again: Any, place: str = "") -> Iterator[str]:
     """Where two trees of plain data differ, by more than the last digits of a number.
-
-    With `older`, what is written may lack keys: its format did not have them.
 
     >>> list(differences({"a": [1.0, 2.0]}, {"a": [1.0, 2.5]}))
     ['a/1']
@@ -328,15 +400,15 @@ def differences(written: Any, again: Any, place: str = "", *, older: bool = Fals
             for key in sorted(written.keys() | again.keys()):
                 inner = f"{place}/{key}" if place else str(key)
                 if key in written and key in again:
-                    yield from differences(written[key], again[key], inner, older=older)
-                elif key in written or not older:
+                    yield from differences(written[key], again[key], inner)
+                else:
                     yield inner
         case list(), list():
             if len(written) != len(again):
                 yield place or "its length"
                 return
             for index, (left, right) in enumerate(zip(written, again, strict=True)):
-                yield from differences(left, right, f"{place}/{index}" if place else str(index), older=older)
+                yield from differences(left, right, f"{place}/{index}" if place else str(index))
         case (bool(), _) | (_, bool()):
             if written is not again:
                 yield place or "its value"

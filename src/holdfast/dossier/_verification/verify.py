@@ -3,13 +3,16 @@
 Three things can have been edited, so three are read: the page must be the drawing of its own record, its record must
 be the one that release and ledger give today, and the ledger must have closed both. A page proves nothing about
 itself alone: a forger can seal it again. Whoever holds the ledger can forge it too, which is what keys are for.
+
+A page that another version of holdfast made is not judged here, since only that version can draw it again. What can be
+read of it is checked all the same: the whole record where its format is this version's, and releases and ledger always.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,19 +20,21 @@ from holdfast._arguments import checked
 from holdfast.audit._result import AuditResult
 from holdfast.dossier._dossier import Dossier
 from holdfast.dossier._evidence import MOST_ATTACKS, Picture, not_tested
-from holdfast.dossier._page import MOST_BYTES, record_of, render, renderer, seal_of, written_seal
-from holdfast.dossier._record import FORMAT, OLDER, Record, file_digest
+from holdfast.dossier._page import MOST_BYTES, record_of, render, seal_of, written_seal
+from holdfast.dossier._record import FORMAT, Record, file_digest
 from holdfast.dossier._section import visible
 from holdfast.dossier._verification.sources import (
     Closings,
     DossierVerification,
     Findings,
+    PageFacts,
     check_accounts,
     check_closings,
     check_recomputed,
     check_told,
     differences,
 )
+from holdfast.dossier._verification.versions import Origin
 from holdfast.errors import FormatError, HoldfastError
 from holdfast.ledger import Ledger
 from holdfast.ledger._signing.trust import Trust
@@ -47,8 +52,6 @@ _REBUILT = (
     "doubts",
 )
 """Sections that follow from release, ledger and stored audits; the ledger that closed the page binds the rest."""
-_OF_AUDITS = ("tried", "contradictions", "not_tested")
-"""Of these an older record is taken at its word."""
 _MALFORMED = "the record of the page lacks a field, or has one of the wrong kind"
 
 
@@ -61,39 +64,86 @@ def verify_dossier(
     recompute: bool = False,
     public_key: str | os.PathLike[str] | Trust | None = None,
 ) -> DossierVerification:
-    """Check a dossier against itself, the release files and the ledger; `recompute` also tells epsilon again.
+    """Check a dossier against itself, the release files and the ledger.
 
-    `public_key` is the PEM file of one key, or a trust file that lists several: then ledger, approvals, releases and
-    page must be signed by them. The verdict is "ok" only where everything was checked.
+    Parameters
+    ----------
+    page
+        The dossier.
+    releases
+        The release files that it is about.
+    ledger
+        The ledger that paid for them.
+    recompute
+        Whether epsilon is told again too, from the recorded mechanisms.
+    public_key
+        The PEM file of one key, or a trust file that lists several: then ledger, approvals, releases and page must be
+        signed by them.
+
+    Returns
+    -------
+    DossierVerification
+        What was checked, with a verdict: "ok" only where everything was checked and holds, "wrong" where something does
+        not hold, else "not judged", with what a judgement takes in the first line of its summary.
     """
     found = Findings()
     trust = public_key if public_key is None or isinstance(public_key, Trust) else Trust.of(public_key)
-    read = _page(Path(page), found)
-    if read is None:
+    page, paths = Path(page), [Path(path) for path in releases]
+    written, text = _page(page, found)
+    if not written:
         return found.result()
-    record, written = read
     try:
-        paths = [Path(path) for path in releases]
-        loaded = _releases(record, paths, found)
+        if written["format"] == FORMAT:
+            record = Record.from_json(written)
+            if not found.judge:
+                _drawn(record, text, found)
+            loaded = _releases([(one.name, one.sha256) for one in record.releases], paths, found)
+            facts = PageFacts.of(record)
+        else:
+            record = None
+            found.skipped.append(f"the record: only holdfast {found.judge} reads {written['format']}")
+            hashes = [str(one["sha256"]) for one in written["releases"]]
+            loaded = _releases([(str(place), one) for place, one in enumerate(hashes, start=1)], paths, found)
+            facts = PageFacts.of_another_format(written, hashes, loaded)
         closings = None
         if ledger is None:
             found.skipped.append("the ledger (give --ledger)")
             _rebuilt(record, written, loaded, None, found)
         else:
-            closings = _with_ledger(
-                record, written, Path(page), loaded, Path(ledger), found, recompute=recompute, trust=trust
-            )
+            sources = _Sources(page=page, facts=facts, record=record, written=written, releases=loaded)
+            closings = _with_ledger(sources, Path(ledger), found, recompute=recompute, trust=trust)
         if trust is not None:
             from holdfast.dossier._verification.signatures import check_files
 
-            check_files(Path(page), paths, trust, found, closings=closings)
+            check_files(page, paths, trust, found, closings=closings)
     except (KeyError, TypeError, AttributeError, IndexError, ValueError):
         found.problems.append(_MALFORMED)
     return found.result()
 
 
-def _page(path: Path, found: Findings) -> tuple[Record, dict[str, Any]] | None:
-    """The record and its JSON as it was written, where the page is whole and drawn from it."""
+@dataclass(frozen=True, kw_only=True)
+class _Sources:
+    """A page as it was read, and the releases that it is about; no record where its format is another one."""
+
+    page: Path
+    facts: PageFacts
+    record: Record | None
+    written: dict[str, Any]
+    releases: Sequence[Release[Any]]
+
+    @property
+    def heads(self) -> list[str]:
+        """The heads of the ledger that releases and budgets name, each once."""
+        heads = [one.provenance.head for one in self.facts.releases]
+        heads += [] if self.record is None else [budget.head for budget in self.record.budgets]
+        return list(dict.fromkeys(filter(None, heads)))
+
+
+def _page(path: Path, found: Findings) -> tuple[dict[str, Any], str]:
+    """The record as it is written, and the text of the page; no record where its maker is not what it says.
+
+    A maker that is another version is noted as the one that can judge the page.
+    """
     try:
         if path.stat().st_size > MOST_BYTES:
             raise FormatError(f"a dossier has at most {MOST_BYTES} bytes")
@@ -101,29 +151,23 @@ def _page(path: Path, found: Findings) -> tuple[Record, dict[str, Any]] | None:
         written, seal = record_of(text), written_seal(text)
     except (FormatError, UnicodeDecodeError) as error:
         found.problems.append(f"the page: {error}")
-        return None
+        return {}, ""
     except OSError as error:
         raise FormatError(f"cannot read the page {str(path)!r}: {error.strerror}") from None
     found.hold(
         seal == seal_of(text), "the page has its seal", "the page was changed: it does not have its seal"
     )
-    named = written.get("format")
-    if not found.hold(
-        named in (FORMAT, *OLDER),
-        f"the record has the format {named}",
-        f"the record has another format than {FORMAT}, and no older one",
-    ):
-        return None
-    try:
-        record = Record.from_json(written)
-    except FormatError:
-        found.problems.append(_MALFORMED)
-        return None
-    if record.renderer != renderer():
-        found.skipped.append(
-            "page not checked: another version of holdfast drew it, and only its record was read"
-        )
-        return record, written
+    origin = Origin.of(written)
+    found.problems += origin.problems
+    if origin.problems:
+        return {}, text
+    found.checked.append(f"version {origin.version}, format and renderer: as they belong together")
+    found.judge = "" if origin.is_own else origin.version
+    return written, text
+
+
+def _drawn(record: Record, text: str, found: Findings) -> None:
+    """The page is what this version draws of its record."""
     try:
         again = render(record)
     except Exception:  # whatever a forged record makes of a template
@@ -133,29 +177,29 @@ def _page(path: Path, found: Findings) -> tuple[Record, dict[str, Any]] | None:
         "the page is the drawing of its record, to the last byte",
         "the page shows something else than its record",
     )
-    return record, written
 
 
-def _releases(record: Record, paths: Sequence[Path], found: Findings) -> list[Release[Any]]:
-    """The release files in the order of the record, where they are the ones that the page is about."""
-    written = record.releases
+def _releases(
+    listed: Sequence[tuple[str, str]], paths: Sequence[Path], found: Findings
+) -> list[Release[Any]]:
+    """The release files in the order of the page, which lists a name and a hash of each; none where one is another."""
     if not paths:
         found.skipped.append("the release (give --release)")
         return []
     if not found.hold(
-        len(paths) == len(written),
-        f"{len(written)} release file{'s' * (len(written) > 1)} for as many in the dossier",
-        f"the dossier is about {len(written)} releases, {len(paths)} were given",
+        len(paths) == len(listed),
+        f"{len(listed)} release file{'s' * (len(listed) > 1)} for as many in the dossier",
+        f"the dossier is about {len(listed)} releases, {len(paths)} were given",
     ):
         return []
     by_hash = {file_digest(path): path for path in paths}
     loaded: list[Release[Any]] = []
-    for one in written:
-        path = by_hash.pop(one.sha256, None)
+    for name, sha256 in listed:
+        path = by_hash.pop(sha256, None)
         if not found.hold(
             path is not None,
-            f"release {one.name} has the hash that the dossier names",
-            f"release {one.name}: no given file has its hash; the release or the dossier was changed",
+            f"release {name} has the hash that the dossier names",
+            f"release {name}: no given file has its hash; the release or the dossier was changed",
         ):
             return []
         assert path is not None
@@ -163,26 +207,16 @@ def _releases(record: Record, paths: Sequence[Path], found: Findings) -> list[Re
             loaded.append(Release.load(path))
             check_told(loaded[-1], (), found)
         except FormatError as error:
-            found.problems.append(f"release {one.name}: {error}")
+            found.problems.append(f"release {name}: {error}")
             return []
     return loaded
 
 
 def _with_ledger(
-    record: Record,
-    written: dict[str, Any],
-    page: Path,
-    releases: Sequence[Release[Any]],
-    path: Path,
-    found: Findings,
-    *,
-    recompute: bool,
-    trust: Trust | None,
+    sources: _Sources, path: Path, found: Findings, *, recompute: bool, trust: Trust | None
 ) -> Closings | None:
     """The ledger is sound and holds the heads; then all that rests on it. Returns what it closed."""
-    closings = None
-    heads = [one.provenance.head for one in record.releases]
-    heads += [budget.head for budget in record.budgets]
+    closings, record, releases = None, sources.record, sources.releases
     try:
         with Ledger.open(path, check="nothing", read_only=True) as opened:
             sound = opened.verify(public_key=trust)
@@ -192,23 +226,27 @@ def _with_ledger(
                 f"the ledger: {'; '.join(sound.problems)}",
             ):
                 return None
-            if not any(heads):
+            if not sources.heads and (record is not None or releases):
                 found.problems.append("no ledger paid for this release, as far as the dossier says")
                 return None
             places = {entry.hash: entry.number for entry in opened.history()}
-            for head in dict.fromkeys(filter(None, heads)):
+            for head in sources.heads:
                 if not found.hold(
                     head in places,
                     f"the ledger holds the head {head[:12]}… as entry {places.get(head)}",
                     f"the ledger does not hold the head {head[:12]}…: it is an older copy, or another ledger",
                 ):
                     return None
-            _rebuilt(record, written, releases, opened, found)
+            _rebuilt(record, sources.written, releases, opened, found)
             check_accounts(releases, opened, found)
             closings = check_closings(
-                record, page, opened, found, signed_up_to=sound.signed_up_to if trust else None
+                sources.facts,
+                sources.page,
+                opened,
+                found,
+                signed_up_to=sound.signed_up_to if trust else None,
             )
-            if trust is not None:
+            if trust is not None and record is not None:
                 from holdfast.dossier._verification.signatures import check_approvals
 
                 check_approvals(record, opened, found)
@@ -219,14 +257,14 @@ def _with_ledger(
 
 
 def _rebuilt(
-    record: Record,
+    record: Record | None,
     written: dict[str, Any],
     releases: Sequence[Release[Any]],
     ledger: Ledger | None,
     found: Findings,
 ) -> None:
     """Build the record again from its sources and compare all of it."""
-    if not releases:
+    if record is None or not releases:
         return
     internal = bool(record.accuracy) or any(one.kind == "attack" for one in record.tried)
     if internal and record.audience != "internal":
@@ -235,20 +273,11 @@ def _rebuilt(
     if ledger is not None and not record.payments and not record.budgets:
         found.skipped.append("approver, purpose and budget: the page was made without the ledger")
         ledger = None
-    older = record.format in OLDER
-    if older and record.audits:
-        found.skipped.append(
-            "what the audits say: an earlier version said it, without naming the rows that went in"
-        )
-    if older:
-        found.skipped.append(
-            "what is said of utility: an earlier version said it in other words and another order"
-        )
     heads = [budget.head for budget in record.budgets]
     try:
         made = Dossier(
             releases,
-            audits=[] if older else [AuditResult.from_json(one) for one in record.audits],
+            audits=[AuditResult.from_json(one) for one in record.audits],
             ledger=ledger,
             audience=record.audience,
             title=record.title,
@@ -267,13 +296,11 @@ def _rebuilt(
         return
     made = _as_written(made, record, ledger)
     for section, again in visible(made.to_json()).items():
-        if section not in written and older:
-            continue  # its format did not have it yet
-        places = list(differences(written[section], again, older=older))
+        places = list(differences(written[section], again))
         if places:
             where = ", ".join(places[:3])
             found.problems.append(f"{section}: the page says something else than its sources, at {where}")
-        elif section in _REBUILT and not (older and section in _OF_AUDITS):
+        elif section in _REBUILT:
             found.checked.append(f"{section}: as its sources say")
     _tables(record, releases, found)
     if any("rows_sha256" in claim.details for one in releases for claim in one.certificates):
@@ -286,29 +313,18 @@ def _as_written(made: Record, record: Record, ledger: Ledger | None) -> Record:
     """The rebuilt record, with what has no source at hand taken from the written one.
 
     That is the version that drew it, and the results of attacks: those are functions of private data, and no dossier
-    holds them. An older format's audits and utility are as that version saw them. What the written record says of
-    ledger and budget stays where no ledger was given.
+    holds them. What the written record says of ledger and budget stays where no ledger was given.
     """
-    older = record.format in OLDER
-    tried = (*made.tried, *(one for one in record.tried if older or one.kind == "attack"))
+    tried = (*made.tried, *(one for one in record.tried if one.kind == "attack"))
     made = replace(
         made,
-        format=record.format,
         holdfast=record.holdfast,
         renderer=record.renderer,
         tried=tried,
         picture=_with_lines(made.picture, record.picture),
         contradictions=tuple(one.contradiction for one in tried if one.contradiction is not None),
-        not_tested=record.not_tested if older else not_tested(tried, also_run=record.also_run),
-        audits=record.audits if older else made.audits,
+        not_tested=not_tested(tried, also_run=record.also_run),
     )
-    if older:
-        told = zip(made.releases, record.releases, strict=True)
-        made = replace(
-            made,
-            releases=tuple(replace(again, utility=then.utility) for again, then in told),
-            picture=replace(made.picture, left_out=record.picture.left_out),
-        )
     if ledger is None:
         made = replace(made, payments=record.payments, budgets=record.budgets, doubts=record.doubts)
     return made

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._arguments import require_fields, require_format
 from holdfast._arrays import Floats
 from holdfast._kernel.lookup import CellPlan
 from holdfast.data._rows import Batch
@@ -118,14 +119,13 @@ class AdditiveModel:
     @classmethod
     def of_value(cls, value: Any) -> AdditiveModel:
         """The model of a release's value; `FormatError` for a release of something else."""
-        if not holds_additive(value):
-            raise FormatError(f"the release does not hold a model of the format {FORMAT}")
-        if value.get("classes") is not None and not are_sorted(value["classes"]):
+        require_format("model", value, FORMAT)
+        names = list(cls.__dataclass_fields__)
+        stored = require_fields("model", value, ("format", "rule", *names))
+        if stored["classes"] is not None and not are_sorted(stored["classes"]):
             raise FormatError("the stored model must list its classes in sorted order, and does not")
         try:
-            # Models that were stored before grids could be finer do not say theirs.
-            stored: dict[str, Any] = {"grid": COARSE_GRID} | dict(value)
-            return cls(**{name: stored[name] for name in cls.__dataclass_fields__})
+            return cls(**{name: stored[name] for name in names})
         except FormatError:
             raise
         except (KeyError, TypeError, ValueError) as error:

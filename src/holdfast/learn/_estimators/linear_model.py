@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from holdfast._arguments import require_fields, require_format
 from holdfast._arrays import Floats
 from holdfast.errors import FormatError, require
 from holdfast.learn._problem.problem import POSITIVE, are_sorted
 
 FORMAT = "holdfast-linear-model/1"
-LATER = ("link", "inference", "reference")
-"""Fields that are stored only where there is something to store."""
 RULE = "shorten x to Euclidean norm row_norm if it is longer; score = coef . x + intercept"
 
 
@@ -29,8 +28,7 @@ class LinearModel:
     `schema`, features come from a table by an `Encoder` of that schema and `columns`. `choice` says how the method
     was chosen, if by rule. `link` is "sigmoid" where each score has a probability of its own (one class against the
     rest), which are then divided by their sum. `inference` is what intervals are made of, where the method released
-    enough. `reference` names columns whose first category has no feature. They are stored only where there is something
-    to store.
+    enough. `reference` names columns whose first category has no feature.
     """
 
     model: str
@@ -64,8 +62,7 @@ class LinearModel:
         return {"format": FORMAT, "rule": RULE} | self._fields()
 
     def _fields(self) -> dict[str, Any]:
-        made = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {name: value for name, value in made.items() if name not in LATER or value is not None}
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
     @property
     def positive(self) -> Any:
@@ -81,14 +78,13 @@ class LinearModel:
     @classmethod
     def of_value(cls, value: Any) -> LinearModel:
         """The model of a release's value; `FormatError` for a release of something else."""
-        if not isinstance(value, Mapping) or value.get("format") != FORMAT:
-            raise FormatError(f"the release does not hold a model of the format {FORMAT}")
-        if value.get("classes") is not None and not are_sorted(value["classes"]):
+        require_format("model", value, FORMAT)
+        names = list(cls.__dataclass_fields__)
+        stored = require_fields("model", value, ("format", "rule", *names))
+        if stored["classes"] is not None and not are_sorted(stored["classes"]):
             raise FormatError("the stored model must list its classes in sorted order, and does not")
         try:
-            needed = (name for name in cls.__dataclass_fields__ if name not in LATER)
-            later: dict[str, Any] = {name: value.get(name) for name in LATER}
-            return cls(**{name: value[name] for name in needed}, **later)
+            return cls(**{name: stored[name] for name in names})
         except (KeyError, TypeError, ValueError) as error:
             raise FormatError("a field of the stored model is missing or of the wrong kind") from error
 

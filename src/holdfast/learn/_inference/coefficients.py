@@ -121,8 +121,8 @@ def coefficient_intervals(
             names=names,
             level=level,
             shifts=shifts / scales,
-            row_norm=stored.get("row_norm"),
-            longest_row=stored.get("longest_row"),
+            row_norm=stored["row_norm"],
+            longest_row=stored["longest_row"],
         )
     else:
         parts = _inverted(score, chosen, level=level, shifts=shifts / scales)
@@ -144,7 +144,7 @@ def coefficient_intervals(
 
 def _cut(stored: Mapping[str, Any]) -> tuple[Assumption, ...]:
     """What a fit said before it was paid for, where rows may be longer than they were cut to."""
-    norm, longest = stored.get("row_norm"), stored.get("longest_row")
+    norm, longest = stored["row_norm"], stored["longest_row"]
     return () if norm is None else shortened(float(norm), None if longest is None else float(longest))
 
 

@@ -27,6 +27,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from scipy.special import ndtri
 
+from holdfast._arguments import require_fields
 from holdfast._arrays import Floats
 from holdfast.errors import FormatError, require
 
@@ -123,9 +124,7 @@ class NoisyScore:
         try:
             if not isinstance(value, Mapping) or value["loss"] not in ("squared", "logistic"):
                 raise ValueError("loss")
-            # A release of before these were stored does not say how sure the decision is: nothing is.
-            told = {"pilot_noise": math.inf, "bend": 0.0, "tilt": None} | dict(value)
-            told = {one.name: told[one.name] for one in fields(cls)}
+            told = dict(require_fields("score", value, [one.name for one in fields(cls)]))
             for name in arrays:
                 if told[name] is not None:
                     told[name] = np.ascontiguousarray(told[name], dtype=np.float64)

@@ -249,7 +249,7 @@ def _account_of(ledger: Ledger, key: str, about: str, *, again: bool) -> str:
         return latest.following
     if latest.state == "gone":
         raise _gone(ledger, latest.account)
-    if latest.about not in (None, about):
+    if latest.about != about:
         raise ParameterError(
             f"key {key!r} belongs to work that asked something else; ask as it did, or use another key, "
             "which is charged again"

@@ -53,7 +53,7 @@ class Latest:
     is_open: bool
     state: State
     held: Cost
-    about: str | None
+    about: str
     living: Holder | None
     """Another process that has it open."""
 
@@ -76,7 +76,7 @@ class Latest:
             is_open=is_open,
             state="kept" if Shelf(ledger.path).place(names[-1]).exists() else state_of(keys, is_open=is_open),
             held=cost_of(opening["amount"]),
-            about=opening.get("about"),
+            about=opening["about"],
             living=living,
         )
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from holdfast._arguments import checked, require_place
+from holdfast._arguments import checked, require_fields, require_format, require_place
 from holdfast._extras import optional
 from holdfast.errors import FormatError, LedgerError, ParameterError
 from holdfast.ledger._entry import LedgerEntry, canonical
@@ -87,12 +87,12 @@ class Signature:
     @classmethod
     def from_json(cls, data: Any) -> Signature:
         """The signature that `to_json` wrote; `FormatError` for anything else."""
-        try:
-            if data["format"] != SIGNATURE_FORMAT or data["about"] not in get_args(About):
-                raise FormatError(f"not a signature of the format {SIGNATURE_FORMAT}")
-            made = cls(**{name: data[name] for name in cls.__dataclass_fields__})
-        except (AttributeError, LookupError, TypeError) as error:
-            raise FormatError("a signature lacks a field") from error
+        require_format("signature", data, SIGNATURE_FORMAT)
+        names = list(cls.__dataclass_fields__)
+        stored = require_fields("signature", data, ("format", *names))
+        made = cls(**{name: stored[name] for name in names})
+        if made.about not in get_args(About):
+            raise FormatError(f"a signature is about one of {', '.join(get_args(About))}")
         texts = (made.public_key, made.signature)
         if not isinstance(made.content, dict) or not all(isinstance(text, str) for text in texts):
             raise FormatError("a signature has a field of the wrong kind")
@@ -194,12 +194,13 @@ class SignedHead:
     @classmethod
     def from_json(cls, data: Any) -> SignedHead:
         """The signed head in `data`, which `to_json` wrote."""
+        require_format("signed head", data, FORMAT)
+        names = list(cls.__dataclass_fields__)
+        stored = require_fields("signed head", data, ("format", *names))
         try:
-            if data["format"] != FORMAT:
-                raise FormatError(f"not a signed head of the format {FORMAT}")
-            return cls(**{name: data[name] for name in cls.__dataclass_fields__})
-        except (AttributeError, LookupError, TypeError) as error:
-            raise FormatError("a signed head lacks a field") from error
+            return cls(**{name: stored[name] for name in names})
+        except (TypeError, ValueError) as error:
+            raise FormatError("a signed head has a field of the wrong kind") from error
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it to a file at `path`, to be kept where whoever writes the ledger cannot write."""

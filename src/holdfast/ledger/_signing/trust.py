@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from holdfast._arguments import require_format, require_known
 from holdfast.errors import FormatError
 from holdfast.ledger._signing.signature import Signature, SignedHead, public_hex
 
@@ -56,26 +57,20 @@ class Trust:
         if data.lstrip().startswith(b"-----BEGIN"):
             return cls((TrustedKey(public_key=public_hex(path)),))
         try:
-            return cls.from_json(tomllib.loads(data.decode()))
+            tables = tomllib.loads(data.decode())
         except (ValueError, RecursionError) as error:
             raise FormatError(
                 f"{str(path)!r} is neither a PEM public key nor a trust file: {error}"
             ) from error
+        return cls.from_json(tables)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Trust:
         """From the tables of a trust file; `FormatError` for anything else."""
+        require_format("trust file", data, FORMAT)
+        require_known("trust file", data, ("format", "key"))
         try:
-            if data["format"] != FORMAT:
-                raise FormatError(f"the format is not {FORMAT}")
-            keys = tuple(
-                TrustedKey(
-                    public_key=bytes.fromhex(one["public_key"]).hex(),
-                    name=str(one.get("name", "")),
-                    may=tuple(one.get("may", ROLES)),
-                )
-                for one in data["key"]
-            )
+            keys = tuple(_key(one) for one in data["key"])
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise FormatError(f"a trust file has format = {FORMAT!r} and tables [[key]]: {error}") from error
         if not all(set(key.may) <= set(ROLES) for key in keys):
@@ -86,3 +81,13 @@ class Trust:
         """Whether a key that is trusted for this made the signature; with `name`, a key of that name."""
         own = [key for key in self.keys if key.public_key == signed.public_key and role in key.may]
         return any(not (key.name and name) or key.name == name for key in own) and signed.holds()
+
+
+def _key(table: Mapping[str, Any]) -> TrustedKey:
+    """One table of a trust file; a name that it does not have could have been meant as a limit."""
+    require_known("key of a trust file", table, ("name", "public_key", "may"))
+    return TrustedKey(
+        public_key=bytes.fromhex(table["public_key"]).hex(),
+        name=str(table.get("name", "")),
+        may=tuple(table.get("may", ROLES)),
+    )

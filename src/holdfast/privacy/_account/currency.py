@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from holdfast._arguments import require_fields
 from holdfast.errors import ParameterError, require
 from holdfast.privacy._curves.curve import ApproxDP, PrivacyCurve, PureDP
 from holdfast.privacy._curves.gaussian import GaussianDP
@@ -295,15 +296,13 @@ class RenyiCurrency(Currency):
         return RenyiDP(self.orders, tuple(round_up(amount) for amount in amounts))
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data; one order is written as it always was."""
-        if len(self.orders) == 1:
-            return {"name": self.name, "order": self.orders[0]}
+        """Plain data."""
         return {"name": self.name, "orders": list(self.orders)}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> RenyiCurrency:
         """What `to_json` wrote."""
-        return cls(tuple(data["orders"]) if "orders" in data else (data["order"],))
+        return cls(tuple(require_fields("currency", data, ("name", "orders"))["orders"]))
 
 
 @dataclass(frozen=True)

@@ -59,15 +59,15 @@ class ResumableAccount(Account):
         """The same account, for a job of this key; without one, for the job that the account was opened for.
 
         `about` is a digest of what the job asks. It becomes part of the keys, `key#about/0`, so that a key gives
-        nothing back to a job that asks something else; such a job is refused. Ledgers of former versions hold keys
-        without it, and a job that was killed then goes on under them.
+        nothing back to a job that asks something else; such a job is refused.
         """
         require(key is None or (isinstance(key, str) and bool(key)), "key", key, "None or a non-empty text")
         keys = [entry.charge.key for entry in account.journal.entries if entry.charge.key is not None]
         job = key
-        if key is not None and about and not any(known.startswith(f"{key}/") for known in keys):
+        if key is not None and about:
             job = f"{key}{MARK}{about}"
-            if any(known.startswith(f"{key}{MARK}") and not known.startswith(f"{job}/") for known in keys):
+            of_key = [known for known in keys if known.startswith((f"{key}/", f"{key}{MARK}"))]
+            if any(not known.startswith(f"{job}/") for known in of_key):
                 raise ParameterError(
                     f"key {key!r} belongs to a job with another schema, workload, certificate, method or options; "
                     "ask as that job did, or use another key, which is charged again"
@@ -77,11 +77,7 @@ class ResumableAccount(Account):
             known = entry.charge.key
             if job is None or (known is not None and known.startswith(f"{job}/")):
                 waiting[entry.number if known is None else known] = entry.charge
-        # Shares of former versions bear no mark, and a job that was killed then goes on with them.
-        begun = any(
-            charge.share != account.share and SHARE_MARK not in charge.share for charge in waiting.values()
-        )
-        mark = "" if job is None or begun else f"{SHARE_MARK}{_digest(job)[:4].hex()}"
+        mark = "" if job is None else f"{SHARE_MARK}{_digest(job)[:4].hex()}"
         return cls._wrapped(account, job, waiting, mark, {})
 
     @classmethod

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._arguments import checked, stored_fields
+from holdfast._arguments import checked, require_fields
 from holdfast.errors import ParameterError, require
 from holdfast.privacy._curves.curve import ApproxDP, PrivacyCurve, PureDP
 from holdfast.privacy._curves.group_replace import GroupReplace
@@ -239,13 +239,10 @@ class Composed(PrivacyCurve):
         return {"kind": self.kind, "parts": [[curve.to_json(), times] for curve, times in self.parts]}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> PrivacyCurve:
-        """The composition of the stored parts; slack inside one, which old files may hold, is lifted."""
-        data = stored_fields(cls.__name__, data)
-        parts = [(curve_from_json(curve), times) for curve, times in data["parts"]]
-        if any(curve.has_slack for curve, _ in parts):
-            return compose([compose([curve], times=times) for curve, times in parts])
-        return cls(tuple(parts))
+    def from_json(cls, data: Mapping[str, Any]) -> Composed:
+        """The composition of the stored parts."""
+        stored = require_fields(cls.__name__, data, ("parts",))["parts"]
+        return cls(tuple((curve_from_json(curve), times) for curve, times in stored))
 
     def __repr__(self) -> str:
         inside = ", ".join(

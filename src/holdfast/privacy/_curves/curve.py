@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._arguments import checked, require_known, stored_fields
+from holdfast._arguments import checked, require_fields
 from holdfast.errors import ParameterError, require
 from holdfast.privacy._rounding import (
     FixedNumbers,
@@ -47,9 +47,6 @@ class PrivacyCurve(metaclass=FixedNumbers):
     A curve knows no adjacency: accounts and guarantees do. Each kind of bound is a subclass, which gives
     `delta` and whichever costs in other currencies are proved.
     """
-
-    STORED_AS: ClassVar[str] = ""
-    """A former name, under which files hold the kind; empty where it is the class's own."""
 
     LARGEST: ClassVar[float] = 1e9
     """The largest parameter: far beyond it doubles overflow, and then towards "private" as easily as away from it."""
@@ -233,7 +230,7 @@ class PrivacyCurve(metaclass=FixedNumbers):
     @property
     def kind(self) -> str:
         """The name under which the curve is stored."""
-        return self.STORED_AS or type(self).__name__
+        return type(self).__name__
 
     def to_json(self) -> dict[str, Any]:
         """Plain data; `curve_from_json` reads it back."""
@@ -242,16 +239,9 @@ class PrivacyCurve(metaclass=FixedNumbers):
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> PrivacyCurve:
         """The curve of the fields in `data`, as `to_json` wrote them."""
-        data = stored_fields(cls.__name__, data)
-        known = {field.name: field.default for field in fields(cls)}  # type: ignore[arg-type]  # every curve is a dataclass
-        require_known(cls.__name__, data, list(known), also=("kind",))
-        return cls(
-            **{
-                name: number(data[name])
-                for name, default in known.items()
-                if name in data or default is MISSING
-            }
-        )
+        names = [field.name for field in fields(cls)]  # type: ignore[arg-type]  # every curve is a dataclass
+        stored = require_fields(cls.__name__, data, names)
+        return cls(**{name: number(stored[name]) for name in names})
 
     def summary(self) -> str:
         """The curve in words, at the deltas people ask for."""
@@ -388,8 +378,7 @@ class PureDP(PrivacyCurve):
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> PureDP:
         """The curve of these fields."""
-        data = stored_fields(cls.__name__, data)
-        return cls(number(data["epsilon"]))
+        return cls(number(require_fields(cls.__name__, data, ("epsilon",))["epsilon"]))
 
     def __repr__(self) -> str:
         return f"PureDP(epsilon={float(self.bound):g})"
@@ -494,8 +483,8 @@ class ApproxDP(PrivacyCurve):
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> ApproxDP:
         """The curve of these fields."""
-        data = stored_fields(cls.__name__, data)
-        return cls(number(data["epsilon"]), number(data["delta"]))
+        stored = require_fields(cls.__name__, data, ("epsilon", "delta"))
+        return cls(number(stored["epsilon"]), number(stored["delta"]))
 
     def __repr__(self) -> str:
         return f"ApproxDP(epsilon={float(self.epsilon_bound):g}, delta={float(self.delta_bound):g})"

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from holdfast._arguments import checked, stored_fields
+from holdfast._arguments import checked, require_fields
 from holdfast._arrays import Floats
 from holdfast.errors import require
 from holdfast.privacy._curves.curve import LEAST_DELTA, PrivacyCurve, PureDP
@@ -207,8 +207,8 @@ class FinitePair(AtomicCurve):
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> FinitePair:
         """The curve of these fields."""
-        data = stored_fields(cls.__name__, data)
-        return cls(tuple(data["p"]), tuple(data["q"]))
+        stored = require_fields(cls.__name__, data, ("p", "q"))
+        return cls(tuple(stored["p"]), tuple(stored["q"]))
 
     def __repr__(self) -> str:
         return f"FinitePair({len(self.p)} outcomes)"

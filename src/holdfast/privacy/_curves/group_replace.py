@@ -7,15 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from holdfast._arguments import stored_fields
+from holdfast._arguments import require_fields
 from holdfast._arrays import Floats
 from holdfast.errors import ParameterError
 from holdfast.privacy._curves.curve import PrivacyCurve
-from holdfast.privacy._curves.slack import WithSlack, bare_and_slack
 from holdfast.privacy._curves.stored import curve_from_json
 from holdfast.privacy._losses.atomic_pair import AtomicPair
 from holdfast.privacy._losses.dominating_pair import DominatingPair
@@ -30,8 +29,6 @@ class GroupReplace(PrivacyCurve):
     delta(a + b) <= delta(a) + e^a delta(b) for every split, negative parts included; a = b is the
     (2 epsilon, (1 + e^epsilon) delta) of soundness, section 0. The unit is removed first, then another is added.
     """
-
-    STORED_AS: ClassVar[str] = "TwoSteps"
 
     curve: PrivacyCurve
 
@@ -112,13 +109,11 @@ class GroupReplace(PrivacyCurve):
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> PrivacyCurve:
-        """The curve of these fields; slack inside it, which old files may hold, is lifted."""
-        data = stored_fields(cls.__name__, data)
-        bare, (tau, probability, common) = bare_and_slack(curve_from_json(data["curve"]))
-        return WithSlack(cls(bare), tau, 2 * probability, common) if tau + probability + common else cls(bare)
+        """The curve of these fields."""
+        return cls(curve_from_json(require_fields(cls.__name__, data, ("curve",))["curve"]))
 
     def __repr__(self) -> str:
-        return f"TwoSteps({self.curve!r})"
+        return f"GroupReplace({self.curve!r})"
 
 
 def _at_any_loss(curve: PrivacyCurve, losses: Floats) -> tuple[Floats, Floats]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from holdfast._arguments import checked, stored_fields
+from holdfast._arguments import checked, require_fields
 from holdfast.errors import ParameterError, require
 from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.privacy._losses import discretise
@@ -246,8 +246,10 @@ class LossDistribution(PrivacyCurve):
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> LossDistribution:
         """The distribution of these fields."""
-        data = stored_fields(cls.__name__, data)
-        for way in data["directions"]:
+        names = ("spacing", "first", "masses", "infinity", "loss_error", "is_lower")
+        stored = require_fields(cls.__name__, data, ("directions",))
+        ways = [require_fields("direction of losses", way, names) for way in stored["directions"]]
+        for way in ways:
             require(
                 len(way["masses"]) <= 2 * LARGEST_GRID, "masses", len(way["masses"]), "a grid of allowed size"
             )
@@ -261,7 +263,7 @@ class LossDistribution(PrivacyCurve):
                     float(way["loss_error"]),
                     bool(way["is_lower"]),
                 )
-                for way in data["directions"]
+                for way in ways
             )
         )
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._arguments import checked, stored_fields
+from holdfast._arguments import checked, require_fields
 from holdfast.errors import require
 from holdfast.privacy._curves.curve import LEAST_DELTA, PrivacyCurve, PureDP
 from holdfast.privacy._rounding import Number, as_written, round_up
@@ -277,8 +277,8 @@ class RenyiDP(PrivacyCurve):
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> RenyiDP:
         """The curve of these fields."""
-        data = stored_fields(cls.__name__, data)
-        return cls(tuple(data["orders"]), tuple(data["divergences"]))
+        stored = require_fields(cls.__name__, data, ("orders", "divergences"))
+        return cls(tuple(stored["orders"]), tuple(stored["divergences"]))
 
     def __repr__(self) -> str:
         return f"RenyiDP({len(self.orders)} orders from {self.orders[0]:g} to {self.orders[-1]:g})"

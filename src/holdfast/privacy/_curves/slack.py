@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from holdfast._arguments import checked, stored_fields
+from holdfast._arguments import checked, require_fields
 from holdfast.errors import require
 from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.privacy._curves.stored import curve_from_json
@@ -149,14 +149,15 @@ class WithSlack(PrivacyCurve):
             "curve": self.curve.to_json(),
             "tau": plain_curve(self.tau),
             "probability": plain_curve(self.probability),
-        } | ({"common": plain_curve(self.common)} if self.common else {})
+            "common": plain_curve(self.common),
+        }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> WithSlack:
         """The curve of these fields."""
-        data = stored_fields(cls.__name__, data)
-        slack = (number(value) for value in (data["tau"], data["probability"], data.get("common", 0.0)))
-        return cls(curve_from_json(data["curve"]), *slack)
+        stored = require_fields(cls.__name__, data, ("curve", "tau", "probability", "common"))
+        slack = (number(stored[name]) for name in ("tau", "probability", "common"))
+        return cls(curve_from_json(stored["curve"]), *slack)
 
     def __repr__(self) -> str:
         return f"{self.curve!r} + slack (tau={float(self.total_variation):g}, delta={float(self.failure):g})"

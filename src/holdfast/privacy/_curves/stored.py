@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 def _require_shallow(data: Any, nested: int = 0, steps: int = 0) -> None:
     """Refuse a stored curve that takes for ever: a step to a neighbour's neighbour costs 66 times its curve."""
-    steps += isinstance(data, dict) and data.get("kind") == "TwoSteps"
-    require(nested <= 24 and steps <= 2, "nested", nested, "at most 24, and TwoSteps at most 2")
+    steps += isinstance(data, dict) and data.get("kind") == "GroupReplace"
+    require(nested <= 24 and steps <= 2, "nested", nested, "at most 24, and GroupReplace at most 2")
     for part in data.values() if isinstance(data, dict) else data:
         if isinstance(part, dict | list | tuple):
             _require_shallow(part, nested + 1, steps)
@@ -23,7 +23,7 @@ def curve_from_json(data: Any) -> PrivacyCurve:
     """The curve that `to_json` wrote; `FormatError` for anything else."""
     from holdfast.privacy._curves import CURVES
 
-    kinds = {cls.STORED_AS or cls.__name__: cls for cls in CURVES}
+    kinds = {cls.__name__: cls for cls in CURVES}
     if not isinstance(data, dict) or data.get("kind") not in kinds:
         raise FormatError("a privacy curve needs a known 'kind': " + ", ".join(kinds))
     _require_shallow(data)

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._arguments import checked, stored_fields
+from holdfast._arguments import checked, require_fields
 from holdfast.errors import ParameterError, require
 from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.privacy._curves.finite_curve import FinitePair
@@ -116,10 +116,10 @@ class SubsampledCurve(PrivacyCurve):
         return {"kind": self.kind, "curve": self.curve.to_json(), "rate": plain_curve(self.rate)}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> PrivacyCurve:
-        """The curve of these fields; slack inside it, which old files may hold, is lifted."""
-        data = stored_fields(cls.__name__, data)
-        return subsample(curve_from_json(data["curve"]), number(data["rate"]))
+    def from_json(cls, data: Mapping[str, Any]) -> SubsampledCurve:
+        """The curve of these fields."""
+        stored = require_fields(cls.__name__, data, ("curve", "rate"))
+        return cls(curve_from_json(stored["curve"]), number(stored["rate"]))
 
     def __repr__(self) -> str:
         return f"SubsampledCurve({self.curve!r}, rate={float(self.rate):g})"
@@ -266,8 +266,8 @@ class SubsampledGaussianCurve(SubsampledCurve):
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> SubsampledGaussianCurve:
         """The curve of these fields."""
-        data = stored_fields(cls.__name__, data)
-        return cls(number(data["noise_multiplier"]), number(data["rate"]))
+        stored = require_fields(cls.__name__, data, ("noise_multiplier", "rate"))
+        return cls(number(stored["noise_multiplier"]), number(stored["rate"]))
 
     def __repr__(self) -> str:
         noise, rate = float(self.noise_multiplier), float(self.rate)

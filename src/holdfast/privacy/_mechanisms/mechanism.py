@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass, fields
 from enum import Enum
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -204,7 +204,7 @@ class Mechanism(metaclass=FixedNumbers):
         return type(self).__name__
 
     def to_json(self) -> dict[str, Any]:
-        """Every parameter, so that a better accountant can recompute the cost later."""
+        """Every parameter that has a value, so that a better accountant can recompute the cost later."""
         return {"mechanism": self.name} | {
             f.name: _stored(getattr(self, f.name)) for f in fields(self) if getattr(self, f.name) is not None
         }
@@ -214,7 +214,7 @@ class Mechanism(metaclass=FixedNumbers):
         """The mechanism of the parameters in `data`, as `to_json` wrote them."""
         data = stored_fields(cls.__name__, data)
         require_known(cls.__name__, data, [field.name for field in fields(cls)], also=("mechanism",))
-        needed = [field.name for field in fields(cls) if field.default is MISSING]
+        needed = [field.name for field in fields(cls) if field.default is not None]
         return cls(
             **{name: number(data[name]) for name in dict.fromkeys([*needed, *data]) if name != "mechanism"}
         )
