@@ -1,0 +1,130 @@
+"""What a run cost, in processor seconds by room: `--rooms` prints it at the end.
+
+Processor time, since a busy machine stretches the other. The time of a server is that of its whole run, and is asked of
+the system when the tests end.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+
+SPENT = "processor_seconds"
+START = "(start, imports, collection)"
+SERVERS = "(servers and other processes)"
+
+
+def processor_seconds() -> float:
+    """Of this process and of the children that it has waited for."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+def room_of(test: str) -> str:
+    """The folder of tests, or of the sources for doctests; files beside the folders count as one."""
+    parts = test.partition("::")[0].split("/")
+    if parts[0] == "src":
+        return "src (doctests)"
+    return f"tests/{parts[1]}" if len(parts) > 2 else "tests (files)"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--rooms`: what every room cost, at the end."""
+    parser.addoption("--rooms", action="store_true", help="print the processor seconds of each room of tests")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Workers measure; the process that started them adds up and prints."""
+    if config.getoption("--rooms") or config.getoption("--write-durations"):
+        config.pluginmanager.register(Stopwatch())
+    if config.getoption("--rooms") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Bill())
+
+
+class Stopwatch:
+    """Tells each report of set-up, call or tear-down the processor time since the one before."""
+
+    def __init__(self) -> None:
+        self.last = self.at_start = 0.0
+
+    def pytest_collection_finish(self) -> None:
+        """From here on time belongs to tests."""
+        self.last = self.at_start = processor_seconds()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Where the tests run; the attribute travels with the report. What another process spent is noted by the test."""
+        report = yield
+        now = processor_seconds()
+        elsewhere = sum(
+            float(str(spent)) for name, spent in item.user_properties if name == SPENT and report.when == "call"
+        )
+        vars(report)[SPENT], self.last = now - self.last + elsewhere, now
+        return report
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """What no report holds: the start, and servers, which run until now or have just ended."""
+        spent = {START: self.at_start, SERVERS: processor_seconds() - self.last + _children_now()}
+        if hasattr(session.config, "workeroutput"):
+            session.config.workeroutput["spent"] = spent
+        else:
+            session.config.stash[REST] = Counter(spent)
+
+
+REST = pytest.StashKey[Counter[str]]()
+
+
+def _children_now() -> float:
+    """Of processes below this one that still run."""
+    try:
+        import psutil
+    except ImportError:
+        return 0.0
+    total = 0.0
+    for child in psutil.Process().children(recursive=True):
+        try:
+            times = child.cpu_times()
+        except psutil.Error:
+            continue
+        total += times.user + times.system
+    return total
+
+
+class Bill:
+    """Adds up by room."""
+
+    def __init__(self) -> None:
+        self.spent: Counter[str] = Counter()
+        self.tests: Counter[str] = Counter()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """One of three parts of a test."""
+        room = room_of(report.nodeid)
+        self.spent[room] += getattr(report, SPENT, 0.0)
+        self.tests[room] += report.when == "call"
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """A worker ends and hands over what was no test's."""
+        self.spent.update(getattr(node, "workeroutput", {}).get("spent", {}))
+
+    def pytest_terminal_summary(
+        self, terminalreporter: pytest.TerminalReporter, config: pytest.Config
+    ) -> None:
+        """The dearest room first."""
+        self.spent.update(config.stash.get(REST, Counter()))
+        own = os.times()
+        self.spent[START] += (own.user + own.system) if config.getoption("numprocesses", None) else 0.0
+        terminalreporter.section("processor seconds by room")
+        for room, spent in self.spent.most_common():
+            terminalreporter.write_line(f"{spent:8.1f}  {self.tests[room] or '':>6}  {room}")
+        terminalreporter.write_line(
+            f"{sum(self.spent.values()):8.1f}  {sum(self.tests.values()):>6}  in all"
+        )
