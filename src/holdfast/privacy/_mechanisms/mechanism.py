@@ -130,7 +130,7 @@ class Mechanism(metaclass=FixedNumbers):
         """Whether the numbers of a release are drawn independently of each other; then `cdf` speaks of each of them."""
         return False
 
-    def centre(self, value: Value, output: Any) -> Any:
+    def centre(self, value: Value, output: Value) -> Any:
         """The array around which a release of the value was drawn: what `cdf` takes in its place."""
         return value
 
