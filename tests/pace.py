@@ -17,8 +17,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.room_costs import processor_seconds
-
 FILE = Path(__file__).with_name("durations.json")
 ROOT = FILE.parent.parent
 SLOW = 0.03

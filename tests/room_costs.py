@@ -63,7 +63,9 @@ class Stopwatch:
         report = yield
         now = processor_seconds()
         elsewhere = sum(
-            float(str(spent)) for name, spent in item.user_properties if name == SPENT and report.when == "call"
+            float(str(spent))
+            for name, spent in item.user_properties
+            if name == SPENT and report.when == "call"
         )
         vars(report)[SPENT], self.last = now - self.last + elsewhere, now
         return report
@@ -125,6 +127,4 @@ class Bill:
         terminalreporter.section("processor seconds by room")
         for room, spent in self.spent.most_common():
             terminalreporter.write_line(f"{spent:8.1f}  {self.tests[room] or '':>6}  {room}")
-        terminalreporter.write_line(
-            f"{sum(self.spent.values()):8.1f}  {sum(self.tests.values()):>6}  in all"
-        )
+        terminalreporter.write_line(f"{sum(self.spent.values()):8.1f}  {sum(self.tests.values()):>6}  in all")

@@ -244,6 +244,7 @@ def test_bad_settings_are_named(more: dict[str, Any], word: str) -> None:
         audit(lambda rows: rows, np.zeros((3, 8)), claim=PureDP(1.0), adjacency="replace", group=2)
 
 
+@pytest.mark.share(1)
 @pytest.mark.parametrize("adjacency", list(Adjacency))
 def test_learners_come_close_to_what_they_declare_on_the_public_pair(adjacency: Adjacency) -> None:
     for name, problem, options in (
