@@ -38,7 +38,8 @@ def mark_deep(items: Sequence[pytest.Item]) -> None:
 def shared(instances: Sequence[Any], count: int | None = None, *, each: str = "") -> set[int]:
     """The places of `count` instances, evenly apart, or of the first one for every value of the parameter `each`."""
     if count is not None:
-        return {place * len(instances) // count for place in range(min(count, len(instances)))}
+        count = min(count, len(instances))
+        return {place * len(instances) // count for place in range(count)}
     firsts: dict[str, int] = {}
     for place, instance in enumerate(instances):
         value = instance.callspec.params[each]

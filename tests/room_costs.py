@@ -7,8 +7,8 @@ the system when the tests end.
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Generator
+from collections import Counter, defaultdict
+from collections.abc import Generator, Mapping
 from typing import Any
 
 import pytest
@@ -59,7 +59,10 @@ class Stopwatch:
     def pytest_runtest_makereport(
         self, item: pytest.Item
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Where the tests run; the attribute travels with the report. What another process spent is noted by the test."""
+        """Where the tests run; the attribute travels with the report.
+
+        What a process that goes on has spent on a test, the test notes itself.
+        """
         report = yield
         now = processor_seconds()
         elsewhere = sum(
@@ -77,10 +80,10 @@ class Stopwatch:
         if hasattr(session.config, "workeroutput"):
             session.config.workeroutput["spent"] = spent
         else:
-            session.config.stash[REST] = Counter(spent)
+            session.config.stash[REST] = spent
 
 
-REST = pytest.StashKey[Counter[str]]()
+REST = pytest.StashKey[dict[str, float]]()
 
 
 def _children_now() -> float:
@@ -103,7 +106,7 @@ class Bill:
     """Adds up by room."""
 
     def __init__(self) -> None:
-        self.spent: Counter[str] = Counter()
+        self.spent: defaultdict[str, float] = defaultdict(float)
         self.tests: Counter[str] = Counter()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -115,16 +118,22 @@ class Bill:
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """A worker ends and hands over what was no test's."""
-        self.spent.update(getattr(node, "workeroutput", {}).get("spent", {}))
+        self.add(getattr(node, "workeroutput", {}).get("spent", {}))
+
+    def add(self, spent: Mapping[str, float]) -> None:
+        """What was no test's."""
+        for name, seconds in spent.items():
+            self.spent[name] += seconds
 
     def pytest_terminal_summary(
         self, terminalreporter: pytest.TerminalReporter, config: pytest.Config
     ) -> None:
         """The dearest room first."""
-        self.spent.update(config.stash.get(REST, Counter()))
-        own = os.times()
-        self.spent[START] += (own.user + own.system) if config.getoption("numprocesses", None) else 0.0
+        self.add(config.stash.get(REST, {}))
+        if config.getoption("numprocesses", None):
+            own = os.times()
+            self.spent[START] += own.user + own.system
         terminalreporter.section("processor seconds by room")
-        for room, spent in self.spent.most_common():
+        for room, spent in sorted(self.spent.items(), key=lambda entry: -entry[1]):
             terminalreporter.write_line(f"{spent:8.1f}  {self.tests[room] or '':>6}  {room}")
         terminalreporter.write_line(f"{sum(self.spent.values()):8.1f}  {sum(self.tests.values()):>6}  in all")

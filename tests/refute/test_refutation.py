@@ -1,7 +1,7 @@
-"""What `holdfast refute` runs, a test for each subject: what is in use survives and is tried hard, what is broken falls.
+"""What `holdfast refute` runs, a test for each subject.
 
-`make test` tries what stands for study and comparison (the classics) under one neighbour relation, `make deep` under all,
-and it runs the command itself.
+`make test` tries what stands for study and comparison (the classics) under one neighbour relation; `make deep` under
+all, and it runs the command itself.
 """
 
 from __future__ import annotations
