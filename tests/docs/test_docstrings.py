@@ -6,6 +6,7 @@ import dataclasses
 import inspect
 import re
 from collections.abc import Iterator
+from enum import Enum
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,9 @@ def listed(text: str) -> set[str]:
 
 
 def taken(thing: Any) -> set[str]:
-    """The parameters of a call."""
+    """The parameters of a call; an enumeration is called with a value, whatever the functional form takes."""
+    if inspect.isclass(thing) and issubclass(thing, Enum):
+        return {"value"}
     return {name for name in inspect.signature(thing).parameters if name not in ("self", "cls")}
 
 
@@ -77,10 +80,20 @@ def lacking(name: str, thing: Any) -> Iterator[str]:
         yield f"{name} releases and has no section Formal guarantees"
     if inspect.isclass(thing):
         for method, function in own_methods(thing):
-            text = inspect.getdoc(function) or ""
-            unsaid = [one for one in taken(function) if not re.search(rf"\b{re.escape(one)}\b", text)]
+            text = said_of(method, thing)
+            unsaid = [
+                parameter
+                for parameter in taken(function)
+                if not re.search(rf"\b{re.escape(parameter)}\b", text)
+            ]
             if unsaid:
                 yield f"{name}.{method} does not mention {', '.join(sorted(unsaid))}"
+
+
+def said_of(method: str, kind: type) -> str:
+    """What the docstrings of a method say, its own and those that it overrides, which describe its parameters once."""
+    members = [vars(base)[method] for base in kind.__mro__ if method in vars(base)]
+    return "\n".join(getattr(member, "__doc__", None) or "" for member in members)
 
 
 def own_methods(kind: type) -> Iterator[tuple[str, Any]]:

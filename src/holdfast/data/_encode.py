@@ -32,17 +32,24 @@ _SCALES = ("symmetric", "unit")
 class Encoder(TransformerMixin, BaseEstimator):
     """Feature rows from declared columns: scaled numbers, one-hot categories, an intercept, a bounded norm.
 
-    Parameters
-    ----------
-    schema : the declared columns.
-    columns : those to encode, in order; all by default.
-    scale : `"symmetric"` maps [low, high] to [-1, 1], `"unit"` to [0, 1].
-    intercept : whether a last feature is constantly 1 before clipping. It counts in the norm.
-    row_norm : rows are clipped to this Euclidean norm. None clips nothing: the norm is then bounded by the
-        square root of the number of columns (plus one for the intercept).
-
     `fit` learns nothing. A missing number that is a category of its own becomes 0 with an indicator feature.
 
+    Parameters
+    ----------
+    schema : Schema
+        The declared columns.
+    columns : sequence of str, optional
+        Those to encode, in order; all by default.
+    scale : {'symmetric', 'unit'}
+        `"symmetric"` maps [low, high] to [-1, 1], `"unit"` to [0, 1].
+    intercept : bool
+        Whether a last feature is constantly 1 before clipping. It counts in the norm.
+    row_norm : float, optional
+        Rows are clipped to this Euclidean norm. None clips nothing: the norm is then bounded by the square root
+        of the number of columns (plus one for the intercept).
+
+    Examples
+    --------
     >>> from holdfast.data import Categorical, Numeric, Schema
     >>> schema = Schema([Numeric("age", 0, 100), Categorical("sex", ["F", "M"])])
     >>> encoder = Encoder(schema, row_norm=None)
@@ -89,7 +96,10 @@ class Encoder(TransformerMixin, BaseEstimator):
         return (natural if self.row_norm is None else self.row_norm) * (1 + NORM_SLACK)
 
     def fit(self, X: Any = None, y: Any = None) -> Encoder:
-        """Check the parameters; the data are not looked at. Rows of users become single rows, and that is said."""
+        """Check the parameters.
+
+        Of `X` and `y` nothing is looked at. Rows of users become single rows, and that is said.
+        """
         check_settings(self)
         unit = self.schema.confirmed_unit
         if X is not None and unit.column is not None:
@@ -113,7 +123,7 @@ class Encoder(TransformerMixin, BaseEstimator):
         return self
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The names of the features."""
+        """The names of the features; `input_features` is there for scikit-learn and not used."""
         names: list[str] = []
         for name in self.columns_:
             column = self.schema[name]
@@ -124,7 +134,7 @@ class Encoder(TransformerMixin, BaseEstimator):
         return np.array(names + ["(intercept)"] * bool(self.intercept), dtype=object)
 
     def transform(self, X: Any) -> Floats:
-        """The feature rows of a data frame, Arrow table, mapping, `Batch` or array (columns in order)."""
+        """The feature rows of `X`: a data frame, Arrow table, mapping, `Batch` or array (columns in order)."""
         return self.encode(X if isinstance(X, Batch) else self.read(X))
 
     def encode(self, batch: Batch, *, into: Floats | None = None) -> Floats:
@@ -165,7 +175,7 @@ class Encoder(TransformerMixin, BaseEstimator):
         return 2
 
     def read(self, X: Any) -> Batch:
-        """The rows as the schema reads them, before they become features."""
+        """The rows `X` as the schema reads them, before they become features."""
         from holdfast.data._rows import arrow_columns
 
         chosen = self.schema.confirmed().select(*self.columns_)

@@ -51,10 +51,10 @@ class Order(ABC):
 
     @abstractmethod
     def index(self, count: int, identifiers: Callable[[str], list[str]]) -> Codes:
-        """The places of the records in the order they are read."""
+        """The places of `count` records in the order they are read; `identifiers` gives the texts of a column."""
 
     def admit(self, adjacency: Adjacency, schema: Schema) -> None:
-        """Refuse an order that the proofs do not cover."""
+        """Refuse an order that the proofs do not cover for this `schema` and `adjacency`."""
         if self.ranks and adjacency is Adjacency.add_remove:
             raise AdjacencyError(
                 "an order must not rank the records under adjacency='add_remove': one record more shifts all "
@@ -64,7 +64,7 @@ class Order(ABC):
 
     @staticmethod
     def shuffled(source: Source | None = None) -> Shuffled:
-        """A secret uniform permutation. The object keeps it: every pass with this order is the same one.
+        """A secret uniform permutation from `source`. The object keeps it: every pass with this order is the same one.
 
         >>> order = Order.shuffled(Source(seed=1))
         >>> sorted(order.index(5, lambda name: []).tolist())
@@ -81,10 +81,19 @@ class Order(ABC):
         neighbours_keep_identifier: bool = False,
         source: Source | None = None,
     ) -> KeyedHash:
-        """By SHA-256 of a key and an identifier. The key is fresh and secret unless one is given.
+        """By SHA-256 of a key and an identifier.
 
-        A given key may be known or reused. Then the order is admissible only if neighbours keep the
-        identifier, which the caller must declare; it becomes an assumption of the promise.
+        Parameters
+        ----------
+        column : str
+            The identifier.
+        key : bytes, optional
+            By default a fresh and secret one. A given key may be known or reused: then the order is admissible
+            only if neighbours keep the identifier, and that becomes an assumption of the promise.
+        neighbours_keep_identifier : bool
+            Whether the caller declares that they do.
+        source : Source, optional
+            Where a fresh key comes from.
         """
         source = Source() if source is None else source
         assumptions: tuple[str, ...] = ()
@@ -108,7 +117,7 @@ class Order(ABC):
 
     @staticmethod
     def storage(*, position_carries_no_information: bool) -> Storage:
-        """As stored: only for a table whose layout does not depend on its values."""
+        """As stored; the caller declares `position_carries_no_information`: the layout does not depend on values."""
         require(
             position_carries_no_information is True,
             "position_carries_no_information",
@@ -120,7 +129,7 @@ class Order(ABC):
 
     @staticmethod
     def per_record_batches(*, batches: int, cap: int, source: Source | None = None) -> PerRecordBatches:
-        """Each record draws one of `batches` batches by itself; secret priorities pick the `cap` that stay.
+        """Each record draws one of `batches` batches; secret priorities from `source` pick the `cap` that stay.
 
         One unit more or less then changes one batch (soundness: cap = 2 b for batches of b).
         """

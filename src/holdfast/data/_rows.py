@@ -4,8 +4,8 @@ No value can make it raise. This is the meaning of a schema; SQL engines compute
 (`holdfast.data._sql`) and the engine contract compares the two. The rules, in the order they apply:
 
 * a value is read as a number (`Numeric`) or as a text (`Categorical`, `Identifier`);
-* a number comes from numbers and truth values as they are, and from plain decimals (`"12"`, `" -1.5e3 "`) or texts
-  `written_as` is declared; NaN, other texts, dates and nested values are missing; infinities are clipped;
+* a number comes from numbers and truth values as they are, and from plain decimals (`"12"`, `" -1.5e3 "`) or
+  texts `written_as` is declared; NaN, other texts, dates and nested values are missing; infinities are clipped;
 * a `DateTime` comes from dates, timestamps (UTC) and texts (`moments`); markers of missing values are missing;
 * a text comes from whole numbers, truth values (`true`), dates and timestamps (ISO, UTC); a number of any type
   matches a category that is a numeral of the same value; nested and binary values are missing.
@@ -37,13 +37,31 @@ NUMERAL = r"[+-]?([0-9]{1,100}(\.[0-9]{0,100})?|\.[0-9]{1,100})([eE][+-]?[0-9]{1
 @checked
 @dataclass(frozen=True, kw_only=True)
 class Batch:
-    """Clipped numbers (float64) and category codes (int64), one array per column.
+    """Some rows as arrays: clipped numbers (float64) and category codes (int64), one array for each column.
 
-    `missing` holds a mask for each numeric column whose missing values are a category of their own; their
-    place in the values is filled with the column's midpoint. `undeclared` holds a mask for each other column in which
-    some value is missing, or outside the categories, and the column declares nothing for it (`without_value`):
-    as a feature it is read as the schema says, as a target it is none. `present` is None, or false for the null
-    rows that pad a user to the bound: they contribute 0 to whatever is computed.
+    Parameters
+    ----------
+    schema : Schema
+        The schema that the rows were read by.
+    values : mapping of str to numpy.ndarray
+        For each column its numbers or its codes.
+    missing : mapping of str to numpy.ndarray of bool
+        For each numeric column whose missing values are a category of their own, where they are; their place in
+        the values is filled with the column's midpoint.
+    undeclared : mapping of str to numpy.ndarray of bool
+        For each other column, where a value is missing, or outside the categories, and the column declares
+        nothing for it: as a feature it is read as the schema says, as a target it is none.
+    present : numpy.ndarray of bool, optional
+        False for the null rows that pad a user to the bound: they contribute 0 to whatever is computed.
+    rows : int
+        How many rows there are.
+
+    Examples
+    --------
+    >>> from holdfast.data import Numeric, Schema, open_table
+    >>> [batch] = open_table({"age": [20, 300]}, Schema([Numeric("age", 17, 90)])).batches()
+    >>> batch.rows, sorted(batch.column("age").tolist())
+    (2, [20.0, 90.0])
     """
 
     schema: Schema
@@ -62,12 +80,12 @@ class Batch:
         return self.schema.names
 
     def column(self, name: str) -> Floats | Codes:
-        """Clipped numbers of a numeric column, codes of a categorical one."""
+        """Clipped numbers of the column `name` if it is numeric, codes if it is categorical."""
         self.schema[name]
         return self.values[name]
 
     def codes(self, name: str) -> Codes:
-        """The cell of each row in a count of this column (numbers are binned)."""
+        """The cell of each row in a count of the column `name` (numbers are binned)."""
         column = self.schema[name]
         if isinstance(column, Numeric):
             nowhere = np.zeros(self.rows, dtype=np.bool_)
@@ -75,10 +93,10 @@ class Batch:
         return self.values[name].astype(np.int64)
 
     def without_value(self, name: str) -> NDArray[np.bool_] | None:
-        """Which rows have no value of this column as a target; None where all have one.
+        """Which rows have no value of the column `name` as a target; None where all have one.
 
-        A number that is missing is a target only where the column declares a number for it, and a category only where
-        the column declares one: a midpoint, or the last category, is nobody's word.
+        A number that is missing is a target only where the column declares a number for it, and a category only
+        where the column declares one: a midpoint, or the last category, is nobody's word.
         """
         column = self.schema[name]
         masks = self.missing if isinstance(column, Numeric) and column.has_null_cell else self.undeclared
@@ -90,7 +108,7 @@ class Batch:
         return np.column_stack(arrays) if arrays else np.empty((self.rows, 0))
 
     def take(self, index: NDArray[np.intp] | slice) -> Batch:
-        """These rows of the batch."""
+        """The rows of the batch at the places `index`."""
         return Batch(
             schema=self.schema,
             values={name: array[index] for name, array in self.values.items()},

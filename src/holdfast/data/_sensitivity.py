@@ -1,7 +1,8 @@
 """How far one privacy unit moves a count, a sum or a score.
 
-Rows of one user are bounded by c = `unit.max_rows` before anything is computed (`holdfast.data._bounded_users`).
-`zero_out` moves as much as `add_remove`: what a unit contributed is gone. Results are rounded up, never down.
+Rows of one user are bounded by c = `unit.max_rows` before anything is computed
+(`holdfast.data._bounded_users`). `zero_out` moves as much as `add_remove`: what a unit contributed is gone.
+Results are rounded up, never down.
 """
 
 from __future__ import annotations
@@ -35,6 +36,22 @@ def _check_marginals(marginals: int) -> None:
 def counts_l1(adjacency: Adjacency | str, unit: PrivacyUnit = _ROW, *, marginals: int = 1) -> float:
     """L1 distance that one unit moves G = `marginals` tables of counts: c G, and twice that under `replace`.
 
+    Parameters
+    ----------
+    adjacency : Adjacency or str
+        The neighbour relation.
+    unit : PrivacyUnit
+        Who is protected, with at most c rows.
+    marginals : int
+        The number G of tables.
+
+    Returns
+    -------
+    float
+        The sensitivity.
+
+    Examples
+    --------
     >>> counts_l1("add_remove"), counts_l1("replace")
     (1.0, 2.0)
     >>> counts_l1("replace", PrivacyUnit.user("id", max_rows=3))
@@ -50,9 +67,27 @@ def counts_l2(
 ) -> float:
     """L2 distance that one unit moves G = `marginals` tables of counts.
 
-    A unit's c rows may share a cell: c √G, and √2 times that under `replace`. Where they are known not to
-    (`distinct_cells`), c becomes √c.
+    A unit's c rows may share a cell: c √G, and √2 times that under `replace`. Where they are known not to, c
+    becomes √c.
 
+    Parameters
+    ----------
+    adjacency : Adjacency or str
+        The neighbour relation.
+    unit : PrivacyUnit
+        Who is protected, with at most c rows.
+    marginals : int
+        The number G of tables.
+    distinct_cells : bool
+        Whether no two rows of a unit are ever in one cell.
+
+    Returns
+    -------
+    float
+        The sensitivity.
+
+    Examples
+    --------
     >>> counts_l2("add_remove", PrivacyUnit.user("id", max_rows=4))
     4.0
     >>> counts_l2("zero_out", PrivacyUnit.user("id", max_rows=4), distinct_cells=True)
@@ -88,9 +123,26 @@ def sum_l2(
 ) -> float:
     """L2 distance that one unit moves a sum of vectors of norm at most `norm` (rows, gradients).
 
-    Each of the c rows is clipped: c times the norm, twice that under `replace`. Where instead the *sum* over
-    a unit's rows is clipped to the norm (`clipped_per_unit`), c is 1.
+    Each of the c rows is clipped: c times the norm, twice that under `replace`.
 
+    Parameters
+    ----------
+    norm : float
+        The largest norm of one vector.
+    adjacency : Adjacency or str
+        The neighbour relation.
+    unit : PrivacyUnit
+        Who is protected, with at most c rows.
+    clipped_per_unit : bool
+        Whether the *sum* over a unit's rows is clipped to the norm instead; then c is 1.
+
+    Returns
+    -------
+    float
+        The sensitivity.
+
+    Examples
+    --------
     >>> sum_l2(0.5, "replace", PrivacyUnit.user("id", max_rows=3))
     3.0
     """
@@ -107,9 +159,27 @@ def row_steps(
 ) -> int:
     """How many row-level steps lead from a table to its neighbour: h of group privacy.
 
-    `row_adjacency` is the relation under which the row-level statement holds. `replace` of a row can stand
-    for a user only where users are padded to exactly c rows; under `add_remove` it can stand for nothing.
+    `replace` of a row can stand for a user only where users are padded to exactly c rows; under `add_remove` it
+    can stand for nothing.
 
+    Parameters
+    ----------
+    adjacency : Adjacency or str
+        The neighbour relation between tables of units.
+    unit : PrivacyUnit
+        Who is protected, with at most c rows.
+    row_adjacency : Adjacency or str
+        The relation under which the row-level statement holds.
+    padded : bool
+        Whether every user has exactly c rows, null rows included.
+
+    Returns
+    -------
+    int
+        The number of steps.
+
+    Examples
+    --------
     >>> row_steps("replace", PrivacyUnit.user("id", max_rows=3), row_adjacency="add_remove")
     6
     """

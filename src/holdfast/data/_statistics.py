@@ -36,7 +36,21 @@ class RowEncoder(Protocol):
 @checked
 @dataclass(frozen=True)
 class RowSum:
-    """The sum of the clipped feature rows; one row moves it by at most `encoder.row_norm_bound`."""
+    """The sum of the clipped feature rows; one row moves it by at most `encoder.row_norm_bound`.
+
+    Parameters
+    ----------
+    encoder : RowEncoder
+        What makes feature rows of declared columns, such as an `Encoder`.
+
+    Examples
+    --------
+    >>> from holdfast.data import Encoder, Numeric, Schema, open_table
+    >>> schema = Schema([Numeric("age", 0, 100)])
+    >>> table = open_table({"age": [50, 100]}, schema)
+    >>> table.sums(RowSum(Encoder(schema, row_norm=None))).tolist()
+    [1.0, 2.0]
+    """
 
     encoder: RowEncoder
 
@@ -55,7 +69,10 @@ class RowSum:
         return np.asarray(self.encoder.encode(batch).sum(axis=0))
 
     def spelled(self, row: CodedRow) -> Spelling | None:
-        """One sum per feature, of the number or of the rows in its cell, times what clipping multiplies with."""
+        """One sum per feature of the coded `row`.
+
+        The number or the rows in its cell, times what clipping multiplies with.
+        """
         made = FeatureRow.of(self.encoder, row)
         if made is None:
             return None
@@ -67,7 +84,21 @@ class RowSum:
 @checked
 @dataclass(frozen=True)
 class SecondMoment:
-    """The sum of x xᵀ over the clipped feature rows (the Gram matrix)."""
+    """The sum of x xᵀ over the clipped feature rows (the Gram matrix).
+
+    Parameters
+    ----------
+    encoder : RowEncoder
+        What makes feature rows of declared columns, such as an `Encoder`.
+
+    Examples
+    --------
+    >>> from holdfast.data import Encoder, Numeric, Schema, open_table
+    >>> schema = Schema([Numeric("age", 0, 100)])
+    >>> table = open_table({"age": [50, 100]}, schema)
+    >>> table.sums(SecondMoment(Encoder(schema, row_norm=None))).tolist()
+    [[1.0, 1.0], [1.0, 2.0]]
+    """
 
     encoder: RowEncoder
 
@@ -87,7 +118,7 @@ class SecondMoment:
         return features.T @ features
 
     def spelled(self, row: CodedRow) -> Spelling | None:
-        """One sum per pair of numbers, per number and cell, and per pair of cells (by grouping sets)."""
+        """One sum for each pair of numbers, of number and cell, and of cells of the coded `row` (by grouping sets)."""
         made = FeatureRow.of(self.encoder, row)
         if made is None:
             return None

@@ -45,7 +45,23 @@ class Statistic(Protocol):
 @checked
 @dataclass(frozen=True, kw_only=True)
 class Partition(Generic[T]):
-    """What a kernel made of one part of the rows, and how many rows it saw."""
+    """What a kernel made of one part of the rows, and how many rows it saw.
+
+    Parameters
+    ----------
+    value : object
+        What the kernel returned.
+    rows : int
+        The number of rows in the part.
+
+    Examples
+    --------
+    >>> from holdfast.data import Numeric, Schema, open_table
+    >>> table = open_table({"age": [20, 30, 40]}, Schema([Numeric("age", 17, 90)]))
+    >>> [part] = table.map_partitions(lambda batches: [batch.rows for batch in batches])
+    >>> part.value, part.rows
+    ([3], 3)
+    """
 
     value: T
     rows: int
@@ -105,7 +121,7 @@ class Table(ABC):
                 yield author
 
     def can(self, capability: str) -> bool:
-        """Whether the engine answers this optional question, such as `"sums"`."""
+        """Whether the engine answers the optional question `capability`, such as `"sums"`."""
         return capability in self.capabilities
 
     @property
@@ -153,7 +169,7 @@ class Table(ABC):
     def batches(
         self, columns: Sequence[str] | None = None, *, order: Order | None = None, rows: int = CHUNK_ROWS
     ) -> Iterator[Batch]:
-        """The clipped and coded rows in an admissible order, `rows` at a time.
+        """The clipped and coded rows of `columns` in an admissible order, `rows` at a time.
 
         Without `order` the rows are shuffled secretly. A ranking order over users with several rows reads
         every user padded to the bound (`Batch.present`), because the number of rows is not public.
@@ -165,7 +181,7 @@ class Table(ABC):
         return self._stream(schema, order, rows)
 
     def counts(self, column_sets: Sequence[Sequence[str]]) -> list[NDArray[np.int64]]:
-        """Joint counts over the declared cells, zero where no row falls; one array per set of columns."""
+        """Joint counts over the declared cells, zero where no row falls; one array for each set in `column_sets`."""
         sets = [tuple(names) for names in column_sets]
         for names in sets:
             require(len(set(names)) == len(names), "column_sets", names, "sets of different columns")
@@ -191,7 +207,7 @@ class Table(ABC):
         partitions: int = 1,
         rows: int = CHUNK_ROWS,
     ) -> list[Partition[T]]:
-        """Run a kernel over each of `partitions` parts of the ordered rows.
+        """Run `kernel` over the `columns` of each of `partitions` parts of the rows in this `order`.
 
         Sizes differ by at most one and depend on the count only. Ranking orders only: which part a record
         is in must not depend on the other records' values.

@@ -1,4 +1,20 @@
-"""The ledger: a file that remembers every charge, and hands out accounts that cannot forget one."""
+"""The ledger: a file that remembers every charge, and hands out accounts that cannot forget one.
+
+Contents
+--------
+Keep a ledger
+    `Ledger.create`, `Ledger.open`, `Ledger.dataset`, `Ledger.account`, `Ledger.paid`.
+Do a piece of work once, whatever is killed
+    `once`, `kept`.
+Show that it is true
+    `Ledger.verify`, `Ledger.recompute`, `create_key`, `Ledger.sign`, `SignedHead`.
+
+Public and private
+------------------
+Everything in the file may be shown to whoever may know what was asked of the data: datasets, limits, purposes,
+names, charges and dates. Kept noisy values are public as soon as they are released. Nothing in it was computed
+from rows without noise.
+"""
 
 from __future__ import annotations
 

@@ -34,7 +34,34 @@ from holdfast.privacy._wording import least_text, point_text
 @checked
 @dataclass(frozen=True, kw_only=True)
 class Dataset:
-    """What the ledger fixed when the dataset was opened; accounts share it and may not differ."""
+    """What the ledger fixed when a dataset was opened; accounts share it and may not differ.
+
+    `Dataset.declared` makes one.
+
+    Parameters
+    ----------
+    name : str
+        What the dataset is called.
+    limit : PrivacyCurve
+        The limit for everything ever released about it.
+    amount : Cost
+        The limit in the currency, exactly.
+    adjacency : Adjacency
+        The neighbour relation.
+    unit : PrivacyUnit
+        Who is protected.
+    currency : Currency
+        In what charges are added up.
+    purpose, approver, version : str
+        Texts for whoever reads the ledger: what the data are for, who answers for the limit, which version of
+        the data.
+
+    Examples
+    --------
+    >>> from holdfast.privacy import ZCDP
+    >>> Dataset.declared("visits", limit=ZCDP(1.0)).unit.summary()
+    'one row'
+    """
 
     name: str
     limit: PrivacyCurve
@@ -60,7 +87,30 @@ class Dataset:
         approver: str = "",
         version: str = "",
     ) -> Dataset:
-        """A dataset that no ledger holds yet: everything that can be refused is, before a file is touched."""
+        """A dataset that no ledger holds yet: everything that can be refused is, before a file is touched.
+
+        Parameters
+        ----------
+        name : str
+            What the dataset is called.
+        limit : PrivacyCurve
+            The limit for everything ever released about it.
+        adjacency : Adjacency or str, optional
+            The neighbour relation; `replace` by default.
+        unit : PrivacyUnit, optional
+            Who is protected; one row by default.
+        currency : str, optional
+            In what charges are added up; the one that fits the limit by default.
+        order : float, optional
+            The order of a limit in the currency 'renyi'.
+        purpose, approver, version : str
+            Texts for whoever reads the ledger.
+
+        Returns
+        -------
+        Dataset
+            What `Ledger.create` takes.
+        """
         for what, text in (
             ("name", name),
             ("purpose", purpose),
@@ -106,7 +156,7 @@ class Dataset:
         }
 
     def free_words(self, free: Cost) -> str:
-        """What is left of the limit, in its own terms, rounded down."""
+        """What is left of the limit, `free` of it, in its own terms, rounded down."""
         if not any(free.amounts):
             return "nothing"
         curve = self.currency.promise(free)

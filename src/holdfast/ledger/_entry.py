@@ -44,6 +44,21 @@ Kind = Literal[
 class LedgerEntry:
     """What happened, when, and after what.
 
+    Parameters
+    ----------
+    number : int
+        The place in the chain, from 0 on.
+    previous : str
+        The hash of the entry before.
+    at : str
+        The time in UTC.
+    kind : str
+        What happened.
+    body : mapping
+        Its particulars.
+
+    Examples
+    --------
     >>> entry = LedgerEntry(number=0, previous=BEGINNING, at="2025-01-31T12:00:00Z", kind="ledger", body={})
     >>> LedgerEntry.parse(entry.text, entry.hash) == entry
     True
@@ -85,7 +100,7 @@ class LedgerEntry:
 
     @classmethod
     def parse(cls, text: str, stored_hash: str) -> LedgerEntry:
-        """The entry of a stored text, which must have the stored hash and a known version."""
+        """The entry of a stored `text`, which must have the `stored_hash` and a known version."""
         if not isinstance(text, str) or entry_digest(text) != stored_hash:
             raise LedgerError(
                 "the ledger was changed or damaged: an entry does not have its hash; nothing was released"

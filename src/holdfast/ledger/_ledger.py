@@ -47,6 +47,15 @@ Check = Literal["full", "tail", "nothing"]
 class Ledger:
     """An append-only, hash-chained file; every charge is on the disk before any noise is drawn.
 
+    `Ledger.create` and `Ledger.open` make one.
+
+    Parameters
+    ----------
+    store : Store
+        The open file.
+
+    Examples
+    --------
     >>> import tempfile
     >>> from holdfast.privacy import ZCDP, Gaussian
     >>> folder = tempfile.TemporaryDirectory()
@@ -76,7 +85,10 @@ class Ledger:
         approver: str = "",
         datasets: Sequence[Dataset] = (),
     ) -> Ledger:
-        """Start a ledger in a new file, with these datasets, whole or not at all; refused if there is one."""
+        """Start a ledger in a new file at `path`, with these `datasets`, whole or not at all; refused if there is one.
+
+        `purpose` and `approver` are texts for whoever reads it.
+        """
         texts = checked_texts(purpose=purpose, approver=approver)
         body = texts | {"ledger": secrets.token_hex(16), "software": software_versions()}
         Store.create(Path(path), [("ledger", body), *(("dataset", one.to_body()) for one in datasets)])
@@ -91,9 +103,10 @@ class Ledger:
         read_only: bool = False,
         timeout_s: float = 60.0,
     ) -> Ledger:
-        """Open a ledger and check it: in full, its first and last entry only, or not at all.
+        """Open the ledger at `path` and check it: in full, its first and last entry only, or not at all.
 
-        `timeout_s` is how long a charge waits for the lock of another process before it fails.
+        With `read_only` nothing can be charged. `timeout_s` is how long a charge waits for the lock of another
+        process before it fails.
         """
         require(check in ("full", "tail", "nothing"), "check", check, "'full', 'tail' or 'nothing'")
         ledger = cls(Store(Path(path), read_only=read_only, timeout_s=timeout_s))
@@ -130,7 +143,30 @@ class Ledger:
         approver: str = "",
         version: str = "",
     ) -> Dataset:
-        """Open a dataset with a limit for everything ever released about it, or look up one that is open."""
+        """Open a dataset with a limit for everything ever released about it, or look up one that is open.
+
+        Parameters
+        ----------
+        name : str
+            What the dataset is called.
+        limit : PrivacyCurve, optional
+            The limit; needed where the dataset is new.
+        adjacency : Adjacency or str, optional
+            The neighbour relation; `replace` by default.
+        unit : PrivacyUnit, optional
+            Who is protected; one row by default.
+        currency : str, optional
+            In what charges are added up; the one that fits the limit by default.
+        order : float, optional
+            The order of a limit in the currency 'renyi'.
+        purpose, approver, version : str
+            Texts for whoever reads the ledger.
+
+        Returns
+        -------
+        Dataset
+            What the ledger holds about it.
+        """
         if limit is None:
             with self._store.reading() as chain:
                 return known_dataset(chain, name)
@@ -172,7 +208,28 @@ class Ledger:
         """Open an account on a share of the dataset's limit, or go on with the open one of this name.
 
         The account's whole limit is set aside at once; closing gives back what was not spent.
-        Without a limit a new account takes everything that is left. `about` is a digest of what it is for.
+
+        Parameters
+        ----------
+        dataset : str
+            The dataset that pays.
+        limit : PrivacyCurve, optional
+            The share; a new account takes everything that is left by default.
+        name : str, optional
+            What the account is called.
+        adjacency, unit : optional
+            What the caller takes them to be; an error where the dataset says otherwise.
+        purpose, approver : str
+            Texts for whoever reads the ledger: what the account is for and who allowed it.
+        about : str
+            A digest of the work that it pays for.
+        seed : int, optional
+            Makes the noise repeatable, and marks everything released as not private.
+
+        Returns
+        -------
+        Account
+            Every charge of it is an entry of this ledger.
         """
         texts = checked_texts(purpose=purpose, approver=approver, account=name or "unnamed", about=about)
         place = dataset.name if isinstance(dataset, Dataset) else dataset
@@ -223,8 +280,28 @@ class Ledger:
     ) -> Iterator[Account]:
         """An account for one piece of work, closed afterwards: what was not spent goes back.
 
-        Save the result before it ends. A `resumable` one stays open where the work fails, so that the same work
-        under the same name goes on.
+        Save the result before it ends.
+
+        Parameters
+        ----------
+        dataset : str
+            The dataset that pays.
+        name : str
+            What the account is called.
+        limit : PrivacyCurve, optional
+            The share; everything that is left by default.
+        adjacency, unit : optional
+            What the caller takes them to be; an error where the dataset says otherwise.
+        purpose, approver : str
+            Texts for whoever reads the ledger.
+        resumable : bool
+            Whether the account stays open where the work fails, so that the same work under the same name goes
+            on.
+
+        Yields
+        ------
+        Account
+            The account, open.
         """
         account = self.account(
             dataset,
@@ -244,10 +321,10 @@ class Ledger:
         self.close_account(name, reason="the work is done")
 
     def close_account(self, name: str, *, reason: str = "", approver: str = "", force: bool = True) -> None:
-        """Close an account for good; what it did not spend goes back to its dataset.
+        """Close the account `name` for good; what it did not spend goes back to its dataset.
 
-        With `force=False` it is refused while another process may have the account open. One that has is refused its
-        next charge.
+        With `force=False` it is refused while another process may have the account open. One that has is
+        refused its next charge. `reason` and `approver` are written down.
         """
         texts = checked_texts(reason=reason, approver=approver)
         with self._store.writing() as chain:
@@ -260,12 +337,12 @@ class Ledger:
             chain.append("close", texts | {"account": name, "spent": spent.to_json()})
 
     def abandoned(self, dataset: str) -> tuple[str, ...]:
-        """Open accounts whose processes are gone: what they hold goes back when they are closed."""
+        """Open accounts of the `dataset` whose processes are gone: what they hold goes back when they are closed."""
         with self._store.reading() as chain:
             return tuple(abandoned(chain, dataset))
 
     def reset(self, dataset: str, *, reason: str, approver: str) -> None:
-        """Start a new period with a fresh limit, for a reason that somebody answers for.
+        """Start a new period of the `dataset` with a fresh limit, for a `reason` that the `approver` answers for.
 
         What was released before stays released: the limit then holds for each period alone.
         """
@@ -277,13 +354,13 @@ class Ledger:
             chain.append("reset", texts | {"dataset": dataset})
 
     def spent(self, dataset: str) -> PrivacyCurve:
-        """What the charges of this period add up to: a reading; the guarantee is the limit."""
+        """What the charges of the `dataset` add up to in this period: a reading; the guarantee is the limit."""
         with self._store.reading() as chain:
             now = report.Standing.now(chain, dataset)
         return now.dataset.currency.promise(now.spent)
 
     def remaining(self, dataset: str) -> PrivacyCurve:
-        """What new accounts can still be opened on."""
+        """What new accounts of the `dataset` can still be opened on."""
         with self._store.reading() as chain:
             now = report.Standing.now(chain, dataset)
         return now.dataset.currency.promise(now.free)
@@ -316,11 +393,11 @@ class Ledger:
     def verify(
         self, *, head: str | None = None, public_key: str | os.PathLike[str] | Trust | None = None
     ) -> Verification:
-        """Check every hash, limit and total; that `head` occurs in the chain; and the signatures."""
+        """Check every hash, limit and total; that `head` occurs in the chain; and signatures, by `public_key`."""
         return verify(self._store, head=head, public_key=public_key)
 
     def recompute(self, dataset: str) -> Recomputed:
-        """Charge everything that was recorded in this period again, by the proofs of today."""
+        """Charge everything that was recorded of the `dataset` in this period again, by the proofs of today."""
         from holdfast.ledger._recompute import recompute
 
         with self._store.reading() as chain:
@@ -333,7 +410,7 @@ class Ledger:
         return recompute(known, charges)
 
     def sign(self, private_key: str | os.PathLike[str]) -> SignedHead:
-        """Sign the newest entry and append the signature; keep the returned head somewhere else."""
+        """Sign the newest entry with `private_key` and append the signature; keep the returned head somewhere else."""
         with self._store.writing() as chain:
             last = chain.last()
             assert last is not None
@@ -342,7 +419,10 @@ class Ledger:
         return signed
 
     def approve(self, account: str, private_key: str | os.PathLike[str], *, approver: str) -> Signature:
-        """Sign the opening of an account, and so its limit and purpose; the approval becomes an entry."""
+        """Sign the opening of an account with `private_key`, and so its limit and purpose, as `approver`.
+
+        This becomes an entry.
+        """
         from holdfast.ledger._attest import approve
 
         texts = checked_texts(approver=approver)
@@ -350,14 +430,29 @@ class Ledger:
             return approve(chain, self.id, account, private_key, approver=texts["approver"])
 
     def extract(self, datasets: Sequence[str], private_key: str | os.PathLike[str]) -> dict[str, Any]:
-        """Everything that the ledger holds about these datasets, signed, for whoever may not see the rest."""
+        """Everything that the ledger holds about these `datasets`, signed with `private_key`.
+
+        For whoever may not see the rest.
+        """
         from holdfast.ledger._attest import extract
 
         with self._store.reading() as chain:
             return extract(chain, self.id, datasets, private_key)
 
     def close_page(self, page: bytes, *, title: str, audience: str, releases: Sequence[str]) -> None:
-        """Write down the hash of a page about releases of these hashes: another page is not the one that was made."""
+        """Write down the hash of a page about releases of these hashes, with its title and audience.
+
+        Another page is then not the one that was made.
+
+        Parameters
+        ----------
+        page : bytes
+            The page.
+        title, audience : str
+            What it says it is, and for whom.
+        releases : sequence of str
+            The hashes of the releases that it shows.
+        """
         body = {
             "sha256": hashlib.sha256(page).hexdigest(),
             "title": title,
@@ -378,7 +473,7 @@ class Ledger:
             return report.history(chain, dataset=dataset, account=account)
 
     def export(self, path: str | os.PathLike[str]) -> None:
-        """Write all entries as JSON lines: the hash, and the exact text that has this hash."""
+        """Write all entries to `path` as JSON lines: the hash, and the exact text that has this hash."""
         Outputs(
             reads=(FileRead(name="the ledger", path=self.path),),
             writes=(FileWritten(name="path", path=Path(path), replaces=True),),

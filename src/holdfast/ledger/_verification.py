@@ -24,6 +24,28 @@ class Verification:
 
     One file cannot show that it is an old copy of itself. `head`, taken from any later release or
     from a signed head, can: it is in the chain of the true ledger and not in an older copy.
+
+    Parameters
+    ----------
+    entries : int
+        How many entries there are.
+    head : str
+        The hash of the newest one.
+    problems : tuple of str
+        What is wrong, in words; empty for a sound ledger.
+    looked_for : str, optional
+        The head that was to be in the chain.
+    found_at : int, optional
+        The number of the entry that has it.
+    signed_up_to : int, optional
+        The number of the newest entry that a signature covers.
+    signatures_checked : bool
+        Whether a public key was given to check signatures by.
+
+    Examples
+    --------
+    >>> Verification(entries=3, head="ab12").ok
+    True
     """
 
     entries: int

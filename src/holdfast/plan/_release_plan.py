@@ -131,7 +131,7 @@ class ReleasePlan:
 
     @classmethod
     def load(cls, path: Path, *, outside: bool = False) -> ReleasePlan:
-        """Read a plan; `FormatError` for anything that is not understood.
+        """Read the plan at `path`; `FormatError` for anything that is not understood.
 
         `outside` lets its steps write outside of its folder.
         """
@@ -243,8 +243,8 @@ class ReleasePlan:
     def _check(self, quote: Quote, ledger: Ledger, by_name: dict[str, Step]) -> None:
         """Refuse what any step would be refused for, before the first one spends.
 
-        The first that spends is asked when it is taken: its account is opened by its first charge, and what it has to
-        compute until then is not computed twice.
+        The first that spends is asked when it is taken: its account is opened by its first charge, and what it
+        has to compute until then is not computed twice.
         """
         to_do = [one.step for one in quote.steps if one.state != "done"]
         first = next((step for step in to_do if step.limit() is not None), None)

@@ -16,9 +16,20 @@ from holdfast.errors import AdjacencyError, ParameterError, require
 class Adjacency(Enum):
     """Which tables count as neighbours.
 
-    `replace`: the same number of units, one of them changed; the count is public.
-    `zero_out`: the same number, one replaced by a null unit that contributes 0; the count is public.
-    `add_remove`: one unit more or less; the count is private.
+    A promise compares neighbours, so a sensitivity that was derived under one relation is no good under
+    another: accounts refuse mechanisms that declare a different one.
+
+    Parameters
+    ----------
+    value : str
+        'replace': the same number of units, one of them changed; the count is public.
+        'zero_out': the same number, one replaced by a null unit that contributes 0; the count is public.
+        'add_remove': one unit more or less; the count is private.
+
+    Examples
+    --------
+    >>> Adjacency("replace").count_is_public, Adjacency("add_remove").count_is_public
+    (True, False)
     """
 
     replace = "replace"
@@ -54,6 +65,25 @@ class Adjacency(Enum):
 def resolve_adjacency(argument: Adjacency | str | None, declared: Adjacency | str | None) -> Adjacency:
     """The one rule used everywhere: the argument, else the schema, else `replace`; a conflict is an error.
 
+    Parameters
+    ----------
+    argument : Adjacency or str, optional
+        What the caller asked for.
+    declared : Adjacency or str, optional
+        What the schema declares.
+
+    Returns
+    -------
+    Adjacency
+        The relation that holds.
+
+    Raises
+    ------
+    AdjacencyError
+        If both are given and differ.
+
+    Examples
+    --------
     >>> resolve_adjacency(None, None).value
     'replace'
     >>> resolve_adjacency(None, "add_remove").value
@@ -75,6 +105,16 @@ def resolve_adjacency(argument: Adjacency | str | None, declared: Adjacency | st
 class PrivacyUnit:
     """What is protected: one row, or all rows of one user up to a bound.
 
+    Parameters
+    ----------
+    column : str, optional
+        The column whose values name the users; by default every row is a unit of its own.
+    max_rows : int
+        The largest number of rows of one user that are ever used; the others are dropped before anything is
+        computed.
+
+    Examples
+    --------
     >>> PrivacyUnit().summary()
     'one row'
     >>> PrivacyUnit("patient", max_rows=10).summary()

@@ -61,6 +61,18 @@ def to_replace(curve: PrivacyCurve) -> PrivacyCurve:
     epsilon -> 2 epsilon, rho -> 4 rho, mu -> 2 mu, (epsilon, delta) -> (2 epsilon, (1 + e^epsilon) delta);
     Renyi bounds by the weak triangle inequality. Never by reusing the same noise.
 
+    Parameters
+    ----------
+    curve : PrivacyCurve
+        What is proved for a unit that is added, removed or zeroed.
+
+    Returns
+    -------
+    PrivacyCurve
+        What follows for a unit that is exchanged for another.
+
+    Examples
+    --------
     >>> to_replace(GaussianDP(0.5))
     GaussianDP(mu=1)
     """

@@ -29,9 +29,24 @@ def calibrate(
 ) -> float:
     """The least noise level whose curve is within the target; more noise must mean more privacy.
 
-    The answer was checked: `make(answer).within(target)` is true. It exceeds the least such level by at
-    most the relative tolerance.
+    Parameters
+    ----------
+    make : callable
+        The curve that a noise level proves, such as ``lambda sigma: GaussianDP(1 / sigma)``.
+    target : PrivacyCurve
+        The limit.
+    low, high : float
+        The noise levels between which the answer is looked for.
+    tolerance : float
+        How far above the least level the answer may be, relatively.
 
+    Returns
+    -------
+    float
+        A noise level that was checked: ``make(answer).within(target)`` is true.
+
+    Examples
+    --------
     >>> from holdfast.privacy._curves.gaussian import GaussianDP
     >>> round(calibrate(lambda sigma: GaussianDP(1 / sigma), ApproxDP(1.0, 1e-6)), 4)
     4.2247

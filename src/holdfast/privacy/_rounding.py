@@ -9,13 +9,14 @@ numbers only, and noise is exact and integer on that grid. Rounding moves each c
 neighbour by at most half a step, hence sensitivities grow by sqrt(d) g (L2) or d g (L1); the noise is
 enlarged by the same factor, so that the mechanism's curve stays what it declares.
 
-A grid has no end. Its points are whole numbers of steps, and where 64 bits do not hold them all, Python's do: nothing
-is clamped, nothing wraps, and no value is refused for its size, which would tell its size. This is exact: (1) a
-double, and a whole number, is a fraction, so its nearest multiple of a step is found without error; (2) the sum of
-two whole numbers is exact; (3) what leaves is computed from that sum alone. The number of bits it is held in, too, is
-chosen by the sum and not by the value (`exact_sum`), so (3) is post-processing, and the proof that is about whole
-numbers of any size is about what runs. Whether noise is wide enough to be drawn on the grid depends on parameters and
-on the number of coordinates, which are public; it is asked before anything is charged.
+A grid has no end. Its points are whole numbers of steps, and where 64 bits do not hold them all, Python's do:
+nothing is clamped, nothing wraps, and no value is refused for its size, which would tell its size. This is
+exact: (1) a double, and a whole number, is a fraction, so its nearest multiple of a step is found without
+error; (2) the sum of two whole numbers is exact; (3) what leaves is computed from that sum alone. The number of
+bits it is held in, too, is chosen by the sum and not by the value (`exact_sum`), so (3) is post-processing, and
+the proof that is about whole numbers of any size is about what runs. Whether noise is wide enough to be drawn
+on the grid depends on parameters and on the number of coordinates, which are public; it is asked before
+anything is charged.
 """
 
 from __future__ import annotations
@@ -48,8 +49,9 @@ _LARGEST = float(np.finfo(np.float64).max)
 class FixedNumbers(ABCMeta):
     """For objects whose numbers are fixed when they are made: an array that a caller handed in may change afterwards.
 
-    Arrays without a dimension and NumPy's numbers become Python's, whatever the constructor does with them. A class
-    with a `LARGEST` refuses numbers above it: where arithmetic overflows, nothing that is computed can be trusted.
+    Arrays without a dimension and NumPy's numbers become Python's, whatever the constructor does with them. A
+    class with a `LARGEST` refuses numbers above it: where arithmetic overflows, nothing that is computed can be
+    trusted.
     """
 
     @property
@@ -205,8 +207,8 @@ class Grid:
 def nearest_steps(values: NDArray[Any], step: Fraction) -> NDArray[Any]:
     """The nearest multiple of any step, in steps, exactly; ties go to the even one, as `rint` has them.
 
-    Doubles decide where they are certain, whole numbers elsewhere: a quotient that is rounded twice would move two
-    values apart by more than one step.
+    Doubles decide where they are certain, whole numbers elsewhere: a quotient that is rounded twice would move
+    two values apart by more than one step.
 
     >>> nearest_steps(np.array([1e17 + 48, 1e17 + 64]), Fraction(1, 10)).tolist()
     [1000000000000000480, 1000000000000000640]
@@ -302,9 +304,26 @@ CLIPPED_AT_A_TIME = 2_048
 def clip_rows(rows: Any, row_norm: float) -> Floats:
     """Shorten each row to Euclidean norm `row_norm`; shorter rows stay as they are.
 
-    A value that is not finite is a `DataError`. That error depends on the data and is therefore not private;
-    behind a schema it cannot happen.
+    Parameters
+    ----------
+    rows : array_like
+        A matrix with one row for each record.
+    row_norm : float
+        The largest norm that a row may keep.
 
+    Returns
+    -------
+    numpy.ndarray
+        The shortened rows.
+
+    Raises
+    ------
+    DataError
+        If a value is not finite. That error depends on the data and is therefore not private; behind a schema
+        it cannot happen.
+
+    Examples
+    --------
     >>> clip_rows([[0.0, 4.0], [0.3, 0.4]], 1.0).tolist()
     [[0.0, 1.0], [0.3, 0.4]]
     """

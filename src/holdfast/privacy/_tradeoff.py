@@ -39,11 +39,22 @@ def require_same_length(epsilons: Points, deltas: Points) -> None:
 @checked
 @dataclass(frozen=True, eq=False)
 class TradeOff:
-    """Miss rate against false-alarm rate, as a polygon from (0, .) to (1, 0).
+    """Miss rate against false-alarm rate: proofs, attacks and audits in one picture, from (0, .) to (1, 0).
 
-    `proved`: every test lies on or above it. `measured`: reached by a test. `audited`: the best
-    test lies on or below it, with the stated confidence.
+    Parameters
+    ----------
+    false_alarm : array_like
+        The false-alarm rates of the vertices, rising from 0 to 1.
+    miss : array_like
+        The miss rate at each of them, never rising.
+    claim : {'proved', 'measured', 'audited'}
+        'proved': every test lies on or above it. 'measured': reached by a test. 'audited': the best test lies
+        on or below it, with the stated confidence.
+    confidence : float
+        How sure the claim is, in (0, 1].
 
+    Examples
+    --------
     >>> coin = TradeOff([0, 1], [1, 0], claim="proved")
     >>> coin.advantage()
     0.0
@@ -84,7 +95,7 @@ class TradeOff:
 
         Each pair (epsilon, delta) forbids what lies below miss = 1 - delta - e^epsilon false_alarm and
         below its mirror image. Finitely many lines make a polygon that proves slightly less than the
-        curve, never more.
+        curve, never more. `deltas` gives delta at many epsilons, up to `largest_epsilon`.
         """
         require(largest_epsilon < math.inf, "largest_epsilon", largest_epsilon, "finite")
         near = np.geomspace(1e-6, max(float(largest_epsilon), 1e-6), 700)
@@ -93,7 +104,7 @@ class TradeOff:
 
     @classmethod
     def from_lines(cls, epsilons: Points, deltas: Points) -> TradeOff:
-        """The envelope of the lines of pairs (epsilon, delta) and of their mirror images."""
+        """The envelope of the lines of pairs of `epsilons` and `deltas`, and of their mirror images."""
         # Lines miss = 1 - delta - slope * x; a mirrored line is the inverse function of one.
         # The envelope on and above the diagonal comes from slopes >= 1; the rest is its mirror.
         require_same_length(epsilons, deltas)
@@ -127,8 +138,8 @@ class TradeOff:
     def from_one_sided(cls, epsilons: Points, deltas: Points) -> TradeOff:
         """The envelope of the lines themselves, without mirror images: one direction of a pair.
 
-        Here epsilon runs over negative numbers too; false alarms are under Q, misses under P, for
-        deltas of P against Q.
+        Here `epsilons` runs over negative numbers too; false alarms are under Q, misses under P, for
+        `deltas` of P against Q.
         """
         require_same_length(epsilons, deltas)
         keep = (deltas < 1.0) & np.isfinite(epsilons)
@@ -150,7 +161,7 @@ class TradeOff:
         return cls(x_array, np.minimum.accumulate(y_array), claim="proved")
 
     def miss_at(self, false_alarm: float) -> float:
-        """The miss rate at this false-alarm rate, on the polygon."""
+        """The miss rate at the rate `false_alarm` of false alarms, on the polygon."""
         require(0 <= false_alarm <= 1, "false_alarm", false_alarm, "in [0, 1]")
         # At a jump (two points at one false-alarm rate) the lower one is what a test reaches.
         right = np.searchsorted(self.false_alarm, false_alarm, side="right") - 1
@@ -159,7 +170,7 @@ class TradeOff:
         return float(np.interp(false_alarm, self.false_alarm, self.miss))
 
     def detection_at(self, false_alarm: float) -> float:
-        """The share of members found at this false-alarm rate: one minus the miss rate."""
+        """The share of members found at the rate `false_alarm` of false alarms: one minus the miss rate."""
         return 1.0 - self.miss_at(false_alarm)
 
     def advantage(self) -> float:
@@ -185,7 +196,10 @@ class TradeOff:
         return float(max(0.0, np.max(needed)))
 
     def contradicts(self, proved: TradeOff, *, tolerance: float = 1e-12) -> bool:
-        """Whether this measured or audited curve enters the region that the proof forbids."""
+        """Whether this measured or audited curve enters the region that `proved` forbids.
+
+        By more than the `tolerance`.
+        """
         require(proved.claim == "proved", "proved.claim", proved.claim, "'proved'")
         grid = np.union1d(self.false_alarm, proved.false_alarm)
         return any(self.miss_at(float(x)) < proved.miss_at(float(x)) - tolerance for x in grid)

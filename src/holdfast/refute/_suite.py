@@ -196,10 +196,27 @@ def refute(
 ) -> Refutations:
     """Run every trial of every subject and say what fell.
 
-    With `fresh`, coins come from the operating system; else each trial has a fixed seed of its own, so that
-    a run repeats and adding a subject changes no other. `step` is told each verdict as it is reached. Of several
-    `jobs` each is a process of its own, where the system has forks.
+    Parameters
+    ----------
+    subjects : iterable of Subject
+        What is tried, each with its claim and its trials.
+    fresh : bool
+        Whether coins come from the operating system; else each trial has a fixed seed of its own, so that a run
+        repeats and adding a subject changes no other.
+    false_alarm : float
+        The probability with which a sound subject may fall, over all trials of the run.
+    step : callable, optional
+        Is told each verdict as it is reached.
+    jobs : int
+        How many processes share the work, where the system has forks.
 
+    Returns
+    -------
+    Refutations
+        The verdicts; `passed` says whether no sound subject fell.
+
+    Examples
+    --------
     >>> from holdfast.refute._subject import Subject
     >>> from holdfast.refute._trial import Analysis
     >>> sound = Subject(name="one", claim="at most 2", trials=(Analysis(what="", value=lambda: 1.0, claimed=2.0),))

@@ -43,7 +43,27 @@ class GroupAnswers:
 @checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Answers:
-    """What the released rows say about a workload. Public: it costs nothing to ask."""
+    """What the released rows say about a workload. Public: it costs nothing to ask.
+
+    `Synthesizer.answer` makes it; `answers["age", "sex"]` is one group.
+
+    Parameters
+    ----------
+    groups : tuple of GroupAnswers
+        For each group the estimates, the ends of their intervals and what these rest on.
+    confidence : float
+        How sure each interval is.
+    n_public : int, optional
+        The declared number of rows that proportions are shares of, where the true one is private.
+    kept : str
+        Which of the table's rows proportions speak of, where users bring no more than so many; and what of the
+        rest.
+
+    Examples
+    --------
+    >>> Answers(groups=(), confidence=0.95).summary()
+    "proportions with 95% intervals for the table's own"
+    """
 
     groups: tuple[GroupAnswers, ...]
     confidence: float
@@ -64,7 +84,7 @@ class Answers:
         raise ParameterError(f"columns must be those of a group that was asked, got {wanted}; asked: {known}")
 
     def summary(self, *, most: int = 20) -> str:
-        """A line per group: how wide its intervals are, and what they rest on."""
+        """A line for each group, `most` of them: how wide its intervals are, and what they rest on."""
         shares = "" if self.n_public is None else f", as shares of the declared n_public={self.n_public}"
         lines = [
             f"proportions with {confidence_percent(self.confidence)}% intervals for the table's own"
@@ -78,7 +98,7 @@ class Answers:
         return "\n".join([*lines, *([f"  and {left} groups more"] if left > 0 else [])])
 
     def to_columns(self, shape: Callable[[Sequence[str]], tuple[int, ...]]) -> dict[str, list[Any]]:
-        """A long table: group, query, estimate, low, high and source."""
+        """A long table: group, query, estimate, low, high and source; `shape` gives the cells of a joint count."""
         made: dict[str, list[Any]] = {
             name: [] for name in ("group", "query", "estimate", "low", "high", "source")
         }
@@ -111,7 +131,8 @@ class Intervals:
     def of(self, group: Group, estimates: Floats) -> tuple[Floats, Floats, str]:
         """Low, high, and why: a measured query by its noise, another by the certificate (soundness, sections 10, 23).
 
-        With a share s of the rows left out, what is in [l, h] among the others is in [(1 - s) l, (1 - s) h + s].
+        With a share s of the rows left out, what is in [l, h] among the others is in [(1 - s) l, (1 - s) h +
+        s].
         """
         low, high, source = self._of_kept(group, estimates)
         return (1.0 - self.left_out) * low, (1.0 - self.left_out) * high + self.left_out, source

@@ -4,9 +4,10 @@ With Q the declared queries, S the table of n records and R the released rows,
 
     f(S) = max over q in Q of |c_q(S) - n q(R)|
 
-is the largest error in records. One record moves it by at most 1, since it adds q(x) - q(R), which is in [-1, 1];
-a unit of c rows by at most c (section 18). So f plus noise, plus a quantile of the noise, is above f with exactly
-the stated confidence, whatever method made R and however wrong its model is: no union bound over queries.
+is the largest error in records. One record moves it by at most 1, since it adds q(x) - q(R), which is in [-1,
+1]; a unit of c rows by at most c (section 18). So f plus noise, plus a quantile of the noise, is above f with
+exactly the stated confidence, whatever method made R and however wrong its model is: no union bound over
+queries.
 """
 
 from __future__ import annotations
@@ -52,7 +53,34 @@ CELLS_AT_ONCE = 2**22
 @checked
 @dataclass(frozen=True, kw_only=True)
 class Certification:
-    """What is claimed of the released rows: over all queries, by group, the whole table, the population. Public."""
+    """What is claimed of the released rows: over all queries, by group, the whole table, the population. Public.
+
+    Parameters
+    ----------
+    overall : Certificate
+        Over all queries of the workload at once.
+    groups : tuple of Certificate
+        For each group of queries.
+    whole : tuple of Certificate
+        Of the table with the rows that were left out, where that was paid for.
+    population : Certificate, optional
+        Of the population that the rows were drawn from.
+    noise_std : float
+        The standard deviation of the noise on the largest error, as a proportion.
+    fingerprint : str
+        The hash of the rows that were certified.
+    rows_low : float
+        A number that the table's rows, as far as they were kept, are not below: public, declared or paid for.
+    counted : NoisyCount, optional
+        The noisy number of rows, where it was paid for.
+
+    Examples
+    --------
+    >>> from holdfast import Certificate
+    >>> claim = Certificate(name="largest error", statement="", alpha=0.02, confidence=0.95, query_class="all pairs")
+    >>> Certification(overall=claim, noise_std=0.01, fingerprint="ab12", rows_low=100.0).certificates == (claim,)
+    True
+    """
 
     overall: Certificate
     groups: tuple[Certificate, ...] = ()
@@ -164,9 +192,9 @@ def certify(
 ) -> Certification:
     """Spend all that remains of the account on what can be said of these rows' errors.
 
-    Where the number of rows is public (or declared: then the claim rests on that), alpha = (f + noise + offset) / n
-    holds with the stated confidence, no more and no less. Where it is private, a lower bound on it is released
-    beside f, and alpha is 1 if that is not positive.
+    Where the number of rows is public (or declared: then the claim rests on that), alpha = (f + noise + offset)
+    / n holds with the stated confidence, no more and no less. Where it is private, a lower bound on it is
+    released beside f, and alpha is 1 if that is not positive.
     """
     require(0.5 < confidence < 1, "confidence", confidence, "in (0.5, 1)")
     failure = 1.0 - confidence

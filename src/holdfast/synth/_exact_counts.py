@@ -26,9 +26,23 @@ SETS_AT_ONCE = 256
 
 @checked
 class ExactCounts:
-    """A table seen through joint counts of a few declared columns.
+    """A table seen through joint counts of a few declared columns. Private: the counts are exact.
 
     `public_count` is what methods may divide by; `assumptions` says what that rests on.
+
+    Parameters
+    ----------
+    table : Table
+        The rows.
+    columns : sequence of str, optional
+        The columns that may be asked for; all that can be counted by default.
+
+    Examples
+    --------
+    >>> from holdfast.data import Categorical, Schema, open_table
+    >>> table = open_table({"sex": ["F", "M", "M"]}, Schema([Categorical("sex", ["F", "M"])]))
+    >>> ExactCounts(table).counts([["sex"]])[0].tolist()
+    [1.0, 2.0]
     """
 
     def __init__(self, table: Table, columns: Sequence[str] | None = None) -> None:
@@ -91,13 +105,16 @@ class ExactCounts:
         return self.table.unit
 
     def shape(self, columns: Sequence[str]) -> tuple[int, ...]:
-        """The shape of a joint count."""
+        """The shape of a joint count of `columns`."""
         for name in columns:
             require(name in self.domain, "columns", name, f"among {list(self.domain)}")
         return tuple(self.domain[name] for name in columns)
 
     def counts(self, column_sets: Sequence[Sequence[str]]) -> list[Floats]:
-        """Exact joint counts, asked of the engine in a few passes where they are not at hand."""
+        """Exact joint counts of each of `column_sets`.
+
+        Asked of the engine in a few passes where they are not at hand.
+        """
         wanted = [tuple(columns) for columns in column_sets]
         absent = list(dict.fromkeys(columns for columns in wanted if columns not in self._kept))
         found: dict[tuple[str, ...], Floats] = {}

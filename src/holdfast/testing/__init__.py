@@ -1,4 +1,19 @@
-"""The contracts that every mechanism, method, attack, engine and column kind keeps, to call on your own."""
+"""The contracts that every mechanism, method, attack, engine and column kind keeps, to call on your own.
+
+Contents
+--------
+One call, an error for what does not hold
+    `check_mechanism`, `check_method`, `check_synthesizer`, `check_column`, `check_engine`, and one for each
+    kind of attack.
+One statement at a time, for a test runner
+    `mechanism_checks`, `method_checks`, `column_checks`, `engine_checks`, and so on: iterators of `Check`.
+Single trials of a method
+    `check_replay`, `check_freshness`, `check_sampling`.
+
+Public and private
+------------------
+Everything runs on made-up tables, so that all of it is public.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """check_mechanism(), check_method(), check_synthesizer(), check_attack() and its like, check_engine(), check_column().
 
-Whether your own keeps the contract of all of ours: as scikit-learn's `check_estimator` does, by one call, without a
-test runner. The same checks, one by one and by name, are what `mechanism_checks` and its like give; our own tests run
-them over every registry.
+Whether your own keeps the contract of all of ours: as scikit-learn's `check_estimator` does, by one call,
+without a test runner. The same checks, one by one and by name, are what `mechanism_checks` and its like give;
+our own tests run them over every registry.
 """
 
 from __future__ import annotations
@@ -36,9 +36,16 @@ from holdfast.testing._transcripts import transcript_checks
 def check_mechanism(mechanism: Mechanism | type[Mechanism]) -> None:
     """Raise `AssertionError`, with every statement that does not hold, unless the mechanism keeps its contract.
 
-    An instance is checked by itself, a class on all of its `examples()`. It takes some seconds: draws are held
-    against the declared law, and releases of the worst pair against the claimed curve.
+    It takes some seconds: draws are held against the declared law, and releases of the worst pair against the
+    claimed curve.
 
+    Parameters
+    ----------
+    mechanism : Mechanism or type
+        An instance is checked by itself, a class on all of its `examples()`.
+
+    Examples
+    --------
     >>> from holdfast.privacy import Gaussian
     >>> check_mechanism(Gaussian(sigma=2.0, l2_sensitivity=1.0, arithmetic="idealised"))
     """
@@ -50,8 +57,9 @@ def check_mechanism(mechanism: Mechanism | type[Mechanism]) -> None:
 def check_method(method: Learner | SynthesisMethod) -> None:
     """Raise `AssertionError`, with every statement that does not hold, unless the method keeps its contract.
 
-    The method runs many times on made-up tables, under every adjacency that it names; on small neighbouring ones it is
-    replayed with the same outputs, which finds a sensitivity that is too small and anything that is let through.
+    The method runs many times on made-up tables, under every adjacency that it names; on small neighbouring
+    ones it is replayed with the same outputs, which finds a sensitivity that is too small and anything that is
+    let through.
     """
     checks = method_checks(method)
     run_all(method.name, checks)
@@ -72,8 +80,8 @@ def check_synthesizer(method: SynthesisMethod) -> None:
 def check_attack(attack: Attack | RowsAttack) -> None:
     """Raise `AssertionError`, with every statement that does not hold, unless the attack keeps its contract.
 
-    It is played against models that know their people by heart and against models of other people: it must find the
-    ones, and no difference in the others.
+    It is played against models that know their people by heart and against models of other people: it must find
+    the ones, and no difference in the others.
     """
     if not isinstance(attack, Attack | RowsAttack):
         raise ParameterError(f"attack must be an Attack or a RowsAttack, got {type(attack).__name__}")
@@ -84,8 +92,8 @@ def check_attack(attack: Attack | RowsAttack) -> None:
 def check_attribute_attack(attack: AttributeAttack) -> None:
     """Raise `AssertionError`, with every statement that does not hold, unless the attack keeps its contract.
 
-    It guesses a secret that a release gives away, and one with which the release has nothing to do; people change their
-    places, and it must not matter.
+    It guesses a secret that a release gives away, and one with which the release has nothing to do; people
+    change their places, and it must not matter.
 
     >>> from holdfast.attack._attributes.fredrikson import FREDRIKSON
     >>> check_attribute_attack(FREDRIKSON)
@@ -99,7 +107,8 @@ def check_attribute_attack(attack: AttributeAttack) -> None:
 def check_disclosure(attack: DisclosureAttack) -> None:
     """Raise `AssertionError`, with every statement that does not hold, unless the attack keeps its contract.
 
-    It is made on rows that are copies of the members and on rows of other people, and with both groups exchanged.
+    It is made on rows that are copies of the members and on rows of other people, and with both groups
+    exchanged.
 
     >>> from holdfast.attack._rows.disclosure import LINKABILITY
     >>> check_disclosure(LINKABILITY)
@@ -113,6 +122,13 @@ def check_disclosure(attack: DisclosureAttack) -> None:
 def check_column(column: Numeric | Categorical) -> None:
     """Raise `AssertionError`, with every statement that does not hold, unless a column of a kind keeps its contract.
 
+    Parameters
+    ----------
+    column : Numeric, Categorical or a column of a kind of your own
+        An instance of the kind.
+
+    Examples
+    --------
     >>> from holdfast.data import Numeric
     >>> check_column(Numeric("age", 0, 100, integer=True, null="category"))
     """
@@ -129,6 +145,17 @@ def check_engine(store: EngineStore, *, cases: int = 50, seed: Seed = 0) -> None
 
     Random tables and neighbours of them are stored, opened and held against the memory engine and each other.
 
+    Parameters
+    ----------
+    store : EngineStore
+        Where the engine finds its rows.
+    cases : int
+        How many random tables are tried.
+    seed : int
+        What they are drawn from.
+
+    Examples
+    --------
     >>> check_engine(EngineStore(put=lambda rows: {"source": rows}), cases=2)
     """
     run_all("the engine", engine_checks(store, cases=cases, seed=seed))
@@ -138,6 +165,18 @@ def check_engine(store: EngineStore, *, cases: int = 50, seed: Seed = 0) -> None
 def mechanism_checks(mechanism: Mechanism | type[Mechanism]) -> Iterator[Check]:
     """The checks of a mechanism, one by one.
 
+    Parameters
+    ----------
+    mechanism : Mechanism or type
+        An instance is checked by itself, a class on all of its `examples()`.
+
+    Yields
+    ------
+    Check
+        One statement each.
+
+    Examples
+    --------
     >>> from holdfast.privacy import Laplace
     >>> next(mechanism_checks(Laplace)).name
     'declares_what_it_rests_on'

@@ -1,7 +1,8 @@
 """The contract of a column kind: whatever is stored, it is read within the declaration, and each row by itself.
 
-Sensitivities are computed from declarations: a number beyond its bounds, or a cell that does not exist, moves a sum or
-a count further than the noise was made for. A kind that looks at other rows lets one person move everybody's values.
+Sensitivities are computed from declarations: a number beyond its bounds, or a cell that does not exist, moves a
+sum or a count further than the noise was made for. A kind that looks at other rows lets one person move
+everybody's values.
 """
 
 from __future__ import annotations
@@ -190,6 +191,18 @@ EACH_COLUMN: tuple[Callable[[Declared], None], ...] = (
 def column_checks(column: Declared) -> Iterator[Check]:
     """What must hold of a column of this kind.
 
+    Parameters
+    ----------
+    column : Numeric, Categorical or a column of a kind of your own
+        An instance of the kind.
+
+    Yields
+    ------
+    Check
+        One statement each.
+
+    Examples
+    --------
     >>> next(column_checks(Numeric("age", 0, 100))).name
     'the_kind_is_declared'
     """

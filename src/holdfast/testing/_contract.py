@@ -18,6 +18,17 @@ from holdfast.errors import HoldfastError
 class Check:
     """What must hold of one entry: call it.
 
+    Parameters
+    ----------
+    name : str
+        The statement.
+    run : callable
+        Raises `AssertionError` where it does not hold.
+    slow : bool
+        Whether it takes more than a moment.
+
+    Examples
+    --------
     >>> Check(name="two is even", run=lambda: ensure(2 % 2 == 0, "two must be even"))()
     """
 

@@ -1,9 +1,9 @@
 """What must hold of an engine, or of a way to store rows: the answers of the memory engine, row by row.
 
-The neighbour contract: tables of everything that storage has to offer (missing numbers, infinities, exact decimals,
-identifiers of every type) and neighbours of them. What the change of one unit admits is all that may change: the rows
-of others are kept and read as before, whatever stands in the changed ones, and counts and sums move no further than
-the sensitivity that mechanisms are calibrated to.
+The neighbour contract: tables of everything that storage has to offer (missing numbers, infinities, exact
+decimals, identifiers of every type) and neighbours of them. What the change of one unit admits is all that may
+change: the rows of others are kept and read as before, whatever stands in the changed ones, and counts and sums
+move no further than the sensitivity that mechanisms are calibrated to.
 """
 
 from __future__ import annotations
@@ -31,10 +31,24 @@ COINS = 11
 @checked
 @dataclass(frozen=True, kw_only=True)
 class EngineStore:
-    """Where an engine finds rows: `put` stores an Arrow table and returns the arguments of `open_table`.
+    """Where an engine finds rows: what stores an Arrow table, and what it makes of one.
 
-    `reads` is what the store makes of the rows: texts, for CSV files. `types` and `leave_out` are the storage types
-    that it has, and the values that it cannot hold.
+    Parameters
+    ----------
+    put : callable
+        Stores an Arrow table and returns the arguments of `open_table`.
+    reads : callable
+        What the store makes of the rows: texts, for CSV files.
+    types : tuple of str
+        The storage types that it has.
+    leave_out : tuple
+        Values that it cannot hold.
+
+    Examples
+    --------
+    >>> store = EngineStore(put=lambda rows: {"source": rows})
+    >>> "float64" in store.types
+    True
     """
 
     put: Callable[[Any], Mapping[str, Any]]
@@ -43,11 +57,11 @@ class EngineStore:
     leave_out: tuple[Any, ...] = ()
 
     def open(self, rows: Any, schema: Schema) -> Table:
-        """The stored rows, with coins that are the same everywhere."""
+        """The stored `rows` behind the `schema`, with coins that are the same everywhere."""
         return open_table(schema=schema, entropy=Source(seed=COINS), **self.put(rows))
 
     def reference(self, rows: Any, schema: Schema) -> Table:
-        """The same rows in memory."""
+        """The same `rows` behind the `schema` in memory."""
         return open_table(self.reads(rows), schema, engine="memory", entropy=Source(seed=COINS))
 
 
@@ -136,7 +150,27 @@ NEIGHBOUR_CONTRACT = (answers_as_memory_does, a_neighbour_changes_no_other_row)
 
 @checked
 def engine_checks(store: EngineStore, *, cases: int, seed: Seed) -> Iterator[Check]:
-    """Each statement on each of so many random tables."""
+    """Each statement of the neighbour contract on each of so many random tables.
+
+    Parameters
+    ----------
+    store : EngineStore
+        Where the engine finds its rows.
+    cases : int
+        How many random tables are tried.
+    seed : int
+        What they are drawn from.
+
+    Yields
+    ------
+    Check
+        One statement about one table each.
+
+    Examples
+    --------
+    >>> checks = engine_checks(EngineStore(put=lambda rows: {"source": rows}), cases=1, seed=0)
+    >>> next(checks)()
+    """
     first = drawn_table(Random(seed), leave_out=store.leave_out, types=store.types)
     takes = its_engine_takes_its_sources_only
     yield Check(name=takes.__name__, run=partial(takes, store, first))

@@ -19,6 +19,13 @@ _HERE = files("holdfast.data._datasets")
 def adult_schema() -> Schema:
     """The declared schema of the Adult census income data.
 
+    Returns
+    -------
+    Schema
+        Fifteen columns with the bounds and categories of their documentation.
+
+    Examples
+    --------
     >>> adult_schema().cells("sex", "race", "income")
     20
     """
@@ -30,6 +37,18 @@ def adult_schema() -> Schema:
 def adult(part: Literal["train", "test"] = "train") -> Table:
     """The Adult census income data (UCI, CC BY 4.0): 32,561 rows to train on or 16,281 to test on.
 
+    Parameters
+    ----------
+    part : {'train', 'test'}
+        Which of the two published parts.
+
+    Returns
+    -------
+    Table
+        The rows behind `adult_schema`.
+
+    Examples
+    --------
     >>> adult("test").count()
     16281
     """

@@ -41,7 +41,8 @@ _SAID = "a draft: replace what was taken from the data, then remove the marks"
 class Draft:
     """A schema, and for every column what its guesses rest on (under the name "", those about the whole table).
 
-    The unit of the schema is unconfirmed where a column may name a person; `candidates` say what each would mean.
+    The unit of the schema is unconfirmed where a column may name a person; `candidates` say what each would
+    mean.
     """
 
     schema: Schema
@@ -66,10 +67,31 @@ class Draft:
 def draft_schema(source: Any, *, target: str | None = None, encoding: str | None = None) -> Schema:
     """Guess a schema from a data frame, Arrow table, mapping, file or database.
 
-    Not private: the result shows values of the data. Replace each guess by what is publicly known. Where a column may
-    name a person the unit is left unconfirmed, and nothing is read or spent until `Schema.with_unit` says whose privacy
-    is promised. `target` names the column that is to be predicted: whole numbers of few values are then classes.
-    `encoding` is that of CSV files, which is guessed otherwise.
+    Not private: the result shows values of the data. Replace each guess by what is publicly known. Where a
+    column may name a person the unit is left unconfirmed, and nothing is read or spent until `Schema.with_unit`
+    says whose privacy is promised.
+
+    Parameters
+    ----------
+    source : data frame, pyarrow.Table, mapping, path or URL
+        The data, as `open_table` takes them.
+    target : str, optional
+        The column that is to be predicted: whole numbers of few values are then classes.
+    encoding : str, optional
+        The encoding of CSV files, which is guessed otherwise.
+
+    Returns
+    -------
+    Schema
+        The guesses, each marked as taken from the data.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     draft = draft_schema({"sex": ["F", "M", "M"], "age": [31, 45, 62]})
+    >>> draft.names
+    ('sex', 'age')
     """
     warn(
         "a draft schema shows values taken from the data; replace each marked one before publishing it",

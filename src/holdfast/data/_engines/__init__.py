@@ -1,6 +1,7 @@
 """Where rows can live, and `open_table`, which finds the engine that takes a source.
 
-An engine is one file or folder, whose `connect` gives a `Table`, and one entry of ENGINES, or an object of your own.
+An engine is one file or folder, whose `connect` gives a `Table`, and one entry of ENGINES, or an object of your
+own.
 """
 
 from __future__ import annotations
@@ -165,16 +166,39 @@ def open_table(
 ) -> Table:
     """Put a schema in front of data, wherever they are.
 
-    `source` is a pandas or polars data frame, a pyarrow table, a mapping from names to arrays, a path or
-    pattern of Parquet or CSV files, a folder of them, a URL such as `duckdb:///clinic.db?table=visits` or
-    `postgresql://user@host/db?table=visits`, a DuckDB connection (with `table=`) or relation, or a Spark
-    DataFrame. `adjacency` and `n_public` may be given here or in the schema; a conflict is an error. `entropy`
-    draws the coins that choose which rows of a user are kept.
-    `engine` names one, or is an `Engine` of your own; by default the first that takes the source.
-    `local_copy` says whether a fit of many passes may keep the encoded rows in a file without a name until it ends:
-    by default where the rows come from files and the disk has room; False for never, True or a folder for always.
-    `options` go to the engine (DuckDB: `memory_limit`, `threads`; PostgreSQL: `way`, `keep`; Spark: `partitions`).
+    Parameters
+    ----------
+    source : data frame, pyarrow.Table, mapping, path, URL, connection or Spark DataFrame
+        A pandas or polars data frame, a pyarrow table, a mapping from names to arrays, a path or pattern of
+        Parquet or CSV files, a folder of them, a URL such as `duckdb:///clinic.db?table=visits` or
+        `postgresql://user@host/db?table=visits`, a DuckDB connection (with `table=`) or relation, or a Spark
+        DataFrame.
+    schema : Schema
+        The declared columns.
+    table : str, optional
+        The table, where the source holds several.
+    adjacency : Adjacency or str, optional
+        The neighbour relation, if the schema does not declare it; a conflict is an error.
+    n_public : int, optional
+        The public number of units, if the schema does not declare it; a conflict is an error.
+    entropy : Source, optional
+        Draws the coins that choose which rows of a user are kept; by default those of the operating system.
+    engine : str or Engine, optional
+        The name of an engine, or one of your own; by default the first that takes the source.
+    local_copy : bool, str or path, optional
+        Whether a fit of many passes may keep the encoded rows in a file without a name until it ends: by
+        default where the rows come from files and the disk has room; False for never, True or a folder for
+        always.
+    **options
+        Go to the engine (DuckDB: `memory_limit`, `threads`; PostgreSQL: `way`, `keep`; Spark: `partitions`).
 
+    Returns
+    -------
+    Table
+        The rows behind the schema; nothing is read yet but names and types.
+
+    Examples
+    --------
     >>> from holdfast.data import Categorical, Schema, open_table
     >>> schema = Schema([Categorical("sex", ["F", "M"])])
     >>> open_table({"sex": ["F", "M", "M", "x"]}, schema).counts([["sex"]])[0].tolist()

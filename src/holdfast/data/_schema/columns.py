@@ -3,9 +3,9 @@
 Everything here is public: it is declared before the data are seen. What lies outside a declaration
 is clipped or sent to a declared category, so that no value can raise an error (an error is an output).
 
-Dates and hierarchies are kinds below these two, in files of their own; `kinds` lists them all. A kind of your own is
-a class below `Numeric` or `Categorical` with a `kind` of its own. It may define `read`, which gives what stands for one
-stored value; what it gives is then clipped or coded as the declaration says.
+Dates and hierarchies are kinds below these two, in files of their own; `kinds` lists them all. A kind of your
+own is a class below `Numeric` or `Categorical` with a `kind` of its own. It may define `read`, which gives what
+stands for one stored value; what it gives is then clipped or coded as the declaration says.
 """
 
 from __future__ import annotations
@@ -61,20 +61,40 @@ def check_name(name: object) -> None:
 class Numeric:
     """A number known to matter only between two declared bounds; values outside are clipped to them.
 
-    `bins` are the cells of counts: a number of equal-width bins, or the edges themselves (first `low`,
-    last `high`). Cells are half-open on the right, the last one closed. Without `bins`, an integer column
-    of at most 100 values has one cell per value, and any other has 10 bins.
+    Parameters
+    ----------
+    name : str
+        The name of the column.
+    low, high : float
+        The bounds; they are public and must not be read from the data.
+    bins : int or sequence of float, optional
+        The cells of counts: a number of bins of equal width, or the edges themselves (first `low`, last
+        `high`). Cells are half-open on the right, the last one closed. Without `bins`, an integer column of at
+        most 100 values has one cell for each, and any other has 10 bins.
+    integer : bool
+        Whether values are rounded to the nearest whole number (halves go up).
+    null : str or float
+        What a missing value (null, NaN, or a text that is no number) becomes: `"low"`, `"high"`, `"midpoint"`,
+        a number within the bounds, or `"category"`: a cell of its own in counts, an indicator in encoded rows.
+    taken_from_data : bool
+        Whether the bounds were read from the data, as in a draft: then they are carried as an assumption.
+    nulls : sequence of float or str
+        Values that mean a missing one, such as -999.
+    spacing : {'equal', 'log'}
+        `"log"` makes bins of equal ratio, for amounts: between `low` and `high` if both are above 0, else from
+        `smallest` on, with one cell for all that is smaller.
+    smallest : float, optional
+        The least amount that logarithmic bins tell apart.
+    decimals : int, optional
+        With how many digits behind the point synthetic values are written.
+    dtype : str, optional
+        How synthetic values are stored: an Arrow type such as `"int8"`.
+    written_as : str, optional
+        The number 1234.5 as a file writes it in texts, such as `"$1,234.50"` or `"1.234,50 EUR"`; numbers come
+        back as plain ones.
 
-    `integer=True` rounds to the nearest whole number (halves go up). `null` says what a missing value
-    (null, NaN, or a text that is no number) becomes: `"low"`, `"high"`, `"midpoint"`, a number within the
-    bounds, or `"category"`: a cell of its own in counts, an indicator in encoded rows. `nulls` are numbers that mean
-    a missing value, such as -999.
-
-    `spacing="log"` makes bins of equal ratio, for amounts: between `low` and `high` if both are above 0, else from
-    `smallest` on, with one cell for all that is smaller. `decimals` and `dtype` say how synthetic values are written:
-    so many digits behind the point, and an Arrow type such as `"int8"`. `written_as` is the number 1234.5 as a file
-    writes it in texts, such as `"$1,234.50"` or `"1.234,50 EUR"`; numbers come back as plain ones.
-
+    Examples
+    --------
     >>> Numeric("price", 0, 1000, bins=4, spacing="log", smallest=1).labels
     ('[0, 1)', '[1, 10)', '[10, 100)', '[100, 1000]')
     >>> Numeric("age", 17, 90, bins=[17, 30, 65, 90]).labels
@@ -229,15 +249,37 @@ class Numeric:
 class Categorical:
     """One of a declared list of categories, compared as text.
 
-    `other` names where a value outside the list goes: one of the categories, or a new name, which adds a
-    cell. Without it, such a value counts as the **last** category. `null` names where a missing value goes,
-    in the same way; without it, it goes where other values go.
+    Whole numbers and truth values match the categories `"1"`, `"2"`, ... and `"true"`, `"false"`; dates match
+    `"2024-01-31"`.
 
-    Whole numbers and truth values match the categories `"1"`, `"2"`, ... and `"true"`, `"false"`;
-    dates match `"2024-01-31"`. `trim` ignores blanks around a text, `fold` the case of its letters. `aliases` are other
-    texts for a category, `nulls` texts that mean a missing value. `ordered` says that they are listed in their order,
-    and `dtype` how synthetic values are stored: an Arrow type, or `"dictionary"` for a categorical.
+    Parameters
+    ----------
+    name : str
+        The name of the column.
+    categories : sequence of str, int or bool
+        The declared categories; they are public and must not be read from the data.
+    other : str, optional
+        Where a value outside the list goes: one of the categories, or a new name, which adds a cell. Without
+        it, such a value counts as the **last** category.
+    null : str, optional
+        Where a missing value goes, in the same way; without it, it goes where other values go.
+    taken_from_data : bool
+        Whether the list was read from the data, as in a draft: then it is carried as an assumption.
+    aliases : mapping or sequence of pairs
+        Other texts for a category.
+    trim : bool
+        Whether blanks around a text are ignored.
+    fold : bool
+        Whether the case of letters is ignored.
+    nulls : sequence of str or int
+        Texts that mean a missing value.
+    ordered : bool
+        Whether the categories are listed in their order.
+    dtype : str, optional
+        How synthetic values are stored: an Arrow type, or `"dictionary"` for a categorical.
 
+    Examples
+    --------
     >>> Categorical("sex", ["F", "M"]).cells
     2
     >>> Categorical("paid", ["no", "yes"], aliases={"Y": "yes"}, nulls=["?"], fold=True).spellings
@@ -355,8 +397,8 @@ class Categorical:
     def widened(self) -> tuple[Categorical, tuple[int, ...], tuple[int, ...]]:
         """The column with a cell of its own for each value that it declares none for.
 
-        Then the cell here of each of those cells, and which of them are for what is declared nowhere: values outside
-        the list where there is no `other`, missing ones where there is no `null`.
+        Then the cell here of each of those cells, and which of them are for what is declared nowhere: values
+        outside the list where there is no `other`, missing ones where there is no `null`.
 
         >>> wide, narrow, nowhere = Categorical("paid", ["no", "yes"], other="(other)").widened
         >>> wide.cells, narrow, nowhere

@@ -27,15 +27,23 @@ class CsvFormat:
 
     Parameters
     ----------
-    encoding : `"utf-8"`, `"utf-16"`, an encoding of one byte per letter such as `"latin-1"` or `"cp1252"`, or one of
+    encoding : str
+        `"utf-8"`, `"utf-16"`, an encoding of one byte per letter such as `"latin-1"` or `"cp1252"`, or one of
         `"cp932"` (Shift-JIS), `"gbk"`, `"big5"`, `"euc_kr"` and `"cp949"`.
-    delimiter : one ASCII character between fields. None: a comma, or a tab in files that end in `.tsv`.
-    decimal : `"."` or `","`, in the columns that are declared as numbers.
-    quote : one ASCII character around fields that hold a delimiter, doubled inside them; `""` for none.
-    quoted_newlines : whether a quoted field may hold line ends. Without it every line is a record, so that a stray
-        quote spoils its own line and no other.
-    skip : so many lines stand in front of the names of the columns, such as a heading.
+    delimiter : str, optional
+        One ASCII character between fields. By default a comma, or a tab in files that end in `.tsv`.
+    decimal : str
+        `"."` or `","`, in the columns that are declared as numbers.
+    quote : str
+        One ASCII character around fields that hold a delimiter, doubled inside them; `""` for none.
+    quoted_newlines : bool
+        Whether a quoted field may hold line ends. Without it every line is a record, so that a stray quote
+        spoils its own line and no other.
+    skip : int
+        How many lines stand in front of the names of the columns, such as a heading.
 
+    Examples
+    --------
     >>> CsvFormat(encoding="ISO-8859-1", delimiter=";", decimal=",").to_dict()
     {'encoding': 'iso8859-1', 'delimiter': ';', 'decimal': ','}
     """
@@ -75,7 +83,7 @@ class CsvFormat:
         require(whole, "skip", self.skip, f"a whole number from 0 to {MOST_SKIPPED}")
 
     def delimiter_of(self, path: str) -> str:
-        """The delimiter of a file: as declared, or as the ending of its name says."""
+        """The delimiter of the file at `path`: the declared one, else that of its ending."""
         if self.delimiter is not None:
             return self.delimiter
         return "\t" if path.lower().removesuffix(".gz").endswith(".tsv") else ","

@@ -35,12 +35,38 @@ _WORDS = ("low", "high", "midpoint", "category")
 class DateTime(Numeric):
     """A moment that matters only between two declared ones; earlier and later ones are clipped to them.
 
-    `unit` is how finely it is told: year, quarter, month, week, day, hour, minute or second. Inside it is the number of
-    units since 1970, a whole number like any other. `bins` are the cells of counts: a coarser unit (`"month"`), a
-    number, or edges; without them, each unit is a cell if there are at most 100, else the finest calendar unit of which
-    there are at most 60. Dates and timestamps are read as such (UTC), texts in the declared `format` or as ISO 8601;
-    a text means the time that it shows, whatever offset it names. What cannot be read is missing.
+    Dates and timestamps are read as such (UTC), texts in the declared `format` or as ISO 8601; a text means the
+    time that it shows, whatever offset it names. What cannot be read is missing. Inside, a moment is the number
+    of units since 1970, a whole number like any other.
 
+    Parameters
+    ----------
+    name : str
+        The name of the column.
+    low, high : str, date or datetime
+        The earliest and the latest moment that is told apart; both are public and must not be read from the
+        data.
+    bins : int, str or sequence, optional
+        The cells of counts: a coarser unit (`"month"`), a number, or edges. Without them, each unit is a cell
+        if there are at most 100, else the finest calendar unit of which there are at most 60.
+    null : str or moment
+        What a missing moment becomes: `"low"`, `"high"`, `"midpoint"`, a moment within the bounds, or
+        `"category"`.
+    taken_from_data : bool
+        Whether the bounds were read from the data, as in a draft: then they are carried as an assumption.
+    nulls : sequence of str or number
+        Values that mean a missing moment.
+    spacing, smallest, decimals, written_as
+        As in `Numeric`; moments have equal spacing.
+    dtype : str, optional
+        How synthetic values are stored: an Arrow type.
+    unit : {'year', 'quarter', 'month', 'week', 'day', 'hour', 'minute', 'second'}
+        How finely a moment is told.
+    format : str
+        How texts are written.
+
+    Examples
+    --------
     >>> sold = DateTime("sold", "2024-01-01", "2024-06-30", bins="quarter")
     >>> sold.labels, sold.high - sold.low
     (('2024-Q1', '2024-Q2'), 181.0)
@@ -154,7 +180,7 @@ class DateTime(Numeric):
         return (*middles, self.fill) if self.has_null_cell else tuple(middles)
 
     def word(self, edge: float) -> str:
-        """A border of a cell as people read it."""
+        """The border `edge` of a cell as people read it."""
         return name_of(edge, self.unit)
 
     def written(self, number: float) -> Any:

@@ -20,13 +20,27 @@ LEAST_SIGNAL = 5.0
 class Hierarchy(Categorical):
     """Categories that belong to coarser ones; `level` says which of them are the cells.
 
-    `coarser` lists the levels above the categories, each coarser than the one before: a number is that many leading
-    letters (the area of a postcode), a mapping gives the coarse name of every category. Level 0 are the categories
-    themselves. Without a `level`, it is 0 for whoever counts, and a `Synthesizer` or a model chooses one: the finest at
-    which a cell holds, on average, several times the noise of a count. That needs the public number of rows and the
-    budget, and nothing of the data. A value that is already coarse (`"10*"`, or the name of an area) is read as what it
-    says.
+    Without a `level`, it is 0 for whoever counts, and a `Synthesizer` or a model chooses one: the finest at
+    which a cell holds, on average, several times the noise of a count. That needs the public number of rows and
+    the budget, and nothing of the data. A value that is already coarse (`"10*"`, or the name of an area) is
+    read as what it says.
 
+    Parameters
+    ----------
+    name : str
+        The name of the column.
+    categories : sequence of str, int or bool
+        The finest categories, which are level 0; they are public and must not be read from the data.
+    other, null, taken_from_data, aliases, trim, fold, nulls, ordered, dtype
+        As in `Categorical`.
+    coarser : sequence of int or mapping
+        The levels above the categories, each coarser than the one before: a number is that many leading letters
+        (the area of a postcode), a mapping gives the coarse name of every category.
+    level : int, optional
+        Which level the cells are of.
+
+    Examples
+    --------
     >>> codes, regions = ["10115", "10117", "20095"], {"10*": "east", "20*": "north"}
     >>> place = Hierarchy("postcode", codes, coarser=[2, regions], level=1)
     >>> place.labels, place.spellings["10117"], place.at(2).labels
@@ -110,7 +124,10 @@ class Hierarchy(Categorical):
         return replace(self, level=level)
 
     def finest(self, *, rows: int, noise: float) -> int:
-        """The finest level whose cells hold on average `LEAST_SIGNAL` times this noise; public numbers decide."""
+        """The finest level whose cells hold on average `LEAST_SIGNAL` times this `noise` of so many `rows`.
+
+        Public numbers.
+        """
         fits = (
             level for level in range(len(self.steps)) if rows / self.at(level).cells >= LEAST_SIGNAL * noise
         )

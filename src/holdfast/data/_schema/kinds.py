@@ -17,6 +17,13 @@ from holdfast.data._schema.hierarchy import Hierarchy
 class Identifier:
     """A column that says whose row it is. It may order and group rows; it is never encoded or released.
 
+    Parameters
+    ----------
+    name : str
+        The name of the column.
+
+    Examples
+    --------
     >>> Identifier("patient").describe()
     'patient: identifier, never encoded or released'
     """

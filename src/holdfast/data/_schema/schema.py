@@ -39,11 +39,26 @@ _KEYS = {"format", "description", "adjacency", "n_public", "unit", "csv", "colum
 class Schema:
     """The columns with their domains, the privacy unit, the neighbour relation and the public count.
 
-    `unit` is one row unless a user column is named; a draft leaves it unconfirmed, and then nothing is read or spent
-    (`with_unit` says it). `adjacency=None` leaves the choice to the caller (then `replace`). `n_public` is the public
-    number of privacy units, needed under `add_remove` only. `csv` says how CSV files of this table are written.
-    `unit_taken_from_data` marks a unit that a draft guessed, or whose `max_rows` was read from the data.
+    Parameters
+    ----------
+    columns : sequence of columns
+        The declared columns, in order.
+    unit : PrivacyUnit
+        Who is protected: one row, unless a user column is named. A draft leaves it unconfirmed, and then
+        nothing is read or spent (`with_unit` says it).
+    adjacency : Adjacency or str, optional
+        The neighbour relation; None leaves the choice to the caller (then `replace`).
+    n_public : int, optional
+        The public number of privacy units, needed under `add_remove` only.
+    description : str
+        What the table is, for whoever reads a release.
+    csv : CsvFormat
+        How CSV files of this table are written.
+    unit_taken_from_data : bool
+        Whether a draft guessed the unit, or its `max_rows` was read from the data.
 
+    Examples
+    --------
     >>> schema = Schema([Numeric("age", 17, 90, bins=4), Categorical("sex", ["F", "M"])])
     >>> schema.cells("age", "sex"), schema.domain
     (8, {'age': 4, 'sex': 2})
@@ -117,9 +132,9 @@ class Schema:
     def with_unit(self, column: str, *, max_rows: int | None = None) -> Schema:
         """The same schema with the unit that is said here, which no longer counts as taken from the data.
 
-        `column` names a person, or is `"row"` where each row is about another person. A column that was declared as
-        something else becomes an identifier, which is no feature any more. `max_rows` says how many rows of one person
-        may count, a public number; it is left out for `"row"`.
+        `column` names a person, or is `"row"` where each row is about another person. A column that was
+        declared as something else becomes an identifier, which is no feature any more. `max_rows` says how many
+        rows of one person may count, a public number; it is left out for `"row"`.
 
         >>> schema = Schema([Numeric("age", 0, 100), Identifier("pid")], unit=UnconfirmedUnit(["pid"]))
         >>> schema.with_unit("row").unit.summary(), schema.with_unit("pid", max_rows=5).unit.summary()
@@ -142,7 +157,7 @@ class Schema:
         return replace(self, columns=columns, unit=unit, unit_taken_from_data=False)
 
     def with_asked_unit(self, text: str | None) -> Schema:
-        """The same with what the option `--unit` says; a unit that the schema declares cannot be changed by it.
+        """The same with the `text` of the option `--unit`; a unit that the schema declares cannot be changed by it.
 
         >>> Schema([Numeric("age", 0, 100)]).with_asked_unit("row").unit.summary()
         'one row'
@@ -241,17 +256,17 @@ class Schema:
         return any(column.name == name for column in self.columns)
 
     def select(self, *names: str) -> Schema:
-        """The same schema with only these columns, in this order, and the identifiers."""
+        """The same schema with only the columns `names`, in this order, and the identifiers."""
         require(len(set(names)) == len(names), "names", list(names), "names given once each")
         kept = [self[name] for name in names]
         return replace(self, columns=[*kept, *(Identifier(name) for name in self.identifiers)])
 
     def cells(self, *names: str) -> int:
-        """How many cells a joint count of these columns has (1 for no column: the total)."""
+        """How many cells a joint count of the columns `names` has (1 for no column: the total)."""
         return math.prod(self[name].cells for name in names)
 
     def shape(self, *names: str) -> tuple[int, ...]:
-        """The shape of a joint count of these columns."""
+        """The shape of a joint count of the columns `names`."""
         return tuple(self[name].cells for name in names)
 
     def to_dict(self) -> dict[str, Any]:
@@ -271,7 +286,7 @@ class Schema:
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Schema:
-        """The schema that `to_dict` wrote; anything else is a `FormatError`."""
+        """The schema of a `record` that `to_dict` wrote; anything else is a `FormatError`."""
         _check_format(record)
         unknown = sorted(set(record) - _KEYS)
         if unknown:
@@ -299,12 +314,12 @@ class Schema:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def save(self, path: str | Path) -> None:
-        """Write TOML, or JSON where the name ends in `.json`."""
+        """Write TOML to `path`, or JSON where it ends in `.json`."""
         write_schema(self, Path(path))
 
     @classmethod
     def load(cls, path: str | Path) -> Schema:
-        """Read a file that `save` wrote or a person did; `FormatError` says what is wrong with it."""
+        """Read the file at `path`, which `save` wrote or a person did; `FormatError` says what is wrong with it."""
         return read_schema(Path(path))
 
     def describe(self) -> str:
@@ -399,8 +414,8 @@ def to_toml(
 ) -> str:
     """The schema as TOML text; a guess of a draft is marked by a comment that asks to replace it.
 
-    `notes` are comments, by the name of a column; those of the file stand under the name "". `unit_notes` stand before
-    the unit, which is the first table: a line `unit = "row"` may take its place.
+    `notes` are comments, by the name of a column; those of the file stand under the name "". `unit_notes` stand
+    before the unit, which is the first table: a line `unit = "row"` may take its place.
     """
     record = schema.to_dict()
     columns = record.pop("columns")

@@ -1,9 +1,10 @@
 """once: a piece of work that is paid for once, whatever goes wrong.
 
-Its key names its account. The account is opened by the first charge, so that work which is refused before it holds
-nothing. What was made is kept beside the ledger before the account closes, and let go when it is written where it was
-wanted. The same key then finds, in this order: the result that is kept; the charges of a run that was killed, to go on
-with; or nothing, and pays. Where an account of the key came to nothing the next one is called `key~2`, and so on.
+Its key names its account. The account is opened by the first charge, so that work which is refused before it
+holds nothing. What was made is kept beside the ledger before the account closes, and let go when it is written
+where it was wanted. The same key then finds, in this order: the result that is kept; the charges of a run that
+was killed, to go on with; or nothing, and pays. Where an account of the key came to nothing the next one is
+called `key~2`, and so on.
 """
 
 from __future__ import annotations
@@ -32,7 +33,17 @@ from holdfast.release import Release
 @checked
 @dataclass(frozen=True, kw_only=True)
 class PaidOnce:
-    """A release, the account that paid for it, and whether an earlier run had made it."""
+    """A release, the account that paid for it, and whether an earlier run had made it.
+
+    Parameters
+    ----------
+    release : Release
+        The result.
+    account : str
+        The name of the account.
+    found : bool
+        Whether it was kept from an earlier run and not made now.
+    """
 
     release: Release[Any]
     account: str
@@ -46,7 +57,27 @@ def job_key(kind: str, about: Mapping[str, Any]) -> str:
 
 @checked
 def kept(ledger: Ledger, key: str) -> Release[Any] | None:
-    """The result that is kept for a key because it was not written yet; None where there is none."""
+    """The result that is kept for a key because it was not written yet.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        The ledger that paid for it.
+    key : str
+        The key of the work.
+
+    Returns
+    -------
+    Release or None
+        The result; None where there is none.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, Ledger.create(folder + "/visits.ledger") as ledger:
+    ...     print(kept(ledger, "march"))
+    None
+    """
     latest = Latest.of(ledger, key)
     return None if latest is None else Shelf(ledger.path).find(latest.account, paid_by=latest.paid_by)
 
@@ -87,9 +118,9 @@ def once(
 ) -> PaidOnce:
     """Make a release and write it, paid from one account; what an earlier run of the key made is not made again.
 
-    `about` is what the work asks: a key gives nothing back to work that asks something else. With `again` a key that
-    was written before is made anew and charged anew; without, it is refused. Without a limit the account takes
-    everything that is left.
+    `about` is what the work asks: a key gives nothing back to work that asks something else. With `again` a key
+    that was written before is made anew and charged anew; without, it is refused. Without a limit the account
+    takes everything that is left.
     """
     require(bool(key), "key", key, "a non-empty text")
     asked, shelf = _digest(about or {}), Shelf(ledger.path)

@@ -1,8 +1,8 @@
 """Signatures by Ed25519 keys: of the ledger's head, of an approval, of a file, of an extract. Needs the extra `sign`.
 
-A signed head says "this is how far the ledger had come". Inside the ledger it shows who vouched for its entries;
-kept outside, it also shows later that the ledger was rolled back. A signature names the key that made it; whether
-that key is to be trusted is another question, which `trust` answers.
+A signed head says "this is how far the ledger had come". Inside the ledger it shows who vouched for its
+entries; kept outside, it also shows later that the ledger was rolled back. A signature names the key that made
+it; whether that key is to be trusted is another question, which `trust` answers.
 """
 
 from __future__ import annotations
@@ -126,7 +126,32 @@ def signature_path(path: str | os.PathLike[str]) -> Path:
 @checked
 @dataclass(frozen=True, kw_only=True)
 class SignedHead:
-    """The number and hash of the newest entry of a ledger, signed."""
+    """The number and hash of the newest entry of a ledger, signed.
+
+    Parameters
+    ----------
+    ledger : str
+        The identity of the ledger.
+    number : int
+        The number of the entry.
+    head : str
+        Its hash.
+    public_key : str
+        The public key of whoever signed.
+    signature : str
+        The Ed25519 signature over ledger, number and head.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     private = Path(folder, "officer.pem")
+    ...     public = create_key(private)
+    ...     signed = SignedHead.sign(ledger="visits", number=3, head="ab12", private_key=private)
+    ...     signed.verify(public)
+    True
+    """
 
     ledger: str
     number: int
@@ -136,14 +161,14 @@ class SignedHead:
 
     @classmethod
     def sign(cls, private_key: str | os.PathLike[str], *, ledger: str, number: int, head: str) -> SignedHead:
-        """Sign with the Ed25519 key of a PEM file."""
+        """Sign `number` and `head` of this `ledger` with the Ed25519 `private_key` of a PEM file."""
         key = _private_key(Path(private_key))
         public = key.public_key().public_bytes_raw().hex()
         signature = key.sign(_message(ledger, number, head)).hex()
         return cls(ledger=ledger, number=number, head=head, public_key=public, signature=signature)
 
     def verify(self, public_key: str | os.PathLike[str]) -> bool:
-        """Whether the key of a PEM file made this signature, over exactly this head."""
+        """Whether the `public_key` of a PEM file made this signature, over exactly this head."""
         return self.public_key == public_hex(public_key) and self.holds()
 
     def holds(self) -> bool:
@@ -168,7 +193,7 @@ class SignedHead:
 
     @classmethod
     def from_json(cls, data: Any) -> SignedHead:
-        """The signed head that `to_json` wrote."""
+        """The signed head in `data`, which `to_json` wrote."""
         try:
             if data["format"] != FORMAT:
                 raise FormatError(f"not a signed head of the format {FORMAT}")
@@ -177,12 +202,12 @@ class SignedHead:
             raise FormatError("a signed head lacks a field") from error
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it to a file, to be kept where whoever writes the ledger cannot write."""
+        """Write it to a file at `path`, to be kept where whoever writes the ledger cannot write."""
         write_atomically(Path(path), (json.dumps(self.to_json(), indent=1) + "\n").encode())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> SignedHead:
-        """Read what `save` wrote."""
+        """Read what `save` wrote to `path`."""
         return cls.from_json(_read_json(Path(path)))
 
 
@@ -190,7 +215,25 @@ class SignedHead:
 def create_key(path: str | os.PathLike[str]) -> Path:
     """Make a new Ed25519 key: the private part at `path`, for its owner only, the public part beside it as `.pub`.
 
-    Both are new files: nothing that is there is ever written over, and no key is made where one of them cannot be.
+    Both are new files: nothing that is there is ever written over, and no key is made where one of them cannot
+    be.
+
+    Parameters
+    ----------
+    path : str or path
+        Where the private part goes, such as `officer.pem`.
+
+    Returns
+    -------
+    pathlib.Path
+        Where the public part is.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     create_key(folder + "/officer.pem").name
+    'officer.pub'
     """
     form = optional(_SERIALIZATION)
     generate = optional(_ED25519).Ed25519PrivateKey.generate

@@ -90,8 +90,27 @@ class Account:
     def release(self, mechanism: Mechanism, value: Any, *, key: str | None = None, label: str = "") -> Any:
         """Charge the mechanism, then draw from it. A refused charge changes nothing and draws nothing.
 
-        With a `key`, a job that was killed and runs again neither pays twice nor draws twice: a
-        value that was already released is given back as it was.
+        Parameters
+        ----------
+        mechanism : Mechanism
+            What is charged and drawn.
+        value : array_like
+            The exact value, which is private.
+        key : str, optional
+            A name for this release: a job that was killed and runs again neither pays twice nor draws twice,
+            and a value that was already released is given back as it was.
+        label : str
+            What the ledger calls the charge.
+
+        Returns
+        -------
+        numpy.ndarray
+            The noisy value, which is public.
+
+        Raises
+        ------
+        BudgetExceeded
+            If the charge does not fit into what is left.
         """
         require(isinstance(mechanism, Mechanism), "mechanism", type(mechanism).__name__, "a Mechanism")
         mechanism.require_adjacency(self.adjacency)
@@ -128,9 +147,29 @@ class Account:
     ) -> Permit:
         """Charge a number of uses of one mechanism at once, for a loop whose length is fixed in advance.
 
-        In the currency 'basic' the uses are charged together at one (epsilon, delta) point. A use may be
-        drawn once on each of `parts` disjoint parts of the units, if who is in which part is decided unit by
-        unit and not by values: then one unit is in one draw only (parallel composition, soundness, section 19).
+        In the currency 'basic' the uses are charged together at one (epsilon, delta) point.
+
+        Parameters
+        ----------
+        mechanism : Mechanism
+            What is charged and drawn.
+        times : int
+            How many uses are charged.
+        parts : int
+            A use may be drawn once on each of so many disjoint parts of the units, if who is in which part is
+            decided unit by unit and not by values: then one unit is in one draw only (parallel composition,
+            soundness, section 19).
+        delta : float, optional
+            In the currency 'basic', the delta at which the uses are charged.
+        key : str, optional
+            A name for the permit, which is never drawn from twice.
+        label : str
+            What the ledger calls the charge.
+
+        Returns
+        -------
+        Permit
+            What the uses are drawn from.
         """
         require(isinstance(times, int) and times >= 1, "times", times, "a whole number >= 1")
         require(isinstance(parts, int) and parts >= 1, "parts", parts, "a whole number >= 1")
@@ -146,11 +185,23 @@ class Account:
         return Permit(self, mechanism, times * parts, entry.number, source)
 
     def split(self, *shares: float) -> tuple[Account, ...]:
-        """Accounts of their own limits, spent from this one; shares are fractions of the limit.
+        """Accounts of their own limits, spent from this one.
 
-        However often an account is split, each share is counted by itself. One that is opened again, and split again
-        in the same way, has the same shares: what they spent before, they have spent.
+        However often an account is split, each share is counted by itself. One that is opened again, and split
+        again in the same way, has the same shares: what they spent before, they have spent.
 
+        Parameters
+        ----------
+        *shares : float
+            Fractions of the limit, which sum to at most 1.
+
+        Returns
+        -------
+        tuple of Account
+            One for each share.
+
+        Examples
+        --------
         >>> from holdfast.privacy import ZCDP
         >>> a, b = Account(ZCDP(1.0)).split(0.25, 0.75)
         >>> a.remaining()
@@ -161,8 +212,9 @@ class Account:
     def shared_by(self, fits: int, *, scores: float = 0.2) -> SharedAccount:
         """For a search or cross-validation of scikit-learn: every fit spends an equal share of it, and every score.
 
-        `fits` is settings x folds, and 1 for the refit. Give `cv=shared.folds(3)` to the search and `account=shared` to
-        its `fit`; `scores` is the part of the account that pays for scores, which are noisy.
+        `fits` is settings x folds, and 1 for the refit. Give `cv=shared.folds(3)` to the search and
+        `account=shared` to its `fit`; `scores` is the part of the account that pays for scores, which are
+        noisy.
         """
         from holdfast.privacy._account.shared import SharedAccount
 
@@ -171,8 +223,8 @@ class Account:
     def watch(self, witness: Witness) -> None:
         """From now on a witness sees every charge and every draw of this account, of its shares and of its parts.
 
-        Values leave to the witness, so nothing drawn from here on is private: charges and releases say `seeded`.
-        Shares that were split off before keep their own source.
+        Values leave to the witness, so nothing drawn from here on is private: charges and releases say
+        `seeded`. Shares that were split off before keep their own source.
         """
         require(isinstance(witness, Witness), "witness", type(witness).__name__, "a Witness")
         self.source = witness
@@ -294,7 +346,31 @@ class Account:
 
 @checked
 class Permit:
-    """A number of uses of one mechanism, already charged; never copied, and of one process only."""
+    """A number of uses of one mechanism, already charged; never copied, and of one process only.
+
+    `Account.permit` makes one.
+
+    Parameters
+    ----------
+    account : Account
+        The account that was charged.
+    mechanism : Mechanism
+        What it was charged for.
+    times : int
+        How often the mechanism may be drawn from.
+    number : int
+        The number of the charge in the account's journal.
+    source : Source
+        The randomness that the charge named.
+
+    Examples
+    --------
+    >>> from holdfast.privacy import Account, Gaussian, ZCDP
+    >>> permit = Account(ZCDP(1.0)).permit(Gaussian(sigma=4.0, l2_sensitivity=1.0), times=2)
+    >>> sums = [permit.release([12, 30]) for _ in range(permit.left)]
+    >>> permit.left
+    0
+    """
 
     def __init__(
         self, account: Account, mechanism: Mechanism, times: int, number: int, source: Source
@@ -321,7 +397,7 @@ class Permit:
         return self._left
 
     def release(self, value: Any) -> Any:
-        """Draw once; refused when all uses are drawn."""
+        """Draw once around `value`; refused when all uses are drawn."""
         # Looking at a value may run the caller's code, which may draw as well: it is done before a use is counted.
         checked = self.mechanism.check(value)
         self._count_one_use()

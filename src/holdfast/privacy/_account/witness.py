@@ -1,12 +1,12 @@
 """Witness: sees what an account draws, and can put recorded outputs in the noise's place.
 
-For tests, auditors and third parties who want to know what a run did: every charge, and every (mechanism, value,
-output), in order, whichever share, part, permit or resumed job it came through. A run that is seen this way is not
-private: values leave it. So a witness is a source of random bits, in the place of the account's own, that calls itself
-`seeded`; every charge, release and page made with it says so.
+For tests, auditors and third parties who want to know what a run did: every charge, and every (mechanism,
+value, output), in order, whichever share, part, permit or resumed job it came through. A run that is seen this
+way is not private: values leave it. So a witness is a source of random bits, in the place of the account's own,
+that calls itself `seeded`; every charge, release and page made with it says so.
 
-Noise and secret coins (batches, orders, priorities) come from two streams, so that a replay, which draws no noise,
-meets the same coins. A `Tape` gives outputs back instead of noise (soundness, section 22).
+Noise and secret coins (batches, orders, priorities) come from two streams, so that a replay, which draws no
+noise, meets the same coins. A `Tape` gives outputs back instead of noise (soundness, section 22).
 """
 
 from __future__ import annotations
@@ -55,8 +55,23 @@ class Transcript:
 
 @checked
 class Witness(Source):
-    """The source of a witnessed account: seeded, and it remembers.
+    """The source of a watched account: seeded, and it remembers every charge and every draw.
 
+    For refutations and tests; what a witness saw is not private.
+
+    Parameters
+    ----------
+    seed : int
+        What coins and noise start from.
+    tape : callable, optional
+        What gives the outputs in place of the mechanisms, from the draw so far without its output.
+    identifiers : numpy.ndarray, optional
+        A whole number for each record, whose stream of coins no other record moves.
+    coins : Source, optional
+        Where secret coins come from, if not from the seed.
+
+    Examples
+    --------
     >>> from holdfast.privacy import Account, Gaussian, ZCDP
     >>> account, witness = Account(ZCDP(1.0)), Witness(seed=1)
     >>> account.watch(witness)
@@ -92,7 +107,7 @@ class Witness(Source):
         return "seeded"
 
     def bytes(self, count: int) -> bytes:
-        """Secret coins."""
+        """So many secret coins, `count` bytes of them."""
         return super().bytes(count) if self._coins is None else self._coins.bytes(count)
 
     def words_of(self, records: NDArray[np.int64]) -> NDArray[np.uint64]:
@@ -107,13 +122,16 @@ class Witness(Source):
         return words
 
     def charged(self, account: Any, charge: Charge) -> None:
-        """Remember a payment; the account calls this."""
+        """Remember the `charge` of an `account`; the account calls this."""
         self.seen.charges.append(charge)
         self.seen.payers.append(account)
         self.seen.order.append("charge")
 
     def drawn(self, account: Any, mechanism: Mechanism, value: Any) -> Any:
-        """Draw, or take the tape's word, and remember; the account calls this where it would have drawn."""
+        """Draw from `mechanism` around `value`, or take the tape's word, and remember.
+
+        The `account` calls this where it would have drawn.
+        """
         number = len(self.seen.steps)
         if self._tape is None:
             output = mechanism.sample(value, self._noise)

@@ -42,7 +42,11 @@ LEAST_DELTA = math.ulp(0.0)
 
 @checked
 class PrivacyCurve(metaclass=FixedNumbers):
-    """An upper bound on privacy loss; smaller is more private."""
+    """An upper bound on privacy loss, for every delta an epsilon and the other way round; smaller is more private.
+
+    A curve knows no adjacency: accounts and guarantees do. Each kind of bound is a subclass, which gives
+    `delta` and whichever costs in other currencies are proved.
+    """
 
     STORED_AS: ClassVar[str] = ""
     """A former name, under which files hold the kind; empty where it is the class's own."""
@@ -55,10 +59,10 @@ class PrivacyCurve(metaclass=FixedNumbers):
 
     @abstractmethod
     def delta(self, epsilon: float) -> float:
-        """The least delta that is proved at this epsilon."""
+        """The least delta that is proved at this `epsilon`."""
 
     def epsilon(self, delta: float) -> float:
-        """The least epsilon that is proved at this delta, rounded up; infinite if there is none."""
+        """The least epsilon that is proved at this `delta`, rounded up; infinite if there is none."""
         require(0 <= delta <= 1, "delta", delta, "in [0, 1]")
         if delta == 0.0:
             return self.pure_epsilon
@@ -72,7 +76,7 @@ class PrivacyCurve(metaclass=FixedNumbers):
         return safe_side(lambda epsilon: self.delta(epsilon) - delta, unsafe=0.0, safe=high)
 
     def deltas(self, epsilons: Points) -> NDArray[np.float64]:
-        """`delta` at many points."""
+        """`delta` at each of many `epsilons`."""
         return np.array([self.delta(float(epsilon)) for epsilon in epsilons])
 
     @property
@@ -109,7 +113,7 @@ class PrivacyCurve(metaclass=FixedNumbers):
         return None
 
     def renyi(self, order: float) -> float:
-        """A bound on the Renyi divergence of this order; infinite if none is proved."""
+        """A bound on the Renyi divergence of this `order`; infinite if none is proved."""
         rho = self.as_zcdp()
         return math.inf if rho is None else order * round_up(rho)
 
@@ -118,11 +122,14 @@ class PrivacyCurve(metaclass=FixedNumbers):
         return None
 
     def both_deltas(self, epsilons: Points) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """`deltas` when the unit is removed and when it is added; `deltas` twice unless more is known."""
+        """`deltas` at these `epsilons` when the unit is removed and when it is added.
+
+        The same twice unless more is known.
+        """
         return (self.deltas(epsilons),) * 2
 
     def loss_distribution(self, *, spacing: float, lower: bool = False) -> LossDistribution | None:
-        """The pair on a grid of this spacing, rounded up or, for the lower twin, down."""
+        """The pair on a grid of this `spacing`, rounded up or, for the `lower` twin, down."""
         from holdfast.privacy._curves.loss_distribution import LossDistribution
 
         pair = self.pair()
@@ -131,11 +138,11 @@ class PrivacyCurve(metaclass=FixedNumbers):
     # Closed forms of composition, where there is one.
 
     def joined(self, other: PrivacyCurve) -> PrivacyCurve | None:
-        """Both together as one curve of the same family, without loss; None if there is no such form."""
+        """This and the `other` as one curve of the same family, without loss; None if there is no such form."""
         return None
 
     def repeated(self, times: int) -> PrivacyCurve | None:
-        """The same many times as one curve of its family, without loss; None if there is no such form."""
+        """So many `times` the same as one curve of its family, without loss; None if there is no such form."""
         return None
 
     def without_delta(self) -> tuple[PrivacyCurve, Fraction]:
@@ -162,13 +169,13 @@ class PrivacyCurve(metaclass=FixedNumbers):
     # Algebra.
 
     def compose(self, other: PrivacyCurve) -> PrivacyCurve:
-        """Both releases together, by the tightest sound rule for a fixed plan."""
+        """This release and an `other` one together, by the tightest sound rule for a fixed plan."""
         from holdfast.privacy._curves.composition import compose
 
         return compose([self, other])
 
     def repeat(self, times: int) -> PrivacyCurve:
-        """The same release many times, fixed in advance."""
+        """The same release so many `times`, fixed in advance."""
         from holdfast.privacy._curves.composition import compose
 
         return compose([self], times=times)
@@ -191,13 +198,13 @@ class PrivacyCurve(metaclass=FixedNumbers):
         raise ParameterError(f"{self!r} is for adding or removing a unit; under replace use to_replace of it")
 
     def admits(self, curve: PrivacyCurve) -> bool:
-        """Whether the other curve stays below this one, read as a limit."""
+        """Whether the other `curve` stays below this one, read as a limit."""
         raise ParameterError(
             f"{type(self).__name__} cannot serve as a limit; use PureDP, ApproxDP, ZCDP or GaussianDP"
         )
 
     def excess(self, curve: PrivacyCurve) -> float:
-        """How far the other curve is above this limit; at most 0 just when it is admitted."""
+        """How far the other `curve` is above this limit; at most 0 just when it is admitted."""
         return -1.0 if self.admits(curve) else 1.0
 
     def within(self, limit: PrivacyCurve) -> bool:
@@ -222,7 +229,7 @@ class PrivacyCurve(metaclass=FixedNumbers):
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> PrivacyCurve:
-        """The curve of these fields."""
+        """The curve of the fields in `data`, as `to_json` wrote them."""
         data = stored_fields(cls.__name__, data)
         known = {field.name: field.default for field in fields(cls)}  # type: ignore[arg-type]  # every curve is a dataclass
         require_known(cls.__name__, data, list(known), also=("kind",))
@@ -261,8 +268,15 @@ class PrivacyCurve(metaclass=FixedNumbers):
 @checked
 @dataclass(frozen=True, init=False, repr=False)
 class PureDP(PrivacyCurve):
-    """Likelihood ratios stay below e^epsilon.
+    """Pure differential privacy: every likelihood ratio stays below e^epsilon.
 
+    Parameters
+    ----------
+    epsilon : int, float or Fraction
+        The bound on the log of likelihood ratios, >= 0; a decimal counts as it is written.
+
+    Examples
+    --------
     >>> PureDP(0.5).compose(PureDP(0.25)).as_pure()
     Fraction(3, 4)
     >>> PureDP(1.0).delta(0.5) > 0
@@ -367,8 +381,17 @@ class PureDP(PrivacyCurve):
 @checked
 @dataclass(frozen=True, init=False, repr=False)
 class ApproxDP(PrivacyCurve):
-    """(epsilon, delta): pure up to a failure of probability delta.
+    """Approximate differential privacy (epsilon, delta): pure up to a failure of probability delta.
 
+    Parameters
+    ----------
+    epsilon : int, float or Fraction
+        The bound on the log of likelihood ratios, >= 0; a decimal counts as it is written.
+    delta : int, float or Fraction
+        The probability with which that bound may fail, in [0, 1); far below one over the number of units.
+
+    Examples
+    --------
     >>> ApproxDP(1.0, 1e-6).epsilon(1e-6)
     1.0
     """

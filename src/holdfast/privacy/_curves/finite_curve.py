@@ -60,8 +60,17 @@ class AtomicCurve(PrivacyCurve):
 @checked
 @dataclass(frozen=True, init=False, repr=False)
 class BoundedRange(PureDP):
-    """Pure epsilon, and an eighth of epsilon^2 in zCDP (Dong, Durfee and Rogers 2020; Cesar and Rogers 2021).
+    """Log-ratios within an interval of length epsilon: pure epsilon, and an eighth of epsilon^2 in zCDP.
 
+    The curve of the exponential mechanism (Dong, Durfee and Rogers 2020; Cesar and Rogers 2021).
+
+    Parameters
+    ----------
+    epsilon : int, float or Fraction
+        The length of the interval, >= 0.
+
+    Examples
+    --------
     >>> BoundedRange(1.0).as_zcdp()
     Fraction(1, 8)
     """
@@ -72,8 +81,9 @@ class BoundedRange(PureDP):
     def delta(self, epsilon: float) -> float:
         """(1 - e^-((e0 - epsilon) / 2))^2 / (1 - e^-e0), the worst of the pairs below (Dong, Durfee and Rogers 2020).
 
-        A law with log-ratios in [t - e0, t] is post-processing of two outcomes, with log-ratios t and t - e0. Their
-        delta is (1 - e^(t - e0)) (1 - e^(epsilon - t)) / (1 - e^-e0), largest half-way, at t = (e0 + epsilon) / 2.
+        A law with log-ratios in [t - e0, t] is post-processing of two outcomes, with log-ratios t and t - e0.
+        Their delta is (1 - e^(t - e0)) (1 - e^(epsilon - t)) / (1 - e^-e0), largest half-way, at t = (e0 +
+        epsilon) / 2.
         """
         own = round_up(self.as_pure())
         if epsilon >= own:
@@ -95,10 +105,10 @@ class BoundedRange(PureDP):
     def as_gdp(self) -> Fraction:
         """mu = 2 Phi^-1(e^(eps/2) / (1 + e^(eps/2))): half the log-odds of pure epsilon.
 
-        The two outcomes of `delta` have odds that are e^eps apart: p and q with logit p - logit q = eps, a corner that
-        takes mu = Phi^-1(p) - Phi^-1(q). The logistic law has heavier tails than the normal one (van Zwet's order:
-        Phi^-1(sigmoid(x)) is concave for x > 0), so mu is largest around even odds, logit p = eps/2 = -logit q. For
-        small eps it is 0.627 eps, where zCDP says 0.5 eps.
+        The two outcomes of `delta` have odds that are e^eps apart: p and q with logit p - logit q = eps, a
+        corner that takes mu = Phi^-1(p) - Phi^-1(q). The logistic law has heavier tails than the normal one
+        (van Zwet's order: Phi^-1(sigmoid(x)) is concave for x > 0), so mu is largest around even odds, logit p
+        = eps/2 = -logit q. For small eps it is 0.627 eps, where zCDP says 0.5 eps.
         """
         return square_of_mu(round_up(self.as_pure() / 2))
 

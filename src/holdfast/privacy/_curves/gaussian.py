@@ -36,6 +36,15 @@ _LEAST = 1e-100  # a smaller mu counts as this: its reciprocal would overflow
 class GaussianDP(PrivacyCurve):
     """No test does better than between two normals of unit variance, mu apart (Dong, Roth and Su 2019).
 
+    Parameters
+    ----------
+    mu : int, float or Fraction
+        The distance between the two normals, >= 0: sensitivity over standard deviation.
+    square : Fraction, optional
+        mu squared exactly, where mu itself is irrational: squares are what adds up. `from_square` gives both.
+
+    Examples
+    --------
     >>> round(GaussianDP(1.0).epsilon(1e-6), 4)
     4.8866
     """
@@ -140,8 +149,8 @@ class GaussianDP(PrivacyCurve):
 def _small_shift(mu: float, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
     """An upper bound within mu of the truth, relatively, where a difference of tails would lose its digits.
 
-    With t = epsilon / mu - mu / 2 and Mills' ratio M, delta is phi(t) (M(t) - M(t + mu)): e^epsilon phi(t + mu) is
-    phi(t). As -M'(t) = 1 - t M(t) falls with t, the difference is at most mu times that.
+    With t = epsilon / mu - mu / 2 and Mills' ratio M, delta is phi(t) (M(t) - M(t + mu)): e^epsilon phi(t + mu)
+    is phi(t). As -M'(t) = 1 - t M(t) falls with t, the difference is at most mu times that.
     """
     from scipy.special import erfcx
 

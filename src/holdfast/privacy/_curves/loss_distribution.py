@@ -29,12 +29,20 @@ if TYPE_CHECKING:
 @checked
 @dataclass(frozen=True, eq=False, repr=False)
 class LossDistribution(PrivacyCurve):
-    """Distributions of the loss, one for each direction of the neighbour relation (one if it stands for both).
+    """Distributions of the privacy loss on a grid, one for each direction of the neighbour relation.
 
     An upper one dominates the mechanism: every delta it gives holds, with truncation, wrap-around and
     rounding inside the number. Its twin, `lower=True`, stays below the pair it was made from, so that
     the two bracket the truth.
 
+    Parameters
+    ----------
+    directions : tuple
+        The losses on their grids when a unit is removed and when it is added; one if it stands for both. `of`,
+        `from_atoms`, `gaussian` and `laplace` make them.
+
+    Examples
+    --------
     >>> sides = [LossDistribution.gaussian(1.0, spacing=1e-3, lower=lower) for lower in (True, False)]
     >>> [round(side.epsilon(1e-6), 4) for side in sides]
     [4.8866, 4.8866]
@@ -49,7 +57,10 @@ class LossDistribution(PrivacyCurve):
 
     @classmethod
     def of(cls, pair: DominatingPair, *, spacing: float, lower: bool = False) -> LossDistribution:
-        """Both directions of the pair (one, if it is symmetric) on a grid."""
+        """Both directions of the pair (one, if it is symmetric) on a grid of this `spacing`.
+
+        Rounded down for the `lower` twin.
+        """
         require(spacing > 0 and math.isfinite(spacing), "spacing", spacing, "> 0 and finite")
         put = discretise.lower if lower else discretise.upper
         return cls(tuple(put(way, spacing) for way in pair.directions))
@@ -66,6 +77,24 @@ class LossDistribution(PrivacyCurve):
     ) -> LossDistribution:
         """Finitely many losses with the unit's law; each is split between its two neighbours on the grid.
 
+        Parameters
+        ----------
+        losses, probabilities : array_like
+            Each loss and its probability under the unit's law.
+        infinity : float
+            The probability of outcomes that are impossible without the unit.
+        spacing : float
+            The spacing of the grid.
+        lower : bool
+            Whether to round down: the twin that proves nothing but shows how tight the other is.
+
+        Returns
+        -------
+        LossDistribution
+            The losses on the grid.
+
+        Examples
+        --------
         >>> coin = LossDistribution.from_atoms([0.5, -0.5], [0.622459, 0.377541], spacing=0.3)
         >>> coin.epsilon(1e-9) <= 0.6
         True
@@ -75,14 +104,17 @@ class LossDistribution(PrivacyCurve):
 
     @classmethod
     def gaussian(cls, mu: float, *, spacing: float, lower: bool = False) -> LossDistribution:
-        """N(mu, 1) against N(0, 1)."""
+        """N(mu, 1) against N(0, 1) on a grid of this `spacing`; rounded down for the `lower` twin."""
         if mu == 0.0:
             return cls.from_atoms([0.0], [1.0], spacing=spacing, lower=lower)
         return cls.of(NormalPair(mu), spacing=spacing, lower=lower)
 
     @classmethod
     def laplace(cls, ratio: float, *, spacing: float, lower: bool = False) -> LossDistribution:
-        """Laplace noise, with ratio = l1 sensitivity / scale."""
+        """Laplace noise with ratio = l1 sensitivity / scale, on a grid of this `spacing`.
+
+        Rounded down for the `lower` twin.
+        """
         return cls.of(LaplacePair(float(ratio)), spacing=spacing, lower=lower)
 
     @property
@@ -134,7 +166,7 @@ class LossDistribution(PrivacyCurve):
     def convolved(
         self, others: Sequence[tuple[LossDistribution, int]], *, times: int = 1
     ) -> LossDistribution:
-        """All together, this one and the others, each as often as said, directions kept apart."""
+        """This one so many `times` and the `others`, each as often as said, directions kept apart."""
         everything = [(self, times), *others]
         require(
             len({each.is_lower for each, _ in everything}) == 1, "others", "...", "all upper or all lower"

@@ -45,6 +45,13 @@ def epsilon_from_renyi(
 class ZCDP(PrivacyCurve):
     """The Renyi divergence of every order alpha is at most alpha rho (Bun and Steinke 2016).
 
+    Parameters
+    ----------
+    rho : int, float or Fraction
+        The bound, >= 0; the rhos of several releases add up.
+
+    Examples
+    --------
     >>> round(ZCDP(0.5).epsilon(1e-6), 4)
     5.2215
     """
@@ -163,8 +170,15 @@ def _sum_above(terms: Sequence[tuple[float, int]]) -> float:
 class RenyiDP(PrivacyCurve):
     """The Renyi divergence of each listed order is at most the listed value (Mironov 2017).
 
-    An order may be infinite: that divergence is the pure parameter.
+    Parameters
+    ----------
+    orders : tuple of float
+        The orders, above 1 and rising. An order may be infinite: that divergence is the pure parameter.
+    divergences : tuple of float
+        A bound for each of them.
 
+    Examples
+    --------
     >>> RenyiDP.of(lambda order: order * 0.5).epsilon(1e-6) < 5.23
     True
     """
@@ -187,7 +201,7 @@ class RenyiDP(PrivacyCurve):
 
     @classmethod
     def of(cls, divergence: Callable[[float], float], orders: tuple[float, ...] = ORDERS) -> RenyiDP:
-        """Tabulate a function of the order."""
+        """Tabulate `divergence`, a function of the order, at these `orders`."""
         return cls(orders, tuple(divergence(order) for order in orders))
 
     def delta(self, epsilon: float) -> float:

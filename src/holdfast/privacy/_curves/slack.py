@@ -18,13 +18,27 @@ from holdfast.privacy._rounding import Number, as_written, number, plain_curve, 
 @checked
 @dataclass(frozen=True, repr=False)
 class WithSlack(PrivacyCurve):
-    """delta(eps) + (1 + e^eps) tau + failure: three entries, each with its own rules (soundness, section 21).
+    """A curve and what it leaves out: samplers that are only close to their law, analyses that may fail.
 
-    tau: the sampler is within this total variation of the analysed law, for every input and history.
-    probability: of an event of a pair, outside which two neighbours are as close as declared (an overfull batch).
-    common: of an event of the mechanism's own coins, the same whatever the table (a sampler that gives up).
+    delta(eps) + (1 + e^eps) tau + failure: three entries, each with its own rules (soundness, section 21). A
+    delta of the curve is none of these: it stays inside the curve.
 
-    A delta of the curve is none of these: it stays inside the curve.
+    Parameters
+    ----------
+    curve : PrivacyCurve
+        What holds but for the slack.
+    tau : int, float or Fraction
+        The sampler is within this total variation of the analysed law, for every input and history.
+    probability : int, float or Fraction
+        Of an event of a pair, outside which two neighbours are as close as declared (an overfull batch).
+    common : int, float or Fraction
+        Of an event of the mechanism's own coins, the same whatever the table (a sampler that gives up).
+
+    Examples
+    --------
+    >>> from holdfast.privacy._curves.curve import PureDP
+    >>> WithSlack(PureDP(1.0), common=1e-9).epsilon(1e-6) <= 1.0
+    True
     """
 
     curve: PrivacyCurve
@@ -102,7 +116,10 @@ class WithSlack(PrivacyCurve):
         return WithSlack(self.curve.either_way(), self.tau, self.probability, self.common)
 
     def sampled(self, curve: PrivacyCurve, rate: Number) -> PrivacyCurve:
-        """The slack beside the sampled curve: an event counts if the unit was drawn, and is then one of a pair."""
+        """The slack beside the sampled `curve`.
+
+        An event counts if the unit was drawn, at this `rate`, and is then one of a pair.
+        """
         event = as_written(rate) * (as_written(self.probability) + as_written(self.common))
         return WithSlack(curve, self.tau, event)
 

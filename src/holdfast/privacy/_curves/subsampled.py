@@ -127,10 +127,25 @@ class SubsampledCurve(PrivacyCurve):
 
 @checked
 def subsample(curve: PrivacyCurve, rate: Number) -> PrivacyCurve:
-    """Each unit takes part with probability `rate`, afresh and in secret; base and result under add_remove or zero_out.
+    """The curve of a release on a Poisson sample: each unit takes part with probability `rate`, afresh and in secret.
 
-    Slack stays outermost: a total variation as it is, an event times the rate (soundness, section 21).
+    Base and result are for add_remove or zero_out. Slack stays outermost: a total variation as it is, an event
+    times the rate (soundness, section 21).
 
+    Parameters
+    ----------
+    curve : PrivacyCurve
+        What the release proves of a unit that takes part.
+    rate : int, float or Fraction
+        The probability with which each unit takes part, in [0, 1]; it is public, the sample is not.
+
+    Returns
+    -------
+    PrivacyCurve
+        What is proved of every unit.
+
+    Examples
+    --------
     >>> from holdfast.privacy._curves.laplace import LaplaceCurve
     >>> subsample(LaplaceCurve(1.0), 0.1).epsilon(1e-6) < 0.16
     True

@@ -29,10 +29,30 @@ from holdfast.privacy._rounding import Grid, Number, as_written, exact_sum, is_w
 class Gaussian(Mechanism):
     """value + N(0, sigma^2) in every coordinate; exactly mu-GDP with mu = l2_sensitivity / sigma.
 
-    Strict arithmetic draws the rounded normal exactly (soundness, section 16, choice c): adding it
-    to a grid point is post-processing of the Gaussian mechanism, so the curve holds without slack.
-    Integer values stay integers.
+    Parameters
+    ----------
+    sigma : int, float or Fraction
+        The standard deviation of the noise.
+    l2_sensitivity : int, float or Fraction
+        How far one unit moves the value in Euclidean norm.
+    adjacency : Adjacency, optional
+        Under which neighbours the sensitivity was derived; an account of another adjacency refuses the
+        mechanism.
+    arithmetic : {'strict', 'idealised'}
+        'strict' draws exactly, on a public grid; 'idealised' is floating point analysed as if it were real
+        numbers, for steps inside training only.
 
+    Formal guarantees
+    -----------------
+    * Neighbours: any relation for which `l2_sensitivity` was derived.
+    * Privacy: mu-Gaussian DP (Balle and Wang 2018, theorem 8; Dong, Roth and Su 2019).
+    * Exactness: strict arithmetic draws the rounded normal exactly (soundness, section 16, choice c): adding it
+      to a grid point is post-processing of the Gaussian mechanism, so the curve holds without slack. Whole
+      numbers stay whole.
+    * Public: the number of coordinates.
+
+    Examples
+    --------
     >>> Gaussian(sigma=2.0, l2_sensitivity=1.0).curve
     GaussianDP(mu=0.5)
     """
@@ -56,6 +76,22 @@ class Gaussian(Mechanism):
     def within(cls, limit: PrivacyCurve, *, l2_sensitivity: Number, **options: Any) -> Self:
         """The least noise that stays within a limit, rounded towards privacy.
 
+        Parameters
+        ----------
+        limit : PrivacyCurve
+            The promise to keep; it needs a delta, or is in rho or mu.
+        l2_sensitivity : int, float or Fraction
+            How far one unit moves the value in Euclidean norm.
+        **options
+            Further parameters of the mechanism: `adjacency`, `arithmetic`.
+
+        Returns
+        -------
+        Gaussian
+            The mechanism with the least sigma.
+
+        Examples
+        --------
         >>> from holdfast.privacy import ApproxDP
         >>> round(float(Gaussian.within(ApproxDP(1.0, 1e-6), l2_sensitivity=1.0).sigma), 4)
         4.2247
@@ -96,7 +132,10 @@ class Gaussian(Mechanism):
         return array
 
     def placed(self, value: Value) -> tuple[Grid | None, Fraction]:
-        """The grid, which whole numbers do not need, and sigma in its steps, enlarged for rounding the centre."""
+        """The grid for this `value`, which whole numbers do not need, and sigma in its steps.
+
+        Enlarged for rounding the centre.
+        """
         sigma, sensitivity = as_written(self.sigma), as_written(self.l2_sensitivity)
         if is_whole(value):
             return None, width("sigma", sigma)
@@ -162,10 +201,35 @@ class Gaussian(Mechanism):
 class DiscreteGaussian(OnGrid):
     """Integer noise with P[k] proportional to exp(-k^2 / (2 sigma^2)).
 
-    Exactly zCDP with rho = sensitivity^2 / (2 sigma^2) in any dimension, and **not** Gaussian DP: its
-    delta(epsilon) exceeds the normal's at small sigma, more than twofold at sigma = 1 (soundness, section 16). For
-    `dimension=1` the curve is the exact one. `grid` as in DiscreteLaplace.
+    Parameters
+    ----------
+    sigma : int, float or Fraction
+        The width of the noise, in the value's units.
+    l2_sensitivity : int, float or Fraction
+        How far one unit moves the value in Euclidean norm, in the value's units.
+    dimension : int, optional
+        The number of coordinates, where it is fixed; a grid needs it, and in one dimension the curve is the
+        exact one.
+    grid : int, float or Fraction, optional
+        The step to which real values are rounded; by default values are whole numbers.
+    adjacency : Adjacency, optional
+        Under which neighbours the sensitivity was derived; an account of another adjacency refuses the
+        mechanism.
+    arithmetic : {'strict', 'idealised'}
+        'strict' draws exactly, on a public grid; 'idealised' is floating point analysed as if it were real
+        numbers, for steps inside training only.
 
+    Formal guarantees
+    -----------------
+    * Neighbours: any relation for which `l2_sensitivity` was derived.
+    * Privacy: exactly zCDP with rho = l2_sensitivity^2 / (2 sigma^2) in any dimension (Canonne, Kamath and
+      Steinke 2020, theorem 4), and **not** Gaussian DP: its delta(epsilon) exceeds the normal's at small sigma,
+      more than twofold at sigma = 1 (soundness, section 16). For ``dimension=1`` the curve is the exact one.
+    * On a grid the sensitivity grows by rounding, by sqrt(dimension) steps.
+    * Public: the grid and the number of coordinates.
+
+    Examples
+    --------
     >>> DiscreteGaussian(sigma=2.0, l2_sensitivity=1).curve
     ZCDP(rho=0.125)
     """

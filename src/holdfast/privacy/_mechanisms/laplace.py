@@ -27,9 +27,29 @@ from holdfast.privacy._rounding import Grid, Number, as_written, exact_sum, is_w
 class Laplace(Mechanism):
     """value + Laplace(scale) in every coordinate; pure epsilon = l1_sensitivity / scale.
 
-    Strict arithmetic draws the discrete Laplace exactly and claims pure epsilon, nothing more: its
-    delta(epsilon) is not the continuous one (soundness, section 16). Integer values stay integers.
+    Parameters
+    ----------
+    scale : int, float or Fraction
+        The scale of the noise; its standard deviation is sqrt(2) times that.
+    l1_sensitivity : int, float or Fraction
+        How far one unit moves the value, coordinates added up.
+    adjacency : Adjacency, optional
+        Under which neighbours the sensitivity was derived; an account of another adjacency refuses the
+        mechanism.
+    arithmetic : {'strict', 'idealised'}
+        'strict' draws exactly, on a public grid; 'idealised' is floating point analysed as if it were real
+        numbers, for steps inside training only.
 
+    Formal guarantees
+    -----------------
+    * Neighbours: any relation for which `l1_sensitivity` was derived.
+    * Privacy: pure epsilon = l1_sensitivity / scale (Dwork, McSherry, Nissim and Smith 2006).
+    * Exactness: strict arithmetic draws the discrete Laplace exactly and claims pure epsilon, nothing more: its
+      delta(epsilon) is not the continuous one (soundness, section 16). Whole numbers stay whole.
+    * Public: the number of coordinates.
+
+    Examples
+    --------
     >>> Laplace(scale=2.0, l1_sensitivity=1.0).curve
     PureDP(epsilon=0.5)
     """
@@ -111,10 +131,34 @@ class Laplace(Mechanism):
 class DiscreteLaplace(OnGrid):
     """Integer noise with P[k] proportional to exp(-|k| / scale).
 
-    Values are integers, unless `grid` declares a step: then real values are rounded to it, scale and
-    sensitivity are in the value's units, and the sensitivity grows by a step per coordinate.
-    For `dimension=1` the curve is the exact one of the geometric pair, else pure epsilon.
+    Parameters
+    ----------
+    scale : int, float or Fraction
+        The scale of the noise, in the value's units.
+    l1_sensitivity : int, float or Fraction
+        How far one unit moves the value, coordinates added up, in the value's units.
+    dimension : int, optional
+        The number of coordinates, where it is fixed; a grid needs it, and in one dimension the curve is the
+        exact one.
+    grid : int, float or Fraction, optional
+        The step to which real values are rounded; by default values are whole numbers.
+    adjacency : Adjacency, optional
+        Under which neighbours the sensitivity was derived; an account of another adjacency refuses the
+        mechanism.
+    arithmetic : {'strict', 'idealised'}
+        'strict' draws exactly, on a public grid; 'idealised' is floating point analysed as if it were real
+        numbers, for steps inside training only.
 
+    Formal guarantees
+    -----------------
+    * Neighbours: any relation for which `l1_sensitivity` was derived.
+    * Privacy: pure epsilon; for ``dimension=1`` the exact curve of the geometric pair (Ghosh, Roughgarden and
+      Sundararajan 2009).
+    * On a grid the sensitivity grows by rounding, by a step for each coordinate.
+    * Public: the grid and the number of coordinates.
+
+    Examples
+    --------
     >>> DiscreteLaplace(scale=2.0, l1_sensitivity=1).curve
     PureDP(epsilon=0.5)
     """

@@ -1,6 +1,7 @@
 """Mechanism: a law and its proof in one object, so that they cannot drift apart.
 
-`OnGrid` is what integer noise on a declared grid shares: whole steps, and what rounding adds to the sensitivity.
+`OnGrid` is what integer noise on a declared grid shares: whole steps, and what rounding adds to the
+sensitivity.
 """
 
 from __future__ import annotations
@@ -59,9 +60,24 @@ Output = Annotated[Any, Kind(_is_output, "a finite number or an array of them", 
 class Mechanism(metaclass=FixedNumbers):
     """One noisy release: what it adds, what that proves, and how it is drawn.
 
-    `adjacency` says under which neighbour relation the sensitivity was derived; an account of
-    another adjacency refuses the mechanism. `strict` arithmetic is exact and on a public grid;
-    `idealised` is floating point analysed as if it were real numbers, for steps inside training.
+    Law and proof stand in one object, so that they cannot drift apart; `Account.release` charges one and draws
+    it.
+
+    Parameters
+    ----------
+    adjacency : Adjacency, optional
+        Under which neighbours the sensitivity was derived; an account of another adjacency refuses the
+        mechanism.
+    arithmetic : {'strict', 'idealised'}
+        'strict' draws exactly, on a public grid; 'idealised' is floating point analysed as if it were real
+        numbers, for steps inside training only.
+
+    Formal guarantees
+    -----------------
+    * Neighbours: those in `admissible`; `require_adjacency` refuses others.
+    * Privacy: `curve`, proved by `theorem` for values that are at most one sensitivity apart.
+    * Public: every parameter, and what the class lists in `public`.
+    * Assumed: that the declared sensitivity bounds how far one unit moves the value; nothing checks that.
     """
 
     adjacency: Adjacency | None = None
@@ -101,13 +117,13 @@ class Mechanism(metaclass=FixedNumbers):
         """What one release proves."""
 
     def repeated(self, times: int) -> PrivacyCurve:
-        """What so many releases prove; under `replace` each may point in a direction of its own."""
+        """What so many `times` the release prove; under `replace` each may point in a direction of its own."""
         one = self.curve.either_way() if Adjacency.replace in self.admissible else self.curve
         return one.repeat(times)
 
     @abstractmethod
     def sample(self, value: Value, source: Source) -> Any:
-        """Draw one release; only an account calls this."""
+        """Draw one release of `value` from this `source` of randomness; only an account calls this."""
 
     @abstractmethod
     def worst_pair(self) -> tuple[Any, Any]:
@@ -122,7 +138,7 @@ class Mechanism(metaclass=FixedNumbers):
 
     @abstractmethod
     def distance(self, first: Value, second: Value, *, at: Output | None = None) -> float:
-        """How far apart two values are, in the norm and in units of the declared sensitivity: 1 is the bound.
+        """How far the `first` value is from the `second`, in units of the declared sensitivity: 1 is the bound.
 
         `at` is a release, for values that are functions and are compared where it lies; others do not need it.
         """
@@ -140,7 +156,7 @@ class Mechanism(metaclass=FixedNumbers):
         return False
 
     def centre(self, value: Value, output: Output) -> Any:
-        """The array around which a release of the value was drawn: what `cdf` takes in its place."""
+        """The array around which `output`, a release of `value`, was drawn: what `cdf` takes in its place."""
         return value
 
     def probes(self) -> tuple[Any, ...]:
@@ -153,11 +169,11 @@ class Mechanism(metaclass=FixedNumbers):
         """Instances on which the contract suite and the refutations run."""
 
     def check(self, value: Any) -> Any:
-        """Refuse a value of the wrong shape or kind before anything is charged; return it as an array."""
+        """Refuse a `value` of the wrong shape or kind before anything is charged; return it as an array."""
         return vector(value)
 
     def require_adjacency(self, adjacency: Adjacency) -> None:
-        """Refuse an account whose neighbours are others than the proof's."""
+        """Refuse an account whose `adjacency` is another than the proof's."""
         if adjacency not in self.admissible:
             names = ", ".join(sorted(a.value for a in self.admissible))
             raise AdjacencyError(
@@ -183,7 +199,7 @@ class Mechanism(metaclass=FixedNumbers):
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """The mechanism of these parameters."""
+        """The mechanism of the parameters in `data`, as `to_json` wrote them."""
         data = stored_fields(cls.__name__, data)
         require_known(cls.__name__, data, [field.name for field in fields(cls)], also=("mechanism",))
         needed = [field.name for field in fields(cls) if field.default is MISSING]
@@ -230,7 +246,7 @@ class OnGrid(Mechanism):
 
     @abstractmethod
     def rounding(self, dimension: int) -> Fraction:
-        """How many steps rounding the centre can add to that."""
+        """How many steps rounding the centre can add to that, for this `dimension`."""
 
     def validate(self) -> None:
         """A positive grid, and a dimension where there is one."""
@@ -273,7 +289,7 @@ class OnGrid(Mechanism):
         return array
 
     def moved(self, value: Value, noise: NDArray[np.int64]) -> NDArray[Any]:
-        """Round to the grid, move by whole steps."""
+        """Round the `value` to the grid, move by the `noise` in whole steps."""
         require(noise.size == value.size, "noise.size", noise.size, f"that of value, {value.size}")
         steps = noise.reshape(value.shape)
         if self.grid is None:
@@ -281,7 +297,10 @@ class OnGrid(Mechanism):
         return multiples(exact_sum(nearest_steps(value, self.step), steps), self.step)
 
     def steps_from(self, value: Value, at: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The last grid point that is not above, in steps from the centre; near a point counts as it."""
+        """The last grid point that is not above `at`, in steps from the centre of `value`.
+
+        Near a point counts as it.
+        """
         step = float(self.step)
         steps = at / step
         return np.asarray(
@@ -289,7 +308,7 @@ class OnGrid(Mechanism):
         )
 
     def steps_between(self, value: Value, output: Output) -> NDArray[np.float64]:
-        """How many steps each number of a release lies from its rounded centre."""
+        """How many steps each number of a release, `output`, lies from the rounded centre of its `value`."""
         return np.asarray(
             np.rint(np.asarray(output) / float(self.step)) - nearest_steps(value, self.step), dtype=np.float64
         )

@@ -99,11 +99,14 @@ class _Perturbed(Mechanism):
 
     @abstractmethod
     def linear_grid(self, dimension: int) -> tuple[Grid, Fraction]:
-        """Where strict arithmetic rounds b to, and the width of b in its steps; refused where it cannot be drawn."""
+        """Where strict arithmetic rounds b of this `dimension` to, and the width of b in its steps.
+
+        Refused where it cannot be drawn.
+        """
 
     @abstractmethod
     def linear_term(self, dimension: int, source: Source) -> Floats:
-        """The random b, within tolerance/2 of an exact draw."""
+        """The random b of this `dimension` from the `source`, within tolerance/2 of an exact draw."""
 
     def check(self, value: Any) -> Any:
         """An objective as it is, an array as numbers; as many weights as the noise can be drawn for."""
@@ -159,7 +162,7 @@ class _Perturbed(Mechanism):
 
     @abstractmethod
     def linear_log_ratio(self, first: Value, second: Value) -> float:
-        """ln of the density of the linear term at one b over that at another."""
+        """ln of the density of the linear term at the `first` b over that at the `second`."""
 
     def probes(self) -> tuple[Floats, ...]:
         """The pair, and vectors."""
@@ -200,9 +203,37 @@ def _objective(value: Value) -> PerturbedObjective:
 class ObjectivePerturbation(_Perturbed):
     """argmin of losses + (penalty/2)|w|^2 + <b, w>, b ~ N(0, sigma^2), + N(0, output_sigma^2) in every weight.
 
-    One record's loss has gradients of norm at most `lipschitz` and a Hessian of rank one with eigenvalue at
-    most `smoothness`; the penalty acts on every weight, on the scale of the *sum* of losses.
+    Parameters
+    ----------
+    lipschitz : int, float or Fraction
+        The largest norm of a gradient of one record's loss.
+    smoothness : int, float or Fraction
+        The largest eigenvalue of the Hessian of one record's loss, which must have rank one.
+    penalty : int, float or Fraction
+        The factor of |w|^2 / 2, on the scale of the *sum* of losses; it acts on every weight.
+    tolerance : int, float or Fraction
+        How long the gradient may be where the minimiser stops; the output noise covers it.
+    sigma : int, float or Fraction
+        The standard deviation of the linear term b.
+    output_sigma : int, float or Fraction
+        The standard deviation of the noise on the weights, which covers the tolerance.
+    adjacency : Adjacency, optional
+        Under which neighbours the sensitivity was derived; an account of another adjacency refuses the
+        mechanism.
+    arithmetic : {'strict', 'idealised'}
+        'strict' draws exactly, on a public grid; 'idealised' is floating point analysed as if it were real
+        numbers, for steps inside training only.
 
+    Formal guarantees
+    -----------------
+    * Neighbours: the adjacency given; one record's loss is added, removed or replaced.
+    * Privacy: Gaussian objective perturbation (Kifer, Smith and Thakurta 2012; Redberg, Koskela and Wang 2023),
+      by a pointwise bound on the loss; the output noise pays for an approximate minimum (Iyengar et al. 2019).
+    * Assumed: every record's loss is convex with the declared `lipschitz` and `smoothness`, and its Hessian has
+      rank one.
+
+    Examples
+    --------
     >>> mechanism = ObjectivePerturbation(sigma=2.0, lipschitz=1.0, smoothness=0.5, penalty=1.0, tolerance=1e-9,
     ...                                   output_sigma=1e-6, adjacency="add_remove")
     >>> f"{mechanism.curve.delta(1.0):.4f}"
@@ -289,11 +320,40 @@ class ObjectivePerturbation(_Perturbed):
 class PureObjectivePerturbation(_Perturbed):
     """argmin of losses + (penalty/2)|w|^2 + <b, w>, b of density exp(-|b|/scale), then pure noise on the weights.
 
-    epsilon = G/scale + ln(1 + smoothness/penalty) + output_epsilon. The Gamma-norm law has no exact twin on a
-    grid, so strict arithmetic draws independent Laplace coordinates of scale sqrt(d) scale, whose density moves
-    by as little: |b - b'|_1 <= sqrt(d) G. Where gradients are known to be shorter in that norm, |g|_1 <= l1_factor L
-    for every record, coordinates of scale l1_factor scale will do, in both arithmetics.
+    Parameters
+    ----------
+    lipschitz : int, float or Fraction
+        The largest norm of a gradient of one record's loss.
+    smoothness : int, float or Fraction
+        The largest eigenvalue of the Hessian of one record's loss, which must have rank one.
+    penalty : int, float or Fraction
+        The factor of |w|^2 / 2, on the scale of the *sum* of losses; it acts on every weight.
+    tolerance : int, float or Fraction
+        How long the gradient may be where the minimiser stops; the output noise covers it.
+    scale : int, float or Fraction
+        The scale of the linear term b.
+    output_epsilon : int, float or Fraction
+        The pure epsilon of the noise on the weights, which covers the tolerance.
+    l1_factor : int, float or Fraction, optional
+        Where gradients are known to be short in that norm, |g|_1 <= l1_factor * lipschitz for every record:
+        independent coordinates of scale l1_factor * scale then do, in both arithmetics.
+    adjacency : Adjacency, optional
+        Under which neighbours the sensitivity was derived; an account of another adjacency refuses the
+        mechanism.
+    arithmetic : {'strict', 'idealised'}
+        'strict' draws exactly, on a public grid; 'idealised' is floating point analysed as if it were real
+        numbers, for steps inside training only.
 
+    Formal guarantees
+    -----------------
+    * Neighbours: the adjacency given; one record's loss is added, removed or replaced.
+    * Privacy: pure epsilon = G/scale + ln(1 + smoothness/penalty) + output_epsilon (Chaudhuri, Monteleoni and
+      Sarwate 2011, theorem 9, with the constants of soundness, section 4).
+    * Exactness: the Gamma-norm law has no exact twin on a grid, so strict arithmetic draws independent Laplace
+      coordinates of scale sqrt(d) scale, whose density moves by as little: |b - b'|_1 <= sqrt(d) G.
+
+    Examples
+    --------
     >>> PureObjectivePerturbation(scale=4.0, lipschitz=1.0, smoothness=0.25, penalty=10.0, tolerance=1e-9,
     ...                           output_epsilon=0.01, adjacency="replace").curve
     PureDP(epsilon=0.534693)

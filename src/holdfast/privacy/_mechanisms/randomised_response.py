@@ -39,8 +39,28 @@ class AnswerShares:
 class RandomisedResponse(Mechanism):
     """Each code is kept with probability e^epsilon / (e^epsilon + categories - 1), else one of the others.
 
-    One code per unit; the number of answers is visible, so neighbours must have the same count.
+    Parameters
+    ----------
+    epsilon : int, float or Fraction
+        The pure epsilon of one unit's answer.
+    categories : int
+        How many codes there are; codes are 0, 1, and so on.
+    adjacency : Adjacency, optional
+        Under which neighbours the sensitivity was derived; an account of another adjacency refuses the
+        mechanism.
+    arithmetic : {'strict', 'idealised'}
+        'strict' draws exactly, on a public grid; 'idealised' is floating point analysed as if it were real
+        numbers, for steps inside training only.
 
+    Formal guarantees
+    -----------------
+    * Neighbours: one unit's code is changed; the number of answers is visible, so both tables must have the
+      same count.
+    * Privacy: pure epsilon (Warner 1965; Kairouz, Oh and Viswanath 2014), without a trusted collector.
+    * Public: the number of units and of categories.
+
+    Examples
+    --------
     >>> RandomisedResponse(epsilon=0.1).curve
     PureDP(epsilon=0.1)
     """
@@ -95,9 +115,9 @@ class RandomisedResponse(Mechanism):
     def shares(self, answers: NDArray[np.int64], *, confidence: float = 0.95) -> AnswerShares:
         """How many people there are of each category, estimated from released answers, without bias.
 
-        Y of the answers say so: E[Y] = keep X + other (n - X), so X = (Y - n other) / (keep - other). Answers are
-        independent given the people, so Hoeffding's bound holds for these people, at any n, and for the population that
-        they were drawn from as well; the confidence is for all categories together.
+        Y of the answers say so: E[Y] = keep X + other (n - X), so X = (Y - n other) / (keep - other). Answers
+        are independent given the people, so Hoeffding's bound holds for these people, at any n, and for the
+        population that they were drawn from as well; the confidence is for all categories together.
 
         >>> answers = RandomisedResponse(epsilon=math.log(3)).shares(np.repeat([0, 1], [70, 30]))
         >>> [round(share, 3) for share in answers.share], round(answers.reach, 3)

@@ -1,7 +1,7 @@
 """Choosing by score, among candidates whose scores have bounded sensitivity.
 
-The exponential mechanism, which is report-noisy-max with Gumbel noise, and permute-and-flip, which is never worse
-in pure DP. Strict arithmetic rounds scores to a public grid and chooses exactly.
+The exponential mechanism, which is report-noisy-max with Gumbel noise, and permute-and-flip, which is never
+worse in pure DP. Strict arithmetic rounds scores to a public grid and chooses exactly.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Selection(Mechanism):
         return (1 if self.monotone else 2) * float(self.sensitivity) / float(self.epsilon)
 
     def on_grid(self, scores: Value) -> tuple[NDArray[Any], Fraction]:
-        """Scores as whole numbers, and the exact log-weight of one step."""
+        """The `scores` as whole numbers, and the exact log-weight of one step."""
         whole = is_whole(scores)
         return scores if whole else self._grid.nearest(scores), self._weight(whole)
 
@@ -103,8 +103,8 @@ class Selection(Mechanism):
     def distance(self, first: Value, second: Value, *, at: Output | None = None) -> float:
         """The largest change of a score over the sensitivity.
 
-        Of monotone scores that move both ways, the changes up and down together: the law sees differences of scores
-        only, and a change from -a to b is one from 0 to a + b.
+        Of monotone scores that move both ways, the changes up and down together: the law sees differences of
+        scores only, and a change from -a to b is one from 0 to a + b.
         """
         change = np.subtract(first, second, dtype=float)
         up, down = max(0.0, float(np.max(change))), max(0.0, -float(np.min(change)))
@@ -118,7 +118,7 @@ class Selection(Mechanism):
 
     @abstractmethod
     def log_chances(self, scores: Value) -> NDArray[np.float64]:
-        """The logarithm of each candidate's chance, by the declared law."""
+        """The logarithm of each candidate's chance at these `scores`, by the declared law."""
 
     def probes(self) -> tuple[NDArray[Any], ...]:
         """The pair, and three candidates with integer scores."""
@@ -128,11 +128,33 @@ class Selection(Mechanism):
 @checked
 @dataclass(frozen=True, kw_only=True)
 class Exponential(Selection):
-    """The index i with probability proportional to exp(epsilon score_i / (2 sensitivity)).
+    """The index i of a score with probability proportional to exp(epsilon score_i / (2 sensitivity)).
 
-    `sensitivity` bounds how far one unit moves each score, up or down. With `monotone` scores (one
-    unit moves all of them the same way, as counts under add_remove) the 2 falls away.
+    Parameters
+    ----------
+    epsilon : int, float or Fraction
+        The pure epsilon of one choice.
+    sensitivity : int, float or Fraction
+        How far one unit moves each score, up or down.
+    monotone : bool
+        Whether one unit moves all scores the same way, as counts under add_remove; then half the noise will do.
+    adjacency : Adjacency, optional
+        Under which neighbours the sensitivity was derived; an account of another adjacency refuses the
+        mechanism.
+    arithmetic : {'strict', 'idealised'}
+        'strict' draws exactly, on a public grid; 'idealised' is floating point analysed as if it were real
+        numbers, for steps inside training only.
 
+    Formal guarantees
+    -----------------
+    * Neighbours: any relation for which `sensitivity` was derived.
+    * Privacy: pure epsilon, and a bounded range of epsilon: zCDP with rho = epsilon^2 / 8 (McSherry and Talwar
+      2007; Dong, Durfee and Rogers 2020; Cesar and Rogers 2021). With `monotone` scores the 2 in the law falls
+      away.
+    * Public: the number of candidates.
+
+    Examples
+    --------
     >>> Exponential(epsilon=1.0, sensitivity=1.0).curve.as_zcdp()
     Fraction(1, 8)
     """
@@ -186,9 +208,32 @@ class Exponential(Selection):
 class PermuteAndFlip(Selection):
     """In random order, take candidate i with probability exp(epsilon (score_i - max) / (2 sensitivity)).
 
-    The same law as report-noisy-max with exponential noise of scale 2 sensitivity / epsilon. In zCDP
-    it is charged epsilon^2 / 2: the bounded-range bound is not proved for it (soundness, section 0).
+    The same law as report-noisy-max with exponential noise of scale 2 sensitivity / epsilon.
 
+    Parameters
+    ----------
+    epsilon : int, float or Fraction
+        The pure epsilon of one choice.
+    sensitivity : int, float or Fraction
+        How far one unit moves each score, up or down.
+    monotone : bool
+        Whether one unit moves all scores the same way, as counts under add_remove; then half the noise will do.
+    adjacency : Adjacency, optional
+        Under which neighbours the sensitivity was derived; an account of another adjacency refuses the
+        mechanism.
+    arithmetic : {'strict', 'idealised'}
+        'strict' draws exactly, on a public grid; 'idealised' is floating point analysed as if it were real
+        numbers, for steps inside training only.
+
+    Formal guarantees
+    -----------------
+    * Neighbours: any relation for which `sensitivity` was derived.
+    * Privacy: pure epsilon (McKenna and Sheldon 2020). In zCDP it is charged epsilon^2 / 2: the bounded-range
+      bound is not proved for it (soundness, section 0).
+    * Public: the number of candidates.
+
+    Examples
+    --------
     >>> PermuteAndFlip(epsilon=1.0, sensitivity=1.0).curve.as_zcdp()
     Fraction(1, 2)
     """

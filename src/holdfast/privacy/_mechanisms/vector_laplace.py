@@ -30,10 +30,30 @@ from holdfast.privacy._rounding import Number, as_written, root_above
 class VectorLaplace(Mechanism):
     """value + noise of density proportional to exp(-epsilon |x|_2 / l2_sensitivity).
 
-    The length is Gamma(d, sensitivity / epsilon): an exponential length would not be private for
-    d > 1 (soundness, section 0). The law has no exact discrete twin, so strict arithmetic draws
-    discrete Laplace noise of scale (sqrt(d) sensitivity + d g) / epsilon instead (section 16).
+    Parameters
+    ----------
+    epsilon : int, float or Fraction
+        The pure epsilon of the release.
+    l2_sensitivity : int, float or Fraction
+        How far one unit moves the value in Euclidean norm.
+    adjacency : Adjacency, optional
+        Under which neighbours the sensitivity was derived; an account of another adjacency refuses the
+        mechanism.
+    arithmetic : {'strict', 'idealised'}
+        'strict' draws exactly, on a public grid; 'idealised' is floating point analysed as if it were real
+        numbers, for steps inside training only.
 
+    Formal guarantees
+    -----------------
+    * Neighbours: any relation for which `l2_sensitivity` was derived.
+    * Privacy: pure epsilon. The length of the noise is Gamma(d, l2_sensitivity / epsilon): an exponential
+      length would not be private for d > 1 (soundness, section 0).
+    * Exactness: the law has no exact discrete twin, so strict arithmetic draws discrete Laplace noise of scale
+      (sqrt(d) l2_sensitivity + d g) / epsilon instead, g the step of the grid (section 16).
+    * Public: the number of coordinates.
+
+    Examples
+    --------
     >>> VectorLaplace(epsilon=0.5, l2_sensitivity=2.0).curve
     PureDP(epsilon=0.5)
     """

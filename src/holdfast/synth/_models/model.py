@@ -23,7 +23,19 @@ from holdfast.noise._source import Source
 class Measurement:
     """Counts of the cells of some columns plus noise of a known size in each. Public.
 
-    `values` has the shape of the joint count. `noise_std` is the standard deviation of the noise in every cell.
+    Parameters
+    ----------
+    columns : sequence of str
+        The columns.
+    values : numpy.ndarray
+        The noisy counts, in the shape of the joint count.
+    noise_std : float
+        The standard deviation of the noise in every cell.
+
+    Examples
+    --------
+    >>> Measurement(columns=("sex",), values=np.array([98.0, 101.5]), noise_std=2.0).values.tolist()
+    [98.0, 101.5]
     """
 
     columns: Sequence[str]

@@ -1,7 +1,7 @@
 """Impossible combinations, declared: no released row has one, whatever model it is drawn from.
 
-A constraint is public knowledge (nobody of age 5 is married), never an observation of the table: that a cell is empty
-in the data is private. Keeping to it is post-processing.
+A constraint is public knowledge (nobody of age 5 is married), never an observation of the table: that a cell is
+empty in the data is private. Keeping to it is post-processing.
 """
 
 from __future__ import annotations
@@ -35,8 +35,17 @@ HELD_CELLS = 2**20
 @checked
 @dataclass(frozen=True)
 class Zeros:
-    """Cells of a few columns in which no record can be, as tuples of cell codes in the columns' order.
+    """Cells of a few columns in which no record can be.
 
+    Parameters
+    ----------
+    columns : sequence of str
+        The columns.
+    cells : sequence of tuples of int
+        The impossible cells, as codes in the columns' order.
+
+    Examples
+    --------
     >>> Zeros(("age", "marital"), [(0, 1), (0, 2)]).allowed((2, 3)).tolist()
     [[True, False, False], [True, True, True]]
     """
@@ -56,7 +65,7 @@ class Zeros:
 
     @classmethod
     def of_labels(cls, schema: Schema, combinations: Sequence[Mapping[str, str | Sequence[str]]]) -> Zeros:
-        """The same from the schema's labels; a list of labels stands for each of them.
+        """The same from the labels of the `schema`; in `combinations` a list of labels stands for each of them.
 
         >>> from holdfast.data import Categorical
         >>> schema = Schema([Categorical("age", ["child", "adult"]), Categorical("work", ["none", "part", "full"])])
@@ -82,11 +91,27 @@ class Zeros:
     def in_order(
         cls, schema: Schema, first: str, second: str, *, least: int = 0, most: int | None = None
     ) -> Zeros:
-        """That a date or whole number is never below another, and at most `most` above it, in the columns' unit.
+        """That the `second` date or whole number is never below the `first`.
 
-        No row breaks it, in its cells or in its values. Declare it of every pair that it holds for, and give missing
-        values a cell of their own: where they stand for some date, that date is in no order.
+        No row breaks it, in its cells or in its values. Declare it of every pair that it holds for, and give
+        missing values a cell of their own: where they stand for some date, that date is in no order.
 
+        Parameters
+        ----------
+        schema : Schema
+            The declared columns.
+        first, second : str
+            The two columns.
+        least, most : int, optional
+            How far the second is above the first at least and at most, in the columns' unit.
+
+        Returns
+        -------
+        Zeros
+            The cells that this makes impossible.
+
+        Examples
+        --------
         >>> from holdfast.data import DateTime
         >>> names = ("admitted", "discharged")
         >>> schema = Schema([DateTime(name, "2024-01-01", "2024-06-30", bins="month") for name in names])
@@ -103,7 +128,7 @@ class Zeros:
         return None
 
     def allowed(self, shape: tuple[int, ...]) -> Bools:
-        """Which cells of a joint count of the columns may hold a record."""
+        """Which cells of a joint count of the columns, of this `shape`, may hold a record."""
         require(len(shape) == len(self.columns), "shape", shape, "one number per column")
         mask = np.ones(shape, dtype=np.bool_)
         for cell in self.cells:
@@ -112,7 +137,7 @@ class Zeros:
         return mask
 
     def potential(self, domain: Mapping[str, int]) -> tuple[tuple[str, ...], Floats]:
-        """The same for a graphical model: the columns, and 0 or -inf in each of their cells."""
+        """The same for a graphical model of this `domain`: the columns, and 0 or -inf in each of their cells."""
         columns = tuple(self.columns)
         allowed = self.allowed(self._shape(domain))
         return columns, np.where(allowed, 0.0, -np.inf)
@@ -129,11 +154,14 @@ class Zeros:
         return tuple(domain[name] for name in self.columns)
 
     def is_held(self, domain: Mapping[str, int]) -> bool:
-        """Whether its joint table is small enough for a model; rows keep to it in any case."""
+        """Whether its joint table in this `domain` is small enough for a model; rows keep to it in any case."""
         return math.prod(self._shape(domain)) <= HELD_CELLS
 
     def broken(self, codes: Codes, domain: Mapping[str, int]) -> Bools:
-        """Which rows, given as codes of these columns, are in an impossible cell."""
+        """Which rows, given as codes of these columns, are in an impossible cell.
+
+        `domain` says how many cells columns have.
+        """
         if self.is_held(domain):
             allowed = self.allowed(self._shape(domain))
             return ~np.asarray(allowed[tuple(codes.T)])
@@ -178,8 +206,8 @@ def possible_rows(model: Model, rows: int, source: Source, constraints: Sequence
     """So many rows of the model that break no constraint, whatever the model, where `require_possible` passed.
 
     Impossible rows are drawn again: what remains has the model's distribution given the constraints. Rows that
-    stay impossible after that are changed in one column at a time, to a random cell; those that no such walk leads
-    out become a possible record that keeps what it can of them.
+    stay impossible after that are changed in one column at a time, to a random cell; those that no such walk
+    leads out become a possible record that keeps what it can of them.
     """
     domain = dict(model.domain)
     codes = np.asarray(model.sample(rows, source), dtype=np.int64)

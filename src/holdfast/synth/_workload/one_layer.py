@@ -1,14 +1,15 @@
 """OneLayer: a declared finite list of one-layer functions of whole rows, answered row by row.
 
-The discriminators of adversarial query release are f(x) = sigma(<theta, x> + b), with x a row's cells as indicators. A
-list of them is a query class like any other: its largest error can be computed, so a noisy maximum certifies it
-(soundness, section 10). The class of *all* theta cannot be certified: the largest error over theta is the maximum of a
-function that is neither convex nor concave, a local search only finds it from below, and a certificate needs it from
-above. Nor does a fine net help: within eta of every theta in [-1, 1]^p it has (1 / eta)^p members.
+The discriminators of adversarial query release are f(x) = sigma(<theta, x> + b), with x a row's cells as
+indicators. A list of them is a query class like any other: its largest error can be computed, so a noisy
+maximum certifies it (soundness, section 10). The class of *all* theta cannot be certified: the largest error
+over theta is the maximum of a function that is neither convex nor concave, a local search only finds it from
+below, and a certificate needs it from above. Nor does a fine net help: within eta of every theta in [-1, 1]^p
+it has (1 / eta)^p members.
 
-Other groups are answered from the joint count of their columns, of which twenty binary columns have a million cells;
-these are answered in one pass over the rows of any engine. Weights are whole multiples of 2^-20, so every sum is exact,
-in whatever order rows come.
+Other groups are answered from the joint count of their columns, of which twenty binary columns have a million
+cells; these are answered in one pass over the rows of any engine. Weights are whole multiples of 2^-20, so
+every sum is exact, in whatever order rows come.
 """
 
 from __future__ import annotations
@@ -48,9 +49,23 @@ def _nothing() -> Floats:
 class OneLayer(Group):
     """f(x) = min(1, max(0, bias + the sum over columns of the weight of x's cell)): a capped ReLU of one layer.
 
-    `weights` has a row for each function, with the cells of the first column, then of the second, and so on; `cells`
-    says how many each column has. With `step` a function is 1 where the sum is above 0, else 0.
+    Parameters
+    ----------
+    columns : sequence of str
+        The columns that the functions read.
+    weight : float
+        How much the group counts in the workload.
+    cells : sequence of int
+        How many cells each column has.
+    weights : array_like
+        A row for each function, with the cells of the first column, then of the second, and so on.
+    bias : array_like
+        A number for each function.
+    step : bool
+        Whether a function is 1 where the sum is above 0, and 0 elsewhere.
 
+    Examples
+    --------
     >>> both = OneLayer(("ill", "old"), cells=(2, 2), weights=[[0, 1, 0, 1]], bias=[-1])
     >>> both.values(np.array([[1, 1], [1, 0], [0, 0]])).tolist()
     [[1.0], [0.0], [0.0]]
@@ -97,7 +112,10 @@ class OneLayer(Group):
 
     @classmethod
     def random(cls, columns: Sequence[str], cells: Sequence[int], *, functions: int, seed: Seed) -> Self:
-        """So many with weights and a bias in [-1, 1], from a public seed: a claim is about these and no others."""
+        """So many `functions` of `columns` with these `cells`, with weights and a bias in [-1, 1] from a public `seed`.
+
+        A claim is about these functions and no others.
+        """
         require(functions >= 1, "functions", functions, "a whole number >= 1")
         generator = np.random.Generator(np.random.PCG64(seed))
         weights = generator.uniform(-1.0, 1.0, size=(functions, sum(cells)))
@@ -110,7 +128,7 @@ class OneLayer(Group):
         return np.asarray(self._steps(codes) / ONE)
 
     def summed(self, codes: Codes) -> Floats:
-        """The sums over rows, a block at a time; exact for up to 2^33 rows."""
+        """The sums over rows, given as `codes`, a block at a time; exact for up to 2^33 rows."""
         total = np.zeros(len(self._whole[1]), dtype=np.int64)
         at_once = max(1, BLOCK // len(total))
         for start in range(0, len(codes), at_once):
@@ -157,7 +175,8 @@ class OneLayer(Group):
     def l2_sensitivity(self, adjacency: Adjacency | str, unit: PrivacyUnit | None = None) -> float:
         """How far one unit moves all sums together: by at most the largest values, c times for a unit of c rows.
 
-        Where one row takes the place of another, a sum moves by the difference of two values of its function.
+        Where one row takes the place of another (`adjacency`), a sum moves by the difference of two values of
+        its function.
         """
         low, high = self.extremes()
         rows = 1 if unit is None else unit.max_rows

@@ -24,9 +24,20 @@ MOST_COLUMNS = 24
 class Conjunctions(Group):
     """How many records have 1 in all columns of S, for every set S of `order` of the group's binary columns: monotone.
 
-    Without `order`, the one set of all columns. A group reads the joint count of its columns: for many columns
-    use `conjunctions`, which makes one group for each set.
+    A group reads the joint count of its columns: for many columns use `conjunctions`, which makes one group for
+    each set.
 
+    Parameters
+    ----------
+    columns : sequence of str
+        The binary columns.
+    weight : float
+        How much the group counts in the workload.
+    order : int, optional
+        How many columns a set has; by default the one set of all columns.
+
+    Examples
+    --------
     >>> group = Conjunctions(("smokes", "drinks", "runs"), order=2)
     >>> group.size((2, 2, 2)), group.describe(1, (2, 2, 2))
     (3, 'smokes=1 and runs=1')
@@ -106,10 +117,19 @@ def _nothing() -> Floats:
 @checked
 @dataclass(frozen=True, eq=False)
 class Predicates(Group):
-    """Functions of the cells of some columns, given by their values: one more axis, first, for the functions.
+    """Functions of the cells of some columns, given by their values: a query then counts a record in part.
 
-    Values lie in [0, 1], and fractions are allowed: a query then counts a record in part.
+    Parameters
+    ----------
+    columns : sequence of str
+        The columns that the functions read.
+    weight : float
+        How much the group counts in the workload.
+    values : array_like
+        For each function its value in [0, 1] in every joint cell: one more axis, first, for the functions.
 
+    Examples
+    --------
     >>> half = Predicates(("sex",), values=[[0.5, 0.5], [0.0, 1.0]])
     >>> half.answers(np.array([4.0, 6.0])).tolist()
     [5.0, 6.0]
@@ -182,8 +202,15 @@ class Ordered(Group):
 class Thresholds(Ordered):
     """How many records are in the cells 0..t of the first column, for every t: a cumulative distribution.
 
-    With further columns: the same within every joint cell of these.
+    Parameters
+    ----------
+    columns : sequence of str
+        The column with the thresholds; with further columns, the same within every joint cell of these.
+    weight : float
+        How much the group counts in the workload.
 
+    Examples
+    --------
     >>> Thresholds(("age",)).answers(np.array([2.0, 3.0, 5.0])).tolist()
     [2.0, 5.0, 10.0]
     >>> Thresholds(("age", "sex")).describe(3, (4, 2))
@@ -218,8 +245,15 @@ class Thresholds(Ordered):
 class Ranges(Ordered):
     """How many records are in the cells a..b of the first column, for all a <= b.
 
-    With further columns: the same within every joint cell of these.
+    Parameters
+    ----------
+    columns : sequence of str
+        The column with the ranges; with further columns, the same within every joint cell of these.
+    weight : float
+        How much the group counts in the workload.
 
+    Examples
+    --------
     >>> Ranges(("age",)).answers(np.array([2.0, 3.0, 5.0])).tolist()
     [2.0, 5.0, 10.0, 3.0, 8.0, 5.0]
     """

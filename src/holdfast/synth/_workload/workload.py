@@ -1,9 +1,9 @@
 """Workload: the queries that a release is meant to answer, declared before anything is spent.
 
-A query is a function q from records to [0, 1]; its answer on a table is the sum, or the mean, of q over the records.
-Every query looks at the cells of a few columns only, so its answer is a linear function of the joint count of these
-columns: nothing else of the data is ever read. Queries over the same columns form a group; the groups of other kinds
-than marginals are in `query_classes`.
+A query is a function q from records to [0, 1]; its answer on a table is the sum, or the mean, of q over the
+records. Every query looks at the cells of a few columns only, so its answer is a linear function of the joint
+count of these columns: nothing else of the data is ever read. Queries over the same columns form a group; the
+groups of other kinds than marginals are in `query_classes`.
 """
 
 from __future__ import annotations
@@ -55,18 +55,21 @@ class Group(ABC):
 
     @abstractmethod
     def size(self, shape: Shape) -> int:
-        """How many queries, where the columns have this many cells each."""
+        """How many queries there are, where the columns have the cells of `shape`."""
 
     @abstractmethod
     def answers(self, counts: Floats) -> Floats:
-        """The summed answers, from a joint count (or a joint distribution) of the columns."""
+        """The summed answers, from a joint count (or a joint distribution) of the columns, `counts`."""
 
     @abstractmethod
     def combined(self, weights: Floats, shape: Shape) -> Floats:
-        """The weighted sum of all queries, as its value in every cell: the adjoint of `answers`."""
+        """The sum of all queries with these `weights`, as its value in every cell of `shape`.
+
+        The adjoint of `answers`.
+        """
 
     def query(self, index: int, shape: Shape) -> Floats:
-        """One query as its value in every cell."""
+        """The query of this `index` as its value in every cell of `shape`."""
         size = self.size(shape)
         require_whole("index", index, most=size - 1)
         alone = np.zeros(size)
@@ -75,11 +78,14 @@ class Group(ABC):
 
     @abstractmethod
     def column_norm(self, shape: Shape) -> float:
-        """The L2 norm of all answers of the worst single record: the group's L2 sensitivity to add one."""
+        """The L2 norm of all answers of the worst record, with cells of `shape`.
+
+        The group's L2 sensitivity to add one.
+        """
 
     @abstractmethod
     def describe(self, index: int, shape: Shape) -> str:
-        """One query in words: cells only, never a data value."""
+        """The query of this `index` in words, with cells of `shape`: cells only, never a data value."""
 
 
 @checked
@@ -87,6 +93,15 @@ class Group(ABC):
 class Marginal(Group):
     """Every cell of the joint count of some columns.
 
+    Parameters
+    ----------
+    columns : sequence of str
+        The columns.
+    weight : float
+        How much the group counts in the workload.
+
+    Examples
+    --------
     >>> Marginal(("sex", "income")).size((2, 2))
     4
     """
@@ -131,6 +146,13 @@ def cells_in_words(columns: Sequence[str], index: int, shape: Shape) -> str:
 class Workload:
     """Groups of queries, each over a few columns.
 
+    Parameters
+    ----------
+    groups : sequence of groups
+        `Marginal`, `Thresholds`, `Ranges`, `Predicates`, `Conjunctions`, `OneLayer`, or a group of your own.
+
+    Examples
+    --------
     >>> work = Workload.of([("age", "sex"), ("income",)])
     >>> [group.name for group in work.groups]
     ['age x sex', 'income']
@@ -144,7 +166,7 @@ class Workload:
 
     @classmethod
     def of(cls, sets: Iterable[Sequence[str] | Group], *, weights: Sequence[float] | None = None) -> Workload:
-        """Marginals of these columns, or groups as they are."""
+        """Marginals of the columns in each of `sets`, or groups as they are, with these `weights`."""
         listed = list(sets)
         given = [1.0] * len(listed) if weights is None else list(weights)
         require(len(given) == len(listed), "weights", len(given), f"one for each of the {len(listed)} groups")
@@ -199,7 +221,7 @@ class Workload:
         return cls([Marginal(chosen, more if chosen in own else 1.0) for chosen in kept])
 
     def apart_from(self, target: str, names: Sequence[str]) -> tuple[str, ...]:
-        """The columns that no query looks at together with the target.
+        """The columns among `names` that no query looks at together with the `target`.
 
         >>> Workload.of([("a", "y"), ("b", "c")]).apart_from("y", ["a", "b", "c", "y"])
         ('b', 'c')
@@ -229,7 +251,7 @@ class Workload:
         return tuple(dict.fromkeys(name for group in self.groups for name in group.columns))
 
     def size(self, schema: Schema) -> int:
-        """The number of queries in all groups."""
+        """The number of queries in all groups, for the cells of this `schema`."""
         return sum(group.size(schema.shape(*group.columns)) for group in self.groups)
 
     def check(self, schema: Schema) -> None:
