@@ -49,7 +49,7 @@ class Stopwatch:
     """Tells each report of set-up, call or tear-down the processor time since the one before."""
 
     def __init__(self) -> None:
-        self.last = self.at_start = 0.0
+        self.last = self.at_start = self.elsewhere = 0.0
 
     def pytest_collection_finish(self) -> None:
         """From here on time belongs to tests."""
@@ -71,12 +71,15 @@ class Stopwatch:
             if name == SPENT and report.when == "call"
         )
         vars(report)[SPENT], self.last = now - self.last + elsewhere, now
+        self.elsewhere += elsewhere
         return report
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """What no report holds: the start, and servers, which run until now or have just ended."""
-        spent = {START: self.at_start, SERVERS: processor_seconds() - self.last + _children_now()}
+        # Those processes have ended by now, or still run: what tests have noted of them is theirs.
+        others = processor_seconds() - self.last + _children_now() - self.elsewhere
+        spent = {START: self.at_start, SERVERS: others}
         if hasattr(session.config, "workeroutput"):
             session.config.workeroutput["spent"] = spent
         else:
@@ -129,7 +132,8 @@ class Bill:
         self, terminalreporter: pytest.TerminalReporter, config: pytest.Config
     ) -> None:
         """The dearest room first."""
-        self.add(config.stash.get(REST, {}))
+        rest: dict[str, float] = config.stash.get(REST, {})
+        self.add(rest)
         if config.getoption("numprocesses", None):
             own = os.times()
             self.spent[START] += own.user + own.system

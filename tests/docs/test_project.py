@@ -111,7 +111,9 @@ def test_targets_that_workflows_and_pages_call_exist() -> None:
 def recipe(target: str) -> str:
     """The lines of a target of the Makefile, with its name and what it needs."""
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    return re.findall(rf"^{target}: [^\n]*\n(?:\t[^\n]*\n)*", makefile, flags=re.M)[0]
+    found = re.search(rf"^{target}: [^\n]*\n(?:\t[^\n]*\n)*", makefile, flags=re.M)
+    assert found, target
+    return found[0]
 
 
 def test_the_rings() -> None:
