@@ -1,7 +1,8 @@
 # Two commands do all set-up on a machine with Python (3.11 or later) and make:
 #   make demo    a private release of bundled data, end to end; prints the path of a page
-#   make test    linters, types, layers, every test and every planted fault
-# While working: make quick (under a minute). Before a release: make deep (studies at full size, results committed).
+#   make test    linters, types, layers, the suite with every planted fault and the refutation
+# While working: make quick (a minute). Before a release: make deep (everything at full size, results committed).
+# docs/decisions/rings.md says what is in which.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -11,7 +12,11 @@ export PYTHONDONTWRITEBYTECODE =
 # The work is shared out to processes; threads of each would wait for one another (ten times slower where trees are fitted).
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo demo-broken quick test deep lint types layers fast slow studies refute mutants docs durations coverage \
+# Every run says what each step and each room of tests cost, in processor seconds.
+METER = $(BIN)/python -m tests.step_cost
+SUITE = $(BIN)/python -m pytest -q -rfE -n $(JOBS) --dist worksteal --rooms
+
+.PHONY: demo demo-broken quick test deep lint types layers fast suite slow studies refute mutants docs durations coverage \
   lists figures notebooks benchmarks reproductions format clean
 
 demo: $(VENV)/.base
@@ -24,47 +29,50 @@ demo-broken: $(VENV)/.base
 	! $(BIN)/holdfast demo --broken --output out/demo-broken
 	$(BIN)/holdfast refute bolt_on --broken --table
 
-quick: lint types layers fast
+quick: lint layers types fast
 
-# The site is built by a test (tests/docs), so not once more here.
-# Types are checked by one process, beside the refutation's two.
-test: lint layers coverage slow
-	$(MAKE) -j 2 types refute
-	$(MAKE) mutants
+# One process checks the types beside the suite's two.
+test: lint layers
+	$(MAKE) -j 2 types suite
 
-# Every study at its full size; what it finds is kept in tests/studies/results, with the commit it was made on.
-deep: studies
+# All that there is: studies at their full size (what they find is kept in tests/studies/results, with the commit it was
+# made on), with the lines that are reached; all again as another kind of processor adds up; the refutation by its command.
+deep: lint layers types
+	HOLDFAST_DEEP=1 $(SUITE) --durations=30 --cov --cov-report=term:skip-covered
+	OPENBLAS_CORETYPE=Haswell $(SUITE) --deselect tests/mutants/test_faults.py
+	$(MAKE) refute
 
 lint: $(VENV)/.dev
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
+	$(METER) lines $(BIN)/ruff check .
+	$(METER) format $(BIN)/ruff format --check .
 
 types: $(VENV)/.dev
-	$(BIN)/mypy
+	$(METER) types $(BIN)/mypy
 
 layers: $(VENV)/.dev
-	$(BIN)/lint-imports
+	$(METER) layers $(BIN)/lint-imports
 
-# All but the mark slow (tests/pace.py).
+# What takes a moment (tests/pace.py).
 fast: $(VENV)/.dev
-	$(BIN)/python -m pytest -q -rfE -n $(JOBS) --dist worksteal -m "not slow" --durations=10
+	$(SUITE) -m "not slow and not deep"
 
-# The others; what `make refute` tries with more draws is left to it.
+# What `make test` runs beside linters, layers and types: contracts, refutation, planted faults, docs, servers, browser.
+suite: $(VENV)/.dev
+	$(SUITE) -m "not deep" --durations=20
+
 slow: $(VENV)/.dev
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "slow and not refuted_later" --durations=30
+	$(SUITE) -m "slow and not deep" --durations=30
 
 studies: $(VENV)/.dev
-	HOLDFAST_DEEP=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m study --durations=30
+	HOLDFAST_DEEP=1 $(SUITE) -m study --durations=30
 
 # Measures every test again: which are slow.
 durations: $(VENV)/.dev
-	$(BIN)/python -m pytest -q -rfE -n $(JOBS) --dist worksteal --write-durations --durations=30
+	$(SUITE) --write-durations --durations=30
 
-# The fast tests, and which lines and branches they reach: the floor is in pyproject.toml. From Python 3.14 on, which can
-# watch itself, this costs next to nothing.
+# The fast tests, and which lines and branches they reach: the floor is in pyproject.toml, and `make deep` has it, too.
 coverage: $(VENV)/.dev
-	$(BIN)/python -m pytest -q -rfE -n $(JOBS) --dist worksteal -m "not slow and not refuted_later" \
-	  --cov --cov-report=term:skip-covered
+	$(SUITE) -m "not slow and not deep" --cov --cov-report=term:skip-covered
 
 # Every mechanism against its proof, and every known mistake caught.
 refute: $(VENV)/.dev

@@ -11,15 +11,12 @@ from typing import TYPE_CHECKING
 import hypothesis
 import pytest
 
-from tests import pace
-from tests.pace import pytest_addoption, pytest_collection_modifyitems
+from tests import pace, rings, room_costs
 from tests.studies import results
 from tests.studies.size import Study
 
 if TYPE_CHECKING:
     from tests.servers.postgres import Server
-
-__all__ = ["pytest_addoption", "pytest_collection_modifyitems"]  # hooks: pytest finds them here
 
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, max_examples=60)
 # Of a planted fault nobody reads the smallest example: the first that fails is enough.
@@ -40,10 +37,28 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 ROOT = Path(__file__).resolve().parent.parent
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """What a run may be asked to measure."""
+    pace.pytest_addoption(parser)
+    room_costs.pytest_addoption(parser)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """What is measured and kept, where the run asks for it."""
+    room_costs.pytest_configure(config)
     pace.pytest_configure(config)
     results.pytest_configure(config)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks of what is slow and deep, before the choice by `-m`, which other hooks make after; servers first."""
+    items.sort(key=lambda item: pace.server_of(item.nodeid))
+    pace.mark_slow(items)
+    rings.mark_deep(items)
+    rings.draw_fewer_examples(items)
+    for item in items:
+        if "study" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.study)
 
 
 def missing(component: str, reason: str) -> None:

@@ -3,22 +3,26 @@
 `tests/durations.json` holds every test that took more than `SLOW` seconds of processor time when `make durations`
 last ran: processor time, since a busy machine stretches the other. Those tests, and all that need a server or a
 browser, carry the mark `slow`; `make quick` runs the others. A test that the file does not know counts as quick until
-it is measured.
+it is measured. `python -m tests.pace` takes the tests that are gone out of the file, and runs none.
 """
 
 from __future__ import annotations
 
 import json
-import os
+import re
+import sys
 from collections.abc import Generator, Iterable
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 FILE = Path(__file__).with_name("durations.json")
+ROOT = FILE.parent.parent
 SLOW = 0.03
 #: Fixtures that start a server or a browser, or read the benchmark data: whoever comes first pays for the start.
 COSTLY = frozenset({"chromium", "data_folder", "postgres_server"})
+MEASURED = pytest.StashKey[bool]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -29,23 +33,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Measure where asked to; workers of a run in parallel report to the process that started them."""
+    """Listen where asked to; the process that starts the workers hears all their reports."""
     if config.getoption("--write-durations"):
-        config.pluginmanager.register(Stopwatch())
+        config.pluginmanager.register(Declared())
         if not hasattr(config, "workerinput"):
             config.pluginmanager.register(Notebook())
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what is slow, before the choice by `-m`, which other hooks make after; servers first."""
-    items.sort(key=lambda item: server_of(item.nodeid))
+def mark_slow(items: list[pytest.Item]) -> None:
+    """What was measured as slow, and what needs a server or a browser."""
     measured = stored()
     for item in items:
-        fixtures = set(getattr(item, "fixturenames", ()))
-        if item.nodeid in measured or fixtures & COSTLY:
+        item.stash[MEASURED] = item.get_closest_marker("slow") is None
+        if item.nodeid in measured or set(getattr(item, "fixturenames", ())) & COSTLY:
             item.add_marker(pytest.mark.slow)
-        if "study" in fixtures:
-            item.add_marker(pytest.mark.study)
 
 
 def server_of(test: str) -> int:
@@ -53,7 +54,7 @@ def server_of(test: str) -> int:
 
     pytest-xdist gives each worker a stretch of the list and lets idle ones take from its end. So one worker starts
     these servers, once, instead of every worker all of them: Spark takes nine seconds of processor time to start,
-    and five more for its first three counts. (No clock of ours sees them: they are a Java machine's, not a child's.)
+    and five more for its first three counts.
     """
     return next((place for place, word in enumerate(("spark", "postgres")) if word in test), 2)
 
@@ -66,24 +67,16 @@ def stored() -> dict[str, float]:
     return seconds
 
 
-def processor_seconds() -> float:
-    """Of this process and of the children that it has waited for."""
-    times = os.times()
-    return times.user + times.system + times.children_user + times.children_system
-
-
-class Stopwatch:
-    """Tells each report of set-up, call or tear-down the processor time since the one before."""
-
-    def __init__(self) -> None:
-        self.last = processor_seconds()
+class Declared:
+    """Tells each report whether its test is called slow in its own file, and need not be remembered."""
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(self) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    def pytest_runtest_makereport(
+        self, item: pytest.Item
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Where the tests run; the attribute travels with the report."""
         report = yield
-        now = processor_seconds()
-        vars(report)["processor_seconds"], self.last = now - self.last, now
+        vars(report)["to_measure"] = item.stash.get(MEASURED, True)
         return report
 
 
@@ -95,19 +88,39 @@ class Notebook:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """One of the three parts."""
-        spent = self.seconds.get(report.nodeid, 0.0)
-        self.seconds[report.nodeid] = spent + getattr(report, "processor_seconds", 0.0)
+        measured = getattr(report, "processor_seconds", 0.0) if getattr(report, "to_measure", True) else 0.0
+        self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0.0) + measured
 
     def pytest_sessionfinish(self) -> None:
-        """Tests that ran replace what was stored of them; tests of files that are gone are forgotten."""
-        merged = known_files(stored()) | self.seconds
-        slow = {name: round(spent, 2) for name, spent in sorted(merged.items()) if spent >= SLOW}
-        FILE.write_text(json.dumps(slow, indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
+        """Tests that ran replace what was stored of them; tests that are gone are forgotten."""
+        write({name: spent for name, spent in (stored() | self.seconds).items() if spent >= SLOW})
 
 
-def known_files(seconds: dict[str, float]) -> dict[str, float]:
-    """Without the tests of files that are no more."""
-    root = FILE.parent.parent
-    there: Iterable[str] = {name.split("::")[0] for name in seconds}
-    files = {file for file in there if (root / file).is_file()}
-    return {name: spent for name, spent in seconds.items() if name.split("::")[0] in files}
+def write(seconds: dict[str, float]) -> None:
+    """Store those that there are."""
+    gone = set(missing(seconds))
+    there = {name: round(spent, 2) for name, spent in sorted(seconds.items()) if name not in gone}
+    FILE.write_text(json.dumps(there, indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def missing(tests: Iterable[str], root: Path = ROOT) -> list[str]:
+    """Those whose file is gone, or in whose file no function has their name (a doctest's is that of its object)."""
+    return [name for name in tests if not _is_there(root, *name.partition("[")[0].split("::"))]
+
+
+def _is_there(root: Path, file: str, *names: str) -> bool:
+    path = root / file
+    return path.is_file() and {name.rpartition(".")[2] for name in names} <= _defined(path) | {path.stem}
+
+
+@cache
+def _defined(path: Path) -> set[str]:
+    """Every function and class of the file."""
+    text = path.read_text(encoding="utf-8")
+    return set(re.findall(r"^\s*(?:(?:async )?def|class) (\w+)", text, flags=re.M))
+
+
+if __name__ == "__main__":
+    known = stored()
+    write(known)
+    sys.stdout.write(f"{len(known) - len(stored())} of {len(known)} were gone\n")

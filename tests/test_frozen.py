@@ -33,21 +33,27 @@ def shown(folder: Path) -> dict[str, Any]:
     return stored_files.shown(folder)
 
 
-@pytest.mark.parametrize("part", frozen.PARTS)
-def test_facts_of_seeded_results_are_as_they_were(part: str) -> None:
+@pytest.mark.parametrize("part", frozen.LAWS)
+def test_what_states_a_law_is_as_it_was(part: str) -> None:
     found = list(frozen.differences(frozen.stored()[part], frozen.computed(part)))
     added = [line for line in found if line.endswith(" is new")]
     assert not found, "\n".join([*found[:40], *(["what is new is stored by: make lists"] if added else [])])
 
 
+@pytest.mark.deep
+@pytest.mark.parametrize("part", frozen.PARTS)
+def test_seeded_results_repeat_to_the_last_bit(part: str) -> None:
+    assert not list(frozen.differences(frozen.results(part), frozen.results(part), exact=True))
+
+
 def test_facts_see_a_cheaper_charge_and_a_lost_refusal() -> None:
     fit = {"charges": [{"scale": 2.0}], "weights": [1.0]}
-    kept = frozen_facts.facts("learn", {"method/mine": fit})["method/mine"]
+    kept = frozen_facts.facts("files", {"file/model": fit})["file/model"]
     assert kept == {"fields": ["charges", "weights"], "charges": [{"scale": 2.0}]}
     moved = {"charges": [{"scale": 1.9}], "weights": [7.0]}
-    assert frozen_facts.facts("learn", {"method/mine": moved})["method/mine"] != kept
-    refused = frozen_facts.facts("learn", {"method/mine": "refused: ParameterError"})["method/mine"]
-    assert refused != frozen_facts.facts("learn", {"method/mine": "a text"})["method/mine"]
+    assert frozen_facts.facts("files", {"file/model": moved})["file/model"] != kept
+    refused = frozen_facts.facts("files", {"file/model": "refused: ParameterError"})["file/model"]
+    assert refused != frozen_facts.facts("files", {"file/model": "a text"})["file/model"]
 
 
 def test_the_comparison_sees_numbers_texts_and_names() -> None:

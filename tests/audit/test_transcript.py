@@ -252,6 +252,7 @@ def test_a_design_of_transcripts_plants_nothing(stranger: str) -> None:
         Transcript(**settings)
 
 
+@pytest.mark.share(1)
 @pytest.mark.parametrize("adjacency", list(Adjacency))
 def test_learners_come_close_to_what_they_declare_on_the_public_pair(adjacency: Adjacency) -> None:
     for name, problem, options in (

@@ -74,6 +74,7 @@ def test_data_are_read_through_one_function_and_every_file_is_on_the_page() -> N
 
 
 @pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="scripts are started in forks")
 def test_every_script_starts_or_ends_with_one_line_without_data_and_packages(
     monkeypatch: pytest.MonkeyPatch,

@@ -7,6 +7,8 @@ from dataclasses import replace
 import pytest
 from studies.benchmarks.useless import PAGE, Judged, judged, page
 
+pytestmark = pytest.mark.deep  # of the studies, over all that they stored
+
 
 @pytest.fixture(scope="module")
 def every_cell() -> list[Judged]:

@@ -35,7 +35,7 @@ from tests.studies.size import Study, trials
 CODES = (0, 1, 2, 3, ending.INTERRUPTED)
 LISTS = 500
 PLANS = 100
-PROCESSES = 24
+PROCESSES = trials(24, share=4)
 SHOWN = ("schema draft", "refute", "demo")
 """A draft shows guesses taken from the data, and says so; the others read no file and take minutes."""
 

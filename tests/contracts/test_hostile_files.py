@@ -40,7 +40,7 @@ def test_every_bomb_ends_in_an_error() -> None:
 
 def test_changed_files_end_in_an_error_or_well(study: Study) -> None:
     """A process for every two thousand of them: memory is that of the files, not of ten thousand before them."""
-    count = trials(20_000)
+    count = trials(20_000, share=40)
     batches = [hostile(str(min(BATCH, count - start)), str(1 + start)) for start in range(0, count, BATCH)]
     told = "".join(text for _, text in batches)
     study.note(trials=count, wrong=told.count(" number "))

@@ -91,6 +91,7 @@ CASES = [
 ]
 
 
+@pytest.mark.share(each="method")
 @pytest.mark.parametrize(("method", "loss", "delta"), CASES)
 def test_more_rows_bring_the_default_nearer_to_no_privacy(method: Learner, loss: str, delta: float) -> None:
     told = _told(method, loss)

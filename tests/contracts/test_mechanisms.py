@@ -7,14 +7,20 @@ from _pytest.mark import ParameterSet
 
 from holdfast.privacy import MECHANISMS, Mechanism
 from holdfast.testing._contract import Check
-from holdfast.testing._mechanisms import example_checks, is_not_refuted, kind_checks
+from holdfast.testing._mechanisms import (
+    a_third_of_the_noise_is_refuted,
+    example_checks,
+    is_not_refuted,
+    kind_checks,
+)
 
 
-def marked(subject: str, check: Check) -> ParameterSet:
+def marked(subject: str, check: Check, *, first: bool = True) -> ParameterSet:
     """The check under its name and its subject's, so that a failure tells both."""
     marks = [pytest.mark.slow] if check.slow else []
-    # `holdfast refute`, which follows in `make test`, tries every example with more draws.
-    marks += [pytest.mark.refuted_later] if check.name == is_not_refuted.__name__ else []
+    # tests/refute/test_refutation.py tries every example with more draws; that an audit has power is tried once a kind.
+    again = check.name == a_third_of_the_noise_is_refuted.__name__ and not first
+    marks += [pytest.mark.deep] if again or check.name == is_not_refuted.__name__ else []
     return pytest.param(check, id=f"{subject}-{check.name}", marks=marks)
 
 
@@ -25,9 +31,9 @@ def numbered(kind: type[Mechanism]) -> list[tuple[str, Mechanism]]:
 
 KINDS = [marked(kind.__name__, check) for kind in MECHANISMS for check in kind_checks(kind)]
 EXAMPLES = [
-    marked(name, check)
+    marked(name, check, first=place == 0)
     for kind in MECHANISMS
-    for name, example in numbered(kind)
+    for place, (name, example) in enumerate(numbered(kind))
     for check in example_checks(example)
 ]
 

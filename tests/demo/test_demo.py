@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import shutil
 from importlib import import_module
@@ -13,12 +14,13 @@ import pytest
 from click.testing import CliRunner
 
 from holdfast._cli.app import app
-from holdfast._demo import Demo, run_demo
-from holdfast._demo.steps import DATASET, DELTA, SPEND, paid_once
+from holdfast._demo import Demo, run_broken_demo, run_demo
+from holdfast._demo.steps import BROKEN_RUNS, DATASET, DELTA, SPEND, paid_once
 from holdfast.dossier import verify_dossier
 from holdfast.errors import LedgerError, ParameterError
 from holdfast.ledger import Ledger
 from holdfast.release import Release
+from tests.studies.size import trials
 
 pytestmark = pytest.mark.slow
 BANNER = "It must not be published"
@@ -137,7 +139,10 @@ def test_the_page_shows_an_audit_that_can_fail(made: Demo) -> None:
     assert "too little noise would have been noticed by the audit" in made.page.read_text(encoding="utf-8")
 
 
-def test_a_third_of_the_noise_turns_the_page_red(tmp_path: Path) -> None:
+def test_a_third_of_the_noise_turns_the_page_red(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At a share of the runs of the audit, but for a deep run."""
+    fewer = functools.partial(run_broken_demo, runs=trials(BROKEN_RUNS, share=3))
+    monkeypatch.setattr(import_module("holdfast._demo"), "run_broken_demo", fewer)
     shown = CliRunner().invoke(app, ["demo", "--broken", "--output", str(tmp_path)])
     assert shown.exit_code == 1
     assert "CONTRADICTED" in shown.output

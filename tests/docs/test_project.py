@@ -108,13 +108,27 @@ def test_targets_that_workflows_and_pages_call_exist() -> None:
     assert {"quick", "test", "coverage", "docs", "demo"} <= called
 
 
-def test_coverage_with_a_floor_is_part_of_make_test() -> None:
+def recipe(target: str) -> str:
+    """The lines of a target of the Makefile, with its name and what it needs."""
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    (needed,) = re.findall(r"^test: (.*)$", makefile, flags=re.M)
-    assert "coverage" in needed.split()
+    found = re.search(rf"^{target}: [^\n]*\n(?:\t[^\n]*\n)*", makefile, flags=re.M)
+    assert found, target
+    return found[0]
+
+
+def test_the_rings() -> None:
+    for ring in ("quick", "test", "deep"):
+        assert all(step in recipe(ring) for step in ("lint", "layers", "types"))
+    assert "fast" in recipe("quick")
+    assert '-m "not slow and not deep"' in recipe("fast")
+    assert "suite" in recipe("test")
+    # But for what is deep, the suite chooses nothing; the deep runs choose nothing at all, with a floor of coverage.
+    assert re.findall(r"-[mk] \S.*?\"", recipe("suite")) == ['-m "not deep"']
+    deep = recipe("deep")
+    assert not re.search(r"pytest|-m|-k|--ignore", deep)
+    assert re.search(r"HOLDFAST_DEEP=1 \$\(SUITE\) .*--cov ", deep)
+    assert "OPENBLAS_CORETYPE=Haswell $(SUITE)" in deep
+    assert "refute" in deep
     assert re.search(
         r"^fail_under = (8[5-9]|9\d)", (ROOT / "pyproject.toml").read_text(encoding="utf-8"), flags=re.M
     )
-    # Together with the slow tests, it is every test but those that the refutation tries again.
-    marks = re.findall(r'-m "((?:not )?slow and not refuted_later)"', makefile)
-    assert sorted(marks) == ["not slow and not refuted_later", "slow and not refuted_later"]

@@ -1,11 +1,14 @@
-"""Frozen: facts of seeded results and stored forms that no move of the source may change.
+"""Frozen: what a curve, a charge and a stored file say, which no change of the source may move.
 
     python -m tests.golden.frozen                       # what differs from frozen.json
     python -m tests.golden.frozen --new                 # store what nothing was stored of
     python -m tests.golden.frozen --write               # store all facts again
     python -m tests.golden.frozen --write text          # store again only what is named text/...
-    python -m tests.golden.frozen --save before.json    # everything, to the last bit, before a move
+    python -m tests.golden.frozen --save before.json    # every seeded result, to the last bit, before a move
     python -m tests.golden.frozen --against before.json # what the move changed, on the same machine
+
+The stored file holds what states a law: the privacy of curves, mechanisms and accounts, and the forms of files. Seeded
+fits, rows and evidence state none (a better method changes them); they are compared before and after a move only.
 
 Names are those of rooms; the few deeper ones are the list `DEEP` of frozen_common.py, which a move edits. The stored
 file holds what is the same on every machine (frozen_facts.py). Integers, texts, hashes and draws of integers are
@@ -39,6 +42,8 @@ PARTS: dict[str, Callable[[], dict[str, Plain]]] = {
     "evidence": evidence,
     "files": files,
 }
+LAWS = ("privacy", "files")
+"""The parts that are stored."""
 TOLERANCE, NOTHING = 1e-9, 1e-12
 
 
@@ -85,8 +90,8 @@ def _short(value: Any) -> str:
 
 def write(prefix: str) -> None:
     """Store the facts of now, where a name begins with the prefix."""
-    known = stored() if prefix and STORED.exists() else {part: {} for part in PARTS}
-    for part in PARTS:
+    known = stored() if prefix and STORED.exists() else {part: {} for part in LAWS}
+    for part in LAWS:
         older = {name: value for name, value in known[part].items() if not name.startswith(prefix)}
         newer = {name: value for name, value in computed(part).items() if name.startswith(prefix)}
         known[part] = older | newer
@@ -134,7 +139,7 @@ def main() -> int:
         changes = [line for part in PARTS for line in differences(before[part], results(part), exact=True)]
     else:
         known = stored()
-        changes = [line for part in PARTS for line in differences(known[part], computed(part))]
+        changes = [line for part in LAWS for line in differences(known[part], computed(part))]
     sys.stdout.write("".join(f"{line}\n" for line in changes) or "all as it was\n")
     return 1 if changes else 0
 

@@ -14,21 +14,7 @@ from tests.golden.frozen_common import Plain
 
 DECLARED = ("charges", "theorem", "assumptions", "guarantee", "arithmetic", "method")
 """Fields of a seeded fit that follow from what was declared."""
-CERTIFIED = ("name", "confidence", "query_class")
-"""Fields of a certificate that do."""
-SEEDED = {
-    "learn": ("method/", "named/", "auto/", "search/", "text/"),
-    "synth": ("synth/", "synth auto/", "workload/", "synth resumed/", "text/"),
-    "evidence": (
-        "attack/private",
-        "attack/open",
-        "attack/game",
-        "attack/_rows",
-        "attack/shadow",
-        "dossier/internal",
-    ),
-    "files": ("file/model", "file/synthetic", "text/release model", "text/release synthetic"),
-}
+SEEDED = {"files": ("file/model", "file/synthetic", "text/release model", "text/release synthetic")}
 """By part: names under which results stand that fits of rows have decided. All others are kept whole."""
 
 
@@ -42,11 +28,6 @@ def _fact(value: Plain) -> Plain:
     match value:
         case dict():
             declared = {field: value[field] for field in DECLARED if field in value}
-            if "certificates" in value:
-                declared["certificates"] = [
-                    {field: certificate.get(field) for field in CERTIFIED}
-                    for certificate in value["certificates"]
-                ]
             return {"fields": sorted(value)} | declared
         case str() if value.startswith("refused: "):
             return value

@@ -147,6 +147,7 @@ def test_a_truncated_file_is_refused(path: Path, share: float) -> None:
         Ledger.open(path)
 
 
+@pytest.mark.share(20)
 @pytest.mark.parametrize("seed", range(60))
 def test_a_damaged_file_is_refused_or_says_the_same_as_before(path: Path, seed: int) -> None:
     with Ledger.open(path) as ledger:

@@ -38,6 +38,8 @@ LIBRARIES = (
     "tqdm.auto",
     "unittest.mock",
 )
+#: What pytest, its workers and its coverage tell the processes that they start.
+OUTER = ("PYTEST_", "COV_", "COVERAGE_")
 
 
 @dataclass(frozen=True)
@@ -68,10 +70,15 @@ class Copy:
 
     @classmethod
     def made(cls, folder: Path) -> Copy:
-        """Copied and compiled once. Byte code is checked by hash: a planted file is always read anew."""
-        leave = shutil.ignore_patterns("__pycache__")
-        for name in ("src", "tests", "studies"):
-            shutil.copytree(ROOT / name, folder / name, ignore=leave)
+        """Copied and compiled once. Byte code of sources is checked by hash: a planted file is always read anew.
+
+        That of the tests is copied, where there is any: pytest rewrites their assertions, which takes longer than most
+        tests.
+        """
+        shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__"))
+        for name in ("tests", "studies"):
+            # Byte code that is just being written has a longer name.
+            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("*.pyc.*"))
         shutil.copy(ROOT / "pyproject.toml", folder)
         by_hash = py_compile.PycInvalidationMode.CHECKED_HASH
         compileall.compile_dir(folder / SOURCES, quiet=1, invalidation_mode=by_hash)
@@ -85,11 +92,11 @@ class Copy:
         return self.root / SOURCES
 
     def tried(self, planted: Planted, tests: tuple[str, ...]) -> Outcome:
-        """Run the tests with the fault in place, then take it out."""
+        """Run the tests of `make test` with the fault in place, then take it out."""
         file = self.sources / planted.file
         file.write_text(planted.after, encoding="utf-8")
         try:
-            return self._pytest("-x", "-q", "--tb=line", "-p", "no:cacheprovider", *tests)
+            return self._pytest("-x", "-q", "--tb=line", "-p", "no:cacheprovider", "-m", "not deep", *tests)
         finally:
             file.write_text(planted.before, encoding="utf-8")
 
@@ -133,11 +140,13 @@ class Copy:
 
     @property
     def _environment(self) -> dict[str, str]:
-        # Byte code of the tests is kept: pytest rewrites their assertions, which takes longer than most tests.
-        return os.environ | {
+        # Nothing of a run of pytest that this one is part of.
+        outside = {name: value for name, value in os.environ.items() if not name.startswith(OUTER)}
+        return outside | {
             "PYTHONPATH": str(self.root / "src"),
             "PYTHONDONTWRITEBYTECODE": "",
             "HYPOTHESIS_PROFILE": "planted",
+            "HOLDFAST_DEEP": "",
         }
 
 

@@ -227,6 +227,7 @@ class TestPlant:
 
 
 class TestFaults:
+    @pytest.mark.deep  # tests/mutants/test_faults.py plants them, too
     def test_every_fault_can_be_planted(self, capsys: pytest.CaptureFixture[str]) -> None:
         code = main(["--plant-only"])
         assert code == 0, capsys.readouterr().out

@@ -94,6 +94,7 @@ def test_methods_with_samples_are_those_that_say_so(method: Any) -> None:
     assert sampled == method.samples
 
 
+@pytest.mark.share(5)
 @pytest.mark.parametrize("name", QUICK)
 def test_a_fault_falls_to_the_trial_that_sees_it(name: str) -> None:
     fault = next(fault for fault in FAULTS if fault.name == name)

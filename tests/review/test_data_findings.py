@@ -86,6 +86,7 @@ POLICIES: dict[str, Numeric | Categorical] = {
 }
 
 
+@pytest.mark.share(13)
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("writer", WRITERS)
 @pytest.mark.parametrize("kind", [pa.float64(), pa.float32()], ids=str)

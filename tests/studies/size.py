@@ -1,4 +1,4 @@
-"""How many trials a study makes: all of them under HOLDFAST_DEEP=1 (`make deep`), else a tenth.
+"""How many trials a study makes: all of them under HOLDFAST_DEEP=1 (`make deep`), else a share, mostly a tenth.
 
 What a study may find follows from the number of its trials: `most` is an exact quantile of the binomial law, so
 that fewer trials have a bound of their own and no constant is widened for them.
@@ -18,13 +18,13 @@ def deep() -> bool:
     return os.environ.get("HOLDFAST_DEEP", "") not in ("", "0")
 
 
-def trials(full: int) -> int:
-    """The full number, or a tenth of it.
+def trials(full: int, *, share: int = SHARE) -> int:
+    """The full number, or one in so many of it.
 
     >>> trials(2000) in (200, 2000)
     True
     """
-    return full if deep() else -(-full // SHARE)
+    return full if deep() else -(-full // share)
 
 
 def most(rate: float, runs: int, *, chance: float) -> int:

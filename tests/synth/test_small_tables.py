@@ -124,6 +124,7 @@ def test_a_method_takes_what_it_does_not_refuse(case: Case, data: st.DataObject)
     assert refused is not method.takes(case.task())
 
 
+@pytest.mark.share(each="method")
 @pytest.mark.parametrize("names", [["a"], ["a", "b", "c"]], ids=["one column", "three columns"])
 @pytest.mark.parametrize(("adjacency", "rows"), [("replace", 1), ("zero_out", 40), ("add_remove", 1)])
 @pytest.mark.parametrize("method", [method.name for method in SYNTHESISERS])

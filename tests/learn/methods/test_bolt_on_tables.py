@@ -78,6 +78,7 @@ def _is_number(value: Any) -> bool:
         return False
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(("file", "target", "left_out"), CASES, ids=[f"{c[0]}-{c[1]}" for c in CASES])
 def test_bolt_on_beats_the_majority_wherever_there_is_something_to_learn(
     data_folder: Path, study: Study, file: str, target: str, left_out: tuple[str, ...]

@@ -120,6 +120,7 @@ def check(curve: PrivacyCurve, epsilon: float, truth: float, *, tight: bool = Tr
         assert said <= truth * 1.01 + 1e-11, (curve, epsilon, said, truth)
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_compositions_and_samples(shard: int) -> None:
     source = np.random.default_rng(2100 + shard)
@@ -132,6 +133,7 @@ def test_compositions_and_samples(shard: int) -> None:
         assert least > 1 - 1e-6 or math.isfinite(curve.epsilon(least + 1e-6))
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_two_steps_and_groups(shard: int) -> None:
     source = np.random.default_rng(2200 + shard)

@@ -33,6 +33,7 @@ def test_every_method_is_tried_with_its_losses_and_choices(method: Learner) -> N
         assert loss in {setting.problem.loss.name for setting in found}
 
 
+@pytest.mark.deep  # tests/refute/test_refutation.py tries more pairs of each
 @pytest.mark.parametrize("name", ["output", "noisy_gd"])
 @pytest.mark.parametrize("adjacency", list(Adjacency))
 def test_a_sound_method_survives_and_is_taken_to_its_bound(name: str, adjacency: Adjacency) -> None:

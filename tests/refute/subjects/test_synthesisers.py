@@ -13,6 +13,7 @@ from holdfast.synth._catalogue import SYNTHESISERS
 from holdfast.synth.methods.method import SynthesisMethod
 
 
+@pytest.mark.deep  # tests/refute/test_refutation.py tries more pairs of each
 @pytest.mark.parametrize("method", SYNTHESISERS, ids=lambda method: method.name)
 def test_every_synthesiser_survives_and_is_taken_to_its_bound(method: SynthesisMethod) -> None:
     setting = next(iter(synthesis_settings(method, Adjacency.replace)))
