@@ -33,17 +33,17 @@ REQUIRED = [
     "holdfast/data/_datasets/adult.toml",
     "holdfast/dossier/_templates/page.html.j2",
     "holdfast/dossier/_templates/page.js.j2",
-    "holdfast/kernel/sgd.c",
-    "holdfast/kernel/sgd.h",
-    "holdfast/kernel/bregman.c",
-    "holdfast/kernel/bregman.h",
-    "holdfast/kernel/lookup.c",
-    "holdfast/kernel/lookup.h",
-    "holdfast/kernel/build.py",
-    "holdfast/kernel/reference.py",
+    "holdfast/_kernel/sgd.c",
+    "holdfast/_kernel/sgd.h",
+    "holdfast/_kernel/bregman.c",
+    "holdfast/_kernel/bregman.h",
+    "holdfast/_kernel/lookup.c",
+    "holdfast/_kernel/lookup.h",
+    "holdfast/_kernel/build.py",
+    "holdfast/_kernel/reference.py",
 ]
 NOT_OURS = re.compile(
-    r"(^|/)(tests?|benchmarks|\.venv|\.git|__pycache__|build|dist)/|\.(pyc|o)$|kernel/_kernel\.c$"
+    r"(^|/)(tests?|benchmarks|\.venv|\.git|__pycache__|build|dist)/|\.(pyc|o)$|_kernel/_kernel\.c$"
 )
 
 
@@ -117,7 +117,7 @@ def test_nothing_else_is_inside(archives: tuple[Path, Path]) -> None:
 def test_one_wheel_serves_every_python_from_3_11(archives: tuple[Path, Path], tmp_path: Path) -> None:
     wheel = archives[1]
     assert "-cp311-abi3-" in wheel.name
-    assert any(re.fullmatch(r"holdfast/kernel/_kernel\.(abi3\.so|pyd)", name) for name in names_in(wheel))
+    assert any(re.fullmatch(r"holdfast/_kernel/_kernel\.(abi3\.so|pyd)", name) for name in names_in(wheel))
     zipfile.ZipFile(wheel).extractall(tmp_path)
     said = subprocess.run(
         [sys.executable, "-c", "import holdfast._kernel as k; print(k.__file__, k.implementation)"],
@@ -139,7 +139,7 @@ def test_a_wheel_without_the_kernel_says_so_by_its_name(tmp_path: Path, environm
     build(tree(tmp_path / "tree"), tmp_path / "dist", "--wheel", **environment)
     (wheel,) = (tmp_path / "dist").glob("*.whl")
     assert wheel.name == f"holdfast-{holdfast.__version__}-py3-none-any.whl"
-    assert "holdfast/kernel/reference.py" in names_in(wheel)
+    assert "holdfast/_kernel/reference.py" in names_in(wheel)
     assert not [name for name in names_in(wheel) if name.endswith((".so", ".pyd"))]
     (record,) = (name for name in names_in(wheel) if name.endswith(".dist-info/WHEEL"))
     assert b"Root-Is-Purelib: true" in zipfile.ZipFile(wheel).read(record)

@@ -15,6 +15,7 @@ from holdfast.refute._step_faults import STEP_FAULTS
 ACCOUNT, NOISE = "privacy._account.account", "noise"
 DESCENT, ROWS = "learn._risk.descent", "learn._rows"
 LEARN, SYNTH, TUNING = "learn.methods", "synth.methods", "learn._tuning"
+LEARN_CLASSICS, SYNTH_CLASSICS = "learn.classics", "synth.classics"
 
 
 def _fault(
@@ -67,7 +68,7 @@ FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "gaussian_sampler_too_quiet",
-        f"{NOISE}.gaussian:rounded_gaussian",
+        f"{NOISE}._gaussian:rounded_gaussian",
         'width("sigma", sigma)',
         'width("sigma", sigma * 10 / 13)',
         "exact normal noise divided by 1.3",
@@ -77,7 +78,7 @@ FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "laplace_sampler_too_quiet",
-        f"{NOISE}.laplace:discrete_laplace",
+        f"{NOISE}._laplace:discrete_laplace",
         'width("scale", scale)',
         'width("scale", scale * 10 / 13)',
         "exact Laplace noise divided by 1.3",
@@ -104,7 +105,7 @@ FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "exponential_length",
-        f"{NOISE}.idealised:gamma_ball",
+        f"{NOISE}._idealised:gamma_ball",
         "shape=dimension",
         "shape=1",
         "vector noise with an exponential instead of a Gamma length",
@@ -194,7 +195,7 @@ FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "bst14_half_the_change",
-        f"{LEARN}.bst14:noise_for",
+        f"{LEARN_CLASSICS}.bst14:noise_for",
         "2.0 * problem.lipschitz",
         "1.0 * problem.lipschitz",
         "replacing a record of the batch moves the sum by 2 L",
@@ -202,7 +203,7 @@ FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "bst14_blank_counts_once",
-        f"{LEARN}.bst14:noise_for",
+        f"{LEARN_CLASSICS}.bst14:noise_for",
         "iota = 2.0 * problem.lipschitz",
         "iota = (2.0 if account.adjacency.value == 'replace' else 1.0) * problem.lipschitz",
         "a blanked record of a fixed batch moves the sum by L; the proof exchanges it for another, which moves 2 L",
@@ -210,7 +211,7 @@ FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "dp_sgd_half_the_clip",
-        f"{LEARN}.dp_sgd:Sgd.l2_sensitivity",
+        f"{LEARN_CLASSICS}.dp_sgd:Sgd.l2_sensitivity",
         "return self.clip *",
         "return 0.5 * self.clip *",
         "half of the norm to which gradients are clipped",
@@ -218,7 +219,7 @@ FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "frank_wolfe_replace_counts_once",
-        f"{LEARN}.frank_wolfe_sampling:FrankWolfeBounds.score_change",
+        f"{LEARN_CLASSICS}.frank_wolfe_sampling:FrankWolfeBounds.score_change",
         "adjacency.gradient_factor *",
         "",
         "two rows differ under replace, one is counted",
@@ -368,7 +369,7 @@ FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "bst14_first_rows_only",
-        f"{LEARN}.bst14:without_replacement",
+        f"{LEARN_CLASSICS}.bst14:without_replacement",
         "bound=population,",
         "bound=population - 2,",
         "two rows are never drawn, the others too often",
@@ -461,7 +462,7 @@ FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "fem_selection_halved",
-        f"{SYNTH}.fem:play",
+        f"{SYNTH_CLASSICS}.fem:play",
         "sensitivity=SCORE_SENSITIVITY",
         "sensitivity=0.5",
         "half the sensitivity of a selection",
@@ -469,7 +470,7 @@ FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "sep_fem_selection_halved",
-        f"{SYNTH}.fem:play",
+        f"{SYNTH_CLASSICS}.fem:play",
         "sensitivity=SCORE_SENSITIVITY",
         "sensitivity=0.5",
         "the same over separator sets",
@@ -477,7 +478,7 @@ FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "dual_query_past_forgotten",
-        f"{SYNTH}.dual_query:draw",
+        f"{SYNTH_CLASSICS}.dual_query:draw",
         "past * SCORE_SENSITIVITY",
         "SCORE_SENSITIVITY",
         "payoffs of all past rounds move, one is counted",
@@ -485,7 +486,7 @@ FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "dqrs_past_forgotten",
-        f"{SYNTH}.dual_query:draw",
+        f"{SYNTH_CLASSICS}.dual_query:draw",
         "past * SCORE_SENSITIVITY",
         "SCORE_SENSITIVITY",
         "the same where queries are kept and redrawn",
@@ -509,7 +510,7 @@ FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "frank_wolfe_dual_selection_halved",
-        f"{SYNTH}.frank_wolfe_dual:frank_wolfe_dual",
+        f"{SYNTH_CLASSICS}.frank_wolfe_dual:frank_wolfe_dual",
         "sensitivity=SCORE_SENSITIVITY",
         "sensitivity=0.5",
         "half the sensitivity of a selection",

@@ -79,8 +79,8 @@ def _function(held: Any, target: str) -> types.FunctionType:
     """Without what decorates it."""
     for attribute in ("fget", "func", "__func__", "__wrapped__"):
         inner = getattr(held, attribute, None)
-        if isinstance(inner, types.FunctionType) and not isinstance(held, types.FunctionType):
-            return inner
+        if isinstance(inner, types.FunctionType):
+            return _function(inner, target)
     if isinstance(held, types.FunctionType):
         return held
     raise CannotPlant(f"{target}: a {type(held).__name__} is no function")

@@ -20,7 +20,7 @@ from holdfast.privacy._calibration import calibrate
 from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.privacy._curves.gaussian import DiscreteGaussianCurve, GaussianDP
 from holdfast.privacy._curves.renyi import ZCDP
-from holdfast.privacy._mechanisms.mechanism import Mechanism, OnGrid, Value, euclidean, index_cdf
+from holdfast.privacy._mechanisms.mechanism import Mechanism, OnGrid, Output, Value, euclidean, index_cdf
 from holdfast.privacy._rounding import Grid, Number, as_written, exact_sum, is_whole, root_above
 
 
@@ -124,11 +124,11 @@ class Gaussian(Mechanism):
         steps = np.floor(np.ldexp(at, -grid.exponent)) - float(grid.nearest(value).flat[0])
         return np.asarray(ndtr((steps + 0.5) * float(grid.step) / (sigma * growth)))
 
-    def distance(self, first: Value, second: Value, *, at: Value | None = None) -> float:
+    def distance(self, first: Value, second: Value, *, at: Output | None = None) -> float:
         """Euclidean."""
         return euclidean(first, second) / float(self.l2_sensitivity)
 
-    def log_ratio(self, first: Value, second: Value, output: Value) -> float:
+    def log_ratio(self, first: Value, second: Value, output: Output) -> float:
         """The normal law's, or that of the cells to which strict arithmetic rounds it."""
         sigma, centres = float(self.sigma), [first, second]
         if self.arithmetic == "idealised":
@@ -219,11 +219,11 @@ class DiscreteGaussian(OnGrid):
         weights = np.exp(-0.5 * (np.arange(-reach, reach + 1) / sigma) ** 2)
         return index_cdf(weights, self.steps_from(value, at) + reach)
 
-    def distance(self, first: Value, second: Value, *, at: Value | None = None) -> float:
+    def distance(self, first: Value, second: Value, *, at: Output | None = None) -> float:
         """Euclidean."""
         return euclidean(first, second) / float(self.l2_sensitivity)
 
-    def log_ratio(self, first: Value, second: Value, output: Value) -> float:
+    def log_ratio(self, first: Value, second: Value, output: Output) -> float:
         """(|k'|^2 - |k|^2) / (2 sigma^2), in steps k from each rounded centre."""
         sigma = float(self.sigma) / float(self.step)
         near, far = (self.steps_between(centre, output) for centre in (first, second))

@@ -18,7 +18,7 @@ from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._curves.curve import PrivacyCurve, PureDP
 from holdfast.privacy._curves.gaussian import GaussianDP
 from holdfast.privacy._curves.slack import WithSlack
-from holdfast.privacy._mechanisms.mechanism import Arithmetic, Mechanism, Value, euclidean, vector
+from holdfast.privacy._mechanisms.mechanism import Arithmetic, Mechanism, Output, Value, euclidean, vector
 from holdfast.privacy._mechanisms.tempered_risk import share_below
 from holdfast.privacy._rounding import Number, as_written, root_above
 
@@ -98,18 +98,18 @@ class _Tempered(Mechanism):
         half = float(self.gradient_change) / 2.0
         return np.array([-half]), np.array([half])
 
-    def distance(self, first: Value, second: Value, *, at: Value | None = None) -> float:
+    def distance(self, first: Value, second: Value, *, at: Output | None = None) -> float:
         """Between gradients of f, in units of what one record changes; risks are compared at a released point."""
         require(at is not None or not hasattr(first, "draw"), "at", at, "a released point, for risks")
         one, two = (self._gradient(value, at) for value in (first, second))
         return euclidean(one, two) / float(self.gradient_change)
 
-    def log_ratio(self, first: Value, second: Value, output: Value) -> float:
+    def log_ratio(self, first: Value, second: Value, output: Output) -> float:
         """-k (f - f') at the release, less the normalisers', which a risk knows about and not exactly."""
         place = np.asarray(output, dtype=np.float64)
         return self._log_density(first, place) - self._log_density(second, place)
 
-    def centre(self, value: Value, output: Value) -> Any:
+    def centre(self, value: Value, output: Output) -> Any:
         """For each coordinate the linear loss of whose law as much lies below the release as of the density's own.
 
         Given the other coordinates, that share is uniform whatever the risk is: by quadrature along the coordinate.

@@ -18,7 +18,7 @@ from holdfast.noise._source import Source
 from holdfast.noise._symmetric import width
 from holdfast.privacy._curves.curve import PrivacyCurve, PureDP
 from holdfast.privacy._curves.laplace import DiscreteLaplaceCurve, LaplaceCurve
-from holdfast.privacy._mechanisms.mechanism import Mechanism, OnGrid, Value
+from holdfast.privacy._mechanisms.mechanism import Mechanism, OnGrid, Output, Value
 from holdfast.privacy._rounding import Grid, Number, as_written, exact_sum, is_whole
 
 
@@ -79,11 +79,11 @@ class Laplace(Mechanism):
             return laplace_cdf((at - float(value.flat[0])) / float(self.scale))
         return discrete_release_cdf(value, at, scale=self.scale, l1_sensitivity=self.l1_sensitivity)
 
-    def distance(self, first: Value, second: Value, *, at: Value | None = None) -> float:
+    def distance(self, first: Value, second: Value, *, at: Output | None = None) -> float:
         """Sum of absolute differences."""
         return float(np.abs(np.subtract(first, second, dtype=float)).sum()) / float(self.l1_sensitivity)
 
-    def log_ratio(self, first: Value, second: Value, output: Value) -> float:
+    def log_ratio(self, first: Value, second: Value, output: Output) -> float:
         """(|y - second|_1 - |y - first|_1) / scale; from rounded centres where arithmetic is strict."""
         if self.arithmetic == "idealised":
             return absolute_excess(output, first, second) / float(self.scale)
@@ -163,11 +163,11 @@ class DiscreteLaplace(OnGrid):
         """The two-sided geometric law in steps."""
         return discrete_laplace_cdf(self.steps_from(value, at), float(self.scale) / float(self.step))
 
-    def distance(self, first: Value, second: Value, *, at: Value | None = None) -> float:
+    def distance(self, first: Value, second: Value, *, at: Output | None = None) -> float:
         """Sum of absolute differences."""
         return float(np.abs(np.subtract(first, second, dtype=float)).sum()) / float(self.l1_sensitivity)
 
-    def log_ratio(self, first: Value, second: Value, output: Value) -> float:
+    def log_ratio(self, first: Value, second: Value, output: Output) -> float:
         """(|k'|_1 - |k|_1) / scale, in steps k from each rounded centre."""
         near, far = (np.abs(self.steps_between(centre, output)) for centre in (first, second))
         return float(np.sum(far - near)) / (float(self.scale) / float(self.step))
@@ -243,14 +243,14 @@ def discrete_release_cdf(
     return discrete_laplace_cdf(steps, float(scale) * growth / float(grid.step))
 
 
-def absolute_excess(output: Value, first: Value, second: Value) -> float:
+def absolute_excess(output: Output, first: Value, second: Value) -> float:
     """|y - second|_1 - |y - first|_1."""
     near, far = (np.abs(np.subtract(output, centre, dtype=float)) for centre in (first, second))
     return float(np.sum(far - near))
 
 
 def discrete_release_ratio(
-    first: Value, second: Value, output: Value, *, scale: Number, l1_sensitivity: Number
+    first: Value, second: Value, output: Output, *, scale: Number, l1_sensitivity: Number
 ) -> float:
     """The log-ratio of a strict release, whose scale grows by d g as its law's does."""
     if first.dtype == np.int64:

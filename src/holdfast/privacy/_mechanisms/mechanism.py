@@ -42,7 +42,16 @@ def _is_value(value: object) -> bool:
 
 
 Value = Annotated[Any, Kind(_is_value, "finite numbers in an array, or a risk", secret=True)]
-"""What a mechanism is given, and what it gives: numbers, or a risk that draws or minimises."""
+"""What a mechanism is given: numbers, or a risk that draws or minimises."""
+
+
+def _is_output(value: object) -> bool:
+    number = isinstance(value, int | float | np.number) and not isinstance(value, bool | np.bool_)
+    return _is_value(value) or (number and bool(np.isfinite(value)))  # type: ignore[arg-type]
+
+
+Output = Annotated[Any, Kind(_is_output, "a finite number or an array of them", secret=True)]
+"""What a mechanism gives: numbers in an array, or one number of a selection."""
 
 
 @checked
@@ -112,14 +121,14 @@ class Mechanism(metaclass=FixedNumbers):
         """
 
     @abstractmethod
-    def distance(self, first: Value, second: Value, *, at: Value | None = None) -> float:
+    def distance(self, first: Value, second: Value, *, at: Output | None = None) -> float:
         """How far apart two values are, in the norm and in units of the declared sensitivity: 1 is the bound.
 
         `at` is a release, for values that are functions and are compared where it lies; others do not need it.
         """
 
     @abstractmethod
-    def log_ratio(self, first: Value, second: Value, output: Value) -> float:
+    def log_ratio(self, first: Value, second: Value, output: Output) -> float:
         """ln of how much likelier the whole release `output` is for the first value than for the second.
 
         By the declared law, as `cdf` is. Where a sample was drawn, it is the ratio given the sample.
@@ -130,7 +139,7 @@ class Mechanism(metaclass=FixedNumbers):
         """Whether the numbers of a release are drawn independently of each other; then `cdf` speaks of each of them."""
         return False
 
-    def centre(self, value: Value, output: Value) -> Any:
+    def centre(self, value: Value, output: Output) -> Any:
         """The array around which a release of the value was drawn: what `cdf` takes in its place."""
         return value
 
@@ -279,7 +288,7 @@ class OnGrid(Mechanism):
             np.floor(steps + np.abs(steps) * 2.0**-50) - nearest_steps(value, self.step).flat[0]
         )
 
-    def steps_between(self, value: Value, output: Value) -> NDArray[np.float64]:
+    def steps_between(self, value: Value, output: Output) -> NDArray[np.float64]:
         """How many steps each number of a release lies from its rounded centre."""
         return np.asarray(
             np.rint(np.asarray(output) / float(self.step)) - nearest_steps(value, self.step), dtype=np.float64

@@ -23,7 +23,7 @@ from holdfast.privacy._curves.curve import PrivacyCurve, PureDP
 from holdfast.privacy._curves.objective import ObjectiveCurve
 from holdfast.privacy._mechanisms.gaussian import Gaussian
 from holdfast.privacy._mechanisms.laplace import laplace_cdf
-from holdfast.privacy._mechanisms.mechanism import Mechanism, Value, euclidean, vector
+from holdfast.privacy._mechanisms.mechanism import Mechanism, Output, Value, euclidean, vector
 from holdfast.privacy._mechanisms.vector_laplace import VectorLaplace, gamma_norm_cdf
 from holdfast.privacy._rounding import Grid, Number, as_written, root_above, round_up
 
@@ -127,7 +127,7 @@ class _Perturbed(Mechanism):
         size = float(self.lipschitz)
         return np.array([-size if self._records == 2 else 0.0]), np.array([size])
 
-    def distance(self, first: Value, second: Value, *, at: Value | None = None) -> float:
+    def distance(self, first: Value, second: Value, *, at: Output | None = None) -> float:
         """Between sums of gradients, in units of what one record changes; or between determinants, if that is more.
 
         Objectives are compared at a released point, which `at` gives; arrays are as far apart everywhere.
@@ -142,7 +142,7 @@ class _Perturbed(Mechanism):
         turned = one.log_determinant(place, penalty=penalty) - two.log_determinant(place, penalty=penalty)
         return max(gradients, abs(turned) / self.log_determinants)
 
-    def log_ratio(self, first: Value, second: Value, output: Value) -> float:
+    def log_ratio(self, first: Value, second: Value, output: Output) -> float:
         """b = -(gradient + penalty w) <-> w is a bijection: the law of b at both, and the determinants (section 4).
 
         As if the noise on the minimiser were part of b, of which it is about a thousandth.
@@ -153,7 +153,7 @@ class _Perturbed(Mechanism):
         turned = one.log_determinant(place, penalty=penalty) - two.log_determinant(place, penalty=penalty)
         return self.linear_log_ratio(near, far) + turned
 
-    def centre(self, value: Value, output: Value) -> Floats:
+    def centre(self, value: Value, output: Output) -> Floats:
         """-gradient at the release: for losses with this gradient everywhere, b is what it is for these."""
         return -_objective(value).gradient(np.asarray(output, dtype=np.float64))
 
@@ -373,7 +373,7 @@ class PureObjectivePerturbation(_Perturbed):
         spread = float(self.scale) * float(self._factor(first.size))
         return float(np.sum(np.abs(second) - np.abs(first))) / spread
 
-    def distance(self, first: Value, second: Value, *, at: Value | None = None) -> float:
+    def distance(self, first: Value, second: Value, *, at: Output | None = None) -> float:
         """In the L1 norm too, where that is what is bounded."""
         apart = super().distance(first, second, at=at)
         if self.l1_factor is None:

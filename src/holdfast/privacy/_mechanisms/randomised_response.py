@@ -16,7 +16,7 @@ from holdfast.noise._source import Source
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._curves.curve import PrivacyCurve, PureDP
 from holdfast.privacy._curves.finite_curve import FinitePair
-from holdfast.privacy._mechanisms.mechanism import Mechanism, Value, index_cdf
+from holdfast.privacy._mechanisms.mechanism import Mechanism, Output, Value, index_cdf
 from holdfast.privacy._rounding import Number, as_written, is_whole, round_up
 
 
@@ -125,11 +125,11 @@ class RandomisedResponse(Mechanism):
         odds[int(value.flat[0])] = math.exp(self.epsilon)
         return index_cdf(odds, at)
 
-    def distance(self, first: Value, second: Value, *, at: Value | None = None) -> float:
+    def distance(self, first: Value, second: Value, *, at: Output | None = None) -> float:
         """The number of changed answers."""
         return float(np.count_nonzero(np.not_equal(first, second)))
 
-    def log_ratio(self, first: Value, second: Value, output: Value) -> float:
+    def log_ratio(self, first: Value, second: Value, output: Output) -> float:
         """epsilon for each answer that tells the first code, less epsilon for each that tells the second."""
         told = np.count_nonzero(np.equal(output, first)) - np.count_nonzero(np.equal(output, second))
         return float(self.epsilon) * float(told)

@@ -22,7 +22,7 @@ from holdfast.noise._source import Source
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._curves.curve import PureDP
 from holdfast.privacy._curves.finite_curve import BoundedRange
-from holdfast.privacy._mechanisms.mechanism import Mechanism, Value, index_cdf
+from holdfast.privacy._mechanisms.mechanism import Mechanism, Output, Value, index_cdf
 from holdfast.privacy._rounding import Grid, Number, as_written, is_whole
 
 
@@ -100,7 +100,7 @@ class Selection(Mechanism):
         odds = values * float(self.epsilon) / (reach if self.monotone else 2.0 * reach)
         return np.asarray(odds - odds.max())
 
-    def distance(self, first: Value, second: Value, *, at: Value | None = None) -> float:
+    def distance(self, first: Value, second: Value, *, at: Output | None = None) -> float:
         """The largest change of a score over the sensitivity.
 
         Of monotone scores that move both ways, the changes up and down together: the law sees differences of scores

@@ -24,7 +24,7 @@ from holdfast.privacy._curves.renyi import RenyiDP
 from holdfast.privacy._curves.subsampled import SubsampledGaussianCurve
 from holdfast.privacy._mechanisms.gaussian import Gaussian
 from holdfast.privacy._mechanisms.laplace import Laplace
-from holdfast.privacy._mechanisms.mechanism import Mechanism, Value
+from holdfast.privacy._mechanisms.mechanism import Mechanism, Output, Value
 from holdfast.privacy._rounding import Number, as_written, round_up
 
 
@@ -70,11 +70,11 @@ class SampledGaussian(Mechanism):
         """As of the Gaussian."""
         return True
 
-    def distance(self, first: Value, second: Value, *, at: Value | None = None) -> float:
+    def distance(self, first: Value, second: Value, *, at: Output | None = None) -> float:
         """As the Gaussian, given that the unit was sampled."""
         return self._noise.distance(first, second)
 
-    def log_ratio(self, first: Value, second: Value, output: Value) -> float:
+    def log_ratio(self, first: Value, second: Value, output: Output) -> float:
         """As the Gaussian, on values computed from one sample."""
         return self._noise.log_ratio(first, second, output)
 
@@ -191,11 +191,11 @@ class SubsampledPure(Mechanism):
         """As of the base."""
         return self.base.independent_coordinates
 
-    def distance(self, first: Value, second: Value, *, at: Value | None = None) -> float:
+    def distance(self, first: Value, second: Value, *, at: Output | None = None) -> float:
         """As the base, given that the unit was sampled."""
         return self.base.distance(first, second, at=at)
 
-    def log_ratio(self, first: Value, second: Value, output: Value) -> float:
+    def log_ratio(self, first: Value, second: Value, output: Output) -> float:
         """As the base, on values computed from one sample."""
         return self.base.log_ratio(first, second, output)
 

@@ -21,7 +21,7 @@ from holdfast.privacy._mechanisms.laplace import (
     laplace_cdf,
     placed,
 )
-from holdfast.privacy._mechanisms.mechanism import Mechanism, Value, euclidean
+from holdfast.privacy._mechanisms.mechanism import Mechanism, Output, Value, euclidean
 from holdfast.privacy._rounding import Number, as_written, root_above
 
 
@@ -90,11 +90,11 @@ class VectorLaplace(Mechanism):
         l1 = root_above(value.size) * as_written(self.l2_sensitivity)
         return discrete_release_cdf(value, at, scale=l1 / as_written(self.epsilon), l1_sensitivity=l1)
 
-    def distance(self, first: Value, second: Value, *, at: Value | None = None) -> float:
+    def distance(self, first: Value, second: Value, *, at: Output | None = None) -> float:
         """Euclidean."""
         return euclidean(first, second) / float(self.l2_sensitivity)
 
-    def log_ratio(self, first: Value, second: Value, output: Value) -> float:
+    def log_ratio(self, first: Value, second: Value, output: Output) -> float:
         """epsilon (|y - second|_2 - |y - first|_2) / sensitivity, or that of the strict stand-in."""
         if self.arithmetic == "idealised":
             spread = float(self.l2_sensitivity) / float(self.epsilon)
