@@ -270,8 +270,10 @@ def _labelled(evidence: Evidence, named: bool) -> str | None:
     if named and evidence.share > 0.005:
         return "its name says so"
     tokens = [re.search(r"[0-9]", word) is not None and re.search(r"\s", word) is None for word in probe]
+    few = evidence.found >= MOST_ROWS_EACH * distinct
     if (
         not many
+        or few
         or sum(tokens) < 0.9 * len(probe)
         or sum(_CLOCK.fullmatch(word) is not None for word in probe) > 0.5 * len(probe)
     ):
@@ -293,12 +295,16 @@ def _labelled(evidence: Evidence, named: bool) -> str | None:
 def _codes(evidence: Evidence, words: list[str], markers: list[str]) -> Guess | None:
     """Codes of a known system, of one length, or by their name; a few words among them are levels like any other."""
     numerals = evidence.read >= evidence.found
-    if (numerals and not evidence.whole) or not 2 <= evidence.distinct <= MOST_CODES or evidence.target:
+    if not 2 <= evidence.distinct <= MOST_CODES or evidence.target:
         return None
     probe = evidence.probe
     named = says_code(evidence.name)
     padded = zeros_in_front(probe)
     known = code_form(evidence)
+    # Of the systems, only codes of illnesses are written with a point, as numbers are.
+    pointed = evidence.kind is Kind.text and known is not None and not says_measure(evidence.name)
+    if numerals and not evidence.whole and not pointed:
+        return None
     if known is None and (evidence.share > MOST_NEW or (numerals and not (named or padded))):
         return None
     length = None if serial(probe) and not named else code_length(probe)
