@@ -233,10 +233,11 @@ class Categorical:
     cell. Without it, such a value counts as the **last** category. `null` names where a missing value goes,
     in the same way; without it, it goes where other values go.
 
-    Whole numbers and truth values match the categories `"1"`, `"2"`, ... and `"true"`, `"false"`;
-    dates match `"2024-01-31"`. `trim` ignores blanks around a text, `fold` the case of its letters. `aliases` are other
-    texts for a category, `nulls` texts that mean a missing value. `ordered` says that they are listed in their order,
-    and `dtype` how synthetic values are stored: an Arrow type, or `"dictionary"` for a categorical.
+    Whole numbers and truth values match the categories `"1"`, `"2"`, ... and `"true"`, `"false"`; where all categories
+    are such, texts of a file that write them otherwise, `1.0` and `True`, match them as well. Dates match
+    `"2024-01-31"`. `trim` ignores blanks around a text, `fold` the case of its letters. `aliases` are other texts for a
+    category, `nulls` texts that mean a missing value. `ordered` says that they are listed in their order, and `dtype`
+    how synthetic values are stored: an Arrow type, or `"dictionary"` for a categorical.
 
     >>> Categorical("sex", ["F", "M"]).cells
     2
@@ -306,8 +307,12 @@ class Categorical:
 
     @cached_property
     def spellings(self) -> dict[str, int]:
-        """Every text that stands for something, as it is compared, and its cell."""
-        return {self.spelled(text): self.null_code if code < 0 else code for text, code in self.meanings()}
+        """Every text that stands for something, as it is compared, and its cell; other writings of numbers, too."""
+        found = {self.spelled(text): self.null_code if code < 0 else code for text, code in self.meanings()}
+        if type(self) is Categorical:  # the numerals of a hierarchy are codes
+            for writing, category in other_writings(self.listed):
+                found.setdefault(self.spelled(writing), found[self.spelled(category)])
+        return found
 
     @property
     def listed(self) -> tuple[str, ...]:
@@ -406,6 +411,17 @@ def typed_labels(labels: Sequence[str]) -> tuple[str | int | bool, ...]:
     if set(labels) == {"true", "false"}:
         return tuple(label == "true" for label in labels)
     return tuple(labels)
+
+
+def other_writings(listed: Sequence[str]) -> list[tuple[str, str]]:
+    """How programs write the same values into a text file, where all categories are whole numbers or truth values.
+
+    >>> other_writings(["0", "1"]), other_writings(["1", "x"]), other_writings(["false", "true"])[:2]
+    ([('0.0', '0'), ('1.0', '1')], [], [('False', 'false'), ('FALSE', 'false')])
+    """
+    if set(listed) == {"true", "false"}:
+        return [(writing, text) for text in listed for writing in (text.title(), text.upper())]
+    return [(f"{text}.0", text) for text in listed] if all(map(_WHOLE.fullmatch, listed)) else []
 
 
 def _category_text(category: object) -> str:
