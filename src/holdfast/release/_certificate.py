@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from holdfast._arguments import checked
+from holdfast._arguments import checked, stored_fields
 from holdfast.errors import FormatError, require
 from holdfast.privacy._wording import bound_text, confidence_text
 
@@ -103,6 +103,7 @@ class Certificate:
     @classmethod
     def from_json(cls, data: Any) -> Certificate:
         """The certificate that `to_json` wrote; `FormatError` for anything else."""
+        data = stored_fields("certificate", data)
         try:
             return cls(
                 name=data["name"],

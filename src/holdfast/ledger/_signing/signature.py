@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from holdfast._arguments import checked, require_place
+from holdfast._arguments import checked, require_place, stored_fields
 from holdfast._extras import optional
 from holdfast.errors import FormatError, LedgerError, ParameterError
 from holdfast.ledger._entry import LedgerEntry, canonical
@@ -87,6 +87,7 @@ class Signature:
     @classmethod
     def from_json(cls, data: Any) -> Signature:
         """The signature that `to_json` wrote; `FormatError` for anything else."""
+        data = stored_fields("signature", data)
         try:
             if data["format"] != SIGNATURE_FORMAT or data["about"] not in get_args(About):
                 raise FormatError(f"not a signature of the format {SIGNATURE_FORMAT}")
@@ -169,6 +170,7 @@ class SignedHead:
     @classmethod
     def from_json(cls, data: Any) -> SignedHead:
         """The signed head that `to_json` wrote."""
+        data = stored_fields("signed head", data)
         try:
             if data["format"] != FORMAT:
                 raise FormatError(f"not a signed head of the format {FORMAT}")
