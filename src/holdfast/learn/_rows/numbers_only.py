@@ -41,7 +41,9 @@ def numbers_only(*data: Any) -> Iterator[None]:
         yield
     except TypeError:
         for part in data:
-            if isinstance(part, Mapping):
+            if isinstance(part, Mapping) and not hasattr(
+                part, "tocsr"
+            ):  # one kind of sparse matrix is a dict
                 raise _no_rows(part) from None
         raise
     except (ValueError, OverflowError) as error:
@@ -106,7 +108,7 @@ def _refuse_no_rows(data: Any) -> None:
         "dtypes",
         "columns",
     )
-    frame = not isinstance(data, Table) and any(hasattr(data, form) for form in forms)
+    frame = not isinstance(data, Table) and any(getattr(data, form, None) is not None for form in forms)
     sized = not isinstance(data, Table) and hasattr(data, "__len__") and hasattr(data, "__getitem__")
     if not known and not frame and not sized:
         raise _no_rows(data)

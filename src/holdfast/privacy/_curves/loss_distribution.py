@@ -83,6 +83,7 @@ class LossDistribution(PrivacyCurve):
     @classmethod
     def laplace(cls, ratio: float, *, spacing: float, lower: bool = False) -> LossDistribution:
         """Laplace noise, with ratio = l1 sensitivity / scale."""
+        require(0 < ratio < math.inf, "ratio", ratio, "> 0 and finite")
         return cls.of(LaplacePair(float(ratio)), spacing=spacing, lower=lower)
 
     @property

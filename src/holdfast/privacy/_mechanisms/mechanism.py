@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
@@ -46,8 +47,9 @@ Value = Annotated[Any, Kind(_is_value, "finite numbers in an array, or a risk", 
 
 
 def _is_output(value: object) -> bool:
-    number = isinstance(value, int | float | np.number) and not isinstance(value, bool | np.bool_)
-    return _is_value(value) or (number and bool(np.isfinite(value)))  # type: ignore[arg-type]
+    if isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool):
+        return math.isfinite(value)
+    return _is_value(value)
 
 
 Output = Annotated[Any, Kind(_is_output, "a finite number or an array of them", secret=True)]
