@@ -498,7 +498,7 @@ def test_a_large_count_is_no_marker_and_an_answer_is() -> None:
     drafted = draft_of(rows).schema
     assert isinstance(drafted["siblings"], Numeric)
     assert (drafted["siblings"].nulls, drafted["siblings"].high) == ((), 8.0)
-    assert isinstance(drafted["answer"], Categorical) or drafted["answer"].nulls == (9.0,)  # type: ignore[attr-defined]
+    assert isinstance(drafted["answer"], Categorical) or drafted["answer"].nulls == (9.0,)
 
 
 def test_labels_in_letters_that_look_like_digits_are_texts() -> None:

@@ -148,7 +148,7 @@ def test_the_command_says_what_the_function_says(tmp_path: Path) -> None:
     SCHEMA.save(tmp_path / "s.toml")
     asked = ["recommend", str(tmp_path / "s.toml"), "--target", "ill", "--rows", "1000"]
     expected = recommend(SCHEMA, target="ill", epsilon=1.0, rows=1_000)
-    assert CliRunner().invoke(app, asked).output.rstrip() == expected.summary()
+    assert CliRunner().invoke(app, asked).stdout.rstrip() == expected.summary()
     told = json.loads(CliRunner().invoke(app, [*asked, "--json"]).output)
     assert told["estimator"] == expected.estimator
     assert len(told["alike"]) == len(expected.alike)
