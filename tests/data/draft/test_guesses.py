@@ -523,3 +523,12 @@ def test_illnesses_with_points_and_postcodes_of_letters_are_codes() -> None:
     assert isinstance(drafted["diagnosi"], Hierarchy)
     assert isinstance(drafted["postcode"], Hierarchy)
     assert type(drafted["measure"]) is Numeric
+
+
+@given(st.lists(st.integers(-(10**18), 10**18), min_size=1, max_size=6), st.integers(1, 40))
+@settings(max_examples=40)
+def test_large_whole_numbers_are_drafted_as_something(values: list[int], times: int) -> None:
+    """Whatever their size, and however few: the draft is a schema that is read back, as numbers and as texts."""
+    for column in (values * times, [str(value) for value in values * times]):
+        draft = draft_of({"n": column, "x": list(range(len(column)))})
+        assert Schema.from_dict(draft.schema.to_dict()) == draft.schema

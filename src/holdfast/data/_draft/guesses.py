@@ -423,6 +423,7 @@ def _numbers(evidence: Evidence, markers: list[str], special: NDArray[np.bool_])
     low, high = (float(values[0]), float(values[-1])) if len(values) else (0.0, 1.0)
     low, high = (low, high) if low < high else (low, low + max(1.0, abs(low)))
     low, high = max(low, -1e300), min(high, 1e300)
+    whole = whole and max(-low, high) <= 2.0**50
     integer = bool(whole) and math.floor(low) == low and math.floor(high) == high
     options: dict[str, Any] = {"nulls": [*nulls, *markers]} if nulls or markers else {}
     options |= {"written_as": evidence.written_as} if evidence.written_as is not None else {}
