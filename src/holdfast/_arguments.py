@@ -311,6 +311,7 @@ _SCALARS: dict[Any, Kind] = {
     ),
     types.NoneType: Kind(lambda value: value is None, "None"),
 }
+_SCALARS[Path] = _SCALARS[os.PathLike]
 _PATH = Kind(lambda value: isinstance(value, str) and "\0" not in value, "a path")
 _DATA = frozenset(
     {"ndarray", "Batch", "Records", "Table", "Examples", "ReleasedRows", "CodedRow", "ReleasedRow"}

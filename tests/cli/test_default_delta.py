@@ -60,3 +60,17 @@ def test_a_limit_for_many_people_has_a_smaller_delta(folder: Path) -> None:
         assert opened.dataset("people").limit.epsilon(1e-8) == pytest.approx(1.0)
     with pytest.warns(UserWarning, match="protects nobody"):
         run(folder, "ledger", "init", "@w.db", "--dataset", "people", "--epsilon", "100", "--delta", "0.5")
+
+
+@pytest.mark.parametrize(("rows", "delta"), [(3_000, "1e-06"), (2_000_000, "1e-08")])
+@pytest.mark.parametrize("named", [False, True])
+def test_forecasts_have_the_delta_of_what_they_forecast(
+    folder: Path, rows: int, delta: str, named: bool
+) -> None:
+    more = ("--delta", "1e-7") if named else ()
+    for asked in (("plan", "--columns", "9"), ("recommend", "@people.toml", "--target", "sex")):
+        said = run(folder, *asked, "--rows", str(rows), *more)
+        assert said.exit_code == 0, said.output
+        assert (f"delta is {delta}, which --delta changes" in said.output) != named
+        quiet = run(folder, *asked, "--rows", str(rows), *more, "--json")
+        assert "which --delta changes" not in quiet.output

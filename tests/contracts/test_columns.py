@@ -24,6 +24,8 @@ WRITTEN: tuple[Numeric | Categorical, ...] = (
         "a", ["no", "Yes"], aliases={"Y": "Yes"}, trim=True, fold=True, nulls=["?", ""], ordered=True
     ),
     Categorical("a", [1, 2], aliases={"3": "2"}, nulls=[-9], null="none"),
+    Categorical("a", [True, False], null="false"),
+    Categorical("a", [7, -2], other="7"),
     DateTime("a", "2023-12-25", "2024-02-29", nulls=["2024-02-02"]),
     DateTime("a", "1900", "2024", unit="year", null="category"),
     DateTime("a", "2024-01-01 06:00", "2024-03-01", unit="hour", bins="week", null="2024-02-01"),

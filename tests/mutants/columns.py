@@ -9,6 +9,29 @@ DRAFT = "tests/data/draft/test_guesses.py::"
 
 FAULTS: tuple[Fault, ...] = (
     Fault(
+        name="written otherwise: numerals of a file are those of its declaration alone",
+        target="data:Categorical.spellings",
+        old="found.setdefault(self.spelled(writing), found[self.spelled(category)])",
+        new="pass",
+        tests=(
+            "tests/learn/estimators/test_label_types.py::test_classes_are_found_however_a_program_writes_them",
+        ),
+    ),
+    Fault(
+        name="written otherwise: a table's rows are asked about where a matrix was fitted",
+        target="learn:PrivateLinearEstimator._scores",
+        old="given_matrix(self, X) if self._of_a_matrix else X",
+        new="X",
+        tests=("tests/learn/estimators/test_web_rows.py::test_what_is_no_number_is_refused_as_in_the_fit",),
+    ),
+    Fault(
+        name="written otherwise: any European letter is Western",
+        target="data:_in_an_alphabet",
+        old="if not letters or _misplaced(text) >= _FEW_MISPLACED:\n        return False",
+        new="return bool(letters)",
+        tests=("tests/data/draft/test_written_files.py::test_the_letters_of_a_language_tell_its_encoding",),
+    ),
+    Fault(
         name="columns: the 30th of February is a day in SQL",
         target="data:Dialect.moment",
         old="{day} <= ({length})",

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from holdfast._cli.default_delta import usual_delta
 from holdfast._cli.paths import FUNCTION, READ, REPLACED, Command
 
 
@@ -26,7 +27,7 @@ from holdfast._cli.paths import FUNCTION, READ, REPLACED, Command
 @click.option("--label", help="The column of labels; without it the function gets rows only.")
 @click.option("--classes", nargs=2, help="The two labels, in order.")
 @click.option("--epsilon", type=float, required=True, help="The claim.")
-@click.option("--delta", type=float, default=0.0, show_default=True, help="The claim.")
+@click.option("--delta", type=float, help="The claim; default: 1e-6, and 0 for pure privacy.")
 @click.option("--adjacency", type=click.Choice(["replace", "add_remove"]), required=True, help="The claim.")
 @click.option(
     "--kind",
@@ -61,7 +62,7 @@ def audit(
     label: str | None,
     classes: tuple[str, str] | None,
     epsilon: float,
-    delta: float,
+    delta: float | None,
     adjacency: str,
     kind: Any,
     bound: Any,
@@ -95,6 +96,7 @@ def audit(
     from holdfast.data._engines.files import read_arrays
     from holdfast.privacy._curves.curve import ApproxDP
 
+    delta = usual_delta(delta, None, said=not as_json)
     claim = ApproxDP(epsilon, delta)
     settings: dict[str, Any] = {
         "bound": bound,

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast._cli.declared_schema import UNIT, declared_schema
+from holdfast._cli.declared_schema import UNIT, declared_schema, say_drafted_class
+from holdfast._cli.default_delta import FORECAST_DELTA, usual_delta
 from holdfast._cli.paths import READ, SOURCE, WRITTEN, Command
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     multiple=True,
     help="Where methods are tried (at 1 by default); several draw a curve.",
 )
-@click.option("--delta", type=float, default=1e-6, show_default=True, help="At which methods are tried.")
+@FORECAST_DELTA
 @click.option("--fits", type=int, default=3, show_default=True, help="Seeded fits per method and epsilon.")
 @click.option(
     "--accuracy", type=float, help="Which epsilon does this accuracy need? Tries several; of a number, R2."
@@ -56,7 +57,7 @@ def compare(
     target: str | None,
     methods: str | None,
     epsilons: tuple[str, ...],
-    delta: float,
+    delta: float | None,
     fits: int,
     accuracy: float | None,
     data_are_public: bool,
@@ -99,10 +100,18 @@ def compare(
             fits=fits,
             accuracy=accuracy,
             data_are_public=data_are_public,
+            said=not as_json,
         )
     else:
         found = _methods(
-            data, schema_file, target, methods, epsilon=tried[0] if tried else 1.0, delta=delta, fits=fits
+            data,
+            schema_file,
+            target,
+            methods,
+            epsilon=tried[0] if tried else 1.0,
+            delta=delta,
+            fits=fits,
+            said=not as_json,
         )
     if output is not None:
         write_atomically(output, found.html().encode())
@@ -133,11 +142,12 @@ def _numbers(texts: tuple[str, ...]) -> list[float]:
 
 
 def _methods(
-    data: str, schema_file: Path | None, target: str | None, methods: str | None, **told: Any
+    data: str, schema_file: Path | None, target: str | None, methods: str | None, *, said: bool, **told: Any
 ) -> Comparison:
     from holdfast.dossier._comparison import compare_methods
 
     columns, schema, column, chosen = _read(data, schema_file, target, methods)
+    told["delta"] = usual_delta(told["delta"], _count(columns), said=said)
     return compare_methods(columns, schema, target=column, methods=chosen, **told)
 
 
@@ -148,13 +158,20 @@ def _epsilons(
     methods: str,
     *,
     epsilons: list[float],
+    said: bool,
     **told: Any,
 ) -> EpsilonComparison:
     from holdfast.dossier._comparison.epsilons import EPSILONS, compare_epsilons
 
     columns, schema, column, chosen = _read(data, schema_file, target, methods)
     tried = epsilons or list(EPSILONS)
+    told["delta"] = usual_delta(told["delta"], _count(columns), said=said)
     return compare_epsilons(columns, schema, target=column, methods=chosen, epsilons=tried, **told)
+
+
+def _count(columns: Any) -> int:
+    """How many rows there are: whoever compares on their own table may know."""
+    return len(columns[next(iter(columns))])
 
 
 def _read(
@@ -174,6 +191,7 @@ def _read(
     schema = declared_schema(schema_file)
     if target not in schema.names:
         raise ParameterError(f"target must be a column of the schema, got target={target!r}")
+    say_drafted_class(schema, target)
     chosen = [name.strip() for name in methods.split(",") if name.strip()]
     rows = rows_of_source(data, name="data", csv=schema.csv, numbers=number_names(schema))
     return read_columns(rows, schema, name="data"), schema, target, chosen

@@ -18,6 +18,23 @@ DELTA = click.option(
     "ledger; 0 for pure privacy.",
 )
 
+FORECAST_DELTA = click.option(
+    "--delta",
+    type=float,
+    help="The promise's delta; default: 1e-6, or less where more than 100,000 rows are public; 0 for pure privacy.",
+)
+
+
+def usual_delta(delta: float | None, rows: int | None, *, said: bool = True) -> float:
+    """The delta that was given, else the usual one for that public number of rows, which is said."""
+    if delta is not None:
+        return delta
+    from holdfast.privacy._account.request import default_delta, limit_of
+
+    if said:
+        click.echo(said_default(limit_of(1.0, None, count=rows)), err=True)
+    return default_delta(rows)
+
 
 def fitting_delta(delta: float | None, ledger: Path | None, dataset: str | None) -> float | None:
     """The delta that was given, else one that fits the dataset's limit; None for the usual one, where that fits."""

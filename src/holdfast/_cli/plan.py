@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast._cli.declared_schema import UNIT, declared_schema
+from holdfast._cli.default_delta import FORECAST_DELTA, usual_delta
 from holdfast._cli.paths import READ, Command
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ EPSILONS = (0.05, 0.1, 0.5, 1.0, 4.0)
 @click.option(
     "--epsilon", "epsilons", type=float, multiple=True, help="Predict at this epsilon (repeatable)."
 )
-@click.option("--delta", type=float, default=1e-6, show_default=True, help="0 for pure privacy.")
+@FORECAST_DELTA
 @click.option(
     "--adjacency",
     type=click.Choice(["replace", "zero_out", "add_remove"]),
@@ -60,7 +61,7 @@ def plan(
     rows: int | None,
     columns: int | None,
     epsilons: tuple[float, ...],
-    delta: float,
+    delta: float | None,
     adjacency: str,
     row_norm: float,
     accuracy: float | None,
@@ -86,6 +87,7 @@ def plan(
       holdfast plan --synth --schema census.toml --rows 32561 --delta 1e-9
     """
     chosen = epsilons or EPSILONS
+    delta = usual_delta(delta, rows, said=not as_json)
     found: Any
     if synth:
         found, lines = _synthesis(schema_file, rows, epsilons=chosen, delta=delta, adjacency=adjacency)

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from holdfast._cli.declared_schema import UNIT, declared_schema
+from holdfast._cli.default_delta import FORECAST_DELTA, usual_delta
 from holdfast._cli.paths import READ, Command
 
 
@@ -18,7 +19,7 @@ from holdfast._cli.paths import READ, Command
 @click.option("--target", required=True, help="The column to predict.")
 @click.option("--rows", type=int, required=True, help="Records in the table, a public number.")
 @click.option("--epsilon", type=float, default=1.0, show_default=True, help="The budget.")
-@click.option("--delta", type=float, default=1e-6, show_default=True, help="0 for pure privacy.")
+@FORECAST_DELTA
 @click.option("--rarest", type=float, help="The share of the rarest of two classes, if that is known.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 def recommend(
@@ -26,7 +27,7 @@ def recommend(
     target: str,
     rows: int,
     epsilon: float,
-    delta: float,
+    delta: float | None,
     rarest: float | None,
     as_json: bool,
 ) -> None:
@@ -41,6 +42,7 @@ def recommend(
     """
     from holdfast.learn import recommend as ask
 
+    delta = usual_delta(delta, rows, said=not as_json)
     found = ask(
         declared_schema(schema_file), target=target, epsilon=epsilon, delta=delta, rows=rows, rarest=rarest
     )

@@ -44,7 +44,7 @@ class Records:
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", np.asarray(self.labels))
         shape = getattr(self.features, "shape", None)
-        if shape is None:
+        if not shape:
             raise ParameterError(
                 f"X must be an array, data frame or table, got {type(self.features).__name__}"
             )

@@ -13,7 +13,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from holdfast._arguments import checked
+from holdfast._arguments import checked, require_number
 from holdfast._arrays import Floats
 from holdfast._extras import optional
 from holdfast.errors import require
@@ -38,6 +38,11 @@ class Rate(float):
     low: float
     high: float
     confidence: float
+
+    def __new__(cls, value: float) -> Self:
+        """The number alone; `of` gives it its limits."""
+        require_number("value", value)
+        return super().__new__(cls, value)
 
     @classmethod
     def of(cls, successes: int, trials: int, *, confidence: float = 0.95) -> Self:

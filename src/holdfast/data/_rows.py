@@ -14,7 +14,7 @@ No value can make it raise. This is the meaning of a schema; SQL engines compute
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
@@ -443,12 +443,14 @@ def column_names(source: Any) -> list[Any]:
     """The names of the columns of a frame, an Arrow table or a mapping."""
     if isinstance(source, Mapping):
         return list(source)
-    if not hasattr(source, "column_names") and not hasattr(source, "columns"):
+    names = getattr(source, "column_names", None)
+    names = getattr(source, "columns", None) if names is None else names
+    if not isinstance(names, Iterable) or isinstance(names, str):
         raise DataError(
             f"rows must be a data frame, an Arrow table or a dict of columns, got {type_of(source)}; name the columns "
             "of an array as dict(zip(names, array.T))"
         )
-    return list(source.column_names) if hasattr(source, "column_names") else list(source.columns)
+    return list(names)
 
 
 def _column(source: Any, name: str) -> Any:

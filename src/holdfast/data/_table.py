@@ -203,6 +203,7 @@ class Table(ABC):
 
     def sums(self, statistic: Statistic, *, rows: int = CHUNK_ROWS) -> NDArray[np.float64]:
         """The sum of a statistic over all rows, a chunk at a time (see `holdfast.data._statistics`)."""
+        require(callable(statistic), "statistic", type(statistic).__name__, "a Statistic, which sums a batch")
         total = np.zeros(statistic.shape)
         for batch in self.batches(statistic.columns, order=Order.irrelevant(), rows=rows):
             total += statistic(batch)

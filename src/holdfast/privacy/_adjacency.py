@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from holdfast._arguments import checked
 from holdfast.errors import AdjacencyError, ParameterError, require
@@ -37,17 +38,18 @@ class Adjacency(Enum):
     add_remove = "add_remove"
 
     @classmethod
+    def _missing_(cls, value: object) -> Any:
+        names = ", ".join(member.value for member in cls)
+        got = f", got adjacency={value!r}" if isinstance(value, str) else f", got {type(value).__name__}"
+        raise ParameterError(f"adjacency must be one of {names}{got}")
+
+    @classmethod
     def of(cls, value: Adjacency | str) -> Adjacency:
         """The adjacency of that name.
 
         >>> Adjacency.of("zero_out")
         <Adjacency.zero_out: 'zero_out'>
         """
-        if isinstance(value, Adjacency):
-            return value
-        names = [member.value for member in cls]
-        if value not in names:
-            raise ParameterError(f"adjacency must be one of {', '.join(names)}, got adjacency={value!r}")
         return cls(value)
 
     @property

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._arguments import require_format
+from holdfast._arguments import require_format, require_place
 from holdfast.data._irreplaceable import require_replaceable
 from holdfast.errors import FormatError, ParameterError
 from holdfast.release._tables import is_table, table_bytes, table_of
@@ -341,6 +341,7 @@ def whole(path: Path) -> Iterator[Path]:
 
     Nothing takes the place of a ledger or a private key.
     """
+    require_place("path", path)
     require_replaceable(path)
     temporary = beside(path)
     try:

@@ -188,7 +188,8 @@ class Synthesizer(ReleasedTable):
         if self.key is not None:
             about = self._digest(data, method, workload, certified)
             job = ResumableAccount.of(account, self.key, about=about)
-        require_something_left(job, least=LEAST)
+        # A limit that never was larger is warned of as useless, and no remainder.
+        require_something_left(job, least=min(LEAST, 0.5 * job.promised.delta(0.0)))
         work, check = self._shares(job)
         said = synthesis_prospects(
             task, method, work, check, units=data.public_units, confidence=self.confidence

@@ -15,11 +15,14 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from holdfast._cli.app import app
 from holdfast.data import Categorical, DateTime, Hierarchy, Identifier, Numeric, Schema, open_table
 from holdfast.data._draft import Draft, draft_of
 from holdfast.data._draft.check import INTERNAL, check_table
+from holdfast.data._draft.codes import levels_of
 from holdfast.data._schema import UnconfirmedUnit
 from holdfast.errors import DataError, ParameterError
 from holdfast.synth import Synthesizer
@@ -466,3 +469,66 @@ def test_a_server_declares_types_and_orders() -> None:
     assert draft.schema.identifiers == ("who",)
     assert "left out: 'cash' is stored as money, which no kind of column reads" in draft.reasons[""]
     assert not check_table(server.url("typed"), draft.schema).findings
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.integers(0, 99_999), min_size=2, max_size=40, unique=True),
+    st.sets(st.integers(1, 4), min_size=1, max_size=4),
+)
+def test_levels_of_codes_that_lost_their_zeros_nest(numbers: list[int], asked: set[int]) -> None:
+    """However many digits codes have, and however many levels are asked for: a hierarchy, whose steps are prefixes."""
+    words = sorted(map(str, numbers))
+    levels = levels_of(words, sorted(asked, reverse=True))
+    if levels:
+        column = Hierarchy("code", words, coarser=levels)
+        width = max(map(len, words))
+        for names in column.steps[1:]:
+            for word, name in zip(words, names, strict=True):
+                assert word.zfill(width).startswith(name.rstrip("*")) or word.startswith(name.rstrip("*"))
+
+
+def test_a_large_count_is_no_marker_and_an_answer_is() -> None:
+    """Brothers and sisters from 0 on, fewer of each, and an 8; answers from 1 on, and an 8 or 9."""
+    random = np.random.default_rng(8)
+    rows: dict[str, Any] = {
+        "siblings": random.choice([0, 1, 2, 3, 4, 5, 8], 2_000, p=[0.68, 0.2, 0.05, 0.03, 0.02, 0.01, 0.01]),
+        "answer": random.choice([1, 2, 3, 4, 9], 2_000, p=[0.2, 0.3, 0.3, 0.18, 0.02]),
+    }
+    drafted = draft_of(rows).schema
+    assert isinstance(drafted["siblings"], Numeric)
+    assert (drafted["siblings"].nulls, drafted["siblings"].high) == ((), 8.0)
+    assert isinstance(drafted["answer"], Categorical) or drafted["answer"].nulls == (9.0,)
+
+
+def test_labels_in_letters_that_look_like_digits_are_texts() -> None:
+    drafted = draft_of({"place": ["²a", "①b", "٣c", "4d"] * 9}).schema["place"]
+    assert isinstance(drafted, Categorical)
+    assert set(drafted.listed) == {"²a", "①b", "٣c", "4d"}
+
+
+def test_illnesses_with_points_and_postcodes_of_letters_are_codes() -> None:
+    random = np.random.default_rng(4)
+    rows = {
+        "diagnosi": random.choice(
+            [f"{k}.{d}" for k in range(140, 900, 9) for d in (0, 1, 9)], 3_000
+        ).tolist(),
+        "postcode": random.choice(
+            [f"{a}{b} {c}XB" for a in ("SW", "M", "LS") for b in range(1, 20, 2) for c in (1, 4, 7)],
+            3_000,
+        ).tolist(),
+        "measure": random.choice([f"{k}.5" for k in range(300)], 3_000).tolist(),
+    }
+    drafted = draft_of(rows).schema
+    assert isinstance(drafted["diagnosi"], Hierarchy)
+    assert isinstance(drafted["postcode"], Hierarchy)
+    assert type(drafted["measure"]) is Numeric
+
+
+@given(st.lists(st.integers(-(10**18), 10**18), min_size=1, max_size=6), st.integers(1, 40))
+@settings(max_examples=40)
+def test_large_whole_numbers_are_drafted_as_something(values: list[int], times: int) -> None:
+    """Whatever their size, and however few: the draft is a schema that is read back, as numbers and as texts."""
+    for column in (values * times, [str(value) for value in values * times]):
+        draft = draft_of({"n": column, "x": list(range(len(column)))})
+        assert Schema.from_dict(draft.schema.to_dict()) == draft.schema

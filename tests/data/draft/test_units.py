@@ -239,6 +239,28 @@ def test_values_that_were_given_out_are_candidates_by_themselves() -> None:
     assert "# no features, because they are identifiers: who" in draft.to_toml()
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_an_identifier_that_repeats_is_asked_about(seed: int) -> None:
+    """Whatever its letters and its name: what tells rows or people apart and comes back may be a person."""
+    coins = random.Random(seed)
+    letters, digits = "ABCDEFGHIJKLMNOPRSTUVZ", "0123456789"
+    shape = "".join(coins.choice("LDD") for _ in range(coins.randint(8, 16))) + "LD"
+    people = ["".join(coins.choice(letters if kind == "L" else digits) for kind in shape) for _ in range(400)]
+    name = coins.choice(["codice_fiscale", "kod", "who_is_it", "rc"])
+    draft = draft_of({name: [coins.choice(people) for _ in range(700)], "x": list(range(700))})
+    assert draft.schema.identifiers
+    assert name in [candidate.name for candidate in draft.candidates]
+    assert isinstance(draft.schema.unit, UnconfirmedUnit)
+
+
+def test_things_of_which_there_are_few_are_categories() -> None:
+    """A branch that thousands of rows come back to tells nobody apart."""
+    coins = random.Random(1)
+    places = [f"B{k:03d}" for k in range(250)]
+    drafted = draft_of({"place": [coins.choice(places) for _ in range(60_000)]}).schema
+    assert drafted.identifiers == ()
+
+
 # Every door.
 
 

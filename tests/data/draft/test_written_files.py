@@ -166,3 +166,39 @@ def test_names_that_are_none() -> None:
     """An index column without a name is left out, and said; the rest is read."""
     assert draft_schema({"": [1, 2, 3], "x": [1.5, 2.5, 3.5]}).names == ("x",)
     assert "left out: '' a column without a name" in " ".join(draft_of({"": [1, 2], "x": [1, 2]}).reasons[""])
+
+
+LANGUAGES = {
+    "pl": ("cp1250 iso8859-2", "łódź śląsk gdańsk kraków świętokrzyskie żółć"),
+    "cs": ("cp1250 iso8859-2", "plzeň zlín děčín třebíč žďár ústí ostříž kůň"),
+    "hu": ("cp1250 iso8859-2", "győr pécs szűz kőszeg műút körút útőr"),
+    "ro": ("cp1250 iso8859-2", "iaşi bucureşti târgu constanţa gălăţi"),
+    "hr": ("cp1250 iso8859-2", "šibenik čakovec đakovo požega ćuk"),
+    "tr": (
+        "cp1254 iso8859-9",
+        "diyarbak\u0131r muğla eskişehir çank\u0131r\u0131 şişli \u0131ğd\u0131r",
+    ),
+    "de": ("cp1252 iso8859-1", "köln münchen weiß gräfelfing"),
+    "fr": ("cp1252 iso8859-1", "besançon nîmes orléans évian forêt"),
+    "es": ("cp1252 iso8859-1", "málaga logroño córdoba ¿qué ¿cómo"),
+    "pt": ("cp1252 iso8859-1", "são joão braga évora avô português opções"),
+    "da": ("cp1252 iso8859-1", "tromsø ålesund århus nærum"),
+    "mixed": ("cp1252 iso8859-1", "köln besançon málaga tromsø são ålesund 5m² 20°c ½kg"),
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_letters_of_a_language_tell_its_encoding(language: str, tmp_path: Path) -> None:
+    """Words drawn from one language, in capitals or not: what is drafted are the words that were written."""
+    encodings, listed = LANGUAGES[language]
+    draws = np.random.default_rng(sum(map(ord, language)))
+    for encoding in encodings.split():
+        words = [word.title() if draws.random() < 0.3 else word for word in listed.split()]
+        town = draws.choice(words, 300)
+        path = tmp_path / "f.csv"
+        path.write_bytes(
+            ("town,n\n" + "".join(f"{one},{k}\n" for k, one in enumerate(town))).encode(encoding)
+        )
+        drafted = draft_of(str(path)).schema["town"]
+        assert isinstance(drafted, Categorical)
+        assert set(drafted.listed) == set(map(str, town))

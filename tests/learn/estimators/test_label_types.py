@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from holdfast import Categorical, Numeric, PrivateLogisticRegression, Schema, open_table
+from holdfast.data import Hierarchy
 from holdfast.dossier._comparison import compare_methods
 from holdfast.learn import PrivateAdditiveClassifier, load_model
 from holdfast.learn._forecast import rehearse
@@ -59,3 +60,32 @@ def test_accuracy_is_that_of_labels_and_not_of_types(written: Any) -> None:
         one.accuracy > 0.9
         for one in rehearse(columns, schema, target="y", epsilons=[2.0], delta=1e-5, fits=1)
     )
+
+
+@pytest.mark.parametrize("declared", [[0, 1], [True, False], [7, -2], [10, 2, 30]])
+@pytest.mark.parametrize("gone", [0, 40])
+def test_classes_are_found_however_a_program_writes_them(
+    declared: list[Any], gone: int, tmp_path: Path
+) -> None:
+    """pandas writes 1.0 where a value of the column is missing, and True for a truth value."""
+    pd, duckdb = pytest.importorskip("pandas"), pytest.importorskip("duckdb")
+    random = np.random.default_rng(len(declared) + gone)
+    frame = pd.DataFrame({"x": X, "y": np.array(declared)[random.integers(len(declared), size=len(X))]})
+    if gone:
+        frame["y"] = frame["y"].astype("float" if declared[0] is not True else "object")
+        frame.loc[random.choice(len(X), gone, replace=False), "y"] = None
+    frame.to_csv(tmp_path / "f.csv", index=False)
+    frame.to_parquet(tmp_path / "f.parquet")
+    with duckdb.connect(str(tmp_path / "f.db")) as connection:
+        connection.execute(f"CREATE TABLE a AS SELECT * FROM read_csv('{tmp_path}/f.csv', all_varchar=true)")
+    column = Categorical("y", declared, other="(other)", null="(missing)")
+    schema = Schema([Numeric("x", -9, 9), column])
+    expected = [int((frame["y"] == value).sum()) for value in declared] + [0, gone]
+    for source in (frame, tmp_path / "f.csv", tmp_path / "f.parquet", f"duckdb:///{tmp_path}/f.db?table=a"):
+        assert open_table(source, schema).counts([["y"]])[0].tolist() == expected
+
+
+def test_numerals_of_a_hierarchy_are_codes() -> None:
+    assert "250.0" not in Hierarchy("icd", ["250", "251"], coarser=[1]).spellings
+    assert Categorical("y", ["1", "x"]).spellings == {"1": 0, "x": 1}
+    assert Categorical("y", ["1", "0"], aliases={"1.0": "0"}).spellings["1.0"] == 1

@@ -148,8 +148,15 @@ def test_the_command_says_what_the_function_says(tmp_path: Path) -> None:
     SCHEMA.save(tmp_path / "s.toml")
     asked = ["recommend", str(tmp_path / "s.toml"), "--target", "ill", "--rows", "1000"]
     expected = recommend(SCHEMA, target="ill", epsilon=1.0, rows=1_000)
-    assert CliRunner().invoke(app, asked).output.rstrip() == expected.summary()
+    assert CliRunner().invoke(app, asked).stdout.rstrip() == expected.summary()
     told = json.loads(CliRunner().invoke(app, [*asked, "--json"]).output)
     assert told["estimator"] == expected.estimator
     assert len(told["alike"]) == len(expected.alike)
     assert CliRunner().invoke(app, [*asked[:2], "--target", "no", "--rows", "10"]).exit_code == 2
+
+
+@pytest.mark.parametrize("epsilon", [1e-7, 1e-5, 1.0])
+def test_a_budget_that_buys_noise_alone_is_said_first(epsilon: float) -> None:
+    found = recommend(SCHEMA, target="ill", epsilon=epsilon, rows=2_000)
+    assert found.summary().startswith("OF NO USE: its noise hides") == (epsilon < 1)
+    assert bool(found.prospects) == (epsilon < 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -136,3 +137,27 @@ def test_steps_transform_by_name_or_say_that_they_have_none(step: Any) -> None:
         named.transform({"a": 0.1})
     with pytest.raises(DataError, match="2 numbers, in order"):
         clone(step).fit(rows.to_numpy()).transform({"a": 0.1, "b": 0.4})
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("door", ["frame", "array"])
+@pytest.mark.parametrize("stored", [False, True])
+def test_what_is_no_number_is_refused_as_in_the_fit(
+    name: str, door: str, stored: bool, tmp_path: Path
+) -> None:
+    """A matrix has no rule for what is missing; nor are columns taken in another order than they were fitted in."""
+    model = fitted(name, door)
+    if stored:
+        model.release_.save(tmp_path / "m.holdfast")
+        model = load_model(tmp_path / "m.holdfast")
+    rows = frame(4, seed=9)[["age"]].assign(other=0.25)
+    expected = model.predict(rows if door == "frame" else rows.to_numpy())
+    _same(model.predict(rows.to_numpy().tolist()[0]), expected[:1])
+    for wrong in (float("nan"), None, "a text", "7 years"):
+        cells = rows.astype(object)
+        cells.iloc[1, 0] = wrong
+        with pytest.raises(DataError):
+            model.predict(cells if door == "frame" else cells.to_numpy())
+    if door == "frame":
+        with pytest.raises(ValueError, match="feature names"):
+            model.predict(rows[["other", "age"]])

@@ -23,6 +23,9 @@ from holdfast.learn import (
     PrivateRidge,
     load_model,
 )
+from holdfast.learn._estimators.exact import exact_weights
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import HuberHinge, Logistic, OneVsAll, Softmax
 from tests.learn.learn_cases import BOUNDS, QUIET, data_for, declared, every, labelled, rows
 
 pytestmark = QUIET
@@ -146,3 +149,28 @@ def test_several_classes_by_private_frank_wolfe() -> None:
     assert made.coef_.shape == (3, 3)
     assert made.score(x, y) > 0.6
     assert made.method_ == "frank_wolfe"
+
+
+@pytest.mark.parametrize("loss", [Softmax(classes=4), OneVsAll(classes=4, binary=HuberHinge())])
+@pytest.mark.filterwarnings("ignore:Liblinear failed")
+@pytest.mark.parametrize("there", [(0, 1, 2), (1, 3), (2,)])
+def test_a_class_that_no_row_has_is_never_predicted(loss: Any, there: tuple[int, ...]) -> None:
+    """And the scores of the others are those of a fit that never heard of it."""
+    random = np.random.default_rng(len(there))
+    rows = np.column_stack([0.3 * random.normal(size=(400, 3)), np.ones(400)])
+    scores = rows @ random.normal(size=(4, len(there))) * 3 + random.gumbel(size=(400, len(there)))
+    labels = np.array(there)[scores.argmax(axis=1)].astype(float)
+    problem = Problem(loss=loss, dimension=4, penalty=0.01, constant=1.0)
+    found = exact_weights(rows, labels, problem)
+    assert found.shape == (4, 4)
+    assert set((rows @ found.T).argmax(axis=1)) <= set(there)
+    if len(there) > 2 and isinstance(loss, Softmax):
+        fewer = dataclasses.replace(problem, loss=Softmax(classes=len(there)))
+        np.testing.assert_allclose(found[list(there)], exact_weights(rows, labels, fewer), atol=1e-8)
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_of_one_class_alone_the_fit_is_that_class(sign: float) -> None:
+    rows = np.column_stack([np.linspace(0, 1, 9), np.ones(9)])
+    found = exact_weights(rows, np.full(9, sign), Problem(loss=Logistic(), dimension=2, constant=1.0))
+    assert (np.sign(rows @ found) == sign).all()

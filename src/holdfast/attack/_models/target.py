@@ -118,7 +118,7 @@ class Target:
             type(model).__name__,
             "a callable or a module that gives logits",
         )
-        names = tuple(np.asarray(classes).tolist())
+        names = tuple(as_labels("classes", classes).tolist())
         require(
             len(names) >= 2 and len(set(names)) == len(names), "classes", names, "two or more, all different"
         )

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._arguments import checked
+from holdfast._arguments import checked, require_numbers
 from holdfast._arrays import Codes, Floats
 from holdfast.data._schema import Schema
 from holdfast.errors import ParameterError, require
@@ -131,7 +131,7 @@ def _matrix(table: Any) -> Floats:
             f"schema must be given with a {type(table).__name__}: it says how columns are read; only arrays of numbers "
             "go without"
         )
-    matrix = np.asarray(table, dtype=np.float64)
+    matrix = require_numbers("rows", table)
     require(matrix.ndim == 2 and matrix.shape[1] >= 1, "rows", matrix.shape, "a matrix: one line per row")
     require(bool(np.isfinite(matrix).all()), "rows", "...", "finite numbers")
     return matrix

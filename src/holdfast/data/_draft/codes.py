@@ -75,6 +75,16 @@ FORMS = (
     _form("postcodes", "plz postleitzahl postcode post cp cap codepostal postal", r"[0-9]{4,5}", 2, 1),
     _form("postcodes", "郵便番号 postcode zip postal", r"[0-9]{3}-?[0-9]{4}", 3, 1),
     _form("postcodes", "postcode zip postal", r"[A-Z][0-9][A-Z] ?[0-9][A-Z][0-9]", 3, 1),
+    _form("postcodes", "postcode pcode pcd postal zip", r"[A-Z]{1,2}[0-9][0-9A-Z]? ?[0-9][A-Z]{2}", 2),
+    _form("postcodes", "postcode pc4 pc6 zip postal", r"[0-9]{4} ?[A-Z]{2}", 4, 2),
+    _form(
+        "postcodes",
+        "kod kodpocztowy postnummer psc cep cp codigopostal pin pincode zip postal postcode",
+        r"[0-9]{2}-[0-9]{3}|[0-9]{3} [0-9]{2}|[0-9]{4}-[0-9]{3}|[0-9]{5}-?[0-9]{3}|[0-9]{6}",
+        2,
+        1,
+    ),
+    _form("areas of statistics", "lsoa msoa oa lad ward gss", r"[EWSN][0-9]{8}", 3, 1),
 )
 
 
@@ -109,7 +119,7 @@ def code_length(words: Sequence[str]) -> int | None:
     """The length of codes, if all texts are codes of one length with a digit in them."""
     lengths = set()
     for word in words:
-        if not _MIXED.fullmatch(word) or not any(letter.isdigit() for letter in word):
+        if not _MIXED.fullmatch(word) or not re.search(r"[0-9]", word):
             return None
         lengths.add(len(word))
     return lengths.pop() if len(lengths) == 1 else None
@@ -125,13 +135,17 @@ def serial(words: Sequence[str]) -> bool:
     return bool(found) and None not in found and len({match[1] for match in found if match}) == 1
 
 
+def _numeral(word: str) -> bool:
+    return word.isascii() and word.isdigit()
+
+
 def zeros_in_front(words: Sequence[str]) -> bool:
     """Whether numerals are written with zeros in front, as codes are and numbers are not.
 
     >>> zeros_in_front(["01", "12"]), zeros_in_front(["0.5", "0", "12"])
     (True, False)
     """
-    return all(word.isdigit() for word in words) and any(len(word) > 1 and word[0] == "0" for word in words)
+    return all(map(_numeral, words)) and any(len(word) > 1 and word[0] == "0" for word in words)
 
 
 def levels_of(words: Sequence[str], asked: Sequence[int]) -> list[int | Mapping[str, str]]:
@@ -141,30 +155,23 @@ def levels_of(words: Sequence[str], asked: Sequence[int]) -> list[int | Mapping[
 
     >>> levels_of(["10115", "10117", "20095"], (2, 1)), levels_of(["1011", "1012", "20095"], (2,))
     ([2, 1], [{'1011': '01*', '1012': '01*', '20095': '20*'}])
+    >>> levels_of(["110", "111", "2010", "2120"], (3, 2, 1))[1:]
+    [{'011*': '01*', '201*': '20*', '212*': '21*'}, {'01*': '0*', '20*': '2*', '21*': '2*'}]
     """
     width = max(map(len, words))
-    lost = all(word.isdigit() for word in words) and any(len(word) < width for word in words)
+    lost = all(map(_numeral, words)) and any(len(word) < width for word in words)
     full = {word: word.zfill(width) if lost else word for word in words}
     levels: list[int | Mapping[str, str]] = []
     before = len(words)
+    names = {word: word for word in words}
     for most in sorted({one for one in asked if one < width}, reverse=True):
         count = len({word[:most] for word in full.values()})
         if 1 < count < before or (levels and count == before):
             above = {word: f"{whole[:most]}*" for word, whole in full.items()}
-            levels.append(
-                above if lost and not levels else dict(_stepped(levels, full, most)) if lost else most
-            )
-            before = count
+            # A mapping names each step of the level below once.
+            levels.append({names[word]: above[word] for word in words} if lost else most)
+            names, before = above, count
     return levels
-
-
-def _stepped(
-    levels: Sequence[int | Mapping[str, str]], full: Mapping[str, str], most: int
-) -> list[tuple[str, str]]:
-    """The names of a further level, by those of the level below."""
-    below = levels[-1]
-    assert isinstance(below, Mapping)
-    return [(below[word], f"{whole[:most]}*") for word, whole in full.items()]
 
 
 # Whole numbers.
@@ -215,7 +222,10 @@ def _high_markers(values: Floats, times: NDArray[np.int64]) -> NDArray[np.bool_]
         # Where values stop while they are frequent, what follows behind a gap is something else.
         abrupt = bool(times[:-cut][-1] >= 10) or bool(times[-cut:].sum() > times[:-cut][-1])
         if width == 1:
+            # A single 8 behind numbers from 0 on that get rarer is a large count.
+            counted = cut == 1 and below[0] == 0 and bool(times[:-cut][-len(below)] == times.max())
             apart = gap >= 2 and len(below) <= 7 and bool(np.all(steps == 1)) and below[0] <= 1 and abrupt
+            apart = apart and not counted
         elif len(below) <= MOST_BY_SHAPE:
             apart = gap > 3 * float(steps.max()) and gap >= 3
         else:

@@ -40,6 +40,8 @@ MOST_CODES = 10_000
 MOST_ROWS_EACH = 200
 #: Codes come back: of their values no larger a share is there only once.
 MOST_NEW = 0.5
+#: Longer ones than this number people and things more often than kinds of them, and must come back more often.
+LONGEST_CODE, MOST_NEW_OF_LONG = 7, 0.1
 #: So many words among numbers or dates say why there is none.
 _FEW_WORDS = 5
 _CLASSES = 20
@@ -47,6 +49,7 @@ SKEWED_BINS = 12
 _TOKENS = re.compile(
     r"[0-9A-Fa-f]{16,}|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|[^@\s]+@[^@\s]+\.[^@\s]+"
 )
+_POINT_ZERO = re.compile(r"-?(0|[1-9][0-9]*)\.0")
 _CLOCK = re.compile(r"[0-9]{1,2}:[0-9]{2}(:[0-9]{2})?([.,][0-9]+)?( ?[AaPp][Mm])?")
 _ENDS = ("9999-12-31", "9999-01-01", "2999-12-31", "1900-01-01", "1800-01-01", "0001-01-01")
 """Days that stand for none in many systems."""
@@ -270,17 +273,20 @@ def _labelled(evidence: Evidence, named: bool) -> str | None:
     if named and evidence.share > 0.005:
         return "its name says so"
     tokens = [re.search(r"[0-9]", word) is not None and re.search(r"\s", word) is None for word in probe]
+    few = evidence.found >= MOST_ROWS_EACH * distinct
     if (
         not many
+        or few
         or sum(tokens) < 0.9 * len(probe)
         or sum(_CLOCK.fullmatch(word) is not None for word in probe) > 0.5 * len(probe)
     ):
         return None
     # Codes come back; what has a row of its own each time is no code, unless its writing says so.
     known = evidence.share <= 0.9 and code_form(evidence) is not None
-    if known or (
-        evidence.share <= MOST_NEW and not serial(probe) and (code_length(probe) or says_code(evidence.name))
-    ):
+    length = code_length(probe)
+    short = length is not None and (length <= LONGEST_CODE or evidence.share <= MOST_NEW_OF_LONG)
+    named = length is None and says_code(evidence.name)
+    if known or (evidence.share <= MOST_NEW and not serial(probe) and (short or named)):
         return None
     if text_guesses.date_format(evidence) is not None:
         return None
@@ -293,12 +299,16 @@ def _labelled(evidence: Evidence, named: bool) -> str | None:
 def _codes(evidence: Evidence, words: list[str], markers: list[str]) -> Guess | None:
     """Codes of a known system, of one length, or by their name; a few words among them are levels like any other."""
     numerals = evidence.read >= evidence.found
-    if (numerals and not evidence.whole) or not 2 <= evidence.distinct <= MOST_CODES or evidence.target:
+    if not 2 <= evidence.distinct <= MOST_CODES or evidence.target:
         return None
     probe = evidence.probe
     named = says_code(evidence.name)
     padded = zeros_in_front(probe)
     known = code_form(evidence)
+    # Of the systems, only codes of illnesses are written with a point, as numbers are.
+    pointed = evidence.kind is Kind.text and known is not None and not says_measure(evidence.name)
+    if numerals and not evidence.whole and not pointed:
+        return None
     if known is None and (evidence.share > MOST_NEW or (numerals and not (named or padded))):
         return None
     length = None if serial(probe) and not named else code_length(probe)
@@ -413,6 +423,7 @@ def _numbers(evidence: Evidence, markers: list[str], special: NDArray[np.bool_])
     low, high = (float(values[0]), float(values[-1])) if len(values) else (0.0, 1.0)
     low, high = (low, high) if low < high else (low, low + max(1.0, abs(low)))
     low, high = max(low, -1e300), min(high, 1e300)
+    whole = whole and max(-low, high) <= 2.0**50
     integer = bool(whole) and math.floor(low) == low and math.floor(high) == high
     options: dict[str, Any] = {"nulls": [*nulls, *markers]} if nulls or markers else {}
     options |= {"written_as": evidence.written_as} if evidence.written_as is not None else {}
@@ -561,6 +572,9 @@ def _listed(evidence: Evidence, labels: list[str], options: dict[str, Any]) -> G
     elif len(labels) == evidence.distinct or len(labels) <= MOST_CATEGORIES:
         kind = "values" if evidence.kind in NUMBERS else "texts"
         evidence.say(f"categories: all {len(labels)} {kind} that were found")
+    if evidence.kind is Kind.text and labels and all(_POINT_ZERO.fullmatch(label) for label in labels):
+        labels = [label.removesuffix(".0") for label in labels]
+        evidence.say("categories: whole numbers, which the file writes with .0 behind them")
     other, null = _unused("(other)", labels), _unused("(missing)", labels) if evidence.missing else None
     values: list[Any] = [int(label) for label in labels] if evidence.kind in NUMBERS else labels
     if evidence.target and len(labels) >= 2:

@@ -86,16 +86,57 @@ def _encoding(sample: bytes, odd: bytes) -> str:
     if japanese is not None and _neighbours(japanese) > 0.5 and _written_in(japanese, _JAPANESE):
         return "cp932"
     western = _decoded(whole, "cp1252")
-    if western is not None and _neighbours(western) < 0.5:
+    if western is not None and _in_an_alphabet(western, _WESTERN):
+        return "cp1252"
+    for encoding, alphabets in _ALPHABETS:
+        decoded = _decoded(whole, encoding)
+        if decoded is not None and _in_an_alphabet(decoded, alphabets):
+            return encoding
+    if western is not None and _neighbours(western) < 0.5 and _misplaced(western) < _FEW_MISPLACED:
         return "cp1252"
     raise DataError(
-        "a CSV file must be written in UTF-8, UTF-16, Shift-JIS or a Western encoding for a draft to tell which, and "
+        "a CSV file must be written in UTF-8, UTF-16, Shift-JIS or a European encoding for a draft to tell which, and "
         "this one is in none of them; name it (holdfast schema draft --encoding, or encoding= in Python: 'cp1251', "
         "'iso8859-2', 'gbk', 'big5', 'euc_kr'), or convert it to UTF-8, for example by iconv -f NAME -t UTF-8"
     )
 
 
 _JAPANESE = re.compile(r"[\u3000-\u30ff\u4e00-\u9fff\uff01-\uff9f\u2460-\u24ff\u00a5]")
+
+
+#: The letters beyond ASCII of languages, and the encodings that files in them are written in.
+_WESTERN = tuple(
+    "äöüß äöå äöåé àâæçéèêëîïôœùûüÿ áéíñóúü áâãàçéêíóôõúü àáèéìíòóù æøåéòô áéíóúýþæðö ëéïöüèê äöõüšž".split()
+)
+_CENTRAL = tuple("ąćęłńóśźż áčďéěíňóřšťúůýž áäčďéíĺľňóôŕšťúýž áéíóöőúüű ăâîşţșț čćđšž".split())
+_ALPHABETS = (("cp1250", _CENTRAL), ("iso8859-2", _CENTRAL), ("cp1254", ("çğ\u0131öşüâîû\u0307",)))
+#: So large a share of the letters beyond ASCII is in the alphabet of a language, where a file is in that language.
+_COVERED = 0.98
+#: Signs that stand in front of no letter; where they do, they are letters of another encoding.
+_LETTER = r"[^\W\d_]"
+_MISPLACED = re.compile(
+    rf"[\u00b1-\u00b3\u00b6\u00b9](?={_LETTER})|(?<={_LETTER})[\u00a1\u00a5\u00bc-\u00bf](?={_LETTER})"
+)
+_FEW_MISPLACED = 0.02
+
+
+def _misplaced(text: str) -> float:
+    """How many signs stand where a letter would, for each letter beyond ASCII."""
+    return len(_MISPLACED.findall(text)) / max(1, len(_beyond(text)))
+
+
+def _beyond(text: str) -> list[str]:
+    return [letter for letter in text.lower() if not letter.isascii() and letter.isalpha()]
+
+
+def _in_an_alphabet(text: str, alphabets: tuple[str, ...]) -> bool:
+    """Whether nearly all letters of a text are those of one language, and no sign stands for one."""
+    letters = _beyond(text)
+    if not letters or _misplaced(text) >= _FEW_MISPLACED:
+        return False
+    return any(
+        sum(letter in alphabet for letter in letters) >= _COVERED * len(letters) for alphabet in alphabets
+    )
 
 
 def _decoded(sample: bytes, encoding: str) -> str | None:

@@ -147,6 +147,7 @@ def _all_rows(rows: FileRows) -> Any:
     reader = rows.reader(range(len(rows.names)))
     read = list(progress(reader, desc="reading", unit="block"))
     made = pa.Table.from_batches(read, schema=reader.schema).drop_columns([PLACE])
+    pa.default_memory_pool().release_unused()  # of what parsing took
     return made.rename_columns(list(rows.names))
 
 

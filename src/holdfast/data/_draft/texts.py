@@ -130,7 +130,7 @@ def date_format(evidence: Evidence) -> tuple[str, list[str], Floats] | None:
             seconds[(packed < _EARLIEST) | (packed > _LATEST)] = np.nan
         found.append((int(evidence.times[np.isfinite(seconds)].sum()), form, seconds))
     best = max(read for read, _, _ in found)
-    digits = all(word.isdigit() for word in likely)
+    digits = all(word.isascii() and word.isdigit() for word in likely)
     if total == 0 or best < MOST * total or (digits and evidence.distinct < 2):
         return None
     good = [(form, seconds) for read, form, seconds in found if read == best]
@@ -199,11 +199,11 @@ def spellings(words: Mapping[str, int]) -> tuple[list[str], bool, bool, int]:
 def _natural(word: str) -> tuple[list[tuple[bool, int, str]], str]:
     """The order in which people list words: numbers in them by their size, letters of either case together.
 
-    >>> sorted(["10A", "b", "9A", "B", "a"], key=_natural)
-    ['9A', '10A', 'a', 'B', 'b']
+    >>> sorted(["10A", "b", "9A", "B", "a", "²x"], key=_natural)
+    ['9A', '10A', 'a', 'B', 'b', '²x']
     """
-    parts = re.findall(r"[0-9]{1,15}|[^0-9]+", word)
-    return [(not one[0].isdigit(), int(one) if one[0].isdigit() else 0, one.lower()) for one in parts], word
+    parts = re.findall(r"([0-9]{1,15})|([^0-9]+)", word)
+    return [(not digits, int(digits or 0), other.lower()) for digits, other in parts], word
 
 
 def yes_and_no(labels: list[str]) -> tuple[list[str], dict[str, str]] | None:

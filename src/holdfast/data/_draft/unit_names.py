@@ -66,7 +66,7 @@ KNOWN = frozenset(
     pid ppid upid uid pers persid idpers pidp pnr pernum cpsid cpsidp hhid hhidpn idhh idno idnum seqn seqno mrn
     empi ssn sin nino nhi niss insee nir cpf cnpj dni nif nie bsn aadhaar ahv svnr kvnr personnummer personnr
     fodselsnummer cpr pesel tckn email mail username login msisdn imei cookie passport iban enrolid newid masterid
-    pcn mbi hicn acct custno
+    pcn mbi hicn acct custno fiscale nhs curp rut cedula nric mykad aadhar chi
     """.split()
 )
 #: Words beside a mark that make it a number of something else, or a measure.

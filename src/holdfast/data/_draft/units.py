@@ -24,8 +24,7 @@ _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
 FEW_VALUES, FEW_NUMBERS = 20, 200
 """A column of no more values than this names no person, unless it is an identifier: a `household` of 3 or a `meter` of
 12 is a measure."""
-_DRAWN = re.compile(r"[0-9a-fA-F]{16,}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_SERIAL = re.compile(r"[A-Za-z]{0,4}[-_ ]?[0-9]{6,}")
+_GIVEN_OUT = re.compile(r"[A-Za-z]{0,4}[-_ ]?[0-9]{6,}|\S*[0-9@]\S*")
 TRUTH_VALUES = 2
 """A column of no more values, such as an `email` that is yes or no, tells nobody apart."""
 MOST_VALUES = 200
@@ -131,9 +130,9 @@ def _may_identify(column: Column) -> bool:
 
 
 def _given_out(values: Sequence[str]) -> bool:
-    """Whether values look as identifiers do that are drawn or counted up, not as words do."""
+    """Whether values look as identifiers do that are drawn, counted up or made of something, not as words do."""
     looked = [value.strip() for value in values[:MOST_VALUES]]
-    return bool(looked) and all(_DRAWN.fullmatch(value) or _SERIAL.fullmatch(value) for value in looked)
+    return bool(looked) and all(_GIVEN_OUT.fullmatch(value) for value in looked)
 
 
 def as_identifiers(columns: Sequence[Column], candidates: Sequence[UnitCandidate]) -> list[Column]:

@@ -250,8 +250,9 @@ class Numeric:
 class Categorical:
     """One of a declared list of categories, compared as text.
 
-    Whole numbers and truth values match the categories `"1"`, `"2"`, ... and `"true"`, `"false"`; dates match
-    `"2024-01-31"`.
+    Whole numbers and truth values match the categories `"1"`, `"2"`, ... and `"true"`, `"false"`; where all
+    categories are such, texts of a file that write them otherwise, `1.0` and `True`, match them as well.
+    Dates match `"2024-01-31"`.
 
     Parameters
     ----------
@@ -351,8 +352,12 @@ class Categorical:
 
     @cached_property
     def spellings(self) -> dict[str, int]:
-        """Every text that stands for something, as it is compared, and its cell."""
-        return {self.spelled(text): self.null_code if code < 0 else code for text, code in self.meanings()}
+        """Every text that stands for something, as it is compared, and its cell; other writings of numbers, too."""
+        found = {self.spelled(text): self.null_code if code < 0 else code for text, code in self.meanings()}
+        if type(self) is Categorical:  # the numerals of a hierarchy are codes
+            for writing, category in other_writings(self.listed):
+                found.setdefault(self.spelled(writing), found[self.spelled(category)])
+        return found
 
     @property
     def listed(self) -> tuple[str, ...]:
@@ -451,6 +456,17 @@ def typed_labels(labels: Sequence[str]) -> tuple[str | int | bool, ...]:
     if set(labels) == {"true", "false"}:
         return tuple(label == "true" for label in labels)
     return tuple(labels)
+
+
+def other_writings(listed: Sequence[str]) -> list[tuple[str, str]]:
+    """How programs write the same values into a text file, where all categories are whole numbers or truth values.
+
+    >>> other_writings(["0", "1"]), other_writings(["1", "x"]), other_writings(["false", "true"])[:2]
+    ([('0.0', '0'), ('1.0', '1')], [], [('False', 'false'), ('FALSE', 'false')])
+    """
+    if set(listed) == {"true", "false"}:
+        return [(writing, text) for text in listed for writing in (text.title(), text.upper())]
+    return [(f"{text}.0", text) for text in listed] if all(map(_WHOLE.fullmatch, listed)) else []
 
 
 def _category_text(category: object) -> str:

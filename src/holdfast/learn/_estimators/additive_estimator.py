@@ -38,7 +38,7 @@ from holdfast.learn._estimators.rare_classes import RareClass
 from holdfast.learn._parameters import Constraint, check_parameters
 from holdfast.learn._problem.problem import LabelCoding
 from holdfast.learn._rows.counted_rows import CountedRows
-from holdfast.learn._rows.given_matrix import given_matrix
+from holdfast.learn._rows.given_matrix import given_matrix, names_of_matrix
 from holdfast.learn._rows.numbers_only import numbers_only
 from holdfast.learn._rows.payment import PaidFit
 from holdfast.learn._rows.prepare import Bounds, limit_to_spend, require_labels
@@ -340,6 +340,9 @@ class PrivateAdditiveEstimator(PaidFit, BaseEstimator):  # type: ignore[misc]
         made = cls()
         made.n_features_in_ = len(model.columns)
         made._take(model)
+        names = names_of_matrix(model.columns) if model.from_arrays else None
+        if names is not None:
+            made.feature_names_in_ = names
         made.counted_ = CountedRows.of_parameters(release.provenance.parameters, release.guarantee.unit)
         made.release_ = release
         return made

@@ -40,7 +40,7 @@ from holdfast.learn._parameters import Constraint, check_parameters
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.problem import LabelCoding
 from holdfast.learn._rows.counted_rows import CountedRows
-from holdfast.learn._rows.given_matrix import given_matrix
+from holdfast.learn._rows.given_matrix import given_matrix, names_of_matrix
 from holdfast.learn._rows.numbers_only import numbers_only
 from holdfast.learn._rows.payment import PaidFit
 from holdfast.learn._rows.prepare import (
@@ -392,13 +392,21 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
             )
             self.encoder_ = design.encoder(model.row_norm)
 
+    @property
+    def _of_a_matrix(self) -> bool:
+        """Whether the schema is that of declared bounds: that of a table has a target, too."""
+        return self.model_.schema is not None and self.model_.columns == tuple(
+            Schema.from_dict(self.model_.schema).names
+        )
+
     # Using it.
 
     def _scores(self, X: Any) -> Floats:
         """One row of scores per row of X; rows are clipped as they were in training."""
         check_is_fitted(self, "model_")
         if self.encoder_ is not None:
-            rows = self.encoder_.transform(X)
+            # A matrix has no rule for what is missing or no number, a table's schema has.
+            rows = self.encoder_.transform(given_matrix(self, X) if self._of_a_matrix else X)
         else:
             X = given_matrix(self, X, accept_sparse="csr")
             rows = design(X, row_norm=self.model_.row_norm, constant=0.0)
@@ -443,6 +451,9 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
         if model.feature_names is not None and model.columns is None:
             made.feature_names_in_ = np.array(model.feature_names, dtype=object)
         made._take(model)
+        names = names_of_matrix(model.columns) if model.columns is not None and made._of_a_matrix else None
+        if names is not None:
+            made.feature_names_in_ = names
         made.counted_ = CountedRows.of_parameters(release.provenance.parameters, release.guarantee.unit)
         made.release_, made.method_ = release, release.provenance.method
         return made

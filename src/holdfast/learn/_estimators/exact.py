@@ -11,9 +11,13 @@ import numpy as np
 from holdfast._arrays import Floats
 from holdfast.errors import DataError
 from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Softmax
 
 FREE = 30.0
 """How much longer the constant column is for solvers that penalise it: a penalty of a thousandth."""
+
+AWAY = 20.0
+"""Log-odds against a class that does not occur."""
 
 
 def exact_weights(features: Floats, labels: Floats, problem: Problem, *, l1: bool = False) -> Floats:
@@ -31,12 +35,44 @@ def exact_weights(features: Floats, labels: Floats, problem: Problem, *, l1: boo
         features, labels = features[~null], labels[~null]
         problem = dataclasses.replace(problem, penalty=problem.penalty / share)
     if problem.loss.name in _CLASSES and len(np.unique(labels)) < max(2, problem.predictions):
-        raise DataError("the labels lack a class; a comparison with the exact model needs all of them")
+        return _without_some_classes(features, labels, problem, l1=l1)
     if not l1:
         free = _SOLVERS[problem.loss.name](features, labels, problem)
         if float(np.linalg.norm(free * problem.penalised)) <= problem.radius:
             return np.asarray(free, dtype=np.float64)
     return _constrained(features, labels, problem, _project_l1 if l1 else _project_l2)
+
+
+def _without_some_classes(features: Floats, labels: Floats, problem: Problem, *, l1: bool) -> Floats:
+    """The minimiser where no row has some class, as far as there is one: the score of that class is far below.
+
+    A class that is declared and does not occur, such as what stands for all other values, drives its intercept to minus
+    infinity; here it goes `AWAY` below the lowest of the others.
+    """
+    if not len(labels):
+        raise DataError("no row has a class; a comparison with the exact model needs rows that have one")
+    weights = np.zeros((problem.predictions, problem.dimension))
+    present = np.unique(labels)
+    if problem.predictions == 1:
+        away = [AWAY * float(present[0])]
+    elif problem.loss.name == "one_vs_all":
+        loss: Any = problem.loss
+        one = dataclasses.replace(problem, loss=loss.binary)
+        signs = (np.where(labels == code, 1.0, -1.0) for code in range(loss.classes))
+        return np.stack([exact_weights(features, sign, one, l1=l1) for sign in signs])
+    else:
+        there = present.astype(np.int64)
+        if len(there) > 1:
+            fewer = dataclasses.replace(problem, loss=Softmax(classes=len(there)))
+            found = exact_weights(features, np.searchsorted(present, labels).astype(np.float64), fewer, l1=l1)
+            # Two classes may come as one score, which is the difference of theirs.
+            weights[there] = np.stack([-found / 2, found / 2]) if found.ndim == 1 else found
+        lowest = float(weights[there, -1].min()) * problem.constant
+        away = [math.nan if code in there else lowest - AWAY for code in range(problem.predictions)]
+    if problem.has_intercept:
+        shown = np.array(away) / problem.constant
+        weights[:, -1] = np.where(np.isnan(shown), weights[:, -1], shown)
+    return np.asarray(weights[0] if problem.predictions == 1 else weights)
 
 
 def _logistic(features: Floats, labels: Floats, problem: Problem) -> Floats:

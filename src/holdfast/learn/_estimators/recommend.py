@@ -27,6 +27,7 @@ from holdfast.learn._estimators.rare_classes import RareClass
 from holdfast.learn._rows.counted_rows import CountedRows
 from holdfast.privacy._account.request import default_delta, limit_of
 from holdfast.release import Release
+from holdfast.release._usefulness import Prospect, influence
 
 FILE = Path(__file__).with_name("recommend_panel.json")
 NEAR = 8.0
@@ -109,6 +110,8 @@ class Recommendation:
     alike: tuple[PanelTry, ...]
     near: bool
     """Whether the tables shown are alike, or only the nearest that were tried."""
+    prospects: tuple[Prospect, ...] = ()
+    """Why nothing released within this budget can be of use, where rows and budget say so."""
 
     @property
     def kept(self) -> tuple[float, float] | None:
@@ -120,7 +123,8 @@ class Recommendation:
 
     def summary(self) -> str:
         """A few lines for a reader."""
-        head = [f"{self.estimator}: {self.why}"]
+        head = [f"OF NO USE: {prospect.sentence()}" for prospect in self.prospects]
+        head.append(f"{self.estimator}: {self.why}")
         if self.kept is not None:
             low, high = self.kept
             head.append(
@@ -152,7 +156,8 @@ def recommend(
 
     `rows` is a public number; a `Table` whose neighbours have the same number of rows brings its own. `rarest` is the
     share of the rarest of two classes, as far as it is known without looking: shapes are learnt from few records then,
-    and below a share of 2 %, or few records times share times epsilon, their probabilities cannot be trusted.
+    and below a share of 2 %, or few records times share times epsilon, their probabilities cannot be trusted. Where
+    noise would hide as many rows as there are, the summary begins with OF NO USE.
 
     >>> schema = Schema([Numeric("age", 0, 100), Categorical("sex", ["F", "M"]), Categorical("ill", ["no", "yes"])])
     >>> recommend(schema, target="ill", epsilon=1.0, rows=1_000).estimator
@@ -185,7 +190,16 @@ def recommend(
     task = "classes" if isinstance(column, Categorical) else "number"
     alike, near = _alike(task, rows, features, epsilon)
     linear, additive = LINEAR[task], ADDITIVE[task]
-    told = {"rows": rows, "features": features, "epsilon": epsilon, "alike": alike, "near": near}
+    unit = schema.confirmed_unit
+    hopeless = influence(limit_of(epsilon, delta), rows, noun=unit.noun)
+    told = {
+        "rows": rows,
+        "features": features,
+        "epsilon": epsilon,
+        "alike": alike,
+        "near": near,
+        "prospects": (hopeless,) if hopeless.useless else (),
+    }
     if delta == 0:
         return Recommendation(estimator=linear, why="additive models need delta > 0", **told)  # type: ignore[arg-type]
     if cells > MANY_CELLS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ def given_matrix(estimator: Any, X: Any, *, accept_sparse: str | bool = False) -
 
     with numbers_only(X):
         if not is_named(X):
+            if isinstance(X, list | tuple) and len(X) > 0 and not any(map(np.ndim, X)):
+                X = [X]  # one row
             return validate_data(estimator, X, accept_sparse=accept_sparse, dtype=np.float64, reset=False)
         names = getattr(estimator, "feature_names_in_", None)
         if names is None:
@@ -30,6 +33,16 @@ def given_matrix(estimator: Any, X: Any, *, accept_sparse: str | bool = False) -
         columns = given_columns(X, list(names))
         matrix = np.column_stack([np.asarray(columns[name], dtype=object) for name in names])
         return check_array(matrix, dtype=np.float64)
+
+
+def names_of_matrix(columns: Sequence[str]) -> NDArray[Any] | None:
+    """The names of a frame, as scikit-learn keeps them, of a model whose columns are these; None for an array's.
+
+    >>> names_of_matrix(["age", "bmi"]), names_of_matrix(["x0", "x1"])
+    (array(['age', 'bmi'], dtype=object), None)
+    """
+    named = list(columns) != [f"x{place}" for place in range(len(columns))]
+    return np.array(list(columns), dtype=object) if named else None
 
 
 def given_scores(X: Any, columns: int) -> NDArray[np.float64]:

@@ -7,12 +7,15 @@ a missing value recommends an imputer, which reads the rows and pays for nothing
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from holdfast._arguments import type_of
+from holdfast.data._table import Table
 from holdfast.errors import DataError
 
 DATED = ("date", "time", "period", "duration", "interval")
@@ -32,9 +35,17 @@ MISSING = (
 def numbers_only(*data: Any) -> Iterator[None]:
     """Refuse dates in `data`; within, errors about texts and missing values show no cell and recommend no leak."""
     for part in data:
+        _refuse_no_rows(part)
         _refuse_dates(part)
     try:
         yield
+    except TypeError:
+        for part in data:
+            if isinstance(part, Mapping) and not hasattr(
+                part, "tocsr"
+            ):  # one kind of sparse matrix is a dict
+                raise _no_rows(part) from None
+        raise
     except (ValueError, OverflowError) as error:
         said = str(error)
         if isinstance(error, OverflowError) or "could not convert" in said:
@@ -83,6 +94,31 @@ def _is_dated_type(kind: Any) -> bool:
     if isinstance(kind, np.dtype):
         return kind.kind in "Mm"
     return str(kind).lower().startswith(DATED)
+
+
+def _refuse_no_rows(data: Any) -> None:
+    """What neither is an array, nor a frame, nor nested lists; a single number or text is met by scikit-learn."""
+    known = data is None or isinstance(data, list | tuple | str | bytes | Real)
+    forms = (
+        "__array__",
+        "__array_interface__",
+        "__dataframe__",
+        "__arrow_c_stream__",
+        "tocsr",
+        "dtypes",
+        "columns",
+    )
+    frame = not isinstance(data, Table) and any(getattr(data, form, None) is not None for form in forms)
+    sized = not isinstance(data, Table) and hasattr(data, "__len__") and hasattr(data, "__getitem__")
+    if not known and not frame and not sized:
+        raise _no_rows(data)
+
+
+def _no_rows(data: Any) -> DataError:
+    return DataError(
+        f"rows and targets must be arrays, data frames or nested lists, got {type_of(data)}; of a Table, give the rows "
+        "that it was opened from"
+    )
 
 
 def _refuse_dates(data: Any) -> None:

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from holdfast.privacy._losses.dominating_pair import DominatingPair
 
 
+MOST_EXPONENT = 700.0
+"""e to the power of more than this is no double."""
 LEAST_DELTA = math.ulp(0.0)
 """What an underflowing delta is rounded up to."""
 
@@ -462,7 +464,14 @@ class ApproxDP(PrivacyCurve):
         epsilon, delta = round_up(self.epsilon_bound), round_up(self.delta_bound)
         if delta == 0:
             return ApproxDP(size * as_written(self.epsilon_bound), 0.0)
-        factor = size if epsilon == 0 else math.expm1(size * epsilon) / math.expm1(epsilon)
+        largest = size * epsilon > MOST_EXPONENT
+        factor = (
+            size
+            if epsilon == 0
+            else math.inf
+            if largest
+            else math.expm1(size * epsilon) / math.expm1(epsilon)
+        )
         grown = delta * factor * (1 + 1e-12)
         require(grown < 1, "size", size, f"small enough that the group's delta ({grown:.3g}) stays below 1")
         return ApproxDP(size * as_written(self.epsilon_bound), grown)

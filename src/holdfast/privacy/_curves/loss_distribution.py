@@ -115,6 +115,7 @@ class LossDistribution(PrivacyCurve):
 
         Rounded down for the `lower` twin.
         """
+        require(0 < ratio < math.inf, "ratio", ratio, "> 0 and finite")
         return cls.of(LaplacePair(float(ratio)), spacing=spacing, lower=lower)
 
     @property

@@ -189,8 +189,8 @@ def _around(base: LearnerSetting, *, varied: bool) -> Iterator[LearnerSetting]:
     yield from (one for one in _helped(base) if one.options != base.options and one.works())
     if base.method.centres:
         centred = changed(base, problem=changed(base.problem, constant=CONSTANT))
-        tried = (centred,) if base.problem.penalty == PENALTY else (centred, _penalised(centred, PENALTY))
-        yield from (one for one in tried if one.works())
+        centred_ones = {setting.name: setting for setting in (centred, _penalised(centred, PENALTY))}
+        yield from (setting for setting in centred_ones.values() if setting.works())
     if base.problem.penalty > 0:
         # Weights are next to nothing, so that bounds on residuals and slopes are what one row alone can do.
         yield from (one for one in (_penalised(base, STRONG),) if one.works())

@@ -38,7 +38,7 @@ from holdfast.data._schema import Categorical, CsvFormat, DateTime, Hierarchy, I
 from holdfast.data._schema.kinds import Column
 from holdfast.data._schema.spelling import BLANKS
 from holdfast.data._table import Table
-from holdfast.errors import AssumptionWarning, DataError, ParameterError, require
+from holdfast.errors import AssumptionWarning, DataError, HoldfastError, ParameterError, require
 
 Codes = NDArray[np.int32]
 MOST_ROWS = 100_000
@@ -285,11 +285,13 @@ def _as_stored(source: Any, schema: Schema, name: str) -> Iterator[tuple[dict[st
         held = source.column_names if hasattr(source, "column_names") else list(source)
         _require_columns(names, held, name)
         columns = arrow_columns(source, names)
-    except (TypeError, AttributeError) as error:
+    except HoldfastError:
+        raise
+    except (TypeError, AttributeError, ValueError):
         raise ParameterError(
             f"{name} must be a file, a data frame, an Arrow table, a mapping of arrays or a Table, got "
             f"{type(source).__name__}"
-        ) from error
+        ) from None
     yield dict(columns), len(columns[names[0]])
 
 
