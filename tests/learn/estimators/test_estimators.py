@@ -322,7 +322,7 @@ def test_a_learner_is_a_method_as_well_as_its_name() -> None:
     fitted = clone(classifier(method=own)).fit(x, y)
     assert fitted.method_ == "mine"
     said = "the method 'mine' is not registered: that it is private is the claim of its author"
-    assert said in fitted.release_.guarantee.assumptions
+    assert said in [one.text for one in fitted.release_.guarantee.assumptions]
     assert not any("not registered" in one.text for one in by_object.release_.guarantee.assumptions)
     with pytest.raises(ParameterError, match="got method='mine'"):
         classifier(method=own, classes=[0, 1, 2]).fit(x, y)
