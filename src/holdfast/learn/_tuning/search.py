@@ -145,7 +145,6 @@ class PrivateSearch(PaidFit, MetaEstimatorMixin, BaseEstimator):  # type: ignore
         """Search on rows X and labels y, or on a holdfast `Table` and the name of its target column."""
         check_settings(self)
         settings = self._settings()
-        self._chosen_by = self._chosen_alone(X) if account is None else ()
         if account is not None:
             account = self._share_of(account, X)
         if self._fits_whole(settings):
@@ -159,6 +158,7 @@ class PrivateSearch(PaidFit, MetaEstimatorMixin, BaseEstimator):  # type: ignore
         trainers = [_Trainer(model=model, prepared=prepared, idealised=[]) for model in models]
         methods, score = [trainer.decide(prepared, limit)[0] for trainer in trainers], _score(models[0])
         require_small_delta(limit if account is None else account.limit, count)
+        self._chosen_by = self._chosen_alone(X) if account is None else ()
         search = self._rehearsed(_candidates(trainers, settings), score)
         if account is None:
             account = self._open(limit, methods, prepared, search)
@@ -244,6 +244,7 @@ class PrivateSearch(PaidFit, MetaEstimatorMixin, BaseEstimator):  # type: ignore
         count = rows.examples.public_count
         limit = limit_of(self.epsilon, self.delta, count=count) if account is None else account.limit
         require_small_delta(limit, count)
+        self._chosen_by = self._chosen_alone(X) if account is None else ()
         for assumption in rows.read:
             warn(assumption.text, AssumptionWarning)
         candidates = [rows.candidate(setting, epsilon=self.epsilon, delta=self.delta) for setting in settings]
