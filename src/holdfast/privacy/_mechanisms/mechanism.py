@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
@@ -46,9 +45,13 @@ Value = Annotated[Any, Kind(_is_value, "finite numbers in an array, or a risk", 
 """What a mechanism is given: numbers, or a risk that draws or minimises."""
 
 
-def _is_output(value: object) -> bool:
+LARGEST_OUTPUT = 1e300
+"""Larger numbers come from no mechanism, and whole ones are no doubles."""
+
+
+def _is_output(value: Any) -> bool:
     if isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool):
-        return math.isfinite(value)
+        return bool(abs(value) <= LARGEST_OUTPUT)
     return _is_value(value)
 
 
