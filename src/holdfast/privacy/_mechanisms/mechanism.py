@@ -6,7 +6,6 @@ sensitivity.
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -48,9 +47,14 @@ Value = Annotated[Any, Kind(_is_value, "finite numbers in an array, or a risk", 
 """What a mechanism is given: numbers, or a risk that draws or minimises."""
 
 
-def _is_output(value: object) -> bool:
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    return whole or (isinstance(value, float | np.floating) and math.isfinite(value)) or _is_value(value)
+LARGEST_OUTPUT = 1e300
+"""Larger numbers come from no mechanism, and whole ones are no doubles."""
+
+
+def _is_output(value: Any) -> bool:
+    if isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool):
+        return bool(abs(value) <= LARGEST_OUTPUT)
+    return _is_value(value)
 
 
 Output = Annotated[Any, Kind(_is_output, "a finite number or an array of them", secret=True)]
