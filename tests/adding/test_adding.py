@@ -1,4 +1,4 @@
-"""A learner, a synthesiser, an engine, a column kind: each is two files, its own and that of its registry.
+"""A learner, a synthesiser, an attack, an engine, a column kind: each is two files, its own and that of its registry.
 
 In a copy of the tree each is added as somebody would add it. Before `make lists` every check that fails names that
 command; after it none fails, and no file was touched by hand but the two.
@@ -21,6 +21,12 @@ TOYS = (
         entry="COLUMNS_ONLY",
         behind="    adaptive.METHOD,",
     ),
+    Toy(
+        name="margin",
+        package="holdfast.attack._attacks",
+        entry="MARGIN",
+        behind="    metric_based.MODIFIED_ENTROPY,",
+    ),
     Toy(name="feather_files", package="holdfast.data._engines", entry="FEATHER", behind="ENGINES = ("),
     Toy(
         name="weekday",
@@ -30,12 +36,13 @@ TOYS = (
         registry="kinds",
     ),
 )
-METHODS = ("one_sum", "columns_only")
+METHODS = ("one_sum", "columns_only", "margin")
 NAMED = " or ".join(METHODS)
 LISTS = (
     "tests/docs/test_docs.py",
     "tests/docs/test_architecture.py",
     "tests/docs/test_public_names.py",
+    "tests/contracts/test_attacks.py",
     "tests/refute/test_broken.py",
     "tests/learn/test_choice.py",
     "tests/synth/test_choice.py",
