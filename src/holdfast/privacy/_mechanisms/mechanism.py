@@ -53,7 +53,8 @@ LARGEST_OUTPUT = 1e300
 
 def _is_output(value: Any) -> bool:
     if isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool):
-        return bool(abs(value) <= LARGEST_OUTPUT)
+        size: Any = abs(value)
+        return bool(size <= LARGEST_OUTPUT)
     return _is_value(value)
 
 
