@@ -49,9 +49,10 @@ LARGEST_OUTPUT = 1e300
 """Larger numbers come from no mechanism, and whole ones are no doubles."""
 
 
-def _is_output(value: Any) -> bool:
+def _is_output(value: object) -> bool:
     if isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool):
-        return bool(abs(value) <= LARGEST_OUTPUT)
+        number: Any = value
+        return bool(abs(number) <= LARGEST_OUTPUT)
     return _is_value(value)
 
 
