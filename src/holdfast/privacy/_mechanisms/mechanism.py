@@ -51,7 +51,7 @@ LARGEST_OUTPUT = 1e300
 """Larger numbers come from no mechanism, and whole ones are no doubles."""
 
 
-def _is_output(value: Any) -> bool:
+def _is_output(value: object) -> bool:
     if isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool):
         size: Any = abs(value)
         return bool(size <= LARGEST_OUTPUT)
