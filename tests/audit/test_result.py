@@ -219,4 +219,4 @@ def test_a_stored_audit_says_what_rows_went_in() -> None:
     with pytest.raises(FormatError):
         AuditResult.from_json(stored | {"rows": "mine"})
     with pytest.raises(FormatError):
-        AuditResult.from_json(stored | {"design": {}})
+        AuditResult.from_json(stored | {"basis": {}})

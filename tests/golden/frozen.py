@@ -101,7 +101,7 @@ def write(prefix: str) -> None:
 def write_new() -> None:
     """Store the facts of now that have no stored one; none that is stored is touched."""
     known = stored()
-    for part in PARTS:
+    for part in LAWS:
         known[part] = computed(part) | known[part]
     _store(known)
 

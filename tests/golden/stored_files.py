@@ -85,7 +85,6 @@ data = "rows.npy"
 rows = "generated"
 claim = "model"
 canaries = 60
-rows = "generated"
 output = "audit.json"
 
 [[step]]

@@ -231,7 +231,7 @@ class AuditResult:
             "planted": self.planted,
             "scores": dict(self.scores),
             "rows": self.rows,
-            "design": None if self.basis is None else self.basis.to_json(),
+            "basis": None if self.basis is None else self.basis.to_json(),
         }
 
     @classmethod
@@ -239,7 +239,7 @@ class AuditResult:
         """The result that `to_json` wrote; `FormatError` for anything else."""
         data = require_fields("audit", data, list(cls.__dataclass_fields__))
         try:
-            basis = data["design"]
+            basis = data["basis"]
             return cls(
                 finding=finding_from_json(data["finding"]),
                 delta=float(data["delta"]),
