@@ -14,6 +14,7 @@ SOURCES = ROOT / "src" / "holdfast"
 
 #: Folders of tests that mirror no folder of the package.
 OTHERS = {
+    "adding": "toys that are added to a copy of the tree",
     "benchmarks": "what benchmarks compute",
     "contracts": "one suite for all methods, mechanisms, attacks or engines",
     "docs": "pages, examples and the site",

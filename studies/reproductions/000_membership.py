@@ -370,7 +370,7 @@ def page(families: Mapping[str, Sequence[Found]], wrong: Sequence[str], seconds:
     )
     for name, title, rule, words in parts:
         found = families[name]
-        lines += [f"## {title}", "", f"![](../../docs/figures/seed_{name}.svg)", ""]
+        lines += [f"## {title}", "", f"![](../../../docs/figures/seed_{name}.svg)", ""]
         lines += [
             f"Accuracy of the attack in percent, threshold: {rule}.",
             "",

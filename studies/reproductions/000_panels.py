@@ -247,7 +247,7 @@ def page(
         "",
         "## Figures 1.1 to 1.3: the privacy loss",
         "",
-        "![](../../docs/figures/seed_privacy_loss.svg)",
+        "![](../../../docs/figures/seed_privacy_loss.svg)",
         "",
     ]
     lines += ["| ε, Gaussian with μ = 1 | 1 | 2 | 3 |", "|---|---:|---:|---:|"]
@@ -255,7 +255,7 @@ def page(
     lines += ["| the least δ of (ε, δ) | " + " | ".join(f"{least:.4f}" for _, _, least in seen) + " |"]
     lines += ["", loss_words(seen, largest), ""]
     lines += ["## Figures 4.1, 4.3 and 4.5, right-hand panels: loss, bound and distance", ""]
-    lines += ["![](../../docs/figures/seed_losses.svg)", ""]
+    lines += ["![](../../../docs/figures/seed_losses.svg)", ""]
     for title, values in right.items():
         lines += [f"### {title[0].upper()}{title[1:]}", "", *table("ε", EPSILONS, values, digits=4), ""]
     lines += [bound_words(right), "", "## Figures 4.2, 4.4 and 4.13 to 4.15: logarithmic fits", ""]
@@ -269,7 +269,7 @@ def page(
         "",
         "## Figure 4.9: the lines",
         "",
-        "![](../../docs/figures/seed_lines.svg)",
+        "![](../../../docs/figures/seed_lines.svg)",
         "",
     ]
     lines += ["| model | degrees from the line without privacy | classified rightly |", "|---|---:|---:|"]

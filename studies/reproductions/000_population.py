@@ -373,7 +373,7 @@ def page(
     lines = ["# Micali 2022, sections 5.6 and 5.7: synthetic data for a population", ""]
     lines += [stamp("000_population", SEED, seconds), "", HEAD.format(seeds=seeds), ""]
     lines += [
-        "![](../../docs/figures/population.svg)",
+        "![](../../../docs/figures/population.svg)",
         "",
         "## Rates",
         "",

@@ -363,7 +363,7 @@ def page(
     """The generated Markdown."""
     lines = ["# Wu 2016, figures 4.6 to 4.8: a private dose and a gene", ""]
     lines += [stamp("001_model_inversion", SEED, seconds), "", HEAD.format(seeds=seeds), ""]
-    lines += ["![](../../docs/figures/warfarin_inversion.svg)", "", *words(found, plain, sizes), ""]
+    lines += ["![](../../../docs/figures/warfarin_inversion.svg)", "", *words(found, plain, sizes), ""]
     lines += ["## Figures 4.6 and 4.7: how often the gene is guessed", ""]
     lines += table("others, at ε =", EPSILONS, found["others"] | plain)
     lines += ["", *table("members, at ε =", EPSILONS, found["members"])]
@@ -373,7 +373,7 @@ def page(
         "",
         "## Figure 4.8: the size of the training set",
         "",
-        "![](../../docs/figures/warfarin_inversion_size.svg)",
+        "![](../../../docs/figures/warfarin_inversion_size.svg)",
         "",
     ]
     lines += table("others, at a share of", SHARES, sizes["others"])

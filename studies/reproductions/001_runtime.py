@@ -143,7 +143,7 @@ def page(found: dict[str, tuple[Results, Results]], *, repeats: int, store: Stor
         HEAD.format(repeats=repeats),
         *store.left_words(),
         "",
-        "![](../../docs/figures/bolt_on_runtime.svg)",
+        "![](../../../docs/figures/bolt_on_runtime.svg)",
         "",
     ]
     for name, (epochs, batches) in found.items():

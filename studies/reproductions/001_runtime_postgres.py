@@ -237,7 +237,7 @@ def page(found: Found, store: Store) -> list[str]:
         HEAD.format(repeats=REPEATS, release=store.made.get("server", "PostgreSQL")),
         *store.left_words(),
         "",
-        "![](../../docs/figures/bolt_on_runtime_postgres.svg)",
+        "![](../../../docs/figures/bolt_on_runtime_postgres.svg)",
         "",
     ]
     for name, (epochs, batches) in found.items():

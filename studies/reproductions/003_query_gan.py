@@ -278,7 +278,7 @@ def page(found: Mapping[str, Any], seconds: float) -> list[str]:
     """The generated Markdown."""
     lines = ["# Fine 2020: queries against a generator", "", stamp("003_query_gan", SEED, seconds), ""]
     lines += ["## The game, printed and corrected (not private: exact answers)", "", GAME_WORDS, ""]
-    lines += ["![](../../docs/figures/thesis_game.svg)", ""]
+    lines += ["![](../../../docs/figures/thesis_game.svg)", ""]
     shown = [t for t in SHOWN if t <= len(found["games"]["corrected"])]
     lines += ["| form | " + " | ".join(f"T = {t:,}" for t in shown) + " |", "|---|" + "---:|" * len(shown)]
     for form, errors in found["games"].items():
@@ -326,7 +326,7 @@ def page(found: Mapping[str, Any], seconds: float) -> list[str]:
         for name, epsilon, error, alpha, moved, value in found["measures"]
     ]
     lines += ["", "## The private players, round by round", "", PLAY_WORDS, ""]
-    lines += ["![](../../docs/figures/game_rounds.svg)", ""]
+    lines += ["![](../../../docs/figures/game_rounds.svg)", ""]
     lines += ["| player | certified, mean | true largest error, mean | runs | certificate too small |"]
     lines += ["|---|---:|---:|---:|---:|"]
     for name, pairs in found["certificates"].items():

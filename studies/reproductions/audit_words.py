@@ -159,7 +159,7 @@ def page(found: Mapping[str, Sequence[str]], made: str) -> list[str]:
         lines += [
             f"## {title}",
             "",
-            f"![](../../docs/figures/{figure}.svg)",
+            f"![](../../../docs/figures/{figure}.svg)",
             "",
             *found[title],
             "",

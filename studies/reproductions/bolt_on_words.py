@@ -282,7 +282,7 @@ def page(
             f"| {name} | {batch} | {printed:.4g} | {moved:.4g} | {proved:.4g} | {moved / printed:.1f} |"
         )
     lines += ["", WORDS_REFUTED + " " + refuted_words(neighbours), ""]
-    lines += ["## Figure 3.2: accuracy against ε", "", "![](../../docs/figures/bolt_on_accuracy.svg)", ""]
+    lines += ["## Figure 3.2: accuracy against ε", "", "![](../../../docs/figures/bolt_on_accuracy.svg)", ""]
     for name, tests in found.items():
         for test, results in tests.items():
             lines += [f"### {name}, {TESTS[test]}", "", *table("ε", epsilons[name], results), ""]
@@ -300,7 +300,7 @@ def page(
     lines += [
         "## Figure 3.3: passes and batches (MNIST, bolt-on)",
         "",
-        "![](../../docs/figures/bolt_on_passes.svg)",
+        "![](../../../docs/figures/bolt_on_passes.svg)",
         "",
     ]
     for title, parts in passes.items():

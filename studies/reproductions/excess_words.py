@@ -117,7 +117,7 @@ def page(found: Mapping[str, Sequence[str]], made: str) -> list[str]:
     )
     parts = {title: means(found[title]) for title in (by_n, by_d, slopes)}
     lines = ["# Micali 2022, tables 3.1 and 3.2: excess risk of DP-SGD and DP-FW", "", made, "", HEAD, ""]
-    lines += ["![](../../docs/figures/excess_risk.svg)", ""]
+    lines += ["![](../../../docs/figures/excess_risk.svg)", ""]
     lines += [f"## {by_n}", "", *found[by_n], "", count_words(parts[slopes]), ""]
     lines += [f"## {by_d}", "", *found[by_d], "", dimension_words(parts[by_d], parts[slopes]), ""]
     return [*lines, "## Slopes", "", *found[slopes], "", loose_words(parts[by_n])]

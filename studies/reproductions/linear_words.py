@@ -174,11 +174,11 @@ def page(
     lines = ["# Wu 2016, figures 4.1 to 4.5: regression by output perturbation", ""]
     lines += [stamp("001_linear_regression", seed, seconds), "", HEAD, ""]
     lines += [f"## Figure 4.1: Pima (614 rows to train on, d = 9, {seeds[0]} seeds)", ""]
-    lines += ["![](../../docs/figures/pima_accuracy.svg)", ""]
+    lines += ["![](../../../docs/figures/pima_accuracy.svg)", ""]
     lines += [*table("test accuracy at ε =", PIMA_EPSILONS, accuracies), "", *pima_table(accuracies), ""]
     lines += [pima_words(accuracies, ratio), ""]
     lines += [f"## Figures 4.2 and 4.3: Warfarin (3,420 rows to train on, d = 15, {seeds[1]} seeds)", ""]
-    lines += ["![](../../docs/figures/warfarin_error.svg)", ""]
+    lines += ["![](../../../docs/figures/warfarin_error.svg)", ""]
     lines += table("mean squared error at ε =", DOSE_EPSILONS, errors, digits=2)
     lines += ["", *dose_table(errors), "", dose_words(errors, mean), ""]
     lines += ["## Figures 4.4 and 4.5: what stands in, and objective perturbation", ""]

@@ -129,7 +129,7 @@ def page(found: Mapping[str, Sequence[str]], made: str) -> list[str]:
     ]
     by_n, _, by_d, slopes = (means(found[title]) for title in titles)
     lines = ["# Micali 2022, table 5.1: query release on small binary universes", "", made, "", HEAD, ""]
-    lines += ["![](../../docs/figures/query_release.svg)", ""]
+    lines += ["![](../../../docs/figures/query_release.svg)", ""]
     for title in titles:
         lines += [f"## {title}", "", *found[title], ""]
     return [
