@@ -63,7 +63,7 @@ def cost(name: str) -> Cost:
 
 def run(name: str, *, quick: bool) -> int:
     """One script in a process of its own; what it needed at most is remembered."""
-    command = [sys.executable, "-m", f"reproductions.{name}", *(["--quick"] if quick else [])]
+    command = [sys.executable, "-m", f"studies.reproductions.{name}", *(["--quick"] if quick else [])]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
         said = child.stdout.read()

@@ -22,7 +22,7 @@ PAGES: dict[str, Page] = {
 def test_words_are_made_from_the_tables(name: str) -> None:
     text = (ROOT / "studies" / "reproductions" / "results" / f"{name}.md").read_text(encoding="utf-8")
     made = "\n".join(PAGES[name](blocks(name), stored_stamp(name))) + "\n"
-    assert made == text, f"run: python -m reproductions.{name} --stored"
+    assert made == text, f"run: python -m studies.reproductions.{name} --stored"
 
 
 def test_other_numbers_make_other_words() -> None:
