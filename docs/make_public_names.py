@@ -30,7 +30,7 @@ HEADLINE = {
 """Names of `holdfast` itself, by what a user wants to do."""
 FURTHER = {
     "holdfast.privacy": """Assumption PrivacyCurve GaussianDP ZCDP RenyiDP calibrate Mechanism MECHANISMS Gaussian
-        Laplace DiscreteGaussian DiscreteLaplace Exponential RandomisedResponse""",
+        Laplace DiscreteGaussian DiscreteLaplace Exponential""",
     "holdfast.data": "Table Order draft_schema ENGINES",
     "holdfast.learn": "LEARNERS Learner Problem",
     "holdfast.synth": """CertificateRequest SYNTHESISERS SynthesisMethod Predicates OneLayer Conjunctions Thresholds

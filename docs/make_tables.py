@@ -20,7 +20,16 @@ from holdfast.errors import HoldfastError
 from holdfast.learn._catalogue import LEARNERS
 from holdfast.learn._estimators.recommend import panel
 from holdfast.learn.methods.method import Learner
-from holdfast.privacy import MECHANISMS, Account, ApproxDP, GaussianDP, Mechanism, PrivacyCurve, PureDP
+from holdfast.privacy import (
+    MECHANISMS,
+    Account,
+    ApproxDP,
+    Assumption,
+    GaussianDP,
+    Mechanism,
+    PrivacyCurve,
+    PureDP,
+)
 from holdfast.synth._catalogue import SYNTHESISERS
 from holdfast.synth.methods.method import SynthesisMethod
 
@@ -334,7 +343,7 @@ def _add_fields(kind: Any, place: str, found: dict[str, list[str]]) -> None:
             _add_fields(one, place, found)
         if NoneType in inside and place in found:
             found[place].append("")
-    elif isinstance(kind, type) and issubclass(kind, Section):
+    elif isinstance(kind, type) and issubclass(kind, Section | Assumption):
         hints = get_type_hints(kind)
         text = " ".join(json_key(one) for one in fields(kind))
         if text not in found.setdefault(place, []):

@@ -43,7 +43,7 @@ RECORD = {
         "tables accuracy not_tested payments budgets also_run doubts story renderer"
     ],
     "releases": [
-        "name sha256 method created private guarantee theorem provenance certificates utility useless"
+        "name sha256 title created private guarantee theorem provenance certificates utility useless"
     ],
     "releases.utility": [
         "kind what predicts rows left_out no_intervals",
@@ -64,6 +64,7 @@ RECORD = {
         "guarantee curve adjacency neighbours unit unit_is_row change theorem assumptions guess sure points "
         "curve_points private strict at"
     ],
+    "promise.assumptions": ["kind text voids subject"],
     "promise.sure": ["failure loss after"],
     "promise.sure.after": ["prior at_most"],
     "promise.points": ["delta epsilon odds"],
@@ -97,7 +98,7 @@ RECORD = {
     "budgets.what_if": ["epsilon delta takes leaves leaves_share"],
     "budgets.what_if.leaves": ["epsilon delta"],
     "budgets.reset": ["at approver reason", ""],
-    "doubts": ["text voids"],
+    "doubts": ["kind text voids subject"],
     "story": ["place adds alone so_far sure_so_far failure"],
     "story.alone": ["delta epsilon odds"],
     "story.so_far": ["delta epsilon odds"],
