@@ -18,13 +18,12 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from holdfast._arguments import check_settings, checked
 from holdfast._arrays import Codes, Floats
 from holdfast._caution import warn
+from holdfast.data._clipped_rows import NORM_SLACK, clip_in_place, require_norm
 from holdfast.data._given_rows import given_columns
 from holdfast.data._rows import Batch, arrow_column, encode_batch
 from holdfast.data._schema import Categorical, Numeric, Schema
 from holdfast.errors import AssumptionWarning, DataError, ParameterError, require
 from holdfast.privacy._account.unpaid_steps import PUBLIC
-from holdfast.privacy._rounding import NORM_SLACK, clip_in_place, require_norm
-from holdfast.privacy._rounding import clip_rows as clip_rows
 
 _SCALES = ("symmetric", "unit")
 

@@ -12,7 +12,8 @@ from holdfast._arguments import checked
 from holdfast.errors import ParameterError, require
 from holdfast.privacy._curves.curve import ApproxDP, PrivacyCurve
 from holdfast.privacy._curves.gaussian import GaussianDP
-from holdfast.privacy._rounding import Number, as_written, round_up, safe_side
+from holdfast.privacy._rounding import Number, as_written, round_up
+from holdfast.privacy._safe_side import safe_side
 
 TOLERANCE = 1e-9
 """How far above the least admissible noise the answer may be, relatively."""

@@ -233,7 +233,7 @@ class Sureness:
         return sure_words(self.after(0.5), self.failure, unit)
 
     def after(self, prior: float) -> float:
-        """How sure at most, of whoever was sure with probability `prior` before; rounded up to a tenth of a per cent."""
+        """How sure at most, of whoever was sure with probability `prior`; rounded up to a tenth of a per cent."""
         require(0 < prior < 1, "prior", prior, "in (0, 1)")
         if math.isinf(self.loss):
             return 1.0

@@ -15,6 +15,7 @@ from functools import lru_cache
 import numpy as np
 
 from holdfast._arrays import Floats
+from holdfast.data._clipped_rows import NORM_SLACK
 from holdfast.errors import require
 from holdfast.learn._problem import Problem
 from holdfast.learn._risk.descent import DescentSchedule, noisy_descent
@@ -31,7 +32,7 @@ from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.privacy._curves.subsampled import SubsampledGaussianCurve
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
 from holdfast.privacy._mechanisms.subsampled import SubsampledGaussian
-from holdfast.privacy._rounding import NORM_SLACK, as_written
+from holdfast.privacy._rounding import as_written
 
 THEOREM = "DP-SGD: composed Poisson-subsampled Gaussian mechanisms (soundness, section 6)"
 ADJACENCIES = ("add_remove", "zero_out")

@@ -17,7 +17,8 @@ from holdfast.privacy._curves.finite_curve import BoundedRange
 from holdfast.privacy._mechanisms.gaussian import Gaussian
 from holdfast.privacy._mechanisms.mechanism import Arithmetic, Mechanism
 from holdfast.privacy._mechanisms.vector_laplace import VectorLaplace
-from holdfast.privacy._rounding import as_written, safe_side
+from holdfast.privacy._rounding import as_written
+from holdfast.privacy._safe_side import safe_side
 
 #: Floats are rounded towards privacy by this much, far more than their own error.
 SAFE = 1.0 - 1e-12

@@ -19,10 +19,11 @@ from holdfast._arguments import checked, require_fields
 from holdfast._arrays import Floats
 from holdfast.errors import require
 from holdfast.privacy._curves.curve import LEAST_DELTA, PrivacyCurve, PureDP
+from holdfast.privacy._curves.square_of_mu import square_of_mu
 from holdfast.privacy._losses.atomic_pair import AtomicPair
 from holdfast.privacy._losses.dominating_pair import DominatingPair
 from holdfast.privacy._losses.steps import grouped, symmetrised
-from holdfast.privacy._rounding import round_up, square_of_mu
+from holdfast.privacy._rounding import round_up
 from holdfast.privacy._tradeoff import Points
 
 

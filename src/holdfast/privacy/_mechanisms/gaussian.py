@@ -20,8 +20,9 @@ from holdfast.privacy._calibration import calibrate
 from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.privacy._curves.gaussian import DiscreteGaussianCurve, GaussianDP
 from holdfast.privacy._curves.renyi import ZCDP
+from holdfast.privacy._grid import Grid, difference, exact_sum, is_whole
 from holdfast.privacy._mechanisms.mechanism import Mechanism, OnGrid, Output, Value, euclidean, index_cdf
-from holdfast.privacy._rounding import Grid, Number, as_written, difference, exact_sum, is_whole, root_above
+from holdfast.privacy._rounding import Number, as_written, root_above
 
 
 @checked

@@ -21,19 +21,10 @@ from holdfast.errors import AdjacencyError, ParameterError, require
 from holdfast.noise._source import Source
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._curves.curve import PrivacyCurve
-from holdfast.privacy._rounding import (
-    FixedNumbers,
-    Number,
-    as_written,
-    difference,
-    exact_sum,
-    is_whole,
-    multiples,
-    nearest_steps,
-    number,
-    plain_curve,
-    whole_numbers,
-)
+from holdfast.privacy._fixed_numbers import FixedNumbers
+from holdfast.privacy._grid import difference, exact_sum, is_whole, multiples, nearest_steps, whole_numbers
+from holdfast.privacy._rounding import Number, as_written
+from holdfast.privacy._stored_numbers import number_of_stored, stored_number
 
 Arithmetic = Literal["strict", "idealised"]
 
@@ -221,7 +212,11 @@ class Mechanism(metaclass=FixedNumbers):
         require_known(cls.__name__, data, [field.name for field in fields(cls)], also=("mechanism",))
         needed = [field.name for field in fields(cls) if field.default is not None]
         return cls(
-            **{name: number(data[name]) for name in dict.fromkeys([*needed, *data]) if name != "mechanism"}
+            **{
+                name: number_of_stored(data[name])
+                for name in dict.fromkeys([*needed, *data])
+                if name != "mechanism"
+            }
         )
 
 
@@ -239,7 +234,7 @@ def _require_fixed(name: str, declared: str, value: Value) -> None:
 
 
 def _stored(value: Value) -> Any:
-    return value.value if isinstance(value, Enum) else plain_curve(value)
+    return value.value if isinstance(value, Enum) else stored_number(value)
 
 
 @checked

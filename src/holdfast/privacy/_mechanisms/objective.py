@@ -21,11 +21,12 @@ from holdfast.noise._symmetric import width
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._curves.curve import PrivacyCurve, PureDP
 from holdfast.privacy._curves.objective import ObjectiveCurve
+from holdfast.privacy._grid import Grid
 from holdfast.privacy._mechanisms.gaussian import Gaussian
 from holdfast.privacy._mechanisms.laplace import laplace_cdf
 from holdfast.privacy._mechanisms.mechanism import Mechanism, Output, Value, euclidean, vector
 from holdfast.privacy._mechanisms.vector_laplace import VectorLaplace, gamma_norm_cdf
-from holdfast.privacy._rounding import Grid, Number, as_written, root_above, round_up
+from holdfast.privacy._rounding import Number, as_written, root_above, round_up
 
 
 class PerturbedObjective(Protocol):

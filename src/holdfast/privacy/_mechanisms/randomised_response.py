@@ -16,8 +16,9 @@ from holdfast.noise._source import Source
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._curves.curve import PrivacyCurve, PureDP
 from holdfast.privacy._curves.finite_curve import FinitePair
+from holdfast.privacy._grid import is_whole
 from holdfast.privacy._mechanisms.mechanism import Mechanism, Output, Value, index_cdf
-from holdfast.privacy._rounding import Number, as_written, is_whole, round_up
+from holdfast.privacy._rounding import Number, as_written, round_up
 
 
 @dataclass(frozen=True, kw_only=True)

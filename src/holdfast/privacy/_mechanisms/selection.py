@@ -22,8 +22,9 @@ from holdfast.noise._source import Source
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._curves.curve import PureDP
 from holdfast.privacy._curves.finite_curve import BoundedRange
+from holdfast.privacy._grid import Grid, difference, is_whole
 from holdfast.privacy._mechanisms.mechanism import Mechanism, Output, Value, index_cdf
-from holdfast.privacy._rounding import Grid, Number, as_written, difference, is_whole
+from holdfast.privacy._rounding import Number, as_written
 
 
 @checked
