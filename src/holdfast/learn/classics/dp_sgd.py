@@ -15,6 +15,7 @@ from functools import lru_cache
 import numpy as np
 
 from holdfast._arrays import Floats
+from holdfast._options import OptionGroup
 from holdfast.data._clipped_rows import NORM_SLACK
 from holdfast.errors import require
 from holdfast.learn._problem import Problem
@@ -25,7 +26,6 @@ from holdfast.learn._whitening import no_whitening
 from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner
 from holdfast.noise._source import Source
 from holdfast.privacy._account import Account
-from holdfast.privacy._account.request import OptionGroup
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._calibration import calibrate
 from holdfast.privacy._curves.curve import PrivacyCurve
