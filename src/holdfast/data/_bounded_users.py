@@ -42,7 +42,7 @@ def identifier_texts(values: Any) -> list[str]:
     >>> identifier_texts(pa.array([7, None]))
     ['v7', 'n']
     """
-    from holdfast.data._rows import texts
+    from holdfast.data._readings import texts
 
     return ["n" if text is None else f"v{text}" for text in texts(values).to_pylist()]
 

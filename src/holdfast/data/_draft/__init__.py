@@ -27,10 +27,10 @@ from holdfast.data._draft.units import (
     ranked,
     unit_notes,
 )
-from holdfast.data._rows import Kind
 from holdfast.data._schema import Categorical, Identifier, Schema
 from holdfast.data._schema.kinds import Column
 from holdfast.data._schema.schema import to_toml
+from holdfast.data._storage_kinds import Kind
 from holdfast.errors import NotPrivateWarning, require
 from holdfast.privacy._adjacency import PrivacyUnit
 

@@ -19,10 +19,11 @@ from holdfast.data._engines import open_table
 from holdfast.data._engines.file_rows import pointed
 from holdfast.data._mixed import MixedColumn
 from holdfast.data._moments import column_numbers
-from holdfast.data._rows import Kind, kind_of, texts
+from holdfast.data._readings import texts
 from holdfast.data._schema import Categorical, DateTime, Identifier, Numeric, Schema
 from holdfast.data._schema.kinds import Column
 from holdfast.data._schema.unit import ROW, UnconfirmedUnit
+from holdfast.data._storage_kinds import Kind, kind_of
 
 INTERNAL = "INTERNAL: exact counts and values of real rows; never publish them"
 #: So many of the strange texts of a column are shown.
@@ -237,7 +238,7 @@ def _empty(column: Numeric | Categorical, values: Any) -> int:
 
 
 def _cells_of(column: Numeric | Categorical, values: Any) -> Any:
-    from holdfast.data._rows import encode_batch
+    from holdfast.data._batch import encode_batch
 
     return encode_batch(Schema([column]), {column.name: values}, len(values)).codes(column.name)
 

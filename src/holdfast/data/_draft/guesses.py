@@ -25,11 +25,11 @@ from holdfast.data._draft.codes import (
 from holdfast.data._draft.evidence import MOMENTS, NUMBERS, Evidence
 from holdfast.data._draft.names import says_code, says_identifier, says_measure, says_time
 from holdfast.data._draft.round_bounds import round_bounds, round_edges, round_moments
-from holdfast.data._rows import Kind
 from holdfast.data._schema import Categorical, DateTime, Hierarchy, Identifier, Numeric
 from holdfast.data._schema.calendar import ISO, name_of, packed_text, unit_numbers, unit_of_seconds
 from holdfast.data._schema.kinds import Column
 from holdfast.data._schema.spelling import BLANKS, spelled
+from holdfast.data._storage_kinds import Kind
 
 #: A column with more distinct texts than this has only the most frequent of them as categories.
 MOST_CATEGORIES = 200

@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from holdfast._progress import progress
+from holdfast.data._arrow_columns import arrow_columns, column_names
 from holdfast.data._draft.evidence import Evidence
 from holdfast.data._draft.sniff import sniffed_format
 from holdfast.data._engines import engine_for
 from holdfast.data._engines.file_rows import PLACE, CsvRows, FileRows, rows_of_files
-from holdfast.data._rows import Kind, arrow_columns, column_names, numbers
+from holdfast.data._readings import numbers
 from holdfast.data._schema import CsvFormat
+from holdfast.data._storage_kinds import Kind
 from holdfast.errors import DataError, withholding
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from holdfast._arrays import Floats
 from holdfast.data._draft.evidence import Evidence
-from holdfast.data._rows import numbers
+from holdfast.data._readings import numbers
 from holdfast.data._schema.amounts import THOUSANDS, AmountForm
 from holdfast.data._schema.calendar import ISO, UNITS, packed_text, packed_texts, unit_numbers
 from holdfast.data._schema.spelling import BLANKS, spelled

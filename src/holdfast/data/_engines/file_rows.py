@@ -18,10 +18,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from holdfast.data._arrow_columns import arrow_column
 from holdfast.data._engines.csv_files import CsvFile
-from holdfast.data._rows import Kind, arrow_column, kind_of
 from holdfast.data._schema import DateTime, Numeric, Schema
 from holdfast.data._schema.csv_format import CsvFormat
+from holdfast.data._storage_kinds import Kind, kind_of
 from holdfast.errors import DataError, withholding
 
 CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")

@@ -8,8 +8,9 @@ from typing import Any
 
 from holdfast.data._engines.file_rows import number_names, rows_of_files
 from holdfast.data._moments import column_numbers
-from holdfast.data._rows import Kind, kind_of, numbers
+from holdfast.data._readings import numbers
 from holdfast.data._schema import CsvFormat, DateTime, Numeric, Schema
+from holdfast.data._storage_kinds import Kind, kind_of
 from holdfast.errors import DataError, ParameterError, withholding
 
 TABLES = (".parquet", ".csv")

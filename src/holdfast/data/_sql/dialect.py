@@ -1,6 +1,6 @@
 """How a SQL engine spells the reading, clipping and coding of one value.
 
-Each expression computes exactly what `holdfast.data._rows` computes for the same value, on doubles written
+Each expression computes exactly what `holdfast.data._batch` computes for the same value, on doubles written
 so that the engine reads them back bit for bit; the engine contract compares the two.
 """
 
@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from holdfast.data._rows import NUMERAL, Kind, category_numbers, category_texts
+from holdfast.data._cells import category_numbers, category_texts
+from holdfast.data._readings import NUMERAL
 from holdfast.data._schema import Categorical, DateTime, Numeric
 from holdfast.data._schema.amounts import form_of
 from holdfast.data._schema.calendar import ISO, MONTHS, SECONDS, pattern_of
 from holdfast.data._schema.spelling import BLANKS, letters_of
+from holdfast.data._storage_kinds import Kind
 
 
 @dataclass(frozen=True)

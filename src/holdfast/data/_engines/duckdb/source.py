@@ -13,9 +13,9 @@ from urllib.parse import parse_qs, urlsplit
 
 from holdfast.data._engines.file_rows import PLACE, FileRows, number_names, rows_of_files
 from holdfast.data._engines.places import database_file
-from holdfast.data._rows import Kind
 from holdfast.data._schema import Schema
 from holdfast.data._sql.dialect import Dialect
+from holdfast.data._storage_kinds import Kind
 from holdfast.errors import DataError, ParameterError, require
 
 _QUOTE = Dialect()
