@@ -68,7 +68,7 @@ def calibrate(
         )
     if unsafe is None:
         return safe
-    unsafe, safe = _narrowed(excess, unsafe, safe, tolerance)
+    unsafe, safe = _narrower_bracket(excess, unsafe, safe, tolerance)
     return safe_side(excess, unsafe, safe, tolerance=tolerance)
 
 
@@ -90,7 +90,7 @@ def _bracket(excess: Callable[[float], float], low: float, high: float) -> tuple
     return level, None
 
 
-def _narrowed(
+def _narrower_bracket(
     excess: Callable[[float], float], unsafe: float, safe: float, tolerance: float
 ) -> tuple[float, float]:
     """A smaller bracket by interpolation, where the target says by how much it is missed.

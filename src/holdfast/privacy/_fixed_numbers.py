@@ -40,11 +40,12 @@ class FixedNumbers(ABCMeta):
     if not TYPE_CHECKING:
 
         def __call__(cls, *given, **named):
-            """Make one, of numbers that nobody else holds."""
-            given, named = tuple(map(_fixed, given)), {name: _fixed(one) for name, one in named.items()}
+            """An object of numbers that nobody else holds."""
+            given = tuple(map(_python_number, given))
+            named = {name: _python_number(value) for name, value in named.items()}
             largest = cls.LARGEST
-            numbers = (*(("parameter", one) for one in given), *named.items()) if largest < math.inf else ()
-            for name, value in numbers:
+            parameters = [*(("parameter", value) for value in given), *named.items()]
+            for name, value in parameters if largest < math.inf else ():
                 if isinstance(value, int | float | Fraction) and largest < abs(value) < math.inf:
                     raise ParameterError(
                         f"{name} must be at most {largest:g} in size, got a larger one for {cls.__name__}"
@@ -57,6 +58,6 @@ class FixedNumbers(ABCMeta):
                 ) from None
 
 
-def _fixed(value: Any) -> Any:
+def _python_number(value: Any) -> Any:
     scalar = isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0)
     return value.item() if scalar else value

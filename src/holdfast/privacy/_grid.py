@@ -111,10 +111,10 @@ def _exactly(
     steps: NDArray[np.float64], certain: NDArray[np.bool_], values: NDArray[Any], step: Fraction
 ) -> NDArray[Any]:
     """The steps that doubles are certain of, and the others by fractions."""
-    found = np.where(certain, steps, 0.0).astype(np.int64)
+    whole = np.where(certain, steps, 0.0).astype(np.int64)
     if np.all(certain):
-        return found
-    exact = found.astype(object)
+        return whole
+    exact = whole.astype(object)
     for place in np.flatnonzero(~np.asarray(certain)):
         number = values.flat[place]
         exact.flat[place] = round(Fraction(number if values.dtype == object else number.item()) / step)

@@ -145,9 +145,9 @@ class Guarantee:
             Adjacency.zero_out: "blanking the data of",
             Adjacency.add_remove: "adding or removing",
         }[self.adjacency]
-        words, name = self.curve.words(self.read_at), repr(self.curve)
-        said = f"{words} for {neighbours} {self.unit.summary()} (adjacency {self.adjacency.value})"
-        return said if words == name else f"{said}, from {name}"
+        promise, name = self.curve.words(self.read_at), repr(self.curve)
+        said = f"{promise} for {neighbours} {self.unit.summary()} (adjacency {self.adjacency.value})"
+        return said if promise == name else f"{said}, from {name}"
 
     def __str__(self) -> str:
         return self.summary()
@@ -186,9 +186,9 @@ class Guarantee:
             raise FormatError("a stored guarantee lacks a field or has one of the wrong kind") from error
 
 
-def _wider(one: float | None, other: float | None) -> float | None:
+def _wider(first: float | None, second: float | None) -> float | None:
     """Of two deltas at which epsilons were asked for the larger: at it both are known."""
-    return max((delta for delta in (one, other) if delta is not None), default=None)
+    return max((delta for delta in (first, second) if delta is not None), default=None)
 
 
 @checked

@@ -87,7 +87,7 @@ class Account:
 
     within: Account | None = None
     """Of a part of the rows: the account that paid for it and for the other parts, once for all of them."""
-    told: Mapping[str, Any] = {}
+    release_parameters: Mapping[str, Any] = {}
     """What a release that it paid for says among its parameters."""
 
     def __init__(
@@ -155,13 +155,13 @@ class Account:
         if entry.state == "charged":
             try:
                 noisy = _draw(self, mechanism, checked, source)
-                kept = None if key is None else encode_payload(noisy)
+                payload = None if key is None else encode_payload(noisy)
             except BaseException:
                 self.journal.settle(entry.number, "abandoned", None)
                 raise
             require_here(process, mechanism.name)
             # Only what the journal holds as released leaves: of two runs with one key, one value.
-            entry = self.journal.settle(entry.number, "released", kept)
+            entry = self.journal.settle(entry.number, "released", payload)
             if key is None and entry.state == "released":
                 return noisy
         if entry.state == "released" and entry.payload is not None:

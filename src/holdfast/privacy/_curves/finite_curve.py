@@ -47,10 +47,10 @@ class AtomicCurve(PrivacyCurve):
         removed = np.minimum(self.atoms().deltas(epsilons), 1.0)
         if self.atoms().is_symmetric:
             return removed, removed
-        return removed, np.minimum(self._added.deltas(epsilons), 1.0)
+        return removed, np.minimum(self._pair_of_addition.deltas(epsilons), 1.0)
 
     @cached_property
-    def _added(self) -> AtomicPair:
+    def _pair_of_addition(self) -> AtomicPair:
         return self.atoms().reversed()
 
     def pair(self) -> DominatingPair | None:

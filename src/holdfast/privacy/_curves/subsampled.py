@@ -216,8 +216,10 @@ class SubsampledGaussianCurve(SubsampledCurve):
         rate, mu2 = self._rate, round_up(as_written(self.noise_multiplier) ** -2)
         k = np.arange(2, order + 1, dtype=np.float64)
         exponent = (k * k - k) * mu2 / 2
-        kept = (order - k) * math.log1p(-rate) if rate < 1 else np.where(k == order, 0.0, -np.inf)
-        logs = gammaln(order + 1) - gammaln(k + 1) - gammaln(order - k + 1) + k * math.log(rate) + kept
+        log_unsampled = (order - k) * math.log1p(-rate) if rate < 1 else np.where(k == order, 0.0, -np.inf)
+        logs = (
+            gammaln(order + 1) - gammaln(k + 1) - gammaln(order - k + 1) + k * math.log(rate) + log_unsampled
+        )
         # log(e^x - 1), without overflow and without cancellation.
         grown = np.where(exponent > 30, exponent, np.log(np.expm1(np.minimum(exponent, 30.0))))
         terms = logs + grown

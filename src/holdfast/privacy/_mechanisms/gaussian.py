@@ -178,7 +178,7 @@ class Gaussian(Mechanism):
         else:
             grid, growth = self._rounding(first.size)
             sigma *= growth
-            cell, centres = float(grid.step), [grid.values(grid.nearest(one)) for one in centres]
+            cell, centres = float(grid.step), [grid.values(grid.nearest(centre)) for centre in centres]
         near, far = (difference(output, centre) / sigma for centre in centres)
         return float(np.sum(log_normal_cell(near, cell / sigma) - log_normal_cell(far, cell / sigma)))
 

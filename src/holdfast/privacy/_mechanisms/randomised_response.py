@@ -152,8 +152,8 @@ class RandomisedResponse(Mechanism):
 
     def log_ratio(self, first: Value, second: Value, output: Output) -> float:
         """epsilon for each answer that tells the first code, less epsilon for each that tells the second."""
-        told = np.count_nonzero(np.equal(output, first)) - np.count_nonzero(np.equal(output, second))
-        return float(self.epsilon) * float(told)
+        surplus = np.count_nonzero(np.equal(output, first)) - np.count_nonzero(np.equal(output, second))
+        return float(self.epsilon) * float(surplus)
 
     @property
     def independent_coordinates(self) -> bool:
