@@ -307,7 +307,7 @@ FAULTS: tuple[Fault, ...] = (
         name="composition: a delta set aside is dropped",
         target="privacy:Composed._renyi_bounds",
         old="[WithSlack(bound, 0, delta) for bound in bounds if delta < 1]",
-        new="found",
+        new="bounds",
         tests=("tests/privacy/curves/test_pairs.py::test_a_delta_beside_zcdp_is_still_a_curves_delta",),
     ),
     Fault(
