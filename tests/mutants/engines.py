@@ -239,8 +239,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="objects: one type for all elements",
         target="data:single_type",
-        old="len(found) == 1 and next(iter(found)) in _ALIKE",
-        new="len(found) >= 1",
+        old="len(types) == 1 and next(iter(types)) in _ALIKE",
+        new="len(types) >= 1",
         tests=("tests/contracts/test_engine_neighbours.py::test_one_object_changes_no_other",),
     ),
     Fault(

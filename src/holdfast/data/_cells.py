@@ -49,11 +49,11 @@ def categorical_cells(column: Categorical, values: Any) -> NDArray[np.int64]:
     """The cell of each value: its category, or where `other` and `null` say."""
     if isinstance(values, MixedColumn):
         cells = _text_cells(column, values.texts, whole=False)
-        for chosen, found in (
+        for chosen, alternative in (
             (values.whole, _text_cells(column, values.texts, whole=True)),
             (values.by_value, _numeral_cells(column, values.numbers)),
         ):
-            cells[chosen] = found[chosen]
+            cells[chosen] = alternative[chosen]
         return cells
     values = plain_array(values)
     kind = kind_of(values.type)
@@ -78,19 +78,19 @@ def declared_cells(column: Categorical, values: Any) -> tuple[NDArray[np.int64],
     return np.asarray(narrow)[cells], absent if absent.any() else None
 
 
-def _text_cells(column: Categorical, words: Any, *, whole: bool) -> NDArray[np.int64]:
+def _text_cells(column: Categorical, texts: Any, *, whole: bool) -> NDArray[np.int64]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
     known = category_texts(column, whole=whole)
     if column.trim or column.fold:
-        coded = words.dictionary_encode()
+        coded = texts.dictionary_encode()
         compared = [column.spelled(word) for word in coded.dictionary.to_pylist()]
-        words = pa.array(compared, pa.large_string()).take(coded.indices)
-    position = pc.index_in(words, value_set=pa.array(list(known), pa.large_string()))
+        texts = pa.array(compared, pa.large_string()).take(coded.indices)
+    position = pc.index_in(texts, value_set=pa.array(list(known), pa.large_string()))
     codes = np.array([*known.values(), column.other_code], dtype=np.int64)
     cells = codes[np.array(pc.fill_null(position, len(known)).to_numpy(zero_copy_only=False), dtype=np.int64)]
-    cells[words.is_null().to_numpy(zero_copy_only=False)] = column.null_code
+    cells[texts.is_null().to_numpy(zero_copy_only=False)] = column.null_code
     return cells
 
 
@@ -100,14 +100,14 @@ def category_texts(column: Categorical, *, whole: bool) -> dict[str, int]:
     >>> category_texts(Categorical("grade", ["1.0", "2", "x"]), whole=True)
     {'1.0': 0, '2': 1, 'x': 2, '1': 0}
     """
-    found = dict(column.spellings)
+    codes = dict(column.spellings)
     if whole:
-        for category, code in list(found.items()):
+        for category, code in list(codes.items()):
             if re.fullmatch(NUMERAL, category, flags=re.ASCII):
                 number = Fraction(category)
                 if number.denominator == 1:
-                    found.setdefault(str(number), code)
-    return found
+                    codes.setdefault(str(number), code)
+    return codes
 
 
 def category_numbers(column: Categorical) -> list[tuple[int, float]]:
@@ -116,13 +116,13 @@ def category_numbers(column: Categorical) -> list[tuple[int, float]]:
     >>> category_numbers(Categorical("grade", ["01", "1", "2.50"]))
     [(1, 1.0), (2, 2.5)]
     """
-    found: dict[float, int] = {}
+    codes: dict[float, int] = {}
     for category, code in column.spellings.items():
         if re.fullmatch(NUMERAL, category, flags=re.ASCII):
             number = float(category)
-            if number not in found or category == f"{number:.15g}":
-                found[number] = code
-    return [(code, number) for number, code in found.items()]
+            if number not in codes or category == f"{number:.15g}":
+                codes[number] = code
+    return [(code, number) for number, code in codes.items()]
 
 
 def _numeral_cells(column: Categorical, raw: NDArray[np.float64]) -> NDArray[np.int64]:

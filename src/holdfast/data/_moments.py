@@ -60,11 +60,11 @@ def moment_numbers(column: DateTime, values: Any) -> Floats:
     return _of_texts(column, texts(values))
 
 
-def _of_texts(column: DateTime, words: Any) -> Floats:
+def _of_texts(column: DateTime, texts: Any) -> Floats:
     """Each text that differs is read once."""
     import pyarrow.compute as pc
 
-    coded = words.dictionary_encode()
+    coded = texts.dictionary_encode()
     trimmed = pc.ascii_trim(coded.dictionary, characters=BLANKS)
     packed = packed_texts(trimmed, column.format)
     if column.format != ISO:

@@ -86,11 +86,13 @@ def plain_array(values: Any) -> Any:
     return values.cast(values.type.value_type) if pa.types.is_dictionary(values.type) else values
 
 
-def _parse(words: Any) -> Any:
+def _parse(numerals: Any) -> Any:
     """Numerals as doubles, correctly rounded. `5.` and `.5` are numerals here but not to every Arrow."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    padded = pc.replace_substring_regex(words, pattern=r"^(-?)\.", replacement=r"\10.")  # group 1, then "0."
+    padded = pc.replace_substring_regex(
+        numerals, pattern=r"^(-?)\.", replacement=r"\10."
+    )  # group 1, then "0."
     padded = pc.replace_substring_regex(padded, pattern=r"\.([eE]|$)", replacement=r".0\1")
     return padded.cast(pa.float64())

@@ -106,7 +106,7 @@ class Schema:
             f'schema.with_unit("{ROW}") says that a row is a person',
         )
         for name in self.unit.candidates if isinstance(self.unit, UnconfirmedUnit) else ():
-            listed = [one.name for one in self.columns]
+            listed = [column.name for column in self.columns]
             require(name in listed, "candidates", name, f"columns of the schema: {listed}")
         if isinstance(self.unit, PrivacyUnit) and self.unit.column is not None:
             name = self.unit.column
@@ -193,7 +193,11 @@ class Schema:
     @property
     def open_levels(self) -> tuple[str, ...]:
         """The hierarchies that leave their level to whoever releases."""
-        named = (one for one in self.columns if isinstance(one, Hierarchy) and one.level is None)
+        named = (
+            hierarchy
+            for hierarchy in self.columns
+            if isinstance(hierarchy, Hierarchy) and hierarchy.level is None
+        )
         return tuple(column.name for column in named)
 
     def at_levels(self, levels: Mapping[str, int]) -> Schema:
@@ -209,8 +213,15 @@ class Schema:
 
         Without a public number of rows it is the finest of all.
         """
-        opened = [one for one in self.columns if isinstance(one, Hierarchy) and one.level is None]
-        return {one.name: 0 if rows is None else one.finest(rows=rows, noise=noise) for one in opened}
+        opened = [
+            hierarchy
+            for hierarchy in self.columns
+            if isinstance(hierarchy, Hierarchy) and hierarchy.level is None
+        ]
+        return {
+            hierarchy.name: 0 if rows is None else hierarchy.finest(rows=rows, noise=noise)
+            for hierarchy in opened
+        }
 
     @property
     def domain(self) -> dict[str, int]:
@@ -220,8 +231,14 @@ class Schema:
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
         """What a promise made with this schema rests on beyond its theorem."""
-        bounds = [one.name for one in self.columns if one.taken_from_data and isinstance(one, Numeric)]
-        words = [one.name for one in self.columns if one.taken_from_data and not isinstance(one, Numeric)]
+        bounds = [
+            column.name for column in self.columns if column.taken_from_data and isinstance(column, Numeric)
+        ]
+        words = [
+            column.name
+            for column in self.columns
+            if column.taken_from_data and not isinstance(column, Numeric)
+        ]
         of_columns = [
             Assumption(
                 kind=READ_FROM_DATA,
@@ -250,9 +267,9 @@ class Schema:
         return (Assumption(kind=READ_FROM_DATA, subject="unit", voids=True, text=text),)
 
     def __getitem__(self, name: str) -> Numeric | Categorical:
-        found = self._by_name.get(name)
-        if found is not None:
-            return found
+        column = self._by_name.get(name)
+        if column is not None:
+            return column
         hint = " (it is an identifier, which is never encoded)" if name in self.identifiers else ""
         raise ParameterError(f"columns must be among {list(self.names)}, got {name!r}{hint}")
 
@@ -351,11 +368,11 @@ def _listed(names: Sequence[str], most: int = 12) -> str:
 
 
 def _check_format(record: Mapping[str, Any]) -> None:
-    found = record.get("format")
-    if found == FORMAT:
+    version = record.get("format")
+    if version == FORMAT:
         return
-    if isinstance(found, str) and found.startswith("holdfast-schema/"):
-        raise FormatError(f"this holdfast reads {FORMAT}, the file says {found!r}; use a newer holdfast")
+    if isinstance(version, str) and version.startswith("holdfast-schema/"):
+        raise FormatError(f"this holdfast reads {FORMAT}, the file says {version!r}; use a newer holdfast")
     raise FormatError(f'a schema file starts with format = "{FORMAT}", this one does not')
 
 
@@ -371,12 +388,12 @@ def read_column(entry: Mapping[str, Any], kind: Any) -> Column:
     """The column that `to_dict` wrote, of a class that is known."""
     fields = {key: value for key, value in entry.items() if key != "kind"}
     try:
-        made: Column = kind(**fields)
+        column: Column = kind(**fields)
     except TypeError:
         raise FormatError(
             f"column {entry.get('name')!r} has missing or unknown fields: {sorted(fields)}"
         ) from None
-    return made
+    return column
 
 
 #: A schema larger than this is not read: nobody declares that much by hand.
