@@ -247,7 +247,7 @@ FAULTS: tuple[Fault, ...] = (
         name="duckdb: an interrupt is waited for",
         target="data:interruptible",
         old="raise KeyboardInterrupt from None",
-        new="return made[0]",
+        new="return results[0]",
         tests=("tests/data/engines/test_failures.py::test_an_interrupt_ends_a_query",),
     ),
     Fault(

@@ -204,8 +204,12 @@ class FileRows:
 
 def number_names(schema: Schema) -> list[str]:
     """The columns that a text file writes as plain numbers: no dates, which are texts, nor amounts with other signs."""
-    numeric = [one for one in schema.columns if isinstance(one, Numeric) and not isinstance(one, DateTime)]
-    return [one.name for one in numeric if one.written_as is None]
+    numeric = [
+        column
+        for column in schema.columns
+        if isinstance(column, Numeric) and not isinstance(column, DateTime)
+    ]
+    return [column.name for column in numeric if column.written_as is None]
 
 
 def rows_of_files(source: str, *, csv: CsvFormat | None = None, numbers: Sequence[str] = ()) -> FileRows:

@@ -83,8 +83,8 @@ class AmountForm:
         """What to replace by what, in this order, until only a numeral is left of a text that fits the pattern."""
         apostrophes = ALIKE[1] if self.thousands in ALIKE[1] else self.thousands
         gone = [self.prefix, self.suffix, *apostrophes, *ALIKE[0], "+"]
-        found = [(text, "") for text in dict.fromkeys(gone) if text]
-        return (*found, (",", ".")) if self.decimal == "," else tuple(found)
+        removals = [(text, "") for text in dict.fromkeys(gone) if text]
+        return (*removals, (",", ".")) if self.decimal == "," else tuple(removals)
 
     def plain(self, text: str) -> str | None:
         """The numeral of one text; None where it is none."""

@@ -143,7 +143,7 @@ class Schema:
         """
         if column == ROW and max_rows is None:
             return replace(self, unit=_ROW, unit_taken_from_data=False)
-        listed = [one.name for one in self.columns]
+        listed = [other.name for other in self.columns]
         require(column in listed, "column", column, f'"{ROW}" or a column of the schema: {listed}')
         require(
             isinstance(max_rows, int) and not isinstance(max_rows, bool) and max_rows >= 1,
@@ -153,7 +153,7 @@ class Schema:
             "it says how many rows of one person may count",
         )
         assert max_rows is not None
-        columns = [Identifier(column) if one.name == column else one for one in self.columns]
+        columns = [Identifier(column) if other.name == column else other for other in self.columns]
         unit = PrivacyUnit.user(column, max_rows=max_rows)
         return replace(self, columns=columns, unit=unit, unit_taken_from_data=False)
 
@@ -203,10 +203,13 @@ class Schema:
     def at_levels(self, levels: Mapping[str, int]) -> Schema:
         """The same schema with these hierarchies counted at these levels; 0 are the categories themselves."""
         for name in levels:
-            known = [one.name for one in self.columns if isinstance(one, Hierarchy)]
+            known = [column.name for column in self.columns if isinstance(column, Hierarchy)]
             require(name in known, "levels", name, f"a hierarchy of the schema, which has {known or 'none'}")
-        made = [one.at(levels[one.name]) if one.name in levels else one for one in self.columns]  # type: ignore[union-attr]
-        return replace(self, columns=made)
+        columns = [
+            column.at(levels[column.name]) if column.name in levels else column  # type: ignore[union-attr]
+            for column in self.columns
+        ]
+        return replace(self, columns=columns)
 
     def visible_levels(self, *, rows: int | None, noise: float) -> dict[str, int]:
         """For every open hierarchy the finest level whose cells stand above this noise, by public numbers alone.
@@ -234,7 +237,7 @@ class Schema:
         bounds = [
             column.name for column in self.columns if column.taken_from_data and isinstance(column, Numeric)
         ]
-        words = [
+        texts = [
             column.name
             for column in self.columns
             if column.taken_from_data and not isinstance(column, Numeric)
@@ -246,7 +249,7 @@ class Schema:
                 voids=True,
                 text=f"{what} of {_listed(names)} were taken from the data: the promise does not cover what they show",
             )
-            for what, names in (("bounds", bounds), ("categories", words))
+            for what, names in (("bounds", bounds), ("categories", texts))
             if names
         ]
         return (*of_columns, *self._unit_assumptions())
@@ -283,8 +286,8 @@ class Schema:
     def select(self, *names: str) -> Schema:
         """The same schema with only the columns `names`, in this order, and the identifiers."""
         require(len(set(names)) == len(names), "names", list(names), "names given once each")
-        kept = [self[name] for name in names]
-        return replace(self, columns=[*kept, *(Identifier(name) for name in self.identifiers)])
+        columns = [self[name] for name in names]
+        return replace(self, columns=[*columns, *(Identifier(name) for name in self.identifiers)])
 
     def cells(self, *names: str) -> int:
         """How many cells a joint count of the columns `names` has (1 for no column: the total)."""

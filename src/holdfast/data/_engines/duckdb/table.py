@@ -101,9 +101,9 @@ def read_all(source: Any) -> Any:
     """A whole table of a DuckDB file, connection or relation as one Arrow table: for drafts only."""
     opened, cleanup = _open(source, Schema([]))
     with _withholding("read the rows"):
-        made = opened.run(f"SELECT * FROM {opened.source}").to_arrow_table()
+        table = opened.run(f"SELECT * FROM {opened.source}").to_arrow_table()
     cleanup()
-    return made
+    return table
 
 
 def connect(
@@ -131,10 +131,10 @@ def connect(
     except BaseException:
         cleanup()
         raise
-    made = DuckDBTable(schema, opened, statements, cleanup, adjacency=adjacency, n_public=n_public)
+    table = DuckDBTable(schema, opened, statements, cleanup, adjacency=adjacency, n_public=n_public)
     if opened.names and schema.csv.quoted_newlines:
-        made.notes = (JOINED_LINES,)
-    return made
+        table.notes = (JOINED_LINES,)
+    return table
 
 
 def _kinds(opened: Scan) -> dict[str, Kind]:
