@@ -125,7 +125,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="columns: numbers that say why there is no answer are measured",
         target="data/draft/codes:special_numbers",
-        old="marks[order[found]] = True",
+        old="marks[order[markers]] = True",
         new="pass",
         tests=("tests/data/draft/test_layouts.py::test_a_draft_is_what_the_documentation_says",),
     ),
