@@ -170,8 +170,8 @@ def _unread(unread: Evidence) -> str:
     return f"is stored as {stored}, which no kind of column reads" if nested else "holds no value"
 
 
-def _target(name: str, found: Guess) -> str:
-    if isinstance(found.column, Identifier):
+def _target(name: str, guess: Guess) -> str:
+    if isinstance(guess.column, Identifier):
         return f"target: {name!r} looks like an identifier, which nothing can be predicted of"
-    kind = "classification" if isinstance(found.column, Categorical) else "regression"
+    kind = "classification" if isinstance(guess.column, Categorical) else "regression"
     return f"target: {name!r} is a {kind}, because it is {'a category' if kind[0] == 'c' else 'a number'}"

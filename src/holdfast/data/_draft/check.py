@@ -27,7 +27,7 @@ from holdfast.data._storage_kinds import Kind, kind_of
 
 INTERNAL = "INTERNAL: exact counts and values of real rows; never publish them"
 #: So many of the strange texts of a column are shown.
-SHOWN = 8
+SHOWN_EXAMPLES = 8
 
 
 def count_text(count: int, singular: str = "", plural: str = "") -> str:
@@ -249,7 +249,7 @@ def _cells_of(column: Numeric | Categorical, values: Any) -> Any:
 
 def _examples(stored_texts: list[str | None], where: Any) -> tuple[tuple[str, int], ...]:
     counts = Counter(str(stored_texts[place])[:60] for place in np.flatnonzero(where).tolist())
-    return tuple(counts.most_common(SHOWN))
+    return tuple(counts.most_common(SHOWN_EXAMPLES))
 
 
 def _identifiers(schema: Schema, stored: StoredTable) -> tuple[list[str], list[str]]:

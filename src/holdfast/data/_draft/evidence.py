@@ -25,7 +25,7 @@ from holdfast.data._storage_kinds import Kind, kind_of
 
 #: So many texts, evenly spaced among those that differ, are looked at one by one to see what a column may be; what it
 #: is, is then counted over all of them.
-PROBED = 300
+MOST_PROBED_VALUES = 300
 NUMBERS = (Kind.integer, Kind.floating, Kind.decimal)
 MOMENTS = (Kind.date, Kind.timestamp, Kind.zoned)
 
@@ -125,7 +125,7 @@ class Evidence:
     @cached_property
     def probe(self) -> list[str]:
         """Some of the texts, without the blanks around them."""
-        step = max(1, -(-self.distinct // PROBED))
+        step = max(1, -(-self.distinct // MOST_PROBED_VALUES))
         return [str(word).strip(BLANKS) for word in self.texts_at(slice(None, None, step)).to_pylist()]
 
     @property

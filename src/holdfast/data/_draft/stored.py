@@ -194,8 +194,8 @@ def _type_of(nothing: Any) -> Any:
         return None
 
 
-def _named(made: Any) -> dict[str, Any]:
-    return {name: made.column(place) for place, name in enumerate(made.column_names)}
+def _named(table: Any) -> dict[str, Any]:
+    return {name: table.column(place) for place, name in enumerate(table.column_names)}
 
 
 def _of_postgres(source: str) -> tuple[dict[str, Any], dict[str, Any], dict[str, list[str]]]:
@@ -204,8 +204,8 @@ def _of_postgres(source: str) -> tuple[dict[str, Any], dict[str, Any], dict[str,
 
     from holdfast.data._engines.postgres.source import read_relation
 
-    made, relation = read_relation(source)
-    columns, types = _named(made), {field.name: field.type for field in made.schema}
+    table, relation = read_relation(source)
+    columns, types = _named(table), {field.name: field.type for field in table.schema}
     for name in columns:
         kind, written = relation.kinds[name], relation.stored[name]
         if kind is Kind.unknown:
@@ -221,15 +221,15 @@ def _of_postgres(source: str) -> tuple[dict[str, Any], dict[str, Any], dict[str,
 
 def _orders(columns: Mapping[str, Any], *, enumerations: bool = False) -> dict[str, list[str]]:
     """The texts of ordered categoricals (or of every one), in their order."""
-    found = {}
+    orders = {}
     for name, values in columns.items():
         own: Any = getattr(values, "cat", None)  # of pandas; polars has one as well
         if getattr(own, "ordered", False):
-            found[name] = [str(one) for one in own.categories]
+            orders[name] = [str(category) for category in own.categories]
         elif type(values).__module__.startswith("polars") and str(values.dtype).startswith("Enum"):
-            found[name] = values.dtype.categories.to_list()
+            orders[name] = values.dtype.categories.to_list()
         elif hasattr(values, "type") and hasattr(values.type, "ordered") and len(values):
             part = values.chunk(0) if hasattr(values, "chunk") else values
             if enumerations or values.type.ordered:
-                found[name] = [str(one) for one in part.dictionary.to_pylist()]
-    return found
+                orders[name] = [str(category) for category in part.dictionary.to_pylist()]
+    return orders
