@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.privacy._rounding import FixedNumbers
+from holdfast.privacy._fixed_numbers import FixedNumbers
 from tests.test_import import ROOMS
 
 

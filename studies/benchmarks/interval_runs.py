@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2, norm
 
+from holdfast.data._clipped_rows import clip_rows
 from holdfast.learn._inference.inversion import ScoreTest
 from holdfast.learn._inference.score import NoisyScore
 from holdfast.learn._risk.descent import gaussian_square
@@ -28,7 +29,6 @@ from holdfast.learn._whitening import second_moment_sensitivity
 from holdfast.learn.methods.newton import ESTIMATED, FLOOR, LONGEST, PILOTS, SHARES, TOGETHER, JointScore
 from holdfast.learn.methods.ssp import PILOT_SHARE
 from holdfast.privacy import Adjacency, ApproxDP
-from holdfast.privacy._rounding import clip_rows
 
 Floats = NDArray[np.float64]
 CONSTANT, NORM = 0.5, design_norm(1.0, fit_intercept=True)

@@ -28,7 +28,7 @@ sys.path.insert(0, str(ROOT))
 from tests.servers.spark import java_home  # noqa: E402
 
 from holdfast.data import Categorical, Encoder, Identifier, Numeric, Order, Schema, open_table  # noqa: E402
-from holdfast.data._rows import Batch  # noqa: E402
+from holdfast.data._batch import Batch  # noqa: E402
 from holdfast.learn._problem import Problem  # noqa: E402
 from holdfast.learn._problem.losses import Logistic  # noqa: E402
 from holdfast.learn._problem.problem import ClassLabels  # noqa: E402

@@ -46,7 +46,7 @@ def per_step_without_second_term(total: float, *, times: int, slack: float) -> f
 
 def per_step(total: float, *, times: int, slack: float) -> float:
     """The largest per-step epsilon whose `advanced` composition is within the total, on the safe side."""
-    from holdfast.privacy._rounding import safe_side
+    from holdfast.privacy._safe_side import safe_side
 
     require(total > 0, "total", total, "> 0")
     return safe_side(lambda e: advanced(e, times=times, slack=slack) - total, unsafe=total, safe=0.0)

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from holdfast.data import Categorical, Identifier, Numeric, Schema, open_table
 from holdfast.data._engines import ENGINES
 from holdfast.data._engines.duckdb import table as duckdb_table
-from holdfast.data._rows import texts
+from holdfast.data._readings import texts
 from holdfast.noise._source import Source
 from holdfast.privacy import PrivacyUnit
 from holdfast.testing import EngineStore, check_engine

@@ -27,8 +27,8 @@ from holdfast.data import (
     SecondMoment,
     open_table,
 )
+from holdfast.data._batch import Batch
 from holdfast.data._engines import ENGINES
-from holdfast.data._rows import Batch
 from holdfast.data._sensitivity import counts_l1, counts_l2, sum_l2
 from holdfast.errors import AdjacencyError, DataError, ParameterError
 from holdfast.noise._source import Source

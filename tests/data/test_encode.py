@@ -17,9 +17,9 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 from holdfast.data import Categorical, Encoder, Identifier, Numeric, Order, Schema, clip_rows, open_table
+from holdfast.data._clipped_rows import NORM_SLACK
 from holdfast.errors import AssumptionWarning, DataError, ParameterError
 from holdfast.privacy._adjacency import PrivacyUnit
-from holdfast.privacy._rounding import NORM_SLACK
 
 SCHEMA = Schema(
     [

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast._arrays import Floats
+from holdfast.data._clipped_rows import NORM_SLACK
 from holdfast.errors import BudgetExceeded, HoldfastError, ParameterError
 from holdfast.learn import _whitened_examples as whitened_examples
 from holdfast.learn._choice import choose_learner
@@ -36,7 +37,6 @@ from holdfast.learn.methods.objective import METHOD as OBJECTIVE
 from holdfast.learn.methods.pure_rows import pure_rows, row_plan
 from holdfast.noise._source import Source
 from holdfast.privacy import Account, Adjacency, ApproxDP, PureDP
-from holdfast.privacy._rounding import NORM_SLACK
 from holdfast.refute._two_worlds import TwoWorlds
 
 objective_perturbation = OBJECTIVE.fit

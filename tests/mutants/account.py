@@ -158,7 +158,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="job: two threads get one number",
-        target="privacy:ResumableAccount._numbered",
+        target="privacy:ResumableAccount._key_or_number",
         old="next(self._numbers) if name",
         new="0 if name",
         tests=("tests/privacy/account/test_one_draw.py",),

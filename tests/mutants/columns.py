@@ -11,7 +11,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="written otherwise: numerals of a file are those of its declaration alone",
         target="data:Categorical.spellings",
-        old="found.setdefault(self.spelled(writing), found[self.spelled(category)])",
+        old="spellings.setdefault(self.spelled(writing), spellings[self.spelled(category)])",
         new="pass",
         tests=(
             "tests/learn/estimators/test_label_types.py::test_classes_are_found_however_a_program_writes_them",
@@ -104,8 +104,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="columns: two cells have one label",
         target="data/schema/bins:edge_words",
-        old="if all(a < b for a, b in pairwise(map(float, found))):",
-        new="if found:",
+        old="if all(a < b for a, b in pairwise(map(float, texts))):",
+        new="if texts:",
         tests=("tests/data/draft/test_round_bounds.py::test_labels_are_short_and_differ",),
     ),
     Fault(
@@ -125,7 +125,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="columns: numbers that say why there is no answer are measured",
         target="data/draft/codes:special_numbers",
-        old="marks[order[found]] = True",
+        old="marks[order[markers]] = True",
         new="pass",
         tests=("tests/data/draft/test_layouts.py::test_a_draft_is_what_the_documentation_says",),
     ),

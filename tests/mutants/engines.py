@@ -239,15 +239,15 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="objects: one type for all elements",
         target="data:single_type",
-        old="len(found) == 1 and next(iter(found)) in _ALIKE",
-        new="len(found) >= 1",
+        old="len(types) == 1 and next(iter(types)) in _ALIKE",
+        new="len(types) >= 1",
         tests=("tests/contracts/test_engine_neighbours.py::test_one_object_changes_no_other",),
     ),
     Fault(
         name="duckdb: an interrupt is waited for",
         target="data:interruptible",
         old="raise KeyboardInterrupt from None",
-        new="return made[0]",
+        new="return results[0]",
         tests=("tests/data/engines/test_failures.py::test_an_interrupt_ends_a_query",),
     ),
     Fault(

@@ -30,7 +30,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="encode: rows clipped to twice the norm",
-        target="privacy:_clip_block",
+        target="data:_clip_block",
         old="lengths > row_norm / size",
         new="lengths > 2 * row_norm / size",
         tests=("tests/data/test_encode.py::test_every_container_gives_the_same_rows",),

@@ -885,10 +885,10 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="options: those of a group are forgotten",
-        target="privacy:keywords_of",
+        target="options:keywords_of",
         old="if groups.get(name) == (keyword, kind)",
         new="if False",
-        tests=("tests/privacy/account/test_option_groups.py::test_options_of_a_group_become_its_object",),
+        tests=("tests/test_options.py::test_options_of_a_group_become_its_object",),
     ),
     Fault(
         name="dp_sgd: options that contradict the account's plan are ignored",

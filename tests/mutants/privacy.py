@@ -151,7 +151,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="composition: repeated curves counted once",
-        target="privacy/composition:_merged",
+        target="privacy/composition:_parts_counted_together",
         old="already + n",
         new="already",
         tests=("tests/privacy/curves/test_composition.py::test_n_times_one_is_one_times_n",),
@@ -263,7 +263,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="numbers: an array of the caller stays inside a mechanism",
-        target="privacy:_fixed",
+        target="privacy:_python_number",
         old="value.item() if scalar else value",
         new="value",
         tests=("tests/review/test_curve_findings.py",),
@@ -306,14 +306,14 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="composition: a delta set aside is dropped",
         target="privacy:Composed._renyi_bounds",
-        old="[WithSlack(bound, 0, delta) for bound in found if delta < 1]",
-        new="found",
+        old="[WithSlack(bound, 0, delta) for bound in bounds if delta < 1]",
+        new="bounds",
         tests=("tests/privacy/curves/test_pairs.py::test_a_delta_beside_zcdp_is_still_a_curves_delta",),
     ),
     Fault(
         name="composition: divergences summed over all orders only",
         target="privacy:Composed._renyi_bounds",
-        old="found.append(tabulated)",
+        old="bounds.append(tabulated)",
         new="pass",
         tests=("tests/privacy/curves/test_pairs.py::test_divergences_add_up_order_by_order",),
     ),

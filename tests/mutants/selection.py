@@ -52,7 +52,7 @@ FAULTS: tuple[Fault, ...] = (
         name="shared fits: an exact score",
         target="privacy:FitShare.score",
         old="float(noisy[0]) / values.size",
-        new="float(kept.sum()) / values.size",
+        new="float(rounded.sum()) / values.size",
         tests=(f"{ACCOUNT}::test_a_score_is_noisy_paid_once_and_bounded_by_one_row",),
     ),
     Fault(

@@ -74,8 +74,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="unit: the candidates' numbers are declared",
         target="data:open_unit",
-        old="one.name for one in candidates",
-        new='f"{one.name} {one.most}" for one in candidates',
+        old="candidate.name for candidate in candidates",
+        new='f"{candidate.name} {candidate.most}" for candidate in candidates',
         tests=(f"{UNITS}::test_nothing_of_the_values_stays_in_a_confirmed_schema",),
     ),
     Fault(

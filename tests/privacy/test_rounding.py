@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.privacy._rounding import as_written, nearest_steps, round_down, round_up, safe_side
+from holdfast.privacy._grid import nearest_steps
+from holdfast.privacy._rounding import as_written, round_down, round_up
+from holdfast.privacy._safe_side import safe_side
 
 
 @given(st.fractions(min_value=-1000, max_value=1000))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from holdfast.data._rows import Batch
+from holdfast.data._batch import Batch
 
 
 def numbers(batches: Iterator[Batch]) -> list[float]:

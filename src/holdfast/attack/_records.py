@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from holdfast._arguments import Seed, checked, type_of
 from holdfast._extras import optional
+from holdfast.data._batch import Batch
 from holdfast.data._moments import as_dates
 from holdfast.data._order import Order
-from holdfast.data._rows import Batch
 from holdfast.data._schema import DateTime, Numeric
 from holdfast.data._table import Table
 from holdfast.errors import ParameterError, require

@@ -1,14 +1,14 @@
 """Declared data: schemas, tables wherever they live, and how far one privacy unit moves what is computed."""
 
+from ._batch import Batch as Batch
+from ._clipped_rows import clip_rows as clip_rows
 from ._datasets import adult as adult
 from ._datasets import adult_schema as adult_schema
 from ._draft import draft_schema as draft_schema
 from ._encode import Encoder as Encoder
-from ._encode import clip_rows as clip_rows
 from ._engines import ENGINES as ENGINES
 from ._engines import open_table as open_table
 from ._order import Order as Order
-from ._rows import Batch as Batch
 from ._schema import Categorical as Categorical
 from ._schema import CsvFormat as CsvFormat
 from ._schema import DateTime as DateTime

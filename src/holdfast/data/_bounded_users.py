@@ -42,7 +42,7 @@ def identifier_texts(values: Any) -> list[str]:
     >>> identifier_texts(pa.array([7, None]))
     ['v7', 'n']
     """
-    from holdfast.data._rows import texts
+    from holdfast.data._readings import texts
 
     return ["n" if text is None else f"v{text}" for text in texts(values).to_pylist()]
 
@@ -67,7 +67,10 @@ def keep_rows(users: Sequence[str], values: Sequence[NDArray[Any]], *, max_rows:
         span = slice(int(starts[number]), int(starts[number] + sizes[number]))
         hashes = [keyed_hash(key, hashed_slot(here, names[number])) for here in place[span].tolist()]
         slot[span] = np.argsort(np.argsort(np.asarray(hashes))) + 1
-    kept = slot <= max_rows
+    within_bound = slot <= max_rows
     return Kept(
-        row=by_value[kept].astype(np.int64), user=owner[by_value][kept], slot=slot[kept] - 1, owned=sizes
+        row=by_value[within_bound].astype(np.int64),
+        user=owner[by_value][within_bound],
+        slot=slot[within_bound] - 1,
+        owned=sizes,
     )

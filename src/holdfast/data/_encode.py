@@ -18,13 +18,13 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from holdfast._arguments import check_settings, checked
 from holdfast._arrays import Codes, Floats
 from holdfast._caution import warn
+from holdfast.data._arrow_columns import arrow_column
+from holdfast.data._batch import Batch, encode_batch
+from holdfast.data._clipped_rows import NORM_SLACK, clip_in_place, require_norm
 from holdfast.data._given_rows import given_columns
-from holdfast.data._rows import Batch, arrow_column, encode_batch
 from holdfast.data._schema import Categorical, Numeric, Schema
 from holdfast.errors import AssumptionWarning, DataError, ParameterError, require
 from holdfast.privacy._account.unpaid_steps import PUBLIC
-from holdfast.privacy._rounding import NORM_SLACK, clip_in_place, require_norm
-from holdfast.privacy._rounding import clip_rows as clip_rows
 
 _SCALES = ("symmetric", "unit")
 
@@ -179,7 +179,7 @@ class Encoder(TransformerMixin, BaseEstimator):
 
     def read(self, X: Any) -> Batch:
         """The rows `X` as the schema reads them, before they become features."""
-        from holdfast.data._rows import arrow_columns
+        from holdfast.data._arrow_columns import arrow_columns
 
         chosen = self.schema.confirmed().select(*self.columns_)
         X = given_columns(_as_rows(X), self.columns_, known=self.schema.names)

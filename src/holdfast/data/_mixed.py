@@ -41,8 +41,8 @@ class MixedColumn:
 
 def single_type(values: Sequence[Any]) -> bool:
     """Whether all elements that are not missing have one type that Arrow keeps as it is."""
-    found = {type(value) for value in values if not _is_missing(value)}
-    return not found or (len(found) == 1 and next(iter(found)) in _ALIKE)
+    types = {type(value) for value in values if not _is_missing(value)}
+    return not types or (len(types) == 1 and next(iter(types)) in _ALIKE)
 
 
 def _is_missing(value: Any) -> bool:
@@ -124,12 +124,12 @@ def read_by_kind(
     Where it raises an error, or gives something that is no number and no text, the value is missing: an error would
     be an output.
     """
-    found: list[float | str | None] = []
+    readings: list[float | str | None] = []
     for number, text in zip(numbers.tolist(), texts, strict=True):
         try:
             value = read(number, text)
         except Exception:
             value = None
         plain = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-        found.append(float(value) if plain else value if type(value) is str else None)  # type: ignore[arg-type]
-    return found
+        readings.append(float(value) if plain else value if type(value) is str else None)  # type: ignore[arg-type]
+    return readings

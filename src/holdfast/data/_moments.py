@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from holdfast._arrays import Floats
 from holdfast.data._mixed import MixedColumn
-from holdfast.data._rows import Kind, kind_of, numbers, plain_array, texts
+from holdfast.data._readings import numbers, plain_array, texts
 from holdfast.data._schema import DateTime, Numeric
 from holdfast.data._schema.amounts import form_of
 from holdfast.data._schema.calendar import DAILY, ISO, packed_texts, starts, unit_numbers, unit_of_seconds
 from holdfast.data._schema.spelling import BLANKS
+from holdfast.data._storage_kinds import Kind, kind_of
 
 _READ = (Kind.text, Kind.integer, Kind.date, Kind.timestamp, Kind.zoned)
 _FIRST, _LAST = np.datetime64("0001-01-01", "s"), np.datetime64("9999-12-31T23:59:59", "s")
@@ -59,11 +60,11 @@ def moment_numbers(column: DateTime, values: Any) -> Floats:
     return _of_texts(column, texts(values))
 
 
-def _of_texts(column: DateTime, words: Any) -> Floats:
+def _of_texts(column: DateTime, texts: Any) -> Floats:
     """Each text that differs is read once."""
     import pyarrow.compute as pc
 
-    coded = words.dictionary_encode()
+    coded = texts.dictionary_encode()
     trimmed = pc.ascii_trim(coded.dictionary, characters=BLANKS)
     packed = packed_texts(trimmed, column.format)
     if column.format != ISO:

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arrays import Floats
+from holdfast.data._batch import Batch
 from holdfast.data._encode import Encoder
-from holdfast.data._rows import Batch
 from holdfast.data._schema import Numeric, Schema
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from holdfast._arguments import checked
 from holdfast._arrays import Floats
-from holdfast.data._rows import Batch
+from holdfast.data._batch import Batch
 from holdfast.data._sql.features import FeatureRow
 from holdfast.data._sql.sums import CodedRow, Spelling
 

@@ -15,8 +15,8 @@ from holdfast._arguments import checked
 from holdfast._assumption import READ_FROM_DATA, Assumption
 from holdfast._caution import warn
 from holdfast._extensions import Author
+from holdfast.data._batch import Batch
 from holdfast.data._order import Order
-from holdfast.data._rows import Batch
 from holdfast.data._schema import Schema
 from holdfast.data._schema.kinds import KINDS, REGISTRY
 from holdfast.errors import AdjacencyError, AssumptionWarning, ParameterError, require

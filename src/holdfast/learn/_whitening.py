@@ -16,13 +16,13 @@ from typing import Literal
 import numpy as np
 
 from holdfast._arrays import Floats
+from holdfast.data._clipped_rows import NORM_SLACK
 from holdfast.learn._problem import Problem
 from holdfast.learn._risk.descent import DescentSchedule, Preconditioner, Whitener, gaussian_for
 from holdfast.learn._rows.examples import ClippedBlocks, rounding_of_sum
 from holdfast.privacy._account import Account
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
-from holdfast.privacy._rounding import NORM_SLACK
 
 Moment = Literal["full", "diagonal", "arrow"]
 

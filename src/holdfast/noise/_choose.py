@@ -111,7 +111,7 @@ def _gaps(scores: NDArray[Any], factor: Fraction) -> tuple[NDArray[Any], Fractio
     scores = np.asarray(scores)
     require(scores.ndim == 1 and len(scores) > 0, "scores.shape", scores.shape, "(candidates,), at least one")
     long = scores.dtype == object
-    whole = all(type(one) is int for one in scores) if long else np.issubdtype(scores.dtype, np.integer)
+    whole = all(type(score) is int for score in scores) if long else np.issubdtype(scores.dtype, np.integer)
     require(bool(whole), "scores.dtype", scores.dtype, "of whole numbers")
     factor = score_factor(factor)
     best = scores.max() if factor >= 0 else scores.min()

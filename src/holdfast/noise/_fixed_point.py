@@ -32,7 +32,7 @@ def exp_minus(gamma: Fraction, bits: int) -> int:
     if gamma > bits:  # exp(-gamma) < 2^-bits
         return 0
     precision = bits + GUARD + int(gamma).bit_length()
-    return _rounded(libmp.mpf_exp(_real(-gamma, precision), precision), bits)
+    return _scaled_integer(libmp.mpf_exp(_real(-gamma, precision), precision), bits)
 
 
 def laplace_survival(magnitude: int, scale: Fraction, bits: int) -> int:
@@ -48,14 +48,14 @@ def laplace_survival(magnitude: int, scale: Fraction, bits: int) -> int:
     q = libmp.mpf_exp(_real(-1 / scale, precision), precision)
     power = libmp.mpf_exp(_real(-magnitude / scale, precision), precision)
     survival = libmp.mpf_div(libmp.mpf_shift(power, 1), libmp.mpf_add(libmp.fone, q, precision), precision)
-    return _rounded(survival, bits)
+    return _scaled_integer(survival, bits)
 
 
 def normal_survival(square: Fraction, bits: int) -> int:
     """P[Z^2 >= square] * 2^bits for a standard normal Z; this is erfc(sqrt(square / 2))."""
     if square / 2 > bits:  # erfc(y) <= exp(-y^2)
         return 0
-    return _rounded(_erfc_root(square / 2, bits + GUARD), bits)
+    return _scaled_integer(_erfc_root(square / 2, bits + GUARD), bits)
 
 
 def normal_mass_ratio(k: int, nearest: int, sigma: Fraction, bits: int) -> int:
@@ -64,7 +64,7 @@ def normal_mass_ratio(k: int, nearest: int, sigma: Fraction, bits: int) -> int:
 
     precision = bits + GUARD
     masses = (_normal_mass(at, sigma, precision) for at in (k, nearest))
-    return _rounded(libmp.mpf_div(*masses, precision), bits)
+    return _scaled_integer(libmp.mpf_div(*masses, precision), bits)
 
 
 def midpoint_ratio(k: int, sigma: Fraction, bits: int) -> int:
@@ -79,7 +79,7 @@ def midpoint_ratio(k: int, sigma: Fraction, bits: int) -> int:
     exact = precision + int(exponent).bit_length()
     f = libmp.mpf_exp(_real(-exponent, exact), exact)
     centre, mass = (_normal_mass(at, sigma, precision) for at in (0, k))
-    return _rounded(libmp.mpf_div(libmp.mpf_mul(centre, f, precision), mass, precision), bits)
+    return _scaled_integer(libmp.mpf_div(libmp.mpf_mul(centre, f, precision), mass, precision), bits)
 
 
 def _normal_mass(k: int, sigma: Fraction, precision: int) -> Any:
@@ -105,7 +105,7 @@ def _erfc_root(square: Fraction, precision: int) -> Any:
     return libmp.mpf_erfc(libmp.mpf_sqrt(_real(square, precision), precision), precision)
 
 
-def _rounded(value: Any, bits: int) -> int:
+def _scaled_integer(value: Any, bits: int) -> int:
     from mpmath import libmp
 
     return int(libmp.to_int(libmp.mpf_shift(value, bits), libmp.round_nearest))

@@ -35,12 +35,12 @@ def normal(source: Source, *, size: int) -> Floats:
     """
     from scipy.special import ndtri
 
-    return _in_chunks(source, lambda words: _signed(words, lambda tail: -ndtri(tail / 2)), size)
+    return _in_chunks(source, lambda words: _two_sided(words, lambda tail: -ndtri(tail / 2)), size)
 
 
 def laplace(source: Source, *, size: int) -> Floats:
     """Laplace doubles of scale 1."""
-    return _in_chunks(source, lambda words: _signed(words, lambda tail: -np.log(tail)), size)
+    return _in_chunks(source, lambda words: _two_sided(words, lambda tail: -np.log(tail)), size)
 
 
 def exponential(source: Source, *, size: int) -> Floats:
@@ -69,9 +69,9 @@ def gamma(source: Source, *, shape: float, size: int) -> Floats:
         # Marsaglia and Tsang 2000, section 4: v = (1 + x / sqrt(9 d))^3, where it is positive.
         x, u = (part[x > -np.sqrt(9 * d)] for part in (x, u))
         v = (1 + x / np.sqrt(9 * d)) ** 3
-        kept = d * v[np.log(u) < x * x / 2 + d - d * v + d * np.log(v)]
-        draws[filled : filled + len(kept)] = kept
-        filled += len(kept)
+        accepted = d * v[np.log(u) < x * x / 2 + d - d * v + d * np.log(v)]
+        draws[filled : filled + len(accepted)] = accepted
+        filled += len(accepted)
     return draws
 
 
@@ -108,7 +108,7 @@ def _open_uniform(words: Words) -> Floats:
     return np.minimum((words.astype(np.float64) + 0.5) * 2.0**-64, BELOW_ONE)
 
 
-def _signed(words: Words, magnitude: Callable[[Floats], Floats]) -> Floats:
+def _two_sided(words: Words, magnitude: Callable[[Floats], Floats]) -> Floats:
     """A sign from the last bit, a magnitude from the other 63; never 0."""
     tail = np.minimum(((words >> np.uint64(1)).astype(np.float64) + 0.5) * 2.0**-63, BELOW_ONE)
     signed: Floats = np.copysign(magnitude(tail), np.where(words & np.uint64(1), -1.0, 1.0))

@@ -40,12 +40,12 @@ class Source:
         return "secure" if self._stream is None else "seeded"
 
     def bytes(self, count: int) -> bytes:
-        """That many random bytes."""
+        """So many random bytes: `count` of them."""
         require_whole("count", count, most=8 * MOST_DRAWS)
         return os.urandom(count) if self._stream is None else self._stream.bytes(count)
 
     def words(self, count: int) -> NDArray[np.uint64]:
-        """That many uniform 64-bit words."""
+        """So many uniform 64-bit words: `count` of them."""
         return np.frombuffer(self.bytes(8 * int(count)), dtype="<u8").astype(np.uint64)
 
     def words_of(self, records: NDArray[np.int64]) -> NDArray[np.uint64]:

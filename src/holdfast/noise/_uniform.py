@@ -38,9 +38,9 @@ def integers(
     while filled < size:
         # Reject what the bits could say but the range does not hold: less than half of it.
         words = source.words(min(CHUNK, size - filled)) & mask
-        kept = words[words < np.uint64(bound)]
-        draws[filled : filled + len(kept)] = kept.astype(np.int64)
-        filled += len(kept)
+        accepted = words[words < np.uint64(bound)]
+        draws[filled : filled + len(accepted)] = accepted.astype(np.int64)
+        filled += len(accepted)
     return draws
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from holdfast._arguments import checked
+from holdfast._options import Option
 from holdfast.errors import BudgetExceeded, FormatError, LedgerError, ParameterError
 from holdfast.ledger import Ledger
 from holdfast.ledger._jobs.job import settled
@@ -22,7 +23,6 @@ from holdfast.plan._evidence_steps import AttackStep, AuditStep, DossierStep
 from holdfast.plan._paid_steps import FitStep, SynthStep
 from holdfast.plan._step import Done, Setting, Step
 from holdfast.privacy._account.currency import Cost
-from holdfast.privacy._account.request import Option
 from holdfast.release._outputs import FileRead, FileWritten, Outputs, lies_outside
 
 _MOST_BYTES = 2**20

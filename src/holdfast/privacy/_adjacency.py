@@ -93,13 +93,13 @@ def resolve_adjacency(argument: Adjacency | str | None, declared: Adjacency | st
     """
     if argument is None:
         return Adjacency.replace if declared is None else Adjacency.of(declared)
-    asked = Adjacency.of(argument)
-    if declared is not None and asked is not Adjacency.of(declared):
+    adjacency = Adjacency.of(argument)
+    if declared is not None and adjacency is not Adjacency.of(declared):
         raise AdjacencyError(
-            f"adjacency={asked.value!r} contradicts the schema, which declares "
+            f"adjacency={adjacency.value!r} contradicts the schema, which declares "
             f"{Adjacency.of(declared).value!r}; drop the argument or change the schema"
         )
-    return asked
+    return adjacency
 
 
 @checked

@@ -12,7 +12,8 @@ from holdfast._arguments import checked
 from holdfast.errors import ParameterError, require
 from holdfast.privacy._curves.curve import ApproxDP, PrivacyCurve
 from holdfast.privacy._curves.gaussian import GaussianDP
-from holdfast.privacy._rounding import Number, as_written, round_up, safe_side
+from holdfast.privacy._rounding import Number, as_written, round_up
+from holdfast.privacy._safe_side import safe_side
 
 TOLERANCE = 1e-9
 """How far above the least admissible noise the answer may be, relatively."""
@@ -67,7 +68,7 @@ def calibrate(
         )
     if unsafe is None:
         return safe
-    unsafe, safe = _narrowed(excess, unsafe, safe, tolerance)
+    unsafe, safe = _narrower_bracket(excess, unsafe, safe, tolerance)
     return safe_side(excess, unsafe, safe, tolerance=tolerance)
 
 
@@ -89,7 +90,7 @@ def _bracket(excess: Callable[[float], float], low: float, high: float) -> tuple
     return level, None
 
 
-def _narrowed(
+def _narrower_bracket(
     excess: Callable[[float], float], unsafe: float, safe: float, tolerance: float
 ) -> tuple[float, float]:
     """A smaller bracket by interpolation, where the target says by how much it is missed.

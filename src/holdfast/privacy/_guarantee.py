@@ -31,8 +31,32 @@ _TAIL_POINTS = 240
 class Guarantee:
     """What is promised (curve), between which neighbours (adjacency), for whom (unit), and why (theorem).
 
-    `noise` says whether it is a promise at all: noise from a seed can be computed again and protects nobody. The
-    mark travels with the guarantee, through composition, files and texts.
+    Parameters
+    ----------
+    curve : PrivacyCurve
+        The promise: delta as a function of epsilon.
+    adjacency : Adjacency
+        Which tables are neighbours.
+    unit : PrivacyUnit
+        Who is protected: a row, or all rows of a person.
+    theorem : str
+        Why it holds, with the reference.
+    assumptions : tuple of Assumption
+        What it rests on besides the theorem.
+    noise : {'secure', 'seeded'}
+        Whether it is a promise at all: noise from a seed can be computed again and protects nobody. The mark travels
+        with the guarantee, through composition, files and texts.
+    read_at : float, optional
+        The delta at which an epsilon was asked for, if one was: summaries begin with it, the curve holds at all.
+
+    Examples
+    --------
+    >>> from holdfast.privacy import GaussianDP
+    >>> promise = Guarantee(
+    ...     curve=GaussianDP(0.5), adjacency=Adjacency.replace, unit=PrivacyUnit(), theorem="Gaussian mechanism"
+    ... )
+    >>> round(promise.epsilon(1e-6), 3), promise.private
+    (2.254, True)
     """
 
     curve: PrivacyCurve
@@ -61,7 +85,7 @@ class Guarantee:
         return self.curve.epsilon(delta)
 
     def assuming(self, *assumptions: Assumption) -> Guarantee:
-        """The same promise, resting on more."""
+        """The same promise, resting on these `assumptions` as well; one that it rests on already is not repeated."""
         return replace(self, assumptions=distinct((*self.assumptions, *assumptions)))
 
     def drawn_from(self, noise: Provenance) -> Guarantee:
@@ -69,7 +93,7 @@ class Guarantee:
         return self if noise == "secure" else replace(self, noise=noise)
 
     def compose(self, other: Guarantee) -> Guarantee:
-        """Both releases together, if they speak of the same neighbours and units."""
+        """Both releases together, if the `other` guarantee speaks of the same neighbours and units."""
         if (self.adjacency, self.unit) != (other.adjacency, other.unit):
             raise AdjacencyError(
                 f"a guarantee for {self.adjacency.value!r} of {self.unit.summary()} cannot be composed with one "
@@ -121,9 +145,9 @@ class Guarantee:
             Adjacency.zero_out: "blanking the data of",
             Adjacency.add_remove: "adding or removing",
         }[self.adjacency]
-        words, name = self.curve.words(self.read_at), repr(self.curve)
-        said = f"{words} for {neighbours} {self.unit.summary()} (adjacency {self.adjacency.value})"
-        return said if words == name else f"{said}, from {name}"
+        promise, name = self.curve.words(self.read_at), repr(self.curve)
+        said = f"{promise} for {neighbours} {self.unit.summary()} (adjacency {self.adjacency.value})"
+        return said if promise == name else f"{said}, from {name}"
 
     def __str__(self) -> str:
         return self.summary()
@@ -142,7 +166,7 @@ class Guarantee:
 
     @classmethod
     def from_json(cls, data: Any) -> Guarantee:
-        """The guarantee that `to_json` wrote; `FormatError` for anything else."""
+        """The guarantee whose `to_json` wrote this `data`; `FormatError` for anything else."""
         names = ("curve", "adjacency", "unit", "theorem", "assumptions", "noise", "read_at")
         data = require_fields("guarantee", data, names)
         try:
@@ -162,16 +186,27 @@ class Guarantee:
             raise FormatError("a stored guarantee lacks a field or has one of the wrong kind") from error
 
 
-def _wider(one: float | None, other: float | None) -> float | None:
+def _wider(first: float | None, second: float | None) -> float | None:
     """Of two deltas at which epsilons were asked for the larger: at it both are known."""
-    return max((delta for delta in (one, other) if delta is not None), default=None)
+    return max((delta for delta in (first, second) if delta is not None), default=None)
 
 
 @checked
 @dataclass(frozen=True, kw_only=True)
 class Sureness:
-    """Odds grow by at most e^`loss`, except with probability `failure` (with the unit's data and without).
+    """How much surer an attacker can become: odds grow by at most e^`loss`, except with probability `failure`.
 
+    Both hold with the unit's data and without.
+
+    Parameters
+    ----------
+    loss : float
+        The largest growth of the log odds, but for the exception.
+    failure : float
+        The probability of the exception; 0 where there is none.
+
+    Examples
+    --------
     >>> from holdfast.privacy import PureDP
     >>> bound = Sureness.of(PureDP(1.0))
     >>> bound.failure, round(bound.after(0.5), 3)
@@ -183,7 +218,7 @@ class Sureness:
 
     @classmethod
     def of(cls, curve: PrivacyCurve, *, failure: float | None = None) -> Sureness:
-        """Without exception where the curve is pure, else with at most this probability of an exception.
+        """The bound that a `curve` gives: without exception where it is pure, else with one of probability `failure`.
 
         By default one in a million, or the next power of ten that is well above what the curve may fail with.
         """
@@ -194,11 +229,11 @@ class Sureness:
         return cls(loss=loss_tail(curve, chosen), failure=chosen)
 
     def words(self, unit: str) -> str:
-        """The bound for whoever was in doubt."""
+        """The bound for whoever was in doubt about a `unit`, as every summary says it."""
         return sure_words(self.after(0.5), self.failure, unit)
 
     def after(self, prior: float) -> float:
-        """How sure at most, of whoever was this sure before; rounded up to a tenth of a per cent."""
+        """How sure at most, of whoever was sure with probability `prior`; rounded up to a tenth of a per cent."""
         require(0 < prior < 1, "prior", prior, "in (0, 1)")
         if math.isinf(self.loss):
             return 1.0

@@ -21,7 +21,7 @@ def rounded_up(value: float, digits: int) -> float:
     >>> rounded_up(0.87250049, 4), rounded_up(1.0000000000000042, 4), rounded_up(-0.5, 4)
     (0.8726, 1.0, -0.5)
     """
-    return _rounded(value, digits, ROUND_CEILING)
+    return _few_digits(value, digits, ROUND_CEILING)
 
 
 def rounded_down(value: float, digits: int) -> float:
@@ -30,10 +30,10 @@ def rounded_down(value: float, digits: int) -> float:
     >>> rounded_down(0.87259, 4), rounded_down(0.9999999999999999, 4)
     (0.8725, 1.0)
     """
-    return _rounded(value, digits, ROUND_FLOOR)
+    return _few_digits(value, digits, ROUND_FLOOR)
 
 
-def _rounded(value: float, digits: int, how: str) -> float:
+def _few_digits(value: float, digits: int, how: str) -> float:
     if not math.isfinite(value) or value == 0:
         return value
     size = abs(value) * _SLACK

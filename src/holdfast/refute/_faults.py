@@ -448,8 +448,8 @@ WRITTEN: tuple[PlantedFault, ...] = (
     _fault(
         "users_keep_too_many_rows",
         "data._bounded_users:keep_rows",
-        "kept = slot <= max_rows",
-        "kept = slot <= 2 * max_rows",
+        "within_bound = slot <= max_rows",
+        "within_bound = slot <= 2 * max_rows",
         "twice the declared rows of a user are kept",
         "data counts add_remove",
     ),

@@ -251,7 +251,7 @@ class Release(Generic[T]):
             guarantee=guarantee if theorem is None else replace(guarantee, theorem=theorem),
             provenance=replace(
                 provenance,
-                parameters={**provenance.parameters, **account.told},
+                parameters={**provenance.parameters, **account.release_parameters},
                 noise=guarantee.noise,
                 arithmetic="strict" if strict else "idealised",
                 account=account.journal.name,

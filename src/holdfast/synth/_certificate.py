@@ -25,10 +25,10 @@ from holdfast.errors import require
 from holdfast.privacy._account import Account
 from holdfast.privacy._account.resume import ResumableAccount
 from holdfast.privacy._adjacency import Adjacency
+from holdfast.privacy._grid import FINE_BITS
 from holdfast.privacy._mechanisms.gaussian import Gaussian
 from holdfast.privacy._mechanisms.laplace import Laplace
 from holdfast.privacy._mechanisms.mechanism import Mechanism
-from holdfast.privacy._rounding import FINE_BITS
 from holdfast.privacy._wording import counted as so_many
 from holdfast.release._certificate import SHARE, Certificate
 from holdfast.synth._exact_counts import ExactCounts

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from holdfast._arguments import require_fields, require_format
-from holdfast.data._rows import arrow_column, encode_batch
+from holdfast.data._arrow_columns import arrow_column
+from holdfast.data._batch import encode_batch
 from holdfast.data._schema import Schema
 from holdfast.errors import FormatError
 from holdfast.privacy._wording import confidence_text, counted

@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 
 from holdfast._arguments import checked
+from holdfast.data._arrow_columns import arrow_columns
+from holdfast.data._batch import Batch, encode_batch
 from holdfast.data._encode import Encoder
 from holdfast.data._engines import open_table
-from holdfast.data._rows import Batch, arrow_columns, encode_batch
 from holdfast.data._schema.columns import Categorical, Numeric
 from holdfast.data._schema.kinds import KINDS, REGISTRY
 from holdfast.data._schema.schema import Schema, read_column

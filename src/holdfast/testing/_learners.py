@@ -15,13 +15,13 @@ from typing import Any, cast
 
 import numpy as np
 
+from holdfast._options import Option
 from holdfast.errors import AdjacencyError, HoldfastError, ParameterError
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Hinge, Logistic, Softmax, Squared
 from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.learn.methods.method import Fit, Learner
 from holdfast.privacy._account import Account
-from holdfast.privacy._account.request import Option
 from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy._curves.curve import ApproxDP, PureDP
 from holdfast.testing._contract import Check, ensure, refusal

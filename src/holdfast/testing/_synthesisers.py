@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._options import Option
 from holdfast.data import Categorical, Identifier, Schema, open_table
 from holdfast.errors import AdjacencyError, HoldfastError, NotPrivateWarning, ParameterError
 from holdfast.noise._source import Source
 from holdfast.privacy._account import Account
-from holdfast.privacy._account.request import Option
 from holdfast.privacy._account.resume import ResumableAccount
 from holdfast.privacy._adjacency import PrivacyUnit
 from holdfast.privacy._curves.curve import ApproxDP, PureDP

@@ -23,9 +23,9 @@ from holdfast.attack import (
 )
 from holdfast.attack._attribute_risk import attribute_risk
 from holdfast.data import Encoder, Numeric, Schema, open_table
+from holdfast.data._batch import encode_batch
 from holdfast.data._draft import Draft, draft_of
 from holdfast.data._draft.unit_names import Likeness, likeness
-from holdfast.data._rows import encode_batch
 from holdfast.data._schema import Categorical, Identifier, UnconfirmedUnit
 from holdfast.dossier import compare_methods
 from holdfast.dossier._comparison.epsilons import compare_epsilons

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.data import Categorical, Identifier, Numeric
-from holdfast.data._rows import arrow_column, categorical_cells, numeric_cells, numeric_values
+from holdfast.data._arrow_columns import arrow_column
+from holdfast.data._cells import categorical_cells, numeric_cells, numeric_values
 from holdfast.errors import ParameterError
 
 finite = st.floats(-1e6, 1e6)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from holdfast.data import Categorical, Identifier, Numeric, Order, Schema, open_table
 from holdfast.data._engines.duckdb.table import BINNED_ROWS
-from holdfast.data._rows import numbers, texts
+from holdfast.data._readings import numbers, texts
 from holdfast.data._schema.kinds import Column
 from holdfast.data._sql.dialect import Dialect
 from holdfast.privacy import PrivacyUnit
@@ -136,8 +136,8 @@ def test_literals_are_read_bit_for_bit(value: float) -> None:
 
 def test_statements_name_no_data_column_twice() -> None:
     """A hostile name is quoted once, at the lowest layer; above it only generated names appear."""
-    from holdfast.data._rows import Kind
     from holdfast.data._sql.statements import Statements
+    from holdfast.data._storage_kinds import Kind
 
     schema = Schema([Numeric("MARK", 0, 1, null="category"), Identifier("WHO")])
     statements = Statements(

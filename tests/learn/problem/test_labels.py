@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.data import Categorical, Numeric, Schema
-from holdfast.data._rows import encode_batch
+from holdfast.data._batch import encode_batch
 from holdfast.errors import DataError, ParameterError
 from holdfast.learn._problem.problem import ClassLabels, NumberLabels
 

@@ -55,7 +55,11 @@ def test_all_fits_and_scores_together_spend_the_account_and_no_more(limit: Any) 
         left.append(account.remaining().delta(0.0))
         assert left[-1] < left[-2]  # charged: nothing is fitted for nothing
         share.score(np.ones(100))
-        assert share.told == {"fits": 7, "fits_paid": len(left) - 1, "scores_paid": len(left) - 1}
+        assert share.release_parameters == {
+            "fits": 7,
+            "fits_paid": len(left) - 1,
+            "scores_paid": len(left) - 1,
+        }
     assert left[-1] < 0.6 * left[0]
     assert account.remaining().delta(0.0) < 1e-3 * left[0]
     with pytest.raises(BudgetExceeded, match="all 7 fits"):

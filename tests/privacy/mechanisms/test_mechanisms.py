@@ -35,8 +35,9 @@ from holdfast.privacy._curves import CURVES
 from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.privacy._curves.finite_curve import BoundedRange
 from holdfast.privacy._curves.laplace import LaplaceCurve
+from holdfast.privacy._grid import Grid
 from holdfast.privacy._mechanisms import MECHANISMS
-from holdfast.privacy._rounding import Grid, root_above
+from holdfast.privacy._rounding import root_above
 
 
 def spread(mechanism: Any, value: float, size: int = 100_000) -> NDArray[np.float64]:

@@ -33,8 +33,9 @@ from holdfast.privacy import (
     VectorLaplace,
 )
 from holdfast.privacy._account.payload import decode_payload, encode_payload
+from holdfast.privacy._grid import Grid, exact_sum, multiples
 from holdfast.privacy._mechanisms.mechanism import vector
-from holdfast.privacy._rounding import Grid, as_written, exact_sum, multiples
+from holdfast.privacy._rounding import as_written
 
 doubles = st.floats(allow_nan=False, allow_infinity=False)
 whole = st.one_of(

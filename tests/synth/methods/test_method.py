@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from holdfast._options import Option
 from holdfast.data import Categorical, Schema, open_table
 from holdfast.errors import ParameterError
 from holdfast.privacy import Account, ApproxDP
-from holdfast.privacy._account.request import Option
 from holdfast.synth import SYNTHESISERS, Synthesizer, Workload
 from holdfast.synth._exact_counts import ExactCounts
 from holdfast.synth.methods.method import SynthesisMethod, SynthesisTask

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.data import Categorical, Numeric, Schema
-from holdfast.data._rows import encode_batch
+from holdfast.data._batch import encode_batch
 from holdfast.noise._source import Source
 from holdfast.synth import Synthesizer
 from holdfast.synth._rows.coded_rows import (

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.data import Categorical, DateTime, Identifier, Numeric, Schema
-from holdfast.data._rows import encode_batch
+from holdfast.data._batch import encode_batch
 from holdfast.errors import AssumptionWarning, FormatError, HoldfastError, NotPrivateWarning, ParameterError
 from holdfast.noise._source import Source
 from holdfast.privacy import PrivacyUnit

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.data import Categorical, DateTime, Hierarchy, Numeric, Schema
-from holdfast.data._rows import encode_batch
+from holdfast.data._batch import encode_batch
 from holdfast.errors import ParameterError
 from holdfast.noise._source import Source
 from holdfast.synth import Synthesizer

@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 from holdfast._arrays import Codes, Floats
 from holdfast._extras import optional
 from holdfast.attack._records import arrow_of, joined_batches
+from holdfast.data._arrow_columns import arrow_columns, check_columns, column_names
+from holdfast.data._batch import Batch, encode_batch
 from holdfast.data._encode import Encoder
-from holdfast.data._rows import Batch, arrow_columns, check_columns, column_names, encode_batch, texts
+from holdfast.data._readings import texts
 from holdfast.data._schema import Categorical, Numeric, Schema
 from holdfast.data._table import Table
 from holdfast.errors import ParameterError, require

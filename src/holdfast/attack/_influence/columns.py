@@ -136,7 +136,8 @@ class Domain:
 
     @classmethod
     def _declared(cls, features: Any, name: str, schema: Schema) -> Domain:
-        from holdfast.data._rows import arrow_columns, encode_batch
+        from holdfast.data._arrow_columns import arrow_columns
+        from holdfast.data._batch import encode_batch
 
         column = schema[name]
         columns = arrow_columns(features, [name])

@@ -53,7 +53,7 @@ def passed(target: Target, records: Records) -> list[Passed]:
     The loss is the logarithmic one of a classifier and half the squared error of a regression, whatever the model
     was trained with; both have slope prediction minus truth in the last layer's z.
     """
-    from holdfast.privacy._rounding import clip_rows
+    from holdfast.data._clipped_rows import clip_rows
 
     model = target.model
     if not has_layers(model):

@@ -27,11 +27,13 @@ from holdfast.attack._models.answers import (
     require_numbers,
 )
 from holdfast.attack._records import Records
+from holdfast.data._arrow_columns import arrow_column
+from holdfast.data._batch import encode_batch
 from holdfast.data._encode import Encoder, with_value
 from holdfast.data._engines import rows_of_source
 from holdfast.data._engines.files import numeric_column
-from holdfast.data._rows import Kind, arrow_column, encode_batch, kind_of
 from holdfast.data._schema import Categorical, Numeric, Schema
+from holdfast.data._storage_kinds import Kind, kind_of
 from holdfast.errors import DataError, ParameterError, require, withholding
 from holdfast.privacy._guarantee import Guarantee
 

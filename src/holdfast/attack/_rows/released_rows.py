@@ -91,8 +91,9 @@ def by_schema(schema: Schema) -> Reader:
     >>> seen.numbers.tolist(), seen.cells.tolist()
     ([[0.5, 0.0, 1.0], [0.99, 1.0, 0.0]], [[2, 1], [3, 0]])
     """
+    from holdfast.data._arrow_columns import arrow_columns
+    from holdfast.data._batch import encode_batch
     from holdfast.data._encode import Encoder
-    from holdfast.data._rows import arrow_columns, encode_batch
 
     names = list(schema.names)
     chosen = schema.select(*names)

@@ -35,7 +35,7 @@ from holdfast._arguments import checked
 from holdfast.audit._bounds.one_run import error_of
 from holdfast.errors import require
 from holdfast.privacy._curves.gaussian import GaussianDP
-from holdfast.privacy._rounding import safe_side
+from holdfast.privacy._safe_side import safe_side
 from holdfast.privacy._tradeoff import TradeOff
 
 Inverse = Callable[[float], float]

@@ -27,7 +27,7 @@ from holdfast.audit._bounds import one_run
 from holdfast.audit._bounds.epsilon_grid import climb, last_epsilon, rung
 from holdfast.audit._bounds.worst_case import ROUNDING, keep_probability, upper_tail
 from holdfast.errors import require
-from holdfast.privacy._rounding import safe_side
+from holdfast.privacy._safe_side import safe_side
 
 _DROP = 1e-25
 """Mass that is left behind at once; it is counted as crossing."""

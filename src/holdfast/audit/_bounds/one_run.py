@@ -18,7 +18,7 @@ import numpy as np
 
 from holdfast.audit._bounds.worst_case import ROUNDING, keep_probability, log_mass, upper_tail, worst_case
 from holdfast.errors import require
-from holdfast.privacy._rounding import safe_side
+from holdfast.privacy._safe_side import safe_side
 
 Method = Literal["exact", "formula", "hoeffding"]
 _SCAN = 0.01

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from holdfast._arguments import checked
 from holdfast.audit._bounds.one_run import error_of
 from holdfast.errors import require
-from holdfast.privacy._rounding import safe_side
+from holdfast.privacy._safe_side import safe_side
 
 
 def right_at_most(epsilon: float, *, delta: float = 0.0) -> float:

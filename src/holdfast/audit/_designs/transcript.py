@@ -29,9 +29,9 @@ from holdfast.errors import HoldfastError, ParameterError, require
 from holdfast.noise._source import Source
 from holdfast.privacy._account import Account
 from holdfast.privacy._account.witness import Draw, TapeEnded, Witness, replaying
+from holdfast.privacy._grid import difference
 from holdfast.privacy._guarantee import Guarantee
 from holdfast.privacy._mechanisms.gaussian import Gaussian
-from holdfast.privacy._rounding import difference
 
 Train = Callable[[Any, Account], Any]
 """The code under audit: it draws whatever it releases from the account that it is handed."""

@@ -14,7 +14,7 @@ from holdfast.audit._bounds.signal import Signal
 from holdfast.audit._findings.finding import smallest_error
 from holdfast.errors import require
 from holdfast.privacy._curves.curve import ApproxDP, PrivacyCurve
-from holdfast.privacy._rounding import safe_side
+from holdfast.privacy._safe_side import safe_side
 from holdfast.privacy._tradeoff import TradeOff
 
 BOUNDS = {

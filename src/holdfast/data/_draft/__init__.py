@@ -27,10 +27,10 @@ from holdfast.data._draft.units import (
     ranked,
     unit_notes,
 )
-from holdfast.data._rows import Kind
 from holdfast.data._schema import Categorical, Identifier, Schema
 from holdfast.data._schema.kinds import Column
 from holdfast.data._schema.schema import to_toml
+from holdfast.data._storage_kinds import Kind
 from holdfast.errors import NotPrivateWarning, require
 from holdfast.privacy._adjacency import PrivacyUnit
 
@@ -170,8 +170,8 @@ def _unread(unread: Evidence) -> str:
     return f"is stored as {stored}, which no kind of column reads" if nested else "holds no value"
 
 
-def _target(name: str, found: Guess) -> str:
-    if isinstance(found.column, Identifier):
+def _target(name: str, guess: Guess) -> str:
+    if isinstance(guess.column, Identifier):
         return f"target: {name!r} looks like an identifier, which nothing can be predicted of"
-    kind = "classification" if isinstance(found.column, Categorical) else "regression"
+    kind = "classification" if isinstance(guess.column, Categorical) else "regression"
     return f"target: {name!r} is a {kind}, because it is {'a category' if kind[0] == 'c' else 'a number'}"

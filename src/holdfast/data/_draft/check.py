@@ -19,23 +19,24 @@ from holdfast.data._engines import open_table
 from holdfast.data._engines.file_rows import pointed
 from holdfast.data._mixed import MixedColumn
 from holdfast.data._moments import column_numbers
-from holdfast.data._rows import Kind, kind_of, texts
+from holdfast.data._readings import texts
 from holdfast.data._schema import Categorical, DateTime, Identifier, Numeric, Schema
 from holdfast.data._schema.kinds import Column
 from holdfast.data._schema.unit import ROW, UnconfirmedUnit
+from holdfast.data._storage_kinds import Kind, kind_of
 
 INTERNAL = "INTERNAL: exact counts and values of real rows; never publish them"
 #: So many of the strange texts of a column are shown.
-SHOWN = 8
+SHOWN_EXAMPLES = 8
 
 
-def counted(count: int, one: str = "", many: str = "") -> str:
+def count_text(count: int, singular: str = "", plural: str = "") -> str:
     """So many values, and what they do.
 
-    >>> counted(1, "is missing", "are missing"), counted(2, "is missing", "are missing"), counted(3)
+    >>> count_text(1, "is missing", "are missing"), count_text(2, "is missing", "are missing"), count_text(3)
     ('1 value is missing', '2 values are missing', '3 values')
     """
-    return f"{count} value {one}".rstrip() if count == 1 else f"{count} values {many}".rstrip()
+    return f"{count} value {singular}".rstrip() if count == 1 else f"{count} values {plural}".rstrip()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,25 +62,25 @@ class ColumnCheck:
     @property
     def findings(self) -> list[str]:
         """What the declaration does not foresee."""
-        told = (
+        counts = (
             (self.unread, "cannot be read and counts as missing", "cannot be read and count as missing"),
             (self.below, "lies below the lower bound", "lie below the lower bound"),
             (self.above, "lies above the upper bound", "lie above the upper bound"),
             (self.unknown, "is in no category", "are in no category"),
         )
-        return [counted(count, one, many) for count, one, many in told if count]
+        return [count_text(count, singular, plural) for count, singular, plural in counts if count]
 
     def lines(self) -> list[str]:
         """The findings, what is missing, and examples."""
-        said = [
+        statements = [
             *self.findings,
-            *([counted(self.missing, "is missing", "are missing")] if self.missing else []),
+            *([count_text(self.missing, "is missing", "are missing")] if self.missing else []),
         ]
-        said += [f"{self.empty} of {self.cells} cells are empty"] if self.empty else []
-        made = [f"{self.name} ({self.kind}): {'; '.join(said) or 'as declared'}"]
+        statements += [f"{self.empty} of {self.cells} cells are empty"] if self.empty else []
+        lines = [f"{self.name} ({self.kind}): {'; '.join(statements) or 'as declared'}"]
         if self.examples:
-            made.append("    " + ", ".join(f"{text!r} ({count})" for text, count in self.examples))
-        return made
+            lines.append("    " + ", ".join(f"{text!r} ({count})" for text, count in self.examples))
+        return lines
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +99,7 @@ class SchemaCheck:
         record = (
             asdict(self) | {"marked": INTERNAL}
             if self.internal
-            else {"columns": [one.name for one in self.columns]}
+            else {"columns": [column.name for column in self.columns]}
         )
         return json.dumps(record, indent=2, ensure_ascii=False)
 
@@ -115,7 +116,7 @@ class SchemaCheck:
         if not count:
             return "\n".join([*lines, "no findings: every value is as declared"])
         return "\n".join(
-            [*lines, f"{count} finding{'s' * (count > 1)}:", *(f"  {one}" for one in self.findings)]
+            [*lines, f"{count} finding{'s' * (count > 1)}:", *(f"  {finding}" for finding in self.findings)]
         )
 
 
@@ -126,15 +127,15 @@ def check_columns_of(source: Any, schema: Schema) -> SchemaCheck:
     """
     opened = schema.with_unit(ROW) if isinstance(schema.unit, UnconfirmedUnit) else schema
     open_table(source, opened).close()
-    made = tuple(ColumnCheck(name=column.name, kind=column.kind) for column in schema.columns)
-    return SchemaCheck(internal=False, rows=None, columns=made)
+    checks = tuple(ColumnCheck(name=column.name, kind=column.kind) for column in schema.columns)
+    return SchemaCheck(internal=False, rows=None, columns=checks)
 
 
 def check_table(source: Any, schema: Schema) -> SchemaCheck:
     """Every declared column against its values, and identifiers against the unit. For the owner only."""
     check_columns_of(source, schema)
     stored = StoredTable.of(source, csv=schema.csv)
-    made = tuple(_checked(column, stored.columns[column.name], schema) for column in schema.columns)
+    checks = tuple(_column_check(column, stored.columns[column.name], schema) for column in schema.columns)
     table, findings = _identifiers(schema, stored)
     if lost := _broken(stored):
         findings.append(
@@ -150,9 +151,9 @@ def check_table(source: Any, schema: Schema) -> SchemaCheck:
         table.append(findings[-1])
     elif schema.n_public is not None and unit.column is None and schema.n_public != stored.rows:
         table.append(f"n_public is declared as {schema.n_public}; there are {stored.rows} rows")
-    findings += [f"{one.name}: {finding}" for one in made for finding in one.findings]
+    findings += [f"{check.name}: {finding}" for check in checks for finding in check.findings]
     return SchemaCheck(
-        internal=True, rows=stored.rows, columns=made, table=tuple(table), findings=tuple(findings)
+        internal=True, rows=stored.rows, columns=checks, table=tuple(table), findings=tuple(findings)
     )
 
 
@@ -163,27 +164,29 @@ def _broken(stored: StoredTable) -> int:
     return int(gone.sum()) if stored.columns else 0
 
 
-def _checked(column: Column, values: Any, schema: Schema) -> ColumnCheck:
-    words = texts(values)
-    gone = np.asarray(words.is_null().to_numpy(zero_copy_only=False), dtype=np.bool_)
-    listed: list[str | None] = words.to_pylist()
+def _column_check(column: Column, values: Any, schema: Schema) -> ColumnCheck:
+    stored_texts = texts(values)
+    gone = np.asarray(stored_texts.is_null().to_numpy(zero_copy_only=False), dtype=np.bool_)
+    listed: list[str | None] = stored_texts.to_pylist()
     if isinstance(column, Identifier):
         return ColumnCheck(name=column.name, kind=column.kind, missing=int(gone.sum()))
     if isinstance(column, Numeric):
-        return _checked_number(column, values, listed, gone, decimal=schema.csv.decimal)
-    return _checked_category(column, values, listed, gone)
+        return _number_check(column, values, listed, gone, decimal=schema.csv.decimal)
+    return _category_check(column, values, listed, gone)
 
 
-def _checked_number(
-    column: Numeric, values: Any, words: list[str | None], gone: Any, *, decimal: str
+def _number_check(
+    column: Numeric, values: Any, stored_texts: list[str | None], gone: Any, *, decimal: str
 ) -> ColumnCheck:
     plain = not isinstance(column, DateTime) and column.written_as is None
     if plain and decimal == "," and not isinstance(values, MixedColumn) and kind_of(values.type) is Kind.text:
         values = pointed(values)
     read = column_numbers(column, values)
-    marked = np.isin(read, [one for one in column.nulls if isinstance(one, float)])
-    texts_meant = {one for one in column.nulls if isinstance(one, str)}
-    named = np.array([word is not None and word.strip() in texts_meant for word in words], dtype=np.bool_)
+    marked = np.isin(read, [marker for marker in column.nulls if isinstance(marker, float)])
+    texts_meant = {marker for marker in column.nulls if isinstance(marker, str)}
+    named = np.array(
+        [text is not None and text.strip() in texts_meant for text in stored_texts], dtype=np.bool_
+    )
     lost = np.isnan(read) & ~gone & ~named
     if not isinstance(values, MixedColumn) and kind_of(values.type) is Kind.floating:
         lost = np.zeros_like(lost)  # a NaN is missing
@@ -197,11 +200,13 @@ def _checked_number(
         above=int((read[known] > column.high).sum()),
         empty=_empty(column, values),
         cells=column.cells,
-        examples=_examples(words, lost),
+        examples=_examples(stored_texts, lost),
     )
 
 
-def _checked_category(column: Categorical, values: Any, words: list[str | None], gone: Any) -> ColumnCheck:
+def _category_check(
+    column: Categorical, values: Any, stored_texts: list[str | None], gone: Any
+) -> ColumnCheck:
     probe = Categorical(
         column.name,
         column.labels,
@@ -216,9 +221,9 @@ def _checked_category(column: Categorical, values: Any, words: list[str | None],
         ],
     )
     cells = _cells_of(probe, values)
-    markers = {column.spelled(str(one)) for one in column.nulls}
+    markers = {column.spelled(str(marker)) for marker in column.nulls}
     marked = np.array(
-        [word is not None and column.spelled(word) in markers for word in words], dtype=np.bool_
+        [text is not None and column.spelled(text) in markers for text in stored_texts], dtype=np.bool_
     )
     strange = (cells == probe.other_code) & ~marked & ~gone
     return ColumnCheck(
@@ -228,7 +233,7 @@ def _checked_category(column: Categorical, values: Any, words: list[str | None],
         unknown=int(strange.sum()),
         empty=_empty(column, values),
         cells=column.cells,
-        examples=_examples(words, strange),
+        examples=_examples(stored_texts, strange),
     )
 
 
@@ -237,25 +242,27 @@ def _empty(column: Numeric | Categorical, values: Any) -> int:
 
 
 def _cells_of(column: Numeric | Categorical, values: Any) -> Any:
-    from holdfast.data._rows import encode_batch
+    from holdfast.data._batch import encode_batch
 
     return encode_batch(Schema([column]), {column.name: values}, len(values)).codes(column.name)
 
 
-def _examples(words: list[str | None], where: Any) -> tuple[tuple[str, int], ...]:
-    found = Counter(str(words[place])[:60] for place in np.flatnonzero(where).tolist())
-    return tuple(found.most_common(SHOWN))
+def _examples(stored_texts: list[str | None], where: Any) -> tuple[tuple[str, int], ...]:
+    counts = Counter(str(stored_texts[place])[:60] for place in np.flatnonzero(where).tolist())
+    return tuple(counts.most_common(SHOWN_EXAMPLES))
 
 
 def _identifiers(schema: Schema, stored: StoredTable) -> tuple[list[str], list[str]]:
     """How often identifiers repeat, and whose rows are cut."""
-    told: list[str] = []
+    lines: list[str] = []
     findings: list[str] = []
     unit = schema.unit
     for name in schema.identifiers:
         owned = Counter(texts(stored.columns[name]).to_pylist())
         most = max(owned.values(), default=0)
-        told.append(f"identifier {name}: {counted(len(owned))}, at most {most} row{'s' * (most != 1)} each")
+        lines.append(
+            f"identifier {name}: {count_text(len(owned))}, at most {most} row{'s' * (most != 1)} each"
+        )
         if isinstance(unit, UnconfirmedUnit):
             continue
         if name == unit.column:
@@ -268,4 +275,4 @@ def _identifiers(schema: Schema, stored: StoredTable) -> tuple[list[str], list[s
             findings.append(
                 f"{name} repeats, and the unit is one row: whoever it names is not protected as a whole"
             )
-    return [*told, *findings], findings
+    return [*lines, *findings], findings

@@ -96,10 +96,10 @@ def code_form(evidence: Evidence) -> CodeForm | None:
         return None
     for form in FORMS:
         named = bool(form.words & words) or any(
-            word.startswith(one) or word.endswith(one)
-            for one in form.words
+            word.startswith(key) or word.endswith(key)
+            for key in form.words
             for word in words
-            if len(one) >= 4
+            if len(key) >= 4
         )
         fits = sum(form.pattern.fullmatch(word) is not None for word in probe) >= 0.95 * len(probe)
         if fits and (named or (not form.by_name and _unlike_serials(probe))):
@@ -107,48 +107,48 @@ def code_form(evidence: Evidence) -> CodeForm | None:
     return None
 
 
-def _unlike_serials(words: Sequence[str]) -> bool:
+def _unlike_serials(codes: Sequence[str]) -> bool:
     """Whether codes begin with several letters and are of several lengths, which numbered things are not."""
-    return len({word[0] for word in words}) > 2 and len({len(word) for word in words}) > 1
+    return len({code[0] for code in codes}) > 2 and len({len(code) for code in codes}) > 1
 
 
 _MIXED = re.compile(r"[A-Za-z0-9]{3,10}")
 
 
-def code_length(words: Sequence[str]) -> int | None:
+def code_length(codes: Sequence[str]) -> int | None:
     """The length of codes, if all texts are codes of one length with a digit in them."""
     lengths = set()
-    for word in words:
-        if not _MIXED.fullmatch(word) or not re.search(r"[0-9]", word):
+    for code in codes:
+        if not _MIXED.fullmatch(code) or not re.search(r"[0-9]", code):
             return None
-        lengths.add(len(word))
+        lengths.add(len(code))
     return lengths.pop() if len(lengths) == 1 else None
 
 
-def serial(words: Sequence[str]) -> bool:
+def serial(texts: Sequence[str]) -> bool:
     """Whether all are numbers behind the same letters, as policies, meters or members are numbered.
 
     >>> serial(["P000123", "P000124", "P020001"]), serial(["E110", "I251"])
     (True, False)
     """
-    found = [_SERIAL.fullmatch(word) for word in words]
-    return bool(found) and None not in found and len({match[1] for match in found if match}) == 1
+    matches = [_SERIAL.fullmatch(text) for text in texts]
+    return bool(matches) and None not in matches and len({match[1] for match in matches if match}) == 1
 
 
 def _numeral(word: str) -> bool:
     return word.isascii() and word.isdigit()
 
 
-def zeros_in_front(words: Sequence[str]) -> bool:
+def zeros_in_front(texts: Sequence[str]) -> bool:
     """Whether numerals are written with zeros in front, as codes are and numbers are not.
 
     >>> zeros_in_front(["01", "12"]), zeros_in_front(["0.5", "0", "12"])
     (True, False)
     """
-    return all(map(_numeral, words)) and any(len(word) > 1 and word[0] == "0" for word in words)
+    return all(map(_numeral, texts)) and any(len(text) > 1 and text[0] == "0" for text in texts)
 
 
-def levels_of(words: Sequence[str], asked: Sequence[int]) -> list[int | Mapping[str, str]]:
+def levels_of(codes: Sequence[str], lengths: Sequence[int]) -> list[int | Mapping[str, str]]:
     """Of these numbers of leading letters those that make coarser levels, from the finest on.
 
     Digits that lost their zeros in front are compared as if they had them.
@@ -158,18 +158,18 @@ def levels_of(words: Sequence[str], asked: Sequence[int]) -> list[int | Mapping[
     >>> levels_of(["110", "111", "2010", "2120"], (3, 2, 1))[1:]
     [{'011*': '01*', '201*': '20*', '212*': '21*'}, {'01*': '0*', '20*': '2*', '21*': '2*'}]
     """
-    width = max(map(len, words))
-    lost = all(map(_numeral, words)) and any(len(word) < width for word in words)
-    full = {word: word.zfill(width) if lost else word for word in words}
+    width = max(map(len, codes))
+    lost = all(map(_numeral, codes)) and any(len(code) < width for code in codes)
+    full = {code: code.zfill(width) if lost else code for code in codes}
     levels: list[int | Mapping[str, str]] = []
-    before = len(words)
-    names = {word: word for word in words}
-    for most in sorted({one for one in asked if one < width}, reverse=True):
-        count = len({word[:most] for word in full.values()})
+    before = len(codes)
+    names = {code: code for code in codes}
+    for most in sorted({length for length in lengths if length < width}, reverse=True):
+        count = len({code[:most] for code in full.values()})
         if 1 < count < before or (levels and count == before):
-            above = {word: f"{whole[:most]}*" for word, whole in full.items()}
+            above = {code: f"{whole[:most]}*" for code, whole in full.items()}
             # A mapping names each step of the level below once.
-            levels.append({names[word]: above[word] for word in words} if lost else most)
+            levels.append({names[code]: above[code] for code in codes} if lost else most)
             names, before = above, count
     return levels
 
@@ -185,8 +185,8 @@ def special_numbers(evidence: Evidence) -> NDArray[np.bool_]:
         return marks
     order = np.argsort(values)
     sorted_values, sorted_times = values[order], times[order]
-    found = _negative_markers(sorted_values, sorted_times) | _high_markers(sorted_values, sorted_times)
-    marks[order[found]] = True
+    markers = _negative_markers(sorted_values, sorted_times) | _high_markers(sorted_values, sorted_times)
+    marks[order[markers]] = True
     return marks
 
 
@@ -213,10 +213,13 @@ def _high_markers(values: Floats, times: NDArray[np.int64]) -> NDArray[np.bool_]
     inside = values >= 0
     for cut in range(1, min(5, int(inside.sum()) - 1) + 1):
         top, below = values[-cut:], values[:-cut][inside[:-cut]]
-        if not all(one == int(one) and _REPEATED.fullmatch(str(int(one))) for one in top) or len(below) < 2:
+        if (
+            not all(number == int(number) and _REPEATED.fullmatch(str(int(number))) for number in top)
+            or len(below) < 2
+        ):
             break
         gap, width = float(top[0] - below[-1]), len(str(int(top[-1])))
-        if len({len(str(int(one))) for one in top}) > 1:
+        if len({len(str(int(number))) for number in top}) > 1:
             break
         steps = np.diff(below)
         # Where values stop while they are frequent, what follows behind a gap is something else.

@@ -18,13 +18,14 @@ from holdfast._arrays import Floats
 from holdfast.data._engines.file_rows import pointed
 from holdfast.data._mixed import MixedColumn
 from holdfast.data._moments import moment_numbers
-from holdfast.data._rows import Kind, kind_of, numbers, plain_array, texts
+from holdfast.data._readings import numbers, plain_array, texts
 from holdfast.data._schema import DateTime
 from holdfast.data._schema.spelling import BLANKS
+from holdfast.data._storage_kinds import Kind, kind_of
 
 #: So many texts, evenly spaced among those that differ, are looked at one by one to see what a column may be; what it
 #: is, is then counted over all of them.
-PROBED = 300
+MOST_PROBED_VALUES = 300
 NUMBERS = (Kind.integer, Kind.floating, Kind.decimal)
 MOMENTS = (Kind.date, Kind.timestamp, Kind.zoned)
 
@@ -124,7 +125,7 @@ class Evidence:
     @cached_property
     def probe(self) -> list[str]:
         """Some of the texts, without the blanks around them."""
-        step = max(1, -(-self.distinct // PROBED))
+        step = max(1, -(-self.distinct // MOST_PROBED_VALUES))
         return [str(word).strip(BLANKS) for word in self.texts_at(slice(None, None, step)).to_pylist()]
 
     @property

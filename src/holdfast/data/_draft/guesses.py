@@ -25,11 +25,11 @@ from holdfast.data._draft.codes import (
 from holdfast.data._draft.evidence import MOMENTS, NUMBERS, Evidence
 from holdfast.data._draft.names import says_code, says_identifier, says_measure, says_time
 from holdfast.data._draft.round_bounds import round_bounds, round_edges, round_moments
-from holdfast.data._rows import Kind
 from holdfast.data._schema import Categorical, DateTime, Hierarchy, Identifier, Numeric
 from holdfast.data._schema.calendar import ISO, name_of, packed_text, unit_numbers, unit_of_seconds
 from holdfast.data._schema.kinds import Column
 from holdfast.data._schema.spelling import BLANKS, spelled
+from holdfast.data._storage_kinds import Kind
 
 #: A column with more distinct texts than this has only the most frequent of them as categories.
 MOST_CATEGORIES = 200
@@ -314,9 +314,9 @@ def _codes(evidence: Evidence, words: list[str], markers: list[str]) -> Guess | 
     length = None if serial(probe) and not named else code_length(probe)
     wide = max(map(len, probe), default=0)
     if known is not None:
-        asked, what = known.levels, f"codes of {known.title}"
+        lengths, what = known.levels, f"codes of {known.title}"
     elif length is not None and evidence.distinct >= 10 and (not numerals or wide >= 3):
-        asked, what = (max(1, length // 2), 1), f"codes of {length} letters"
+        lengths, what = (max(1, length // 2), 1), f"codes of {length} letters"
     else:
         return None
     if evidence.distinct < 10 or (evidence.distinct <= _CLASSES and wide < 4):
@@ -324,7 +324,7 @@ def _codes(evidence: Evidence, words: list[str], markers: list[str]) -> Guess | 
     listed = sorted(str(word).strip(BLANKS) for word in evidence.words.to_pylist())
     if len(set(listed)) < len(listed):
         return None
-    levels = levels_of(listed, asked)
+    levels = levels_of(listed, lengths)
     if not levels:
         return None
     said = ", ".join(str(step) if isinstance(step, int) else "a mapping" for step in levels)
@@ -333,7 +333,7 @@ def _codes(evidence: Evidence, words: list[str], markers: list[str]) -> Guess | 
     options: dict[str, Any] = {"nulls": [*markers, *words]} if markers or words else {}
     if evidence.blanks or listed != sorted(map(str, evidence.words.to_pylist())):
         options["trim"] = True
-    made = Hierarchy(
+    hierarchy = Hierarchy(
         evidence.name,
         listed,
         other=_unused("(other)", listed),
@@ -342,7 +342,7 @@ def _codes(evidence: Evidence, words: list[str], markers: list[str]) -> Guess | 
         taken_from_data=True,
         **options,
     )
-    return _made(evidence, made)
+    return _made(evidence, hierarchy)
 
 
 # Numbers.
@@ -367,7 +367,7 @@ def _stored_numbers(evidence: Evidence) -> Guess | LeftOut:
 
 def _numerals(evidence: Evidence, markers: list[str], words: list[str]) -> Guess | None:
     """Numbers, where nearly all texts are numerals."""
-    share = text_guesses.MOST if evidence.distinct > MOST_CATEGORIES else 1.0
+    share = text_guesses.LEAST_SHARE_READ if evidence.distinct > MOST_CATEGORIES else 1.0
     if not evidence.read or evidence.read < share * evidence.found:
         return None
     if words and (says_code(evidence.name) or zeros_in_front(evidence.probe)):

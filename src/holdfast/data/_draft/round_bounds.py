@@ -67,7 +67,7 @@ def round_edges(low: float, high: float, smallest: float | None) -> tuple[float,
     >>> round_edges(-30, 80_000, 10)
     (-30.0, -10.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10000.0, 30000.0, 100000.0)
     """
-    made: tuple[float, ...] = ()
+    edges: tuple[float, ...] = ()
     for parts in (_SERIES[3], _SERIES[2], _SERIES[1]):
         start = low if smallest is None else smallest
         above = _up_to(high, start, parts)
@@ -75,10 +75,10 @@ def round_edges(low: float, high: float, smallest: float | None) -> tuple[float,
             [] if smallest is None or low >= 0 else [-edge for edge in reversed(_up_to(-low, start, parts))]
         )
         zero = [0.0] if smallest is not None and low >= 0 else []
-        made = (*below, *zero, *above)
-        if len(made) <= MOST_EDGES:
+        edges = (*below, *zero, *above)
+        if len(edges) <= MOST_EDGES:
             break
-    return made
+    return edges
 
 
 def _up_to(most: float, start: float, parts: Sequence[int]) -> list[float]:

@@ -194,8 +194,8 @@ def _decimal_commas(fields: list[str]) -> bool:
     """Whether numbers have decimal commas: three digits behind a comma may as well be thousands."""
     counts = []
     for pattern in (_COMMA_NUMBER, _POINT_NUMBER):
-        found = [match for field in fields if (match := pattern.fullmatch(field)) is not None]
-        counts.append(sum(len(match[1] or match[2]) != 3 or match[2] is not None for match in found))
+        matches = [match for field in fields if (match := pattern.fullmatch(field)) is not None]
+        counts.append(sum(len(match[1] or match[2]) != 3 or match[2] is not None for match in matches))
     return counts[0] > counts[1]
 
 

@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from holdfast._progress import progress
+from holdfast.data._arrow_columns import arrow_columns, column_names
 from holdfast.data._draft.evidence import Evidence
 from holdfast.data._draft.sniff import sniffed_format
 from holdfast.data._engines import engine_for
 from holdfast.data._engines.file_rows import PLACE, CsvRows, FileRows, rows_of_files
-from holdfast.data._rows import Kind, arrow_columns, column_names, numbers
+from holdfast.data._readings import numbers
 from holdfast.data._schema import CsvFormat
+from holdfast.data._storage_kinds import Kind
 from holdfast.errors import DataError, withholding
 
 
@@ -192,8 +194,8 @@ def _type_of(nothing: Any) -> Any:
         return None
 
 
-def _named(made: Any) -> dict[str, Any]:
-    return {name: made.column(place) for place, name in enumerate(made.column_names)}
+def _named(table: Any) -> dict[str, Any]:
+    return {name: table.column(place) for place, name in enumerate(table.column_names)}
 
 
 def _of_postgres(source: str) -> tuple[dict[str, Any], dict[str, Any], dict[str, list[str]]]:
@@ -202,8 +204,8 @@ def _of_postgres(source: str) -> tuple[dict[str, Any], dict[str, Any], dict[str,
 
     from holdfast.data._engines.postgres.source import read_relation
 
-    made, relation = read_relation(source)
-    columns, types = _named(made), {field.name: field.type for field in made.schema}
+    table, relation = read_relation(source)
+    columns, types = _named(table), {field.name: field.type for field in table.schema}
     for name in columns:
         kind, written = relation.kinds[name], relation.stored[name]
         if kind is Kind.unknown:
@@ -219,15 +221,15 @@ def _of_postgres(source: str) -> tuple[dict[str, Any], dict[str, Any], dict[str,
 
 def _orders(columns: Mapping[str, Any], *, enumerations: bool = False) -> dict[str, list[str]]:
     """The texts of ordered categoricals (or of every one), in their order."""
-    found = {}
+    orders = {}
     for name, values in columns.items():
         own: Any = getattr(values, "cat", None)  # of pandas; polars has one as well
         if getattr(own, "ordered", False):
-            found[name] = [str(one) for one in own.categories]
+            orders[name] = [str(category) for category in own.categories]
         elif type(values).__module__.startswith("polars") and str(values.dtype).startswith("Enum"):
-            found[name] = values.dtype.categories.to_list()
+            orders[name] = values.dtype.categories.to_list()
         elif hasattr(values, "type") and hasattr(values.type, "ordered") and len(values):
             part = values.chunk(0) if hasattr(values, "chunk") else values
             if enumerations or values.type.ordered:
-                found[name] = [str(one) for one in part.dictionary.to_pylist()]
-    return found
+                orders[name] = [str(category) for category in part.dictionary.to_pylist()]
+    return orders

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from holdfast._arrays import Floats
 from holdfast.data._draft.evidence import Evidence
-from holdfast.data._rows import numbers
+from holdfast.data._readings import numbers
 from holdfast.data._schema.amounts import THOUSANDS, AmountForm
 from holdfast.data._schema.calendar import ISO, UNITS, packed_text, packed_texts, unit_numbers
 from holdfast.data._schema.spelling import BLANKS, spelled
@@ -89,7 +89,7 @@ _AMOUNT = re.compile(
     r"[+-]?\s*([^0-9\s+-]{0,6})\s*[+-]?\s*[0-9](?:[0-9.,'\u2019_ \u00a0\u202f]*[0-9])?\s*([^0-9\s]{0,6})"
 )
 #: So large a share of the texts must be read as what the column is taken for.
-MOST = 0.95
+LEAST_SHARE_READ = 0.95
 
 
 def marked(evidence: Evidence, listed: set[str]) -> NDArray[np.bool_]:
@@ -102,8 +102,8 @@ def marked(evidence: Evidence, listed: set[str]) -> NDArray[np.bool_]:
     marks = np.zeros(evidence.distinct, dtype=np.bool_)
     places = np.flatnonzero(short.to_numpy(zero_copy_only=False))
     lowered = pc.utf8_lower(trimmed.take(pa.array(places)))
-    found = pc.is_in(lowered, value_set=pa.array(sorted(listed), pa.large_string()))
-    marks[places[found.to_numpy(zero_copy_only=False).astype(bool)]] = True
+    is_marker = pc.is_in(lowered, value_set=pa.array(sorted(listed), pa.large_string()))
+    marks[places[is_marker.to_numpy(zero_copy_only=False).astype(bool)]] = True
     return marks
 
 
@@ -131,7 +131,7 @@ def date_format(evidence: Evidence) -> tuple[str, list[str], Floats] | None:
         found.append((int(evidence.times[np.isfinite(seconds)].sum()), form, seconds))
     best = max(read for read, _, _ in found)
     digits = all(word.isascii() and word.isdigit() for word in likely)
-    if total == 0 or best < MOST * total or (digits and evidence.distinct < 2):
+    if total == 0 or best < LEAST_SHARE_READ * total or (digits and evidence.distinct < 2):
         return None
     good = [(form, seconds) for read, form, seconds in found if read == best]
     return good[0][0], [form for form, _ in good[1:]], good[0][1]
@@ -168,7 +168,7 @@ def amount_form(evidence: Evidence) -> tuple[str, list[str], Floats] | None:
             cleaned = numbers(form.cleaned(evidence.words))
             read[form.sample] = int(evidence.times[np.isfinite(cleaned)].sum()), cleaned
     best = max((count for count, _ in read.values()), default=0)
-    if best < max(1, MOST * evidence.found):
+    if best < max(1, LEAST_SHARE_READ * evidence.found):
         return None
     forms = [sample for sample, (count, _) in read.items() if count == best]
     return forms[0], forms[1:], read[forms[0]][1]

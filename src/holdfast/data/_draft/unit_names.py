@@ -112,7 +112,9 @@ def words_of(name: str) -> list[str]:
     """
     parted = _CAMEL.sub(" ", unicodedata.normalize("NFC", name).replace("ß", "ss"))
     parted = re.sub(r"\b[nN][°º]", " no ", parted)
-    letters = (one for one in unicodedata.normalize("NFKD", parted) if not unicodedata.combining(one))
+    letters = (
+        letter for letter in unicodedata.normalize("NFKD", parted) if not unicodedata.combining(letter)
+    )
     return [part for word in _WORD.findall("".join(letters).lower()) for part in _parted(word)]
 
 

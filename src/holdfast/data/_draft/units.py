@@ -103,7 +103,7 @@ class UnitCandidate:
 
 def ranked(candidates: Iterable[UnitCandidate]) -> tuple[UnitCandidate, ...]:
     """The likeliest by name first, then those that repeat."""
-    return tuple(sorted(candidates, key=lambda one: (-one.likeness, one.most == 1)))
+    return tuple(sorted(candidates, key=lambda candidate: (-candidate.likeness, candidate.most == 1)))
 
 
 def _likeness(evidence: UnitEvidence) -> Likeness | None:
@@ -137,16 +137,16 @@ def _given_out(values: Sequence[str]) -> bool:
 
 def as_identifiers(columns: Sequence[Column], candidates: Sequence[UnitCandidate]) -> list[Column]:
     """The columns, of which those are identifiers whose name says that they identify a person: they are no features."""
-    named = {one.name for one in candidates if one.is_identifier}
+    named = {candidate.name for candidate in candidates if candidate.is_identifier}
     return [
-        Identifier(one.name) if one.name in named and not isinstance(one, Identifier) else one
-        for one in columns
+        Identifier(column.name) if column.name in named and not isinstance(column, Identifier) else column
+        for column in columns
     ]
 
 
 def open_unit(candidates: Sequence[UnitCandidate]) -> UnconfirmedUnit:
     """The state that a draft leaves to a person: names alone, nothing of the values."""
-    return UnconfirmedUnit([one.name for one in candidates])
+    return UnconfirmedUnit([candidate.name for candidate in candidates])
 
 
 def unit_notes(candidates: Sequence[UnitCandidate]) -> tuple[str, ...]:
@@ -159,7 +159,7 @@ def unit_notes(candidates: Sequence[UnitCandidate]) -> tuple[str, ...]:
             "If a person may have several rows, declare the column that names them as an identifier, and put there",
             "  unit = { column = ..., max_rows = ... }",
         )
-    lines = [line for one in candidates for line in one.lines()]
+    lines = [line for candidate in candidates for line in candidate.lines()]
     return (
         "Whose privacy is promised? A draft does not decide that: nothing is read or spent before it is said.",
         "Put one of these lines in the place of the table [unit] below:",

@@ -116,7 +116,7 @@ def engine_for(source: Any, engine: str | Engine | None = None) -> Engine:
     if isinstance(engine, Engine):
         named: tuple[Engine, ...] = (REGISTRY.admit(engine),)
     else:
-        named = tuple(one for one in ENGINES if engine in (None, one.name))
+        named = tuple(candidate for candidate in ENGINES if engine in (None, candidate.name))
     if not named:
         found = REGISTRY.named(engine) if isinstance(engine, str) else None
         if found is None:
@@ -124,17 +124,17 @@ def engine_for(source: Any, engine: str | Engine | None = None) -> Engine:
                 f"engine must be an Engine or one of {REGISTRY.names()}, got engine={engine!r}"
             )
         named = (found,)
-    for one in named:
-        if one.accepts(source):
-            return one
+    for candidate in named:
+        if candidate.accepts(source):
+            return candidate
     if engine is None:
         named = REGISTRY.everything()
-        found = next((one for one in named if one.accepts(source)), None)
+        found = next((candidate for candidate in named if candidate.accepts(source)), None)
         if found is not None:
             return found
     # A URL may hold a password, so only its kind is named.
     kind = f"a {source.partition('://')[0]} URL" if isinstance(source, str) else type(source).__name__
-    known = "; ".join(f"{one.name}: {one.takes}" for one in named)
+    known = "; ".join(f"{candidate.name}: {candidate.takes}" for candidate in named)
     raise ParameterError(f"source must be one of ({known}), got {kind}")
 
 

@@ -265,14 +265,14 @@ def _outside(places: Codes, quotes: Codes, raw: Bytes, starts: Codes) -> Codes:
 
 def _merged(starts: Codes, stops: Codes, first: Codes, final: Codes, done: int) -> tuple[Codes, Codes, int]:
     """The records once the lines `first` to `final` are one each, up to `done`."""
-    kept = starts < done
+    before_end = starts < done
     within = np.zeros(len(starts) + 1, dtype=np.int64)
     np.add.at(within, first + 1, 1)
     np.add.at(within, final + 1, -1)
     stops = stops.copy()
     stops[first] = stops[final]
-    kept &= np.cumsum(within)[:-1] == 0
-    return starts[kept], stops[kept], done
+    before_end &= np.cumsum(within)[:-1] == 0
+    return starts[before_end], stops[before_end], done
 
 
 def _is_unicode(raw: Bytes, starts: Codes, stops: Codes) -> Bools:

@@ -18,10 +18,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from holdfast.data._arrow_columns import arrow_column
 from holdfast.data._engines.csv_files import CsvFile
-from holdfast.data._rows import Kind, arrow_column, kind_of
 from holdfast.data._schema import DateTime, Numeric, Schema
 from holdfast.data._schema.csv_format import CsvFormat
+from holdfast.data._storage_kinds import Kind, kind_of
 from holdfast.errors import DataError, withholding
 
 CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
@@ -203,8 +204,12 @@ class FileRows:
 
 def number_names(schema: Schema) -> list[str]:
     """The columns that a text file writes as plain numbers: no dates, which are texts, nor amounts with other signs."""
-    numeric = [one for one in schema.columns if isinstance(one, Numeric) and not isinstance(one, DateTime)]
-    return [one.name for one in numeric if one.written_as is None]
+    numeric = [
+        column
+        for column in schema.columns
+        if isinstance(column, Numeric) and not isinstance(column, DateTime)
+    ]
+    return [column.name for column in numeric if column.written_as is None]
 
 
 def rows_of_files(source: str, *, csv: CsvFormat | None = None, numbers: Sequence[str] = ()) -> FileRows:

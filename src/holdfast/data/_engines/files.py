@@ -8,8 +8,9 @@ from typing import Any
 
 from holdfast.data._engines.file_rows import number_names, rows_of_files
 from holdfast.data._moments import column_numbers
-from holdfast.data._rows import Kind, kind_of, numbers
+from holdfast.data._readings import numbers
 from holdfast.data._schema import CsvFormat, DateTime, Numeric, Schema
+from holdfast.data._storage_kinds import Kind, kind_of
 from holdfast.errors import DataError, ParameterError, withholding
 
 TABLES = (".parquet", ".csv")
@@ -58,16 +59,16 @@ def read_arrays(path: Path, label: str | None) -> tuple[Any, Any]:
 
 def numeric_column(values: Any, name: str) -> Any:
     """A column of a table without a schema as doubles, NaN where nothing stands; other values have no policy."""
-    found = numbers(values)
+    doubles = numbers(values)
     if (
-        int((found == found).sum()) < len(values) - values.null_count
+        int((doubles == doubles).sum()) < len(values) - values.null_count
         and kind_of(values.type) is not Kind.floating
     ):
         raise DataError(
             f"the column {name!r} must hold numbers only; texts become numbers by a schema and an Encoder "
             "(holdfast.Encoder), or leave the column out"
         )
-    return found
+    return doubles
 
 
 def _labels(values: Any) -> Any:
@@ -76,11 +77,11 @@ def _labels(values: Any) -> Any:
 
     if kind_of(values.type) is not Kind.text:
         return values.to_numpy()
-    found = numbers(values)
-    if np.isnan(found).any():
+    doubles = numbers(values)
+    if np.isnan(doubles).any():
         return np.array([str(label) for label in values.to_pylist()])
-    whole = bool(np.all(found == np.floor(found)) and np.all(np.abs(found) < 2**53))
-    return found.astype(np.int64) if whole else found
+    whole = bool(np.all(doubles == np.floor(doubles)) and np.all(np.abs(doubles) < 2**53))
+    return doubles.astype(np.int64) if whole else doubles
 
 
 def read_columns(source: Any, schema: Schema, *, name: str) -> dict[str, Any]:
@@ -91,14 +92,14 @@ def read_columns(source: Any, schema: Schema, *, name: str) -> dict[str, Any]:
     missing = [column.name for column in schema.columns if column.name not in table.column_names]
     if missing:
         raise ParameterError(f"{name} must hold the schema's columns, {', '.join(missing)} are not there")
-    found = {}
+    arrays = {}
     for column in schema.columns:
-        one = column.name
+        key = column.name
         if isinstance(column, Numeric) and not isinstance(column, DateTime):
-            found[one] = column_numbers(column, table[one])
+            arrays[key] = column_numbers(column, table[key])
         else:
-            found[one] = table[one].to_numpy()
-    return found
+            arrays[key] = table[key].to_numpy()
+    return arrays
 
 
 def write_table(table: Any, path: Path) -> None:

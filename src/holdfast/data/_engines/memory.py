@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.data._arrow_columns import arrow_columns
+from holdfast.data._batch import Batch, encode_batch
 from holdfast.data._bounded_users import Kept, identifier_texts, keep_rows
 from holdfast.data._order import KEY_BYTES, Order, PerRecordBatches
-from holdfast.data._rows import Batch, arrow_columns, encode_batch
 from holdfast.data._schema import Schema
 from holdfast.data._table import Table
 from holdfast.errors import require

@@ -55,9 +55,9 @@ def abandoned_folders(parent: Path) -> Iterator[Path]:
     with suppress(OSError):
         for folder in parent.glob(f"{PREFIX}*"):
             with suppress(OSError):
-                found = folder.lstat()
-                ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
-                if ours and time.time() - found.st_mtime > SETTLED_S:
+                status = folder.lstat()
+                ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
+                if ours and time.time() - status.st_mtime > SETTLED_S:
                     lock = _locked(folder / LOCK, create=False)
                     if lock is not None:
                         yield folder

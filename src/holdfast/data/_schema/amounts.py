@@ -37,9 +37,9 @@ class AmountForm:
     @classmethod
     def of(cls, sample: str) -> AmountForm:
         """The form in which the number 1234.5, or 1234, is written like this."""
-        found = _SAMPLE.fullmatch(sample) if isinstance(sample, str) else None
-        if found is not None:
-            parts = [part or "" for part in found.groups()]
+        match = _SAMPLE.fullmatch(sample) if isinstance(sample, str) else None
+        if match is not None:
+            parts = [part or "" for part in match.groups()]
             form = cls(parts[0].strip(), parts[1], parts[2], parts[3].strip())
             if form._good():
                 return form
@@ -50,8 +50,10 @@ class AmountForm:
 
     def _good(self) -> bool:
         around = all(
-            len(one) <= _MOST_LETTERS and not _STRANGE & set(one) and (one == "" or one.strip(".,_ ") != "")
-            for one in (self.prefix, self.suffix)
+            len(affix) <= _MOST_LETTERS
+            and not _STRANGE & set(affix)
+            and (affix == "" or affix.strip(".,_ ") != "")
+            for affix in (self.prefix, self.suffix)
         )
         signs = self.thousands in ("", *THOUSANDS) and self.decimal in ("", ".", ",")
         return around and signs and (self.thousands == "" or self.thousands != self.decimal)
@@ -65,7 +67,7 @@ class AmountForm:
     @property
     def pattern(self) -> str:
         """A regular expression for the whole of a text, in what all engines have in common."""
-        before, after = (f"(?:{_letters(one)})?" if one else "" for one in (self.prefix, self.suffix))
+        before, after = (f"(?:{_letters(affix)})?" if affix else "" for affix in (self.prefix, self.suffix))
         sign = f"(?:[+-]?{BLANK}{before}|{before}{BLANK}[+-]?)" if before else "[+-]?"
         between = next((f"[{alike}]" for alike in ALIKE if self.thousands in alike), f"[{self.thousands}]")
         grouped = f"[0-9]{{1,3}}(?:{between}[0-9]{{3}}){{1,30}}|" if self.thousands else ""
@@ -81,8 +83,8 @@ class AmountForm:
         """What to replace by what, in this order, until only a numeral is left of a text that fits the pattern."""
         apostrophes = ALIKE[1] if self.thousands in ALIKE[1] else self.thousands
         gone = [self.prefix, self.suffix, *apostrophes, *ALIKE[0], "+"]
-        found = [(text, "") for text in dict.fromkeys(gone) if text]
-        return (*found, (",", ".")) if self.decimal == "," else tuple(found)
+        removals = [(text, "") for text in dict.fromkeys(gone) if text]
+        return (*removals, (",", ".")) if self.decimal == "," else tuple(removals)
 
     def plain(self, text: str) -> str | None:
         """The numeral of one text; None where it is none."""
@@ -107,7 +109,7 @@ class AmountForm:
 
 def _letters(text: str) -> str:
     """A text in a regular expression; what has a meaning there is put in brackets, which all engines read alike."""
-    return "".join(one if one.isalnum() else f"[{one}]" for one in text)
+    return "".join(letter if letter.isalnum() else f"[{letter}]" for letter in text)
 
 
 @cache

@@ -18,21 +18,21 @@ def check_bins(column: Any) -> None:
     """Refuse bins that are no number and no rising edges; what is given is made plain numbers."""
     if column.spacing != "equal" or column.smallest is not None:
         _check_spacing(column)
-    asked: Any = column.bins
-    if asked is None or isinstance(asked, numbers.Integral):
-        good = asked is None or (not isinstance(column.bins, bool) and 1 <= int(asked) <= MOST_BINS)
-        require(good, "bins", asked, f"a whole number from 1 to {MOST_BINS}, or edges")
-        object.__setattr__(column, "bins", None if asked is None else int(asked))
+    bins: Any = column.bins
+    if bins is None or isinstance(bins, numbers.Integral):
+        good = bins is None or (not isinstance(column.bins, bool) and 1 <= int(bins) <= MOST_BINS)
+        require(good, "bins", bins, f"a whole number from 1 to {MOST_BINS}, or edges")
+        object.__setattr__(column, "bins", None if bins is None else int(bins))
         rising = all(a < b for a, b in pairwise(column.edges))
         require(rising, "bins", column.bins, "few enough for the edges to differ in float64")
         return
-    edges = () if isinstance(asked, str) else tuple(asked)
+    edges = () if isinstance(bins, str) else tuple(bins)
     good = all(is_finite(edge) for edge in edges) and 2 <= len(edges) <= MOST_BINS + 1
-    require(good, "bins", asked, "a whole number, or at least two finite edges")
+    require(good, "bins", bins, "a whole number, or at least two finite edges")
     edges = tuple(float(edge) + 0.0 for edge in edges)
     rising = all(a < b for a, b in pairwise(edges))
     ends = rising and edges[0] == column.low and edges[-1] == column.high
-    require(ends, "bins", asked, f"edges rising from low={column.low} to high={column.high}")
+    require(ends, "bins", bins, f"edges rising from low={column.low} to high={column.high}")
     object.__setattr__(column, "bins", edges)
 
 
@@ -97,13 +97,13 @@ def edge_words(edges: Sequence[float]) -> list[str]:
     (['380.75', '6271.056', '1234567.5'], ['0', '3.33333', '6.66667', '1000000'])
     """
     size = max(abs(edge) for edge in edges)
-    words = [_shortest(edge, size) for edge in map(float, edges)]
+    shortest = [_shortest(edge, size) for edge in map(float, edges)]
     for digits in range(6, 17):
-        found = [
-            f"{edge:.{digits}g}" if word is None else word for edge, word in zip(edges, words, strict=True)
+        texts = [
+            f"{edge:.{digits}g}" if word is None else word for edge, word in zip(edges, shortest, strict=True)
         ]
-        if all(a < b for a, b in pairwise(map(float, found))):
-            return found
+        if all(a < b for a, b in pairwise(map(float, texts))):
+            return texts
     return [repr(edge) for edge in edges]
 
 

@@ -123,18 +123,18 @@ def packed_text(text: str, form: str) -> float:
     match = pattern.fullmatch(text)
     if match is None:
         return float("nan")
-    words = {name: match.group(group) or "" for name, group in groups.items()}
-    parts: dict[str, Any] = {name: int(word or 0) for name, word in words.items() if name not in "bp"}
-    if "b" in words:
-        parts["m"] = MONTHS.get(words["b"], 0)
-    return float(_packed(parts, words.get("p") in AFTERNOON))
+    fields = {name: match.group(group) or "" for name, group in groups.items()}
+    parts: dict[str, Any] = {name: int(field or 0) for name, field in fields.items() if name not in "bp"}
+    if "b" in fields:
+        parts["m"] = MONTHS.get(fields["b"], 0)
+    return float(_packed(parts, fields.get("p") in AFTERNOON))
 
 
 #: So many texts are taken apart at a time.
 _BLOCK = 2**16
 
 
-def packed_texts(words: Any, form: str) -> Floats:
+def packed_texts(texts: Any, form: str) -> Floats:
     """`packed_text` of every text of an Arrow array; NaN also where it is null.
 
     >>> import pyarrow as pa
@@ -147,22 +147,22 @@ def packed_texts(words: Any, form: str) -> Floats:
     pattern, groups = pattern_of(form)
     pieces = re.split(r"\((?!\?)", pattern)  # no bracket of a pattern stands for itself
     named = pieces[0] + "".join(f"(?P<g{place}>{piece}" for place, piece in enumerate(pieces[1:], start=1))
-    packed = np.full(len(words), np.nan)
-    for begin in range(0, len(words), _BLOCK):
-        block = words.slice(begin, _BLOCK).cast(pa.large_string())
-        found = pc.extract_regex(block, pattern=f"^(?:{named})$")
-        good = found.is_valid()
-        matched = found.filter(good)
-        if not len(matched):
+    packed = np.full(len(texts), np.nan)
+    for begin in range(0, len(texts), _BLOCK):
+        block = texts.slice(begin, _BLOCK).cast(pa.large_string())
+        matches = pc.extract_regex(block, pattern=f"^(?:{named})$")
+        good = matches.is_valid()
+        rows = matches.filter(good)
+        if not len(rows):
             continue
-        texts = {name: pc.struct_field(matched, f"g{group}") for name, group in groups.items()}
-        parts: dict[str, Any] = {name: _whole(text) for name, text in texts.items() if name not in "bp"}
-        if "b" in texts:
-            months = pc.index_in(texts["b"], value_set=pa.array(list(MONTHS), pa.large_string()))
+        fields = {name: pc.struct_field(rows, f"g{group}") for name, group in groups.items()}
+        parts: dict[str, Any] = {name: _whole(text) for name, text in fields.items() if name not in "bp"}
+        if "b" in fields:
+            months = pc.index_in(fields["b"], value_set=pa.array(list(MONTHS), pa.large_string()))
             parts["m"] = np.array([*MONTHS.values(), 0])[pc.fill_null(months, len(MONTHS)).to_numpy()]
         later: Any = False
-        if "p" in texts:
-            afternoon = pc.is_in(texts["p"], value_set=pa.array(AFTERNOON, pa.large_string()))
+        if "p" in fields:
+            afternoon = pc.is_in(fields["p"], value_set=pa.array(AFTERNOON, pa.large_string()))
             later = afternoon.to_numpy(zero_copy_only=False).astype(bool)
         places = np.flatnonzero(good.to_numpy(zero_copy_only=False))
         packed[begin + places] = _packed(parts, later)
@@ -216,7 +216,7 @@ def unit_numbers(packed: Floats, unit: str) -> Floats:
         good = (year >= 1) & (month >= 1) & (month <= 12) & (day >= 1) & (day <= length)
         good &= (hour <= 23) & (minute <= 59) & (second <= 59)
         if unit in _MONTHS:
-            made = np.floor(((year - 1970) * 12 + month - 1) / _MONTHS[unit])
+            numbers_of_units = np.floor(((year - 1970) * 12 + month - 1) / _MONTHS[unit])
         else:
             # Years that begin in March, so that the leap day is the last of its year.
             shifted = year - (month <= 2)
@@ -230,8 +230,8 @@ def unit_numbers(packed: Floats, unit: str) -> Floats:
                 + day
                 - 719469
             )
-            made = _of_seconds(days, hour * 3600 + minute * 60 + second, unit)
-    return np.where(good, made, np.nan)
+            numbers_of_units = _of_seconds(days, hour * 3600 + minute * 60 + second, unit)
+    return np.where(good, numbers_of_units, np.nan)
 
 
 def _divides(number: int, year: Floats) -> Any:

@@ -168,8 +168,8 @@ class Numeric:
             return self.bins
         width = self.high - self.low
         if self.spacing == "log":
-            asked: Any = self.bins or DEFAULT_BINS
-            return geometric_edges(self.low, self.high, self.smallest, asked)
+            bins_or_edges: Any = self.bins or DEFAULT_BINS
+            return geometric_edges(self.low, self.high, self.smallest, bins_or_edges)
         if self.bins is None and self.integer and width < ONE_CELL_PER_VALUE:
             return tuple(self.low + step for step in range(int(width) + 2))
         bins = DEFAULT_BINS if self.bins is None else int(self.bins)  # type: ignore[arg-type]
@@ -210,11 +210,11 @@ class Numeric:
         if any("e" in word or float(word) != edge for word, edge in zip(edges, self.edges, strict=True)):
             edges = edge_words(self.edges)
         if self._one_cell_per_value:
-            words = edges[:-1]
+            labels = edges[:-1]
         else:
-            words = [f"[{a}, {b})" for a, b in pairwise(edges)]
-            words[-1] = words[-1][:-1] + "]"
-        return (*words, "(missing)") if self.has_null_cell else tuple(words)
+            labels = [f"[{a}, {b})" for a, b in pairwise(edges)]
+            labels[-1] = labels[-1][:-1] + "]"
+        return (*labels, "(missing)") if self.has_null_cell else tuple(labels)
 
     def written(self, number: float) -> Any:
         """A number within the bounds as data hold it."""
@@ -337,11 +337,13 @@ class Categorical:
 
     def meanings(self) -> list[tuple[str, int]]:
         """The declared texts and their cells: categories, aliases, null markers."""
-        found = [(str(category), code) for category, code in zip(self.categories, self._codes(), strict=True)]
+        meanings = [
+            (str(category), code) for category, code in zip(self.categories, self._codes(), strict=True)
+        ]
         place = dict(zip(self.labels, range(self.cells), strict=True))
-        found += [(alias, place[meant]) for alias, meant in dict(self.aliases).items()]
+        meanings += [(alias, place[meant]) for alias, meant in dict(self.aliases).items()]
         # The markers go where missing values go; a marker that is a category as well would be two things.
-        return found + [
+        return meanings + [
             (marker, self.null_code if self.null_code >= len(self.listed) else -1)
             for marker in map(str, self.nulls)
         ]
@@ -353,11 +355,13 @@ class Categorical:
     @cached_property
     def spellings(self) -> dict[str, int]:
         """Every text that stands for something, as it is compared, and its cell; other writings of numbers, too."""
-        found = {self.spelled(text): self.null_code if code < 0 else code for text, code in self.meanings()}
+        spellings = {
+            self.spelled(text): self.null_code if code < 0 else code for text, code in self.meanings()
+        }
         if type(self) is Categorical:  # the numerals of a hierarchy are codes
             for writing, category in other_writings(self.listed):
-                found.setdefault(self.spelled(writing), found[self.spelled(category)])
-        return found
+                spellings.setdefault(self.spelled(writing), spellings[self.spelled(category)])
+        return spellings
 
     @property
     def listed(self) -> tuple[str, ...]:
@@ -485,10 +489,10 @@ def _category_text(category: object) -> str:
 def declared_options(column: Any, names: Sequence[str]) -> dict[str, Any]:
     """Of these fields what was declared: a schema that declares none of them is written, and hashed, without them."""
     defaults = {field.name: field.default for field in fields(column)}
-    found = {name: getattr(column, name) for name in names if getattr(column, name) != defaults[name]}
+    options = {name: getattr(column, name) for name in names if getattr(column, name) != defaults[name]}
     return {
         name: dict(value) if name == "aliases" else list(value) if isinstance(value, tuple) else value
-        for name, value in found.items()
+        for name, value in options.items()
     }
 
 

@@ -90,7 +90,7 @@ class CsvFormat:
 
     def to_dict(self) -> dict[str, Any]:
         """What differs from the defaults."""
-        defaults = {one.name: one.default for one in fields(self)}
+        defaults = {field.name: field.default for field in fields(self)}
         return {name: value for name, value in asdict(self).items() if value != defaults[name]}
 
     def describe(self) -> str:
@@ -101,13 +101,13 @@ class CsvFormat:
 def _known(name: str) -> str:
     """The encoding's own name, if every line of it can be read by itself."""
     try:
-        found = codecs.lookup(name).name.removesuffix("-sig")
+        encoding = codecs.lookup(name).name.removesuffix("-sig")
     except (LookupError, TypeError, ValueError):
-        found = ""
+        encoding = ""
     require(
-        found in (*_UNICODE, *_DOUBLE) or re.fullmatch(_SINGLE, found) is not None,
+        encoding in (*_UNICODE, *_DOUBLE) or re.fullmatch(_SINGLE, encoding) is not None,
         "encoding",
         name,
         f"one of {(*_UNICODE, *_DOUBLE)} or an encoding of one byte per letter, such as 'latin-1' or 'cp1252'",
     )
-    return found
+    return encoding

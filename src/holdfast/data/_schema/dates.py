@@ -96,23 +96,22 @@ class DateTime(Numeric):
             plain = given in (None, "equal")
             require(plain, name, given, "left out in a column of dates, whose texts are declared by format")
         read = [
-            one if isinstance(one, float) else read_moment(one, self.unit, self.format) for one in self.nulls
+            marker if isinstance(marker, float) else read_moment(marker, self.unit, self.format)
+            for marker in self.nulls
         ]
-        object.__setattr__(self, "nulls", tuple(one for one in read if one == one))
-        asked, calendar = self.bins, isinstance(self.bins, str)
+        object.__setattr__(self, "nulls", tuple(marker for marker in read if marker == marker))
+        bins, calendar = self.bins, isinstance(self.bins, str)
         if calendar:
-            coarser = asked in UNITS and UNITS.index(str(asked)) <= UNITS.index(self.unit)
-            require(
-                coarser, "bins", asked, f"a unit that is not finer than {self.unit!r}, a number, or edges"
-            )
+            coarser = bins in UNITS and UNITS.index(str(bins)) <= UNITS.index(self.unit)
+            require(coarser, "bins", bins, f"a unit that is not finer than {self.unit!r}, a number, or edges")
             object.__setattr__(self, "bins", None)
-        elif isinstance(asked, Sequence):
-            object.__setattr__(self, "bins", tuple(number_of(edge, self.unit) for edge in asked))
+        elif isinstance(bins, Sequence):
+            object.__setattr__(self, "bins", tuple(number_of(edge, self.unit) for edge in bins))
         super().__post_init__()
         if calendar:
-            object.__setattr__(self, "bins", asked)
-            few = len(self._inner(str(asked))) < MOST_BINS
-            require(few, "bins", asked, f"a unit of which there are at most {MOST_BINS} between low and high")
+            object.__setattr__(self, "bins", bins)
+            few = len(self._inner(str(bins))) < MOST_BINS
+            require(few, "bins", bins, f"a unit of which there are at most {MOST_BINS} between low and high")
 
     @cached_property
     def edges(self) -> tuple[float, ...]:
@@ -151,13 +150,13 @@ class DateTime(Numeric):
             return [0.0] * MOST_BINS
         begins = starts(np.arange(first + 1, last + 1), period)
         inner = unit_of_seconds(begins.astype(np.int64), self.unit)
-        found: list[float] = inner[(self.low < inner) & (inner <= self.high)].tolist()
-        return found
+        edges: list[float] = inner[(self.low < inner) & (inner <= self.high)].tolist()
+        return edges
 
     def _periods(self, numbers: Sequence[float], period: str) -> list[float]:
         """The period in which each unit begins."""
-        found: list[float] = unit_of_seconds(starts(numbers, self.unit).astype(np.int64), period).tolist()
-        return found
+        periods: list[float] = unit_of_seconds(starts(numbers, self.unit).astype(np.int64), period).tolist()
+        return periods
 
     @property
     def _one_cell_per_value(self) -> bool:
@@ -167,12 +166,12 @@ class DateTime(Numeric):
     def labels(self) -> tuple[str, ...]:
         """The cells in words, in order."""
         if self._period is not None:
-            words = [name_of(first, self._period) for first in self._periods(self.edges[:-1], self._period)]
+            labels = [name_of(first, self._period) for first in self._periods(self.edges[:-1], self._period)]
         elif self._one_cell_per_value:
-            words = [self.word(edge) for edge in self.edges[:-1]]
+            labels = [self.word(edge) for edge in self.edges[:-1]]
         else:
-            words = [f"[{self.word(a)}, {self.word(b)})" for a, b in pairwise(self.edges)]
-        return (*words, "(missing)") if self.has_null_cell else tuple(words)
+            labels = [f"[{self.word(a)}, {self.word(b)})" for a, b in pairwise(self.edges)]
+        return (*labels, "(missing)") if self.has_null_cell else tuple(labels)
 
     @cached_property
     def midpoints(self) -> tuple[float, ...]:
@@ -203,7 +202,7 @@ class DateTime(Numeric):
             record["bins"] = [self._declared(edge) for edge in self.bins] if tupled else self.bins
         record["null"] = self._declared(self.null) if isinstance(self.null, float) else self.null
         if self.nulls:
-            record["nulls"] = [self._declared(float(one)) for one in self.nulls]
+            record["nulls"] = [self._declared(float(marker)) for marker in self.nulls]
         return record | declared_options(self, ("taken_from_data", "dtype"))
 
     def describe(self) -> str:

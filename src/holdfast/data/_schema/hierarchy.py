@@ -72,33 +72,33 @@ class Hierarchy(Categorical):
     @cached_property
     def steps(self) -> tuple[tuple[str, ...], ...]:
         """For every level the name of each category there, from the finest level on."""
-        made = [tuple(str(category) for category in self.categories)]
+        levels = [tuple(str(category) for category in self.categories)]
         for place, step in enumerate(self.coarser, start=1):
             if isinstance(step, int):
                 good = step >= 1 and not isinstance(step, bool)
                 require(good, "coarser", step, "a number of letters >= 1, or a mapping")
-                names: list[str | None] = [f"{category[:step]}*" for category in made[0]]
+                names: list[str | None] = [f"{category[:step]}*" for category in levels[0]]
             else:
                 above = dict(step)
                 names = [
-                    above.get(fine, above.get(mine)) for mine, fine in zip(made[0], made[-1], strict=True)
+                    above.get(fine, above.get(mine)) for mine, fine in zip(levels[0], levels[-1], strict=True)
                 ]
                 if None in names:
                     raise ParameterError(
                         f"coarser level {place} of column {self.name!r} must name every category of the level below, "
-                        f"got no name for {made[-1][[one is None for one in names].index(True)]!r}; add it"
+                        f"got no name for {levels[-1][names.index(None)]!r}; add it"
                     )
             for name in names:
                 check_text("coarser", name)
             parents: dict[str, str] = {}
-            for mine, name in zip(made[-1], names, strict=True):
+            for mine, name in zip(levels[-1], names, strict=True):
                 if parents.setdefault(mine, str(name)) != name:
                     raise ParameterError(
                         f"coarser level {place} of column {self.name!r} must be coarser than the one below, but "
                         f"{mine!r} is in {parents[mine]!r} and in {name!r}"
                     )
-            made.append(tuple(map(str, names)))
-        return tuple(made)
+            levels.append(tuple(map(str, names)))
+        return tuple(levels)
 
     @property
     def listed(self) -> tuple[str, ...]:
@@ -111,13 +111,13 @@ class Hierarchy(Categorical):
 
     def meanings(self) -> list[tuple[str, int]]:
         """The declared texts and their cells; the names of this level and of those below, too."""
-        found = super().meanings()
-        known = {text for text, _ in found}
+        meanings = super().meanings()
+        known = {text for text, _ in meanings}
         for names in self.steps[1 : (self.level or 0) + 1]:
             more = dict(zip(names, self._codes(), strict=True))
-            found += [(name, code) for name, code in more.items() if name not in known]
+            meanings += [(name, code) for name, code in more.items() if name not in known]
             known |= set(more)
-        return found
+        return meanings
 
     def at(self, level: int) -> Hierarchy:
         """The same column, counted at this level."""

@@ -106,7 +106,7 @@ class Schema:
             f'schema.with_unit("{ROW}") says that a row is a person',
         )
         for name in self.unit.candidates if isinstance(self.unit, UnconfirmedUnit) else ():
-            listed = [one.name for one in self.columns]
+            listed = [column.name for column in self.columns]
             require(name in listed, "candidates", name, f"columns of the schema: {listed}")
         if isinstance(self.unit, PrivacyUnit) and self.unit.column is not None:
             name = self.unit.column
@@ -143,7 +143,7 @@ class Schema:
         """
         if column == ROW and max_rows is None:
             return replace(self, unit=_ROW, unit_taken_from_data=False)
-        listed = [one.name for one in self.columns]
+        listed = [other.name for other in self.columns]
         require(column in listed, "column", column, f'"{ROW}" or a column of the schema: {listed}')
         require(
             isinstance(max_rows, int) and not isinstance(max_rows, bool) and max_rows >= 1,
@@ -153,7 +153,7 @@ class Schema:
             "it says how many rows of one person may count",
         )
         assert max_rows is not None
-        columns = [Identifier(column) if one.name == column else one for one in self.columns]
+        columns = [Identifier(column) if other.name == column else other for other in self.columns]
         unit = PrivacyUnit.user(column, max_rows=max_rows)
         return replace(self, columns=columns, unit=unit, unit_taken_from_data=False)
 
@@ -193,24 +193,38 @@ class Schema:
     @property
     def open_levels(self) -> tuple[str, ...]:
         """The hierarchies that leave their level to whoever releases."""
-        named = (one for one in self.columns if isinstance(one, Hierarchy) and one.level is None)
+        named = (
+            hierarchy
+            for hierarchy in self.columns
+            if isinstance(hierarchy, Hierarchy) and hierarchy.level is None
+        )
         return tuple(column.name for column in named)
 
     def at_levels(self, levels: Mapping[str, int]) -> Schema:
         """The same schema with these hierarchies counted at these levels; 0 are the categories themselves."""
         for name in levels:
-            known = [one.name for one in self.columns if isinstance(one, Hierarchy)]
+            known = [column.name for column in self.columns if isinstance(column, Hierarchy)]
             require(name in known, "levels", name, f"a hierarchy of the schema, which has {known or 'none'}")
-        made = [one.at(levels[one.name]) if one.name in levels else one for one in self.columns]  # type: ignore[union-attr]
-        return replace(self, columns=made)
+        columns = [
+            column.at(levels[column.name]) if column.name in levels else column  # type: ignore[union-attr]
+            for column in self.columns
+        ]
+        return replace(self, columns=columns)
 
     def visible_levels(self, *, rows: int | None, noise: float) -> dict[str, int]:
         """For every open hierarchy the finest level whose cells stand above this noise, by public numbers alone.
 
         Without a public number of rows it is the finest of all.
         """
-        opened = [one for one in self.columns if isinstance(one, Hierarchy) and one.level is None]
-        return {one.name: 0 if rows is None else one.finest(rows=rows, noise=noise) for one in opened}
+        opened = [
+            hierarchy
+            for hierarchy in self.columns
+            if isinstance(hierarchy, Hierarchy) and hierarchy.level is None
+        ]
+        return {
+            hierarchy.name: 0 if rows is None else hierarchy.finest(rows=rows, noise=noise)
+            for hierarchy in opened
+        }
 
     @property
     def domain(self) -> dict[str, int]:
@@ -220,8 +234,14 @@ class Schema:
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
         """What a promise made with this schema rests on beyond its theorem."""
-        bounds = [one.name for one in self.columns if one.taken_from_data and isinstance(one, Numeric)]
-        words = [one.name for one in self.columns if one.taken_from_data and not isinstance(one, Numeric)]
+        bounds = [
+            column.name for column in self.columns if column.taken_from_data and isinstance(column, Numeric)
+        ]
+        texts = [
+            column.name
+            for column in self.columns
+            if column.taken_from_data and not isinstance(column, Numeric)
+        ]
         of_columns = [
             Assumption(
                 kind=READ_FROM_DATA,
@@ -229,7 +249,7 @@ class Schema:
                 voids=True,
                 text=f"{what} of {_listed(names)} were taken from the data: the promise does not cover what they show",
             )
-            for what, names in (("bounds", bounds), ("categories", words))
+            for what, names in (("bounds", bounds), ("categories", texts))
             if names
         ]
         return (*of_columns, *self._unit_assumptions())
@@ -250,9 +270,9 @@ class Schema:
         return (Assumption(kind=READ_FROM_DATA, subject="unit", voids=True, text=text),)
 
     def __getitem__(self, name: str) -> Numeric | Categorical:
-        found = self._by_name.get(name)
-        if found is not None:
-            return found
+        column = self._by_name.get(name)
+        if column is not None:
+            return column
         hint = " (it is an identifier, which is never encoded)" if name in self.identifiers else ""
         raise ParameterError(f"columns must be among {list(self.names)}, got {name!r}{hint}")
 
@@ -266,8 +286,8 @@ class Schema:
     def select(self, *names: str) -> Schema:
         """The same schema with only the columns `names`, in this order, and the identifiers."""
         require(len(set(names)) == len(names), "names", list(names), "names given once each")
-        kept = [self[name] for name in names]
-        return replace(self, columns=[*kept, *(Identifier(name) for name in self.identifiers)])
+        columns = [self[name] for name in names]
+        return replace(self, columns=[*columns, *(Identifier(name) for name in self.identifiers)])
 
     def cells(self, *names: str) -> int:
         """How many cells a joint count of the columns `names` has (1 for no column: the total)."""
@@ -351,11 +371,11 @@ def _listed(names: Sequence[str], most: int = 12) -> str:
 
 
 def _check_format(record: Mapping[str, Any]) -> None:
-    found = record.get("format")
-    if found == FORMAT:
+    version = record.get("format")
+    if version == FORMAT:
         return
-    if isinstance(found, str) and found.startswith("holdfast-schema/"):
-        raise FormatError(f"this holdfast reads {FORMAT}, the file says {found!r}; use a newer holdfast")
+    if isinstance(version, str) and version.startswith("holdfast-schema/"):
+        raise FormatError(f"this holdfast reads {FORMAT}, the file says {version!r}; use a newer holdfast")
     raise FormatError(f'a schema file starts with format = "{FORMAT}", this one does not')
 
 
@@ -371,12 +391,12 @@ def read_column(entry: Mapping[str, Any], kind: Any) -> Column:
     """The column that `to_dict` wrote, of a class that is known."""
     fields = {key: value for key, value in entry.items() if key != "kind"}
     try:
-        made: Column = kind(**fields)
+        column: Column = kind(**fields)
     except TypeError:
         raise FormatError(
             f"column {entry.get('name')!r} has missing or unknown fields: {sorted(fields)}"
         ) from None
-    return made
+    return column
 
 
 #: A schema larger than this is not read: nobody declares that much by hand.

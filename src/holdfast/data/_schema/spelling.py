@@ -63,7 +63,7 @@ def check_spellings(column: Any) -> None:
 def checked_aliases(name: str, aliases: Any, labels: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """Pairs of a text and the category that it stands for."""
     pairs = aliases.items() if isinstance(aliases, Mapping) else aliases
-    made = []
+    checked_pairs = []
     for pair in pairs:
         good = len(pair) == 2 and all(isinstance(text, str) and "\0" not in text for text in pair)
         require(good, "aliases", pair, "texts that stand for categories, such as {'Y': 'yes'}")
@@ -71,14 +71,14 @@ def checked_aliases(name: str, aliases: Any, labels: Sequence[str]) -> tuple[tup
             raise ParameterError(
                 f"aliases of column {name!r} must lead to a declared category, got {pair[1]!r}"
             )
-        made.append((pair[0], pair[1]))
-    return tuple(made)
+        checked_pairs.append((pair[0], pair[1]))
+    return tuple(checked_pairs)
 
 
 def checked_markers(nulls: Any, *, numbers: bool) -> tuple[Any, ...]:
     """What means a missing value: texts, and numbers in a column of numbers (a numeral is one)."""
     require(not isinstance(nulls, str | bytes), "nulls", nulls, "a list of markers, such as ['NA', '-999']")
-    made: list[float | str] = []
+    markers: list[float | str] = []
     for marker in nulls:
         text = isinstance(marker, str) and "\0" not in marker
         value: Any = marker
@@ -90,8 +90,8 @@ def checked_markers(nulls: Any, *, numbers: bool) -> tuple[Any, ...]:
         elif not numbers and is_finite(marker) and float(marker).is_integer():
             value, text = str(int(marker)), True
         require(text or (numbers and is_finite(value)), "nulls", marker, "texts" + ", or numbers" * numbers)
-        made.append(float(value) if is_finite(value) else value)
-    return tuple(dict.fromkeys(made))
+        markers.append(float(value) if is_finite(value) else value)
+    return tuple(dict.fromkeys(markers))
 
 
 def check_type(dtype: object) -> None:

@@ -1,6 +1,6 @@
 """How a SQL engine spells the reading, clipping and coding of one value.
 
-Each expression computes exactly what `holdfast.data._rows` computes for the same value, on doubles written
+Each expression computes exactly what `holdfast.data._batch` computes for the same value, on doubles written
 so that the engine reads them back bit for bit; the engine contract compares the two.
 """
 
@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from holdfast.data._rows import NUMERAL, Kind, category_numbers, category_texts
+from holdfast.data._cells import category_numbers, category_texts
+from holdfast.data._readings import NUMERAL
 from holdfast.data._schema import Categorical, DateTime, Numeric
 from holdfast.data._schema.amounts import form_of
 from holdfast.data._schema.calendar import ISO, MONTHS, SECONDS, pattern_of
 from holdfast.data._schema.spelling import BLANKS, letters_of
+from holdfast.data._storage_kinds import Kind
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ class Dialect:
         return self.sha256.format(f"'{key.hex()}' || {expression}")
 
     def read_number(self, raw: str, kind: Kind) -> str:
-        """A value as a double, NULL where it is missing (`rows.numbers`)."""
+        """A value as a double, NULL where it is missing (`holdfast.data._readings.numbers`)."""
         if kind is Kind.boolean:
             return f"CAST(CAST({raw} AS INTEGER) AS {self.double})"
         if kind is Kind.integer:
@@ -101,7 +103,7 @@ class Dialect:
         return f"CASE WHEN {good} THEN CAST({plain} AS {self.double}) END"
 
     def read_text(self, raw: str, kind: Kind) -> str:
-        """A value as text, NULL where it is missing (`rows.texts`, `rows.identifier_of_number`)."""
+        """A value as text, NULL where it is missing (`holdfast.data._readings.texts`)."""
         if kind is Kind.floating:
             number = f"({self.read_number(raw, kind)})"
             whole = f"abs({number}) < 9007199254740992 AND {number} = floor({number})"
@@ -120,7 +122,7 @@ class Dialect:
         return f"CASE WHEN {digits} LIKE '%.%' THEN {short} ELSE {digits} END"
 
     def clipped(self, column: Numeric, number: str) -> str:
-        """A number filled, clipped and rounded (`rows.numeric_values`)."""
+        """A number filled, clipped and rounded (`holdfast.data._cells.numeric_values`)."""
         low, high, fill = self.number(column.low), self.number(column.high), self.number(column.fill)
         inside = (
             f"CASE WHEN {number} IS NULL THEN {fill} WHEN {number} <= {low} THEN {low} "
@@ -208,7 +210,7 @@ class Dialect:
         )
         months = {"year": 12, "quarter": 3, "month": 1}.get(column.unit)
         if months is not None:
-            made = f"floor((({year} - 1970) * 12 + {month} - 1) / {self.number(float(months))})"
+            count = f"floor((({year} - 1970) * 12 + {month} - 1) / {self.number(float(months))})"
         else:
             # Years that begin in March, so that the leap day is the last of its year.
             shifted = f"({year} - CASE WHEN {month} <= 2 THEN 1 ELSE 0 END)"
@@ -217,14 +219,14 @@ class Dialect:
                 f"(365 * {shifted} + floor({shifted} / 4) - floor({shifted} / 100) + floor({shifted} / 400) "
                 f"+ floor((153 * {place} + 2) / 5) + {day} - 719469)"
             )
-            made = {"day": days, "week": f"floor(({days} + 3) / {self.number(7.0)})"}.get(column.unit) or (
+            count = {"day": days, "week": f"floor(({days} + 3) / {self.number(7.0)})"}.get(column.unit) or (
                 f"floor(({days} * 86400 + {hour} * 3600 + {minute} * 60 + {second}) "
                 f"/ {self.number(float(SECONDS[column.unit]))})"
             )
-        return f"CASE WHEN {good} THEN CAST({made} AS {self.double}) END"
+        return f"CASE WHEN {good} THEN CAST({count} AS {self.double}) END"
 
     def numeric_cell(self, column: Numeric, value: str, number: str) -> str:
-        """The cell of a clipped value (`rows.numeric_cells`): a binary search over the inner edges."""
+        """The cell of a clipped value (`holdfast.data._cells.numeric_cells`): a binary search over the inner edges."""
         inner = column.edges[1:-1]
 
         def search(first: int, last: int) -> str:
@@ -234,15 +236,15 @@ class Dialect:
             below, above = search(first, middle), search(middle + 1, last)
             return f"CASE WHEN {value} < {self.number(inner[middle])} THEN {below} ELSE {above} END"
 
-        found = search(0, len(inner))
+        cell = search(0, len(inner))
         return (
-            f"CASE WHEN {number} IS NULL THEN {column.cells - 1} ELSE {found} END"
+            f"CASE WHEN {number} IS NULL THEN {column.cells - 1} ELSE {cell} END"
             if column.has_null_cell
-            else found
+            else cell
         )
 
     def category_cell(self, column: Categorical, read: str, kind: Kind) -> str:
-        """The cell of a text, or of a number where that is how it is stored (`rows.categorical_cells`)."""
+        """The cell of a text, or of a number where that is how it is stored (`_cells.categorical_cells`)."""
         if kind in (Kind.floating, Kind.decimal):
             pairs = [(self.number(number), code) for code, number in category_numbers(column)]
         else:

@@ -151,10 +151,10 @@ class FeatureRow:
         `weight` multiplies products of features, `constant` features times the constant.
         """
         terms, pairs = [], []
-        for i, one in enumerate(self.features):
-            for j, two in enumerate(self.features[i:], start=i):
-                by = tuple((f.name, f.cells) for f in ((one,) if i == j else (one, two)) if f.cells)
-                numbers = [f.name for f in ((one, one) if i == j else (one, two)) if not f.cells]
+        for i, first in enumerate(self.features):
+            for j, second in enumerate(self.features[i:], start=i):
+                by = tuple((f.name, f.cells) for f in ((first,) if i == j else (first, second)) if f.cells)
+                numbers = [f.name for f in ((first, first) if i == j else (first, second)) if not f.cells]
                 terms.append(Term(value=" * ".join([weight, *_grouped(numbers)]), by=by))
                 pairs.append((i, j))
         if self.constant:

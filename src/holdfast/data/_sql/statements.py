@@ -19,10 +19,10 @@ import numpy as np
 
 from holdfast._arrays import Codes
 from holdfast.data._order import DIGITS, KeyedHash, Order, PerRecordBatches, Shuffled
-from holdfast.data._rows import Kind
 from holdfast.data._schema import Categorical, DateTime, Identifier, Numeric, Schema
 from holdfast.data._schema.kinds import Column
 from holdfast.data._sql.dialect import Dialect
+from holdfast.data._storage_kinds import Kind
 
 BATCH_DIGITS = 15
 

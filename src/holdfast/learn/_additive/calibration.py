@@ -14,11 +14,11 @@ import numpy as np
 
 from holdfast._arrays import Floats
 from holdfast._kernel.lookup import lookup_slopes
+from holdfast.data._clipped_rows import NORM_SLACK
 from holdfast.data._sensitivity import sum_l2
 from holdfast.learn._additive.descent import AdditiveTask, noise_of_mean
 from holdfast.learn._additive.design import AdditiveDesign
 from holdfast.learn._risk.descent import gaussian_for
-from holdfast.privacy._rounding import NORM_SLACK
 
 CALIBRATION_STEPS, AVERAGED = 5, 3
 LARGEST_SCORE, SCORE_UNIT = 6.0, 3.0

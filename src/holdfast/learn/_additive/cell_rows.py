@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from holdfast._arrays import Floats
 from holdfast._kernel.lookup import CellPlan, Loss
-from holdfast.data._rows import Batch
+from holdfast.data._batch import Batch
 from holdfast.data._schema import Schema
 from holdfast.data._table import CHUNK_ROWS
 from holdfast.learn._additive.cells import ColumnCells, cells_of_columns, code_rows

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from holdfast._arrays import Floats
 from holdfast._kernel.lookup import MOST_CODES
-from holdfast.data._rows import Batch
+from holdfast.data._batch import Batch
 from holdfast.data._schema import Categorical, Numeric
 from holdfast.errors import ParameterError, require
 

@@ -16,6 +16,7 @@ import numpy as np
 from holdfast._arrays import Floats
 from holdfast._kernel.lookup import Loss
 from holdfast._progress import progress
+from holdfast.data._clipped_rows import NORM_SLACK
 from holdfast.data._sensitivity import sum_l2
 from holdfast.learn._additive.cell_rows import CellRows
 from holdfast.learn._additive.design import AdditiveDesign
@@ -23,7 +24,6 @@ from holdfast.learn._additive.histograms import USUAL_SQUARE
 from holdfast.learn._risk.descent import gaussian_for
 from holdfast.privacy._account import Account
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
-from holdfast.privacy._rounding import NORM_SLACK
 
 SLOWER, GREW = 0.6, 1.5
 """The guard: steps become this much shorter when the squared gradient, less its noise, grew by this much."""

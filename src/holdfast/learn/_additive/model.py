@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from holdfast._arguments import require_fields, require_format
 from holdfast._arrays import Floats
 from holdfast._kernel.lookup import CellPlan
-from holdfast.data._rows import Batch
+from holdfast.data._batch import Batch
 from holdfast.data._schema import Schema
 from holdfast.errors import FormatError, require
 from holdfast.learn._additive.cells import COARSE_GRID, ColumnCells, cells_of_columns, code_rows

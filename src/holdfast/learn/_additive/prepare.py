@@ -10,8 +10,8 @@ import numpy as np
 
 from holdfast._arrays import Floats
 from holdfast._assumption import Assumption
+from holdfast.data._batch import Batch
 from holdfast.data._order import Order
-from holdfast.data._rows import Batch
 from holdfast.data._schema import Categorical, Numeric, Schema
 from holdfast.data._table import Table
 from holdfast.errors import ParameterError

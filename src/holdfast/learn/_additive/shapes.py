@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from holdfast._arguments import require_whole
 from holdfast._arrays import Floats
 from holdfast._extras import optional
-from holdfast.data._rows import Batch
+from holdfast.data._batch import Batch
 from holdfast.learn._additive.cells import ColumnCells, code_rows
 from holdfast.learn._additive.model import AdditiveModel
 from holdfast.learn._additive.pairs import level_mass

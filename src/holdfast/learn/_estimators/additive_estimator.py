@@ -16,8 +16,8 @@ from holdfast._arguments import checked
 from holdfast._arrays import Floats
 from holdfast._assumption import Assumption
 from holdfast._caution import warn
+from holdfast.data._batch import Batch
 from holdfast.data._encode import Encoder
-from holdfast.data._rows import Batch
 from holdfast.data._schema import Categorical, Numeric
 from holdfast.data._table import Table
 from holdfast.errors import (

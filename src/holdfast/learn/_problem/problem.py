@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from holdfast._arguments import checked
 from holdfast._arrays import Floats
-from holdfast.data._rows import Batch
+from holdfast.data._batch import Batch
+from holdfast.data._clipped_rows import NORM_SLACK
 from holdfast.data._schema import Categorical, Numeric
 from holdfast.errors import DataError, ParameterError, require
 from holdfast.learn._problem.losses import Loss
 from holdfast.privacy._adjacency import Adjacency
-from holdfast.privacy._rounding import NORM_SLACK
 
 
 @checked

@@ -17,17 +17,18 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from holdfast._arrays import Floats
+from holdfast._options import OptionGroup
 from holdfast._progress import progress
+from holdfast.data._clipped_rows import NORM_SLACK
 from holdfast.errors import BudgetExceeded, require
 from holdfast.learn._problem import Problem
 from holdfast.learn._rows.examples import UNIT_ROUNDOFF, ClippedBlocks, rounding_of_sum
 from holdfast.privacy._account import Permit
-from holdfast.privacy._account.request import OptionGroup
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.privacy._curves.gaussian import GaussianDP
 from holdfast.privacy._mechanisms.gaussian import Gaussian
-from holdfast.privacy._rounding import NORM_SLACK, as_written
+from holdfast.privacy._rounding import as_written
 
 Preconditioner = Literal["full", "diagonal", "none"]
 PRECONDITIONERS = ("full", "diagonal", "none")

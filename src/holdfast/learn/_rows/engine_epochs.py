@@ -18,8 +18,8 @@ import numpy as np
 
 from holdfast._arrays import Floats
 from holdfast._kernel.sensitivity import rounding_slack
+from holdfast.data._batch import Batch
 from holdfast.data._order import Order
-from holdfast.data._rows import Batch
 from holdfast.data._table import Partition
 from holdfast.errors import DataError, require
 from holdfast.learn._problem import Problem

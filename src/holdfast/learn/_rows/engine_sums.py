@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arrays import Floats
-from holdfast.data._rows import Batch
+from holdfast.data._batch import Batch
 from holdfast.data._sql.features import FeatureRow
 from holdfast.data._sql.sums import CodedRow, Layer, Spelling, Term, flushed, ordinary
 from holdfast.data._table import Table

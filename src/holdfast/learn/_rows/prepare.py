@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from holdfast._arguments import shown, type_of
 from holdfast._arrays import Floats
 from holdfast._assumption import BOUNDS_BY_DEFAULT, READ_FROM_DATA, Assumption
+from holdfast.data._clipped_rows import clip_rows
 from holdfast.data._encode import Encoder
 from holdfast.data._schema import Categorical, Numeric, Schema
 from holdfast.data._table import Table
@@ -31,7 +32,6 @@ from holdfast.privacy._account import Account
 from holdfast.privacy._account.request import limit_of
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._curves.curve import PrivacyCurve
-from holdfast.privacy._rounding import clip_rows
 
 Bounds = tuple[float, float] | Sequence[tuple[float, float]] | Mapping[str, tuple[float, float]]
 INTERCEPT_SHARE = 0.5

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from holdfast._arguments import Seed, checked
 from holdfast._arrays import Floats
 from holdfast._assumption import Assumption
+from holdfast.data._clipped_rows import NORM_SLACK
 from holdfast.errors import ParameterError, require
 from holdfast.learn._parameters import COUNT, FLAG, STEP, Parameter, with_parameters
 from holdfast.learn._rows.examples import BLOCK, ArrayExamples
@@ -21,7 +22,6 @@ from holdfast.learn._whitening import from_upper_triangle, second_moment_sensiti
 from holdfast.privacy._account import Account
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
-from holdfast.privacy._rounding import NORM_SLACK
 
 SHARE = 0.3
 MOST_COLUMNS = 5_000

@@ -15,6 +15,8 @@ from functools import lru_cache
 import numpy as np
 
 from holdfast._arrays import Floats
+from holdfast._options import OptionGroup
+from holdfast.data._clipped_rows import NORM_SLACK
 from holdfast.errors import require
 from holdfast.learn._problem import Problem
 from holdfast.learn._risk.descent import DescentSchedule, noisy_descent
@@ -24,14 +26,13 @@ from holdfast.learn._whitening import no_whitening
 from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner
 from holdfast.noise._source import Source
 from holdfast.privacy._account import Account
-from holdfast.privacy._account.request import OptionGroup
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._calibration import calibrate
 from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.privacy._curves.subsampled import SubsampledGaussianCurve
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
 from holdfast.privacy._mechanisms.subsampled import SubsampledGaussian
-from holdfast.privacy._rounding import NORM_SLACK, as_written
+from holdfast.privacy._rounding import as_written
 
 THEOREM = "DP-SGD: composed Poisson-subsampled Gaussian mechanisms (soundness, section 6)"
 ADJACENCIES = ("add_remove", "zero_out")

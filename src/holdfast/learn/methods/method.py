@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from holdfast._arguments import checked
 from holdfast._assumption import Assumption
+from holdfast._options import Option, check_options, keywords_of, options_of
 from holdfast.errors import ParameterError
 from holdfast.learn._inference.score import NoisyScore
 from holdfast.learn._problem import Problem
 from holdfast.learn._risk.balance import balanced_penalty
 from holdfast.learn._rows.examples import Examples
 from holdfast.privacy._account import Account, request
-from holdfast.privacy._account.request import Option, check_options, keywords_of, options_of
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.release._usefulness import Prospect, influence

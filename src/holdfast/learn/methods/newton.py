@@ -18,6 +18,7 @@ import numpy as np
 
 from holdfast._arrays import Floats
 from holdfast._progress import progress
+from holdfast.data._clipped_rows import NORM_SLACK
 from holdfast.learn._inference.score import NoisyScore
 from holdfast.learn._problem import Problem
 from holdfast.learn._risk.descent import gaussian_for, gaussian_square
@@ -27,7 +28,6 @@ from holdfast.learn.methods.method import Fit, Learner
 from holdfast.privacy._account import Account
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
-from holdfast.privacy._rounding import NORM_SLACK
 
 SHARES = (2, 2, 2, 3, 3, 4, 10, 12, 16, 20, 26)
 """Of mu^2, in per cent, for each step. What the first ones cost is lost; to a strong signal six are too few."""

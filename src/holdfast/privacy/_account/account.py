@@ -42,8 +42,42 @@ _PLAIN = frozenset(MECHANISMS) - {SubsampledPure}
 
 @checked
 class Account:
-    """A budget with its adjacency, privacy unit and currency, fixed at opening.
+    """A budget with its adjacency, privacy unit and currency, fixed at opening; it charges first and draws after.
 
+    Parameters
+    ----------
+    limit : PrivacyCurve
+        What all releases together may cost.
+    adjacency : Adjacency or str
+        Which tables are neighbours; mechanisms whose sensitivity was derived for others are refused.
+    unit : PrivacyUnit, optional
+        Who is protected: one row, unless said otherwise.
+    currency : {'pure', 'basic', 'zcdp', 'renyi', 'gdp', 'plan'} or Currency, optional
+        What costs are counted in. By default 'plan' where there is a plan, else what fits the limit.
+    order : float, optional
+        In the currency 'renyi', the order at which costs are counted; by default one that suits the limit.
+    plan : sequence of (Mechanism, int), optional
+        In the currency 'plan', the mechanisms that will be charged and how often each of them.
+    journal : Journal, optional
+        Where charges are written down; in memory by default. A ledger hands in one on disk.
+    translated : Cost, optional
+        The limit in the currency's terms, where a ledger wrote it down when the account was first opened.
+    seed : int, optional
+        Noise that can be drawn again, for tests and figures: nothing that is released with it is private.
+
+    Formal guarantees
+    -----------------
+    * Neighbours: `adjacency`, for the data of one `unit`.
+    * Privacy: whatever mechanisms are charged, in whatever order, each chosen after seeing the results of those
+      before, all results together satisfy the limit as the currency proves it (`guarantee()`, which names the
+      theorem; soundness, section 19).
+    * Order: a charge is in the journal before its noise is drawn; one that does not fit is refused, and then nothing
+      is drawn.
+    * Public: every parameter, every charge and what is left.
+    * Assumed: each mechanism's sensitivity bounds what one unit can change; without a seed and without a `Witness`.
+
+    Examples
+    --------
     >>> from holdfast.privacy import ApproxDP, Gaussian
     >>> account = Account(ApproxDP(1.0, 1e-6), adjacency="replace", currency="gdp", seed=1)
     >>> noisy = account.release(Gaussian(sigma=10.0, l2_sensitivity=1.0), [12, 30])
@@ -53,7 +87,7 @@ class Account:
 
     within: Account | None = None
     """Of a part of the rows: the account that paid for it and for the other parts, once for all of them."""
-    told: Mapping[str, Any] = {}
+    release_parameters: Mapping[str, Any] = {}
     """What a release that it paid for says among its parameters."""
 
     def __init__(
@@ -121,13 +155,13 @@ class Account:
         if entry.state == "charged":
             try:
                 noisy = _draw(self, mechanism, checked, source)
-                kept = None if key is None else encode_payload(noisy)
+                payload = None if key is None else encode_payload(noisy)
             except BaseException:
                 self.journal.settle(entry.number, "abandoned", None)
                 raise
             require_here(process, mechanism.name)
             # Only what the journal holds as released leaves: of two runs with one key, one value.
-            entry = self.journal.settle(entry.number, "released", kept)
+            entry = self.journal.settle(entry.number, "released", payload)
             if key is None and entry.state == "released":
                 return noisy
         if entry.state == "released" and entry.payload is not None:
@@ -252,7 +286,18 @@ class Account:
         return self.currency.promise(self.journal.spent(self._caps[-1][0]) or self.currency.nothing)
 
     def guarantee(self, *, assumptions: Sequence[Assumption] = ()) -> Guarantee:
-        """What everything released through this account satisfies together, however it was chosen."""
+        """What everything released through this account satisfies together, however it was chosen.
+
+        Parameters
+        ----------
+        assumptions : sequence of Assumption
+            What the promise rests on besides the mechanisms.
+
+        Returns
+        -------
+        Guarantee
+            The limit with its neighbours, its unit and the theorem of the currency.
+        """
         return Guarantee(
             curve=self.promised,
             adjacency=self.adjacency,

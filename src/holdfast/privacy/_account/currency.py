@@ -23,7 +23,8 @@ from holdfast.privacy._curves.gaussian import GaussianDP
 from holdfast.privacy._curves.renyi import ZCDP, RenyiDP, epsilon_from_renyi
 from holdfast.privacy._curves.slack import WithSlack
 from holdfast.privacy._mechanisms.mechanism import Mechanism
-from holdfast.privacy._rounding import as_written, round_down, round_up, safe_side
+from holdfast.privacy._rounding import as_written, round_down, round_up
+from holdfast.privacy._safe_side import safe_side
 
 
 @dataclass(frozen=True)

@@ -246,11 +246,11 @@ def _short(amount: Fraction) -> Fraction:
     return Fraction(-((-amount.numerator << 1024) // amount.denominator), 1 << 1024)
 
 
-def same_payment(known: Charge, asked: Charge) -> None:
+def same_payment(known: Charge, repeated: Charge) -> None:
     """Refuse a key that is used again for something else."""
-    if (known.mechanism, known.times, known.share) != (asked.mechanism, asked.times, asked.share):
+    if (known.mechanism, known.times, known.share) != (repeated.mechanism, repeated.times, repeated.share):
         raise LedgerError(
-            f"key {asked.key!r} was used for another mechanism, or with other parameters, by this work before or by "
+            f"key {repeated.key!r} was used for another mechanism, or with other parameters, by this work before or by "
             "another run of it: wait for that run, or give each release its own key. Nothing was charged"
         )
 
@@ -271,9 +271,9 @@ def check_caps(charge: Charge, caps: Sequence[tuple[str, Cost]], spent: Sequence
         total = charge.cost if before is None else before + charge.cost
         if not total.fits(limit):
             where = f" of share {share!r}" if share else ""
-            asked, left = _shown(charge.cost), _shown(limit if before is None else limit - before)
+            cost, left = _shown(charge.cost), _shown(limit if before is None else limit - before)
             raise BudgetExceeded(
-                f"{charge.mechanism['mechanism']} costs {asked}, only {left} of the budget{where} is left; "
+                f"{charge.mechanism['mechanism']} costs {cost}, only {left} of the budget{where} is left; "
                 "nothing was charged and no noise was drawn. A mechanism within account.remaining() fits"
             )
 

@@ -17,7 +17,8 @@ from holdfast.privacy._curves.finite_curve import BoundedRange
 from holdfast.privacy._mechanisms.gaussian import Gaussian
 from holdfast.privacy._mechanisms.mechanism import Arithmetic, Mechanism
 from holdfast.privacy._mechanisms.vector_laplace import VectorLaplace
-from holdfast.privacy._rounding import as_written, safe_side
+from holdfast.privacy._rounding import as_written
+from holdfast.privacy._safe_side import safe_side
 
 #: Floats are rounded towards privacy by this much, far more than their own error.
 SAFE = 1.0 - 1e-12
@@ -27,14 +28,14 @@ def amount(account: Account) -> tuple[str, float]:
     """What is left, in the account's own currency: ("pure", epsilon) or ("zcdp", rho), rounded down."""
     left = account.remaining()
     name = account.currency.name
-    found = {"pure": left.as_pure, "zcdp": left.as_zcdp}.get(name, lambda: None)()
-    if found is None:
+    rest = {"pure": left.as_pure, "zcdp": left.as_zcdp}.get(name, lambda: None)()
+    if rest is None:
         raise ParameterError(
             f"an account of currency {name!r} cannot pay for selections; open one of 'zcdp' or 'pure'"
         )
-    if found <= 0:
+    if rest <= 0:
         raise BudgetExceeded("nothing remains in the account; nothing was drawn")
-    return name, float(found) * SAFE
+    return name, float(rest) * SAFE
 
 
 def selection_epsilon(account: Account, times: int) -> float:
@@ -106,13 +107,13 @@ def largest_epsilon(account: Account, curve: Callable[[float], PrivacyCurve]) ->
     left = account.currency.amounts(account.remaining())
 
     def excess(epsilon: float) -> float:
-        asked = account.currency.amounts(curve(epsilon))
-        if left is None or asked is None:
+        amounts = account.currency.amounts(curve(epsilon))
+        if left is None or amounts is None:
             raise ParameterError(
                 f"an account of currency {account.currency.name!r} cannot pay for this; open one of 'pure', 'zcdp', "
                 "'renyi' or 'basic'"
             )
-        return 1.0 if any(a > b for a, b in zip(asked, left, strict=True)) else -1.0
+        return 1.0 if any(a > b for a, b in zip(amounts, left, strict=True)) else -1.0
 
     low, high = 1.0, 1.0
     while excess(low) > 0:

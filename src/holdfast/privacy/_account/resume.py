@@ -78,10 +78,10 @@ class ResumableAccount(Account):
             if job is None or (known is not None and known.startswith(f"{job}/")):
                 waiting[entry.number if known is None else known] = entry.charge
         mark = "" if job is None else f"{SHARE_MARK}{_digest(job)[:4].hex()}"
-        return cls._wrapped(account, job, waiting, mark, {})
+        return cls._with_own_numbers(account, job, waiting, mark, {})
 
     @classmethod
-    def _wrapped(
+    def _with_own_numbers(
         cls,
         account: Account,
         key: str | None,
@@ -89,16 +89,16 @@ class ResumableAccount(Account):
         mark: str,
         places: dict[str, count[int]],
     ) -> ResumableAccount:
-        made = object.__new__(cls)
-        made.__dict__.update(account.__dict__)
-        made._paying, made._key, made._waiting = account, key, waiting
+        resumed = object.__new__(cls)
+        resumed.__dict__.update(account.__dict__)
+        resumed._paying, resumed._key, resumed._waiting = account, key, waiting
         # A job that runs again begins to count anew, numbers and shares, and comes to the same names.
-        made._mark, made._places, made._numbers = mark, places, count(1 if key is None else 0)
+        resumed._mark, resumed._places, resumed._numbers = mark, places, count(1 if key is None else 0)
         if key is not None:
             # Noise is drawn by the account that pays. Coins that a method flips besides protect nobody, and a job
             # that runs again must flip them alike: they are made from the key.
-            made.source = Source(seed=int.from_bytes(_digest(key)[:16], "little"))
-        return made
+            resumed.source = Source(seed=int.from_bytes(_digest(key)[:16], "little"))
+        return resumed
 
     def watch(self, witness: Witness) -> None:
         """The account that pays is seen; under a key, the job's own coins stay what the key makes them."""
@@ -112,9 +112,9 @@ class ResumableAccount(Account):
         A name given as `key` takes the number's place.
         """
         self._refuse_secret_coins(mechanism)
-        asked = self._numbered(key)
-        self._waiting.pop(asked, None)
-        return self._paying.release(mechanism, value, key=asked, label=label)
+        number = self._key_or_number(key)
+        self._waiting.pop(number, None)
+        return self._paying.release(mechanism, value, key=number, label=label)
 
     def permit(
         self,
@@ -138,7 +138,7 @@ class ResumableAccount(Account):
         require(parts == 1 and delta is None, "parts", parts, "1, and delta left out, in a job with a key")
         cost = self.currency.cost(mechanism, times)
         left = self.currency.amounts(self.remaining())
-        if left is None or not all(asked <= free for asked, free in zip(cost.amounts, left, strict=True)):
+        if left is None or not all(amount <= free for amount, free in zip(cost.amounts, left, strict=True)):
             raise BudgetExceeded(
                 f"{times} uses of {mechanism.name} do not fit into what is left; nothing was charged"
             )
@@ -169,7 +169,8 @@ class ResumableAccount(Account):
         exact = self._fractions(shares)
         children = [self._paying._child(share, self._places, self._mark) for share in exact]
         return tuple(
-            self._wrapped(one, self._key_of(one), self._waiting, self._mark, self._places) for one in children
+            self._with_own_numbers(child, self._key_of(child), self._waiting, self._mark, self._places)
+            for child in children
         )
 
     @property
@@ -181,7 +182,7 @@ class ResumableAccount(Account):
         place = child.share.removeprefix(self.share).removesuffix("/").partition(SHARE_MARK)[0]
         return None if self._key is None else f"{self._key}/{place}"
 
-    def _numbered(self, name: str | None) -> str:
+    def _key_or_number(self, name: str | None) -> str:
         """Numbers begin with 0 under a key, and with 1 where there is none."""
         before = self.share if self._key is None else f"{self._key}/"
         return f"{before}{next(self._numbers) if name is None else name}"

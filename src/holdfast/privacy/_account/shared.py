@@ -108,14 +108,14 @@ class SharedAccount(Account):
                 f"only a whole account or a share of one is shared by fits, got a {type(account).__name__}"
             )
         account._fractions((1.0,))  # refuses a plan
-        made = object.__new__(cls)
-        made.__dict__.update(account.__dict__)
-        made.fits, made.scores = int(fits), as_written(scores)
-        made._taken, made._fitted, made._scored = 0, 0, 0
-        made._folded, made._steps = None, None
-        made._turn, made._counting = Turn(), threading.Lock()
-        made._process = Process()
-        return made
+        shared = object.__new__(cls)
+        shared.__dict__.update(account.__dict__)
+        shared.fits, shared.scores = int(fits), as_written(scores)
+        shared._taken, shared._fitted, shared._scored = 0, 0, 0
+        shared._folded, shared._steps = None, None
+        shared._turn, shared._counting = Turn(), threading.Lock()
+        shared._process = Process()
+        return shared
 
     _taken: int
     """Shares that were handed out."""
@@ -233,16 +233,16 @@ class FitShare(Account):
     @classmethod
     def of(cls, whole: SharedAccount, rows: FittedRows, *, last: bool) -> FitShare:
         """The next share: of the part for fits, and of the part for scores."""
-        made = object.__new__(cls)
-        made.__dict__.update(whole._child((1 - whole.scores) / whole.fits, whole._places).__dict__)
-        made.whole = whole
-        made._scoring = whole._child(whole.scores / whole.fits, whole._places)
-        made._next = whole._folded if whole._steps is None else None
-        made._last = last
-        made._of_all_rows = whole._folded is not None and rows.count == whole._folded.count
-        made._refit = made._of_all_rows and whole._scored > 0
-        made._step_between = made._is_fitted = made._is_scored = False
-        return made
+        share = object.__new__(cls)
+        share.__dict__.update(whole._child((1 - whole.scores) / whole.fits, whole._places).__dict__)
+        share.whole = whole
+        share._scoring = whole._child(whole.scores / whole.fits, whole._places)
+        share._next = whole._folded if whole._steps is None else None
+        share._last = last
+        share._of_all_rows = whole._folded is not None and rows.count == whole._folded.count
+        share._refit = share._of_all_rows and whole._scored > 0
+        share._step_between = share._is_fitted = share._is_scored = False
+        return share
 
     def receive(self, rows: FittedRows) -> None:
         """Rows as a step or the model was given them, held against what was expected."""
@@ -282,10 +282,10 @@ class FitShare(Account):
             )
         self.finished()
         # Multiples of 2^-20 add up exactly in any order, so one row moves the sum by 1 and not by a rounding more.
-        kept = np.floor(np.clip(np.nan_to_num(values), 0.0, 1.0) * 2.0**20) * 2.0**-20
+        rounded = np.floor(np.clip(np.nan_to_num(values), 0.0, 1.0) * 2.0**20) * 2.0**-20
         require_something_left(self._scoring)
         noise = noise_within(self._scoring, l2_sensitivity=1.0, dimension=1)
-        noisy = self._scoring.release(noise.mechanism, np.array([kept.sum()]), label="score of a fit")
+        noisy = self._scoring.release(noise.mechanism, np.array([rounded.sum()]), label="score of a fit")
         self._is_scored = True
         with self.whole._counting:
             self.whole._scored += 1
@@ -297,7 +297,7 @@ class FitShare(Account):
         return self.whole.share
 
     @property
-    def told(self) -> Mapping[str, Any]:  # type: ignore[override] # a number of fits grows, a plain account says nothing
+    def release_parameters(self) -> Mapping[str, Any]:  # type: ignore[override] # the number of fits grows
         """How many fits and scores were paid so far, for the release."""
         whole = self.whole
         return {"fits": whole.fits, "fits_paid": whole._taken, "scores_paid": whole._scored}

@@ -87,11 +87,13 @@ class Composed(PrivacyCurve):
     @cached_property
     def _pairs(self) -> list[tuple[DominatingPair, int]] | None:
         """Of every part; None if some part has none, or losses that no grid of doubles holds."""
-        found = [(curve.pair(), times) for curve, times in self.parts]
+        candidates = [(curve.pair(), times) for curve, times in self.parts]
         pairs = [
-            (pair, times) for pair, times in found if pair is not None and pair.loss_range(1e-30)[1] < _FAR
+            (pair, times)
+            for pair, times in candidates
+            if pair is not None and pair.loss_range(1e-30)[1] < _FAR
         ]
-        return pairs if len(pairs) == len(found) else None
+        return pairs if len(pairs) == len(candidates) else None
 
     @cached_property
     def _atoms(self) -> AtomicPair | None:
@@ -123,11 +125,11 @@ class Composed(PrivacyCurve):
 
     def loss_distribution(self, *, spacing: float, lower: bool = False) -> LossDistribution | None:
         """The convolution of the parts."""
-        found = [
+        distributions = [
             (curve.loss_distribution(spacing=spacing, lower=lower), times) for curve, times in self.parts
         ]
-        whole = [(each, times) for each, times in found if each is not None]
-        if len(whole) < len(found):
+        whole = [(each, times) for each, times in distributions if each is not None]
+        if len(whole) < len(distributions):
             return None
         return whole[0][0].convolved(whole[1:], times=whole[0][1])
 
@@ -183,14 +185,14 @@ class Composed(PrivacyCurve):
         aside = [(*curve.without_delta(), times) for curve, times in self.parts]
         delta = sum((lost * times for _, lost, times in aside), Fraction(0))
         bare = self if delta == 0 else Composed(tuple((curve, times) for curve, _, times in aside))
-        found: list[PrivacyCurve] = []
+        bounds: list[PrivacyCurve] = []
         rho = bare.as_zcdp()
         if rho is not None and rho <= ZCDP.LARGEST:
-            found.append(ZCDP(rho))
+            bounds.append(ZCDP(rho))
         tabulated = RenyiDP.of(bare.renyi, FINE_ORDERS)
         if any(math.isfinite(d) for d in tabulated.divergences):
-            found.append(tabulated)
-        return found if delta == 0 else [WithSlack(bound, 0, delta) for bound in found if delta < 1]
+            bounds.append(tabulated)
+        return bounds if delta == 0 else [WithSlack(bound, 0, delta) for bound in bounds if delta < 1]
 
     def delta(self, epsilon: float) -> float:
         """The least delta over the bounds that hold."""
@@ -207,8 +209,8 @@ class Composed(PrivacyCurve):
 
     def both_deltas(self, epsilons: Points) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Each direction by the sums, where there are any, and by the other bounds."""
-        found = [bound.both_deltas(epsilons) for bound in self._bounds]
-        removed, added = (np.min([each[way] for each in found], axis=0) for way in (0, 1))
+        deltas = [bound.both_deltas(epsilons) for bound in self._bounds]
+        removed, added = (np.min([pair[way] for pair in deltas], axis=0) for way in (0, 1))
         return np.asarray(removed), np.asarray(added)
 
     def pair(self) -> DominatingPair | None:
@@ -282,12 +284,12 @@ def compose(curves: Iterable[PrivacyCurve], *, times: int = 1) -> PrivacyCurve:
     for curve in curves:
         # Slack adds up beside the curves, each kind by itself (soundness, section 21).
         bare, own = bare_and_slack(curve)
-        slack = [total + times * one for total, one in zip(slack, own, strict=True)]
+        slack = [total + times * amount for total, amount in zip(slack, own, strict=True)]
         parts += [
             (part, n * times) for part, n in (bare.parts if isinstance(bare, Composed) else ((bare, 1),))
         ]
     require(len(parts) > 0, "curves", 0, "one or more")
-    parts = _merged(parts)
+    parts = _parts_counted_together(parts)
     whole = parts[0][0] if len(parts) == 1 and parts[0][1] == 1 else Composed(tuple(parts))
     if not any(slack):
         return whole
@@ -295,7 +297,7 @@ def compose(curves: Iterable[PrivacyCurve], *, times: int = 1) -> PrivacyCurve:
     return WithSlack(whole, *slack)
 
 
-def _merged(parts: list[tuple[PrivacyCurve, int]]) -> list[tuple[PrivacyCurve, int]]:
+def _parts_counted_together(parts: list[tuple[PrivacyCurve, int]]) -> list[tuple[PrivacyCurve, int]]:
     """Closed forms joined into one part each, and equal curves counted together."""
     out: list[tuple[PrivacyCurve, int]] = []
     for curve, times in parts:

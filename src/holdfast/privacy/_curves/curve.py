@@ -18,16 +18,11 @@ from numpy.typing import NDArray
 
 from holdfast._arguments import checked, require_fields
 from holdfast.errors import ParameterError, require
-from holdfast.privacy._rounding import (
-    FixedNumbers,
-    Number,
-    as_written,
-    number,
-    plain_curve,
-    round_up,
-    safe_side,
-    square_of_mu,
-)
+from holdfast.privacy._curves.square_of_mu import square_of_mu
+from holdfast.privacy._fixed_numbers import FixedNumbers
+from holdfast.privacy._rounding import Number, as_written, round_up
+from holdfast.privacy._safe_side import safe_side
+from holdfast.privacy._stored_numbers import number_of_stored, stored_number
 from holdfast.privacy._tradeoff import Points, TradeOff
 from holdfast.privacy._wording import epsilon_text, point_text
 
@@ -236,14 +231,14 @@ class PrivacyCurve(metaclass=FixedNumbers):
 
     def to_json(self) -> dict[str, Any]:
         """Plain data; `curve_from_json` reads it back."""
-        return {"kind": self.kind} | {f.name: plain_curve(getattr(self, f.name)) for f in fields(self)}  # type: ignore[arg-type]
+        return {"kind": self.kind} | {f.name: stored_number(getattr(self, f.name)) for f in fields(self)}  # type: ignore[arg-type]
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> PrivacyCurve:
         """The curve of the fields in `data`, as `to_json` wrote them."""
         names = [field.name for field in fields(cls)]  # type: ignore[arg-type]  # every curve is a dataclass
         stored = require_fields(cls.__name__, data, names)
-        return cls(**{name: number(stored[name]) for name in names})
+        return cls(**{name: number_of_stored(stored[name]) for name in names})
 
     def summary(self) -> str:
         """The curve in words, at the deltas people ask for."""
@@ -375,12 +370,12 @@ class PureDP(PrivacyCurve):
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
-        return {"kind": self.kind, "epsilon": plain_curve(self.bound)}
+        return {"kind": self.kind, "epsilon": stored_number(self.bound)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> PureDP:
         """The curve of these fields."""
-        return cls(number(require_fields(cls.__name__, data, ("epsilon",))["epsilon"]))
+        return cls(number_of_stored(require_fields(cls.__name__, data, ("epsilon",))["epsilon"]))
 
     def __repr__(self) -> str:
         return f"PureDP(epsilon={float(self.bound):g})"
@@ -486,14 +481,14 @@ class ApproxDP(PrivacyCurve):
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
-        epsilon, delta = plain_curve(self.epsilon_bound), plain_curve(self.delta_bound)
+        epsilon, delta = stored_number(self.epsilon_bound), stored_number(self.delta_bound)
         return {"kind": self.kind, "epsilon": epsilon, "delta": delta}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> ApproxDP:
         """The curve of these fields."""
         stored = require_fields(cls.__name__, data, ("epsilon", "delta"))
-        return cls(number(stored["epsilon"]), number(stored["delta"]))
+        return cls(number_of_stored(stored["epsilon"]), number_of_stored(stored["delta"]))
 
     def __repr__(self) -> str:
         return f"ApproxDP(epsilon={float(self.epsilon_bound):g}, delta={float(self.delta_bound):g})"

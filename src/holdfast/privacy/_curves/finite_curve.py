@@ -19,10 +19,11 @@ from holdfast._arguments import checked, require_fields
 from holdfast._arrays import Floats
 from holdfast.errors import require
 from holdfast.privacy._curves.curve import LEAST_DELTA, PrivacyCurve, PureDP
+from holdfast.privacy._curves.square_of_mu import square_of_mu
 from holdfast.privacy._losses.atomic_pair import AtomicPair
 from holdfast.privacy._losses.dominating_pair import DominatingPair
 from holdfast.privacy._losses.steps import grouped, symmetrised
-from holdfast.privacy._rounding import round_up, square_of_mu
+from holdfast.privacy._rounding import round_up
 from holdfast.privacy._tradeoff import Points
 
 
@@ -46,10 +47,10 @@ class AtomicCurve(PrivacyCurve):
         removed = np.minimum(self.atoms().deltas(epsilons), 1.0)
         if self.atoms().is_symmetric:
             return removed, removed
-        return removed, np.minimum(self._added.deltas(epsilons), 1.0)
+        return removed, np.minimum(self._pair_of_addition.deltas(epsilons), 1.0)
 
     @cached_property
-    def _added(self) -> AtomicPair:
+    def _pair_of_addition(self) -> AtomicPair:
         return self.atoms().reversed()
 
     def pair(self) -> DominatingPair | None:

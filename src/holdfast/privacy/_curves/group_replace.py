@@ -55,7 +55,7 @@ class GroupReplace(PrivacyCurve):
         epsilons = np.asarray(epsilons, dtype=np.float64)
         if self._atoms is not None:
             return np.minimum(self._atoms.deltas(epsilons), 1.0)
-        asked, epsilons = epsilons, np.minimum(epsilons, 1e300)
+        all_epsilons, epsilons = epsilons, np.minimum(epsilons, 1e300)
         best, place = np.ones(epsilons.size), epsilons / 2
         reach = 0.25 * np.maximum(epsilons, 0.1)
         for width in (1.0, 0.2, 0.04):
@@ -65,7 +65,7 @@ class GroupReplace(PrivacyCurve):
                 whole = self._split(first, np.nextafter(epsilons - first, -np.inf))
                 place = np.where(whole < best, first, place)
                 best = np.minimum(best, whole)
-        return self._positive(best, asked)
+        return self._positive(best, all_epsilons)
 
     def _split(self, first: Floats, second: Floats) -> Floats:
         """A step that removes a unit, up to the loss `first`, and one that adds another, up to `second`."""

@@ -143,8 +143,8 @@ class LossDistribution(PrivacyCurve):
 
     def both_deltas(self, epsilons: Points) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Each direction from its own grid."""
-        found = [direction.deltas(epsilons) for direction in self.directions]
-        return found[0], found[-1]
+        deltas = [direction.deltas(epsilons) for direction in self.directions]
+        return deltas[0], deltas[-1]
 
     def epsilon(self, delta: float) -> float:
         """The larger of both directions, by suffix sums."""

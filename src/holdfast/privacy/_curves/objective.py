@@ -21,6 +21,8 @@ from holdfast.privacy._tradeoff import Points
 
 _ENDS = np.arange(-6.0, 12.0 + 1e-9, 0.04)
 """Upper ends of the cells in which the output noise's loss is counted; beyond the last, all is lost."""
+FARTHEST_START = 1e6
+"""The probability of more noise than this many standard deviations is below every positive double."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -96,6 +98,9 @@ class ObjectiveCurve(PrivacyCurve):
 
         mu, c = self._mu, self.log_ratio
         root = math.sqrt(2.0 * math.pi)
+        # Delta falls with epsilon. So far out it is below every double, and squares of what is farther overflow.
+        start = np.minimum(start, FARTHEST_START)
+        epsilons = np.minimum(epsilons, c + mu**2 / 2 + mu * FARTHEST_START)
         # E e^(-mu X) = 1 - mu sqrt(2 pi) e^(mu^2/2) Phi(-mu).
         whole = max(0.0, 1.0 - mu * root * 0.5 * float(erfcx(mu / math.sqrt(2.0))) - 1e-15)
         with np.errstate(under="ignore"):

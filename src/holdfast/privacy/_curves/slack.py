@@ -12,7 +12,8 @@ from holdfast._arguments import checked, require_fields
 from holdfast.errors import require
 from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.privacy._curves.stored import curve_from_json
-from holdfast.privacy._rounding import Number, as_written, number, plain_curve, round_up
+from holdfast.privacy._rounding import Number, as_written, round_up
+from holdfast.privacy._stored_numbers import number_of_stored, stored_number
 
 
 @checked
@@ -147,16 +148,16 @@ class WithSlack(PrivacyCurve):
         return {
             "kind": self.kind,
             "curve": self.curve.to_json(),
-            "tau": plain_curve(self.tau),
-            "probability": plain_curve(self.probability),
-            "common": plain_curve(self.common),
+            "tau": stored_number(self.tau),
+            "probability": stored_number(self.probability),
+            "common": stored_number(self.common),
         }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> WithSlack:
         """The curve of these fields."""
         stored = require_fields(cls.__name__, data, ("curve", "tau", "probability", "common"))
-        slack = (number(stored[name]) for name in ("tau", "probability", "common"))
+        slack = (number_of_stored(stored[name]) for name in ("tau", "probability", "common"))
         return cls(curve_from_json(stored["curve"]), *slack)
 
     def __repr__(self) -> str:

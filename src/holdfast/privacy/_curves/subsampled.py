@@ -24,7 +24,8 @@ from holdfast.privacy._curves.slack import WithSlack
 from holdfast.privacy._curves.stored import curve_from_json
 from holdfast.privacy._losses.atomic_pair import AtomicPair
 from holdfast.privacy._losses.dominating_pair import DominatingPair
-from holdfast.privacy._rounding import Number, as_written, number, plain_curve, round_up
+from holdfast.privacy._rounding import Number, as_written, round_up
+from holdfast.privacy._stored_numbers import number_of_stored, stored_number
 from holdfast.privacy._tradeoff import Points
 
 
@@ -113,13 +114,13 @@ class SubsampledCurve(PrivacyCurve):
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
-        return {"kind": self.kind, "curve": self.curve.to_json(), "rate": plain_curve(self.rate)}
+        return {"kind": self.kind, "curve": self.curve.to_json(), "rate": stored_number(self.rate)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> SubsampledCurve:
         """The curve of these fields."""
         stored = require_fields(cls.__name__, data, ("curve", "rate"))
-        return cls(curve_from_json(stored["curve"]), number(stored["rate"]))
+        return cls(curve_from_json(stored["curve"]), number_of_stored(stored["rate"]))
 
     def __repr__(self) -> str:
         return f"SubsampledCurve({self.curve!r}, rate={float(self.rate):g})"
@@ -215,8 +216,10 @@ class SubsampledGaussianCurve(SubsampledCurve):
         rate, mu2 = self._rate, round_up(as_written(self.noise_multiplier) ** -2)
         k = np.arange(2, order + 1, dtype=np.float64)
         exponent = (k * k - k) * mu2 / 2
-        kept = (order - k) * math.log1p(-rate) if rate < 1 else np.where(k == order, 0.0, -np.inf)
-        logs = gammaln(order + 1) - gammaln(k + 1) - gammaln(order - k + 1) + k * math.log(rate) + kept
+        log_unsampled = (order - k) * math.log1p(-rate) if rate < 1 else np.where(k == order, 0.0, -np.inf)
+        logs = (
+            gammaln(order + 1) - gammaln(k + 1) - gammaln(order - k + 1) + k * math.log(rate) + log_unsampled
+        )
         # log(e^x - 1), without overflow and without cancellation.
         grown = np.where(exponent > 30, exponent, np.log(np.expm1(np.minimum(exponent, 30.0))))
         terms = logs + grown
@@ -259,15 +262,15 @@ class SubsampledGaussianCurve(SubsampledCurve):
         """Plain data."""
         return {
             "kind": self.kind,
-            "noise_multiplier": plain_curve(self.noise_multiplier),
-            "rate": plain_curve(self.rate),
+            "noise_multiplier": stored_number(self.noise_multiplier),
+            "rate": stored_number(self.rate),
         }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> SubsampledGaussianCurve:
         """The curve of these fields."""
         stored = require_fields(cls.__name__, data, ("noise_multiplier", "rate"))
-        return cls(number(stored["noise_multiplier"]), number(stored["rate"]))
+        return cls(number_of_stored(stored["noise_multiplier"]), number_of_stored(stored["rate"]))
 
     def __repr__(self) -> str:
         noise, rate = float(self.noise_multiplier), float(self.rate)

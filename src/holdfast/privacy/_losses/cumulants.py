@@ -36,11 +36,11 @@ class Cumulants:
     @classmethod
     def of_atoms(cls, atoms: Sequence[tuple[Floats, Floats, int]]) -> Cumulants:
         """From masses and losses directly."""
-        kept = []
+        blocks = []
         for masses, losses, times in atoms:
             keep = masses > 0
-            kept.append((np.log(masses[keep]), losses[keep], times))
-        return cls(tuple(kept), 1.0)
+            blocks.append((np.log(masses[keep]), losses[keep], times))
+        return cls(tuple(blocks), 1.0)
 
     def moments(self, tilts: Floats) -> tuple[Floats, Floats, Floats]:
         """K, K' and K'' at each tilt."""
@@ -74,8 +74,8 @@ class Cumulants:
         """For each x the tilt whose mean has an upper tail of about e^-x; 0 for x = 0."""
         grid, _, _, rate = self._table
         # A bounded loss has no thinner tail than that of its largest value.
-        found = [0.0 if x == 0 else float(np.interp(min(x, 0.95 * rate[-1]), rate, grid)) for x in tail_logs]
-        return sorted(set(found))
+        tilts = [0.0 if x == 0 else float(np.interp(min(x, 0.95 * rate[-1]), rate, grid)) for x in tail_logs]
+        return sorted(set(tilts))
 
     def rate(self, loss: float) -> float:
         """How thin the upper tail is from this loss on: the largest t loss - K(t)."""

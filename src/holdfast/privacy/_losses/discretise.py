@@ -116,11 +116,11 @@ def _lower_masses(pair: DominatingPair, grid: Floats, spacing: float) -> Floats:
     borders = np.concatenate([grid - spacing / 2, [grid[-1] + spacing / 2]])
     # A cell around k h is merged; its ratio P/Q must be at least e^(k h) to be rounded down to k h.
     # Where the density falls, it is a little less: move the borders up by that little.
-    p, at_grid, _ = _merged(pair, borders, grid)
+    p, at_grid, _ = _masses_at_grid(pair, borders, grid)
     with np.errstate(divide="ignore", invalid="ignore"):
         short = np.where(at_grid > 0, np.clip(1.0 - p / at_grid, 0.0, spacing), 0.0)
     lift = 1.02 * np.maximum(np.concatenate([[0.0], short]), np.concatenate([short, [0.0]]))
-    p, at_grid, doubt = _merged(pair, borders + np.minimum(lift, spacing / 4), grid)
+    p, at_grid, doubt = _masses_at_grid(pair, borders + np.minimum(lift, spacing / 4), grid)
     surplus = p - at_grid  # P - e^(k h) Q
     fits = surplus >= -np.minimum(2 * doubt + 1e-13, 1e-11) * at_grid
     masses = np.where(fits, np.minimum(p, at_grid), 0.0)
@@ -144,7 +144,7 @@ def _lower_masses(pair: DominatingPair, grid: Floats, spacing: float) -> Floats:
     return np.maximum(masses * (1.0 - 8 * UNIT), 0.0)
 
 
-def _merged(pair: DominatingPair, borders: Floats, grid: Floats) -> tuple[Floats, Floats, Floats]:
+def _masses_at_grid(pair: DominatingPair, borders: Floats, grid: Floats) -> tuple[Floats, Floats, Floats]:
     """For each cell P from below and Q e^(k h) from above, and how far both may be off."""
     cells = pair.cells(borders)
     at_grid = cells.q_scaled * np.exp(grid - borders[:-1]) * (1.0 + cells.q_error)

@@ -55,10 +55,10 @@ def without_rare(parts: Sequence[tuple[GridLosses, int]]) -> list[tuple[GridLoss
 
 def aligned(parts: Sequence[tuple[GridLosses, int]]) -> list[tuple[GridLosses, int]]:
     """The parts on one grid, those used 0 times left out."""
-    kept = [(part, times) for part, times in parts if times > 0]
-    require(len(kept) > 0, "parts", 0, "at least one release")
-    spacing = max(part.spacing for part, _ in kept)
-    return [(_coarsened(part, spacing), times) for part, times in kept]
+    used = [(part, times) for part, times in parts if times > 0]
+    require(len(used) > 0, "parts", 0, "at least one release")
+    spacing = max(part.spacing for part, _ in used)
+    return [(_on_coarser_grid(part, spacing), times) for part, times in used]
 
 
 def log_moment(parts: Sequence[tuple[GridLosses, int]], tilt: float) -> float:
@@ -82,7 +82,7 @@ def tilted_sum(
             break
         parts = [(part.doubled(), times) for part, times in parts]
         cumulants = Cumulants.of(parts)
-    sums = [_tilted(parts, tilt, low, high, cumulants if lower else None) for tilt, low, high in windows]
+    sums = [_tilted_law(parts, tilt, low, high, cumulants if lower else None) for tilt, low, high in windows]
     return _joined(parts, sums, cumulants, lower)
 
 
@@ -98,7 +98,7 @@ class _TiltedSum:
     log_total: float
 
 
-def _coarsened(part: GridLosses, spacing: float) -> GridLosses:
+def _on_coarser_grid(part: GridLosses, spacing: float) -> GridLosses:
     while part.spacing < spacing * (1 - 1e-9):
         part = part.doubled()
     require(
@@ -130,7 +130,7 @@ def _log_masses(part: GridLosses, tilt: float) -> tuple[Floats, float, float]:
     return tilted, log_sum, ROUND_OFF * (size + 8.0)
 
 
-def _tilted(
+def _tilted_law(
     parts: Sequence[tuple[GridLosses, int]], tilt: float, low: int, high: int, cumulants: Cumulants | None
 ) -> _TiltedSum:
     size = fast_size(high - low + 1)

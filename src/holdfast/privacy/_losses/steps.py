@@ -30,7 +30,7 @@ def grouped(pair: AtomicPair, size: int) -> AtomicPair:
     """Tables that are this many steps apart: any number of them removals, which come first, the others additions."""
     back = pair.reversed()
     if pair.is_symmetric:
-        return reduce(lambda far, one: _two_steps(far, one, symmetric=True), [pair] * size)
+        return reduce(lambda far, near: _two_steps(far, near, symmetric=True), [pair] * size)
     chains = [[pair] * removed + [back] * (size - removed) for removed in range(size + 1)]
     return symmetrised([reduce(_two_steps, chain) for chain in chains])
 
@@ -93,13 +93,13 @@ def symmetrised(pairs: Sequence[AtomicPair]) -> AtomicPair:
     their masses (soundness, section 21). Corners below alpha = 1 follow by symmetry.
     """
     ways = [way for pair in pairs for way in pair.directions]
-    corners = _thinned(np.concatenate([[0.0], *(way.losses[way.losses > 0] for way in ways)]))
+    corners = _distinct_losses(np.concatenate([[0.0], *(way.losses[way.losses > 0] for way in ways)]))
     for _ in range(len(ways)):
         heights = np.array([way.heights(corners) for way in ways])
         crossings = _crossings(corners, heights)
         if crossings.size == 0:
             break
-        corners = _thinned(np.concatenate([corners, crossings]))
+        corners = _distinct_losses(np.concatenate([corners, crossings]))
     top = np.max([way.heights(corners) for way in ways], axis=0)
     lost = max(way.lost for way in ways)
     top[-1] = max(top[-1], lost)
@@ -125,13 +125,13 @@ def symmetrised(pairs: Sequence[AtomicPair]) -> AtomicPair:
     )
 
 
-def _thinned(losses: Floats) -> Floats:
+def _distinct_losses(losses: Floats) -> Floats:
     """Sorted, without those next to each other; nothing lies above the last, so it may be a little larger."""
     ordered = np.unique(losses)
-    kept = ordered[np.append(True, np.diff(ordered) > _CLOSE)]
-    if kept[-1] == ordered[-1]:
-        return np.asarray(kept)
-    return np.append(kept, max(kept[-1] + _CLOSE, ordered[-1]))
+    apart = ordered[np.append(True, np.diff(ordered) > _CLOSE)]
+    if apart[-1] == ordered[-1]:
+        return np.asarray(apart)
+    return np.append(apart, max(apart[-1] + _CLOSE, ordered[-1]))
 
 
 def _crossings(corners: Floats, heights: Floats) -> Floats:
@@ -143,6 +143,6 @@ def _crossings(corners: Floats, heights: Floats) -> Floats:
     real = (before > 0) & (after > 0)
     place, before, after = place[real], before[real], after[real]
     width = np.expm1(corners[place + 1] - corners[place])
-    found = corners[place] + np.log1p(width * before / (before + after))
-    inside = (found - corners[place] > _CLOSE) & (corners[place + 1] - found > _CLOSE)
-    return np.asarray(found[inside])
+    crossings = corners[place] + np.log1p(width * before / (before + after))
+    inside = (crossings - corners[place] > _CLOSE) & (corners[place + 1] - crossings > _CLOSE)
+    return np.asarray(crossings[inside])

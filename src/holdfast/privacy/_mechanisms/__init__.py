@@ -78,7 +78,9 @@ def stored_mechanism(mechanism: Mechanism) -> dict[str, Any]:
         stored |= {"mechanism": qualified_name(kind)}
         stored |= {"from": author.package} if author is not None and author.package else {}
     inner = {field.name: getattr(mechanism, field.name) for field in fields(mechanism)}
-    return stored | {name: stored_mechanism(one) for name, one in inner.items() if isinstance(one, Mechanism)}
+    return stored | {
+        name: stored_mechanism(value) for name, value in inner.items() if isinstance(value, Mechanism)
+    }
 
 
 def mechanism_from_json(data: Any) -> Mechanism:

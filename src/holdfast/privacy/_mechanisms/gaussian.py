@@ -20,8 +20,9 @@ from holdfast.privacy._calibration import calibrate
 from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.privacy._curves.gaussian import DiscreteGaussianCurve, GaussianDP
 from holdfast.privacy._curves.renyi import ZCDP
+from holdfast.privacy._grid import Grid, difference, exact_sum, is_whole
 from holdfast.privacy._mechanisms.mechanism import Mechanism, OnGrid, Output, Value, euclidean, index_cdf
-from holdfast.privacy._rounding import Grid, Number, as_written, difference, exact_sum, is_whole, root_above
+from holdfast.privacy._rounding import Number, as_written, root_above
 
 
 @checked
@@ -177,7 +178,7 @@ class Gaussian(Mechanism):
         else:
             grid, growth = self._rounding(first.size)
             sigma *= growth
-            cell, centres = float(grid.step), [grid.values(grid.nearest(one)) for one in centres]
+            cell, centres = float(grid.step), [grid.values(grid.nearest(centre)) for centre in centres]
         near, far = (difference(output, centre) / sigma for centre in centres)
         return float(np.sum(log_normal_cell(near, cell / sigma) - log_normal_cell(far, cell / sigma)))
 

@@ -77,9 +77,11 @@ class _Tempered(Mechanism):
         """A risk at these very constants, whose sampler's error is paid for; an array as numbers."""
         if not hasattr(value, "draw"):
             return vector(value).astype(np.float64)
-        asked = {"inverse_temperature": float(self.inverse_temperature), **self.shape}
-        for name, wanted in asked.items():
-            require(getattr(value, name) == wanted, name, getattr(value, name), f"the mechanism's {wanted!r}")
+        constants = {"inverse_temperature": float(self.inverse_temperature), **self.shape}
+        for name, constant in constants.items():
+            require(
+                getattr(value, name) == constant, name, getattr(value, name), f"the mechanism's {constant!r}"
+            )
         if value.total_variation > self.slack:
             raise ParameterError(
                 f"total_variation must cover the sampler's {value.total_variation:.3g}, got "
@@ -101,8 +103,8 @@ class _Tempered(Mechanism):
     def distance(self, first: Value, second: Value, *, at: Output | None = None) -> float:
         """Between gradients of f, in units of what one record changes; risks are compared at a released point."""
         require(at is not None or not hasattr(first, "draw"), "at", at, "a released point, for risks")
-        one, two = (self._gradient(value, at) for value in (first, second))
-        return euclidean(one, two) / float(self.gradient_change)
+        first_gradient, second_gradient = (self._gradient(value, at) for value in (first, second))
+        return euclidean(first_gradient, second_gradient) / float(self.gradient_change)
 
     def log_ratio(self, first: Value, second: Value, output: Output) -> float:
         """-k (f - f') at the release, less the normalisers', which a risk knows about and not exactly."""
@@ -118,7 +120,10 @@ class _Tempered(Mechanism):
             return value
         place = np.asarray(output, dtype=np.float64)
         return np.array(
-            [self.tilt(share_below(value, place, one), float(place[one])) for one in range(place.size)]
+            [
+                self.tilt(share_below(value, place, coordinate), float(place[coordinate]))
+                for coordinate in range(place.size)
+            ]
         )
 
     def probes(self) -> tuple[Floats, ...]:

@@ -18,8 +18,9 @@ from holdfast.noise._source import Source
 from holdfast.noise._symmetric import width
 from holdfast.privacy._curves.curve import PrivacyCurve, PureDP
 from holdfast.privacy._curves.laplace import DiscreteLaplaceCurve, LaplaceCurve
+from holdfast.privacy._grid import Grid, difference, exact_sum, is_whole
 from holdfast.privacy._mechanisms.mechanism import Mechanism, OnGrid, Output, Value
-from holdfast.privacy._rounding import Grid, Number, as_written, difference, exact_sum, is_whole
+from holdfast.privacy._rounding import Number, as_written
 
 
 @checked

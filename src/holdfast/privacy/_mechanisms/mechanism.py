@@ -21,19 +21,10 @@ from holdfast.errors import AdjacencyError, ParameterError, require
 from holdfast.noise._source import Source
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._curves.curve import PrivacyCurve
-from holdfast.privacy._rounding import (
-    FixedNumbers,
-    Number,
-    as_written,
-    difference,
-    exact_sum,
-    is_whole,
-    multiples,
-    nearest_steps,
-    number,
-    plain_curve,
-    whole_numbers,
-)
+from holdfast.privacy._fixed_numbers import FixedNumbers
+from holdfast.privacy._grid import difference, exact_sum, is_whole, multiples, nearest_steps, whole_numbers
+from holdfast.privacy._rounding import Number, as_written
+from holdfast.privacy._stored_numbers import number_of_stored, stored_number
 
 Arithmetic = Literal["strict", "idealised"]
 
@@ -135,8 +126,8 @@ class Mechanism(metaclass=FixedNumbers):
 
     def repeated(self, times: int) -> PrivacyCurve:
         """What so many `times` the release prove; under `replace` each may point in a direction of its own."""
-        one = self.curve.either_way() if Adjacency.replace in self.admissible else self.curve
-        return one.repeat(times)
+        single = self.curve.either_way() if Adjacency.replace in self.admissible else self.curve
+        return single.repeat(times)
 
     @abstractmethod
     def sample(self, value: Value, source: Source) -> Any:
@@ -211,7 +202,9 @@ class Mechanism(metaclass=FixedNumbers):
     def to_json(self) -> dict[str, Any]:
         """Every parameter that has a value, so that a better accountant can recompute the cost later."""
         return {"mechanism": self.name} | {
-            f.name: _stored(getattr(self, f.name)) for f in fields(self) if getattr(self, f.name) is not None
+            f.name: _stored_field(getattr(self, f.name))
+            for f in fields(self)
+            if getattr(self, f.name) is not None
         }
 
     @classmethod
@@ -221,7 +214,11 @@ class Mechanism(metaclass=FixedNumbers):
         require_known(cls.__name__, data, [field.name for field in fields(cls)], also=("mechanism",))
         needed = [field.name for field in fields(cls) if field.default is not None]
         return cls(
-            **{name: number(data[name]) for name in dict.fromkeys([*needed, *data]) if name != "mechanism"}
+            **{
+                name: number_of_stored(data[name])
+                for name in dict.fromkeys([*needed, *data])
+                if name != "mechanism"
+            }
         )
 
 
@@ -238,8 +235,8 @@ def _require_fixed(name: str, declared: str, value: Value) -> None:
     require(number, name, type(value).__name__, "a whole number, a float or a Fraction")
 
 
-def _stored(value: Value) -> Any:
-    return value.value if isinstance(value, Enum) else plain_curve(value)
+def _stored_field(value: Value) -> Any:
+    return value.value if isinstance(value, Enum) else stored_number(value)
 
 
 @checked
@@ -384,19 +381,21 @@ def vector(value: Value) -> NDArray[Any]:
 
 def _of_numbers(array: NDArray[Any]) -> bool:
     return array.dtype == object and all(
-        isinstance(one, int | float | np.integer | np.floating) and not isinstance(one, bool)
-        for one in array.flat
+        isinstance(entry, int | float | np.integer | np.floating) and not isinstance(entry, bool)
+        for entry in array.flat
     )
 
 
 def _as_python(array: NDArray[Any]) -> NDArray[Any]:
     """Whole numbers in 64 bits or as Python's; where others are among them, all as fractions."""
-    numbers = [one.item() if isinstance(one, np.generic) else one for one in array.flat]
-    _require_finite(all(-LARGEST_WHOLE < one < LARGEST_WHOLE for one in numbers if isinstance(one, int)))
-    _require_finite(bool(np.all(np.isfinite([one for one in numbers if not isinstance(one, int)]))))
-    if all(isinstance(one, int) for one in numbers):
+    numbers = [number.item() if isinstance(number, np.generic) else number for number in array.flat]
+    _require_finite(
+        all(-LARGEST_WHOLE < number < LARGEST_WHOLE for number in numbers if isinstance(number, int))
+    )
+    _require_finite(bool(np.all(np.isfinite([number for number in numbers if not isinstance(number, int)]))))
+    if all(isinstance(number, int) for number in numbers):
         return whole_numbers(np.array(numbers, dtype=object).reshape(array.shape))
-    return np.array([Fraction(one) for one in numbers], dtype=object).reshape(array.shape)
+    return np.array([Fraction(number) for number in numbers], dtype=object).reshape(array.shape)
 
 
 def _require_finite(finite: bool) -> None:

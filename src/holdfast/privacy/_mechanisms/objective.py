@@ -21,11 +21,12 @@ from holdfast.noise._symmetric import width
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._curves.curve import PrivacyCurve, PureDP
 from holdfast.privacy._curves.objective import ObjectiveCurve
+from holdfast.privacy._grid import Grid
 from holdfast.privacy._mechanisms.gaussian import Gaussian
 from holdfast.privacy._mechanisms.laplace import laplace_cdf
 from holdfast.privacy._mechanisms.mechanism import Mechanism, Output, Value, euclidean, vector
 from holdfast.privacy._mechanisms.vector_laplace import VectorLaplace, gamma_norm_cdf
-from holdfast.privacy._rounding import Grid, Number, as_written, root_above, round_up
+from holdfast.privacy._rounding import Number, as_written, root_above, round_up
 
 
 class PerturbedObjective(Protocol):
@@ -122,8 +123,10 @@ class _Perturbed(Mechanism):
         objective = _objective(value)
         linear = self.linear_term(objective.dimension, source)
         # Soundness, section 4: tolerance covers the solver's residual and the rounding of b, half each.
-        found = objective.minimise(linear, penalty=float(self.penalty), tolerance=float(self.tolerance) / 2)
-        return np.asarray(self.output_noise.sample(found, source))
+        minimiser = objective.minimise(
+            linear, penalty=float(self.penalty), tolerance=float(self.tolerance) / 2
+        )
+        return np.asarray(self.output_noise.sample(minimiser, source))
 
     def worst_pair(self) -> tuple[Floats, Floats]:
         """One record's gradient there and not there, or turned around."""
@@ -135,14 +138,16 @@ class _Perturbed(Mechanism):
 
         Objectives are compared at a released point, which `at` gives; arrays are as far apart everywhere.
         """
-        one, two = _objective(first), _objective(second)
-        place = np.zeros(one.dimension) if at is None else np.asarray(at, dtype=np.float64)
+        objective, other = _objective(first), _objective(second)
+        place = np.zeros(objective.dimension) if at is None else np.asarray(at, dtype=np.float64)
         require(
             at is not None or not hasattr(first, "minimise"), "at", at, "a released point, for objectives"
         )
-        gradients = euclidean(one.gradient(place), two.gradient(place)) / float(self.gradient_change)
+        gradients = euclidean(objective.gradient(place), other.gradient(place)) / float(self.gradient_change)
         penalty = float(self.penalty)
-        turned = one.log_determinant(place, penalty=penalty) - two.log_determinant(place, penalty=penalty)
+        turned = objective.log_determinant(place, penalty=penalty) - other.log_determinant(
+            place, penalty=penalty
+        )
         return max(gradients, abs(turned) / self.log_determinants)
 
     def log_ratio(self, first: Value, second: Value, output: Output) -> float:
@@ -151,9 +156,9 @@ class _Perturbed(Mechanism):
         As if the noise on the minimiser were part of b, of which it is about a thousandth.
         """
         place, penalty = np.asarray(output, dtype=np.float64), float(self.penalty)
-        one, two = _objective(first), _objective(second)
-        near, far = (-(objective.gradient(place) + penalty * place) for objective in (one, two))
-        turned = one.log_determinant(place, penalty=penalty) - two.log_determinant(place, penalty=penalty)
+        loss, other = _objective(first), _objective(second)
+        near, far = (-(objective.gradient(place) + penalty * place) for objective in (loss, other))
+        turned = loss.log_determinant(place, penalty=penalty) - other.log_determinant(place, penalty=penalty)
         return self.linear_log_ratio(near, far) + turned
 
     def centre(self, value: Value, output: Output) -> Floats:
@@ -192,10 +197,10 @@ class _Linear:
 
 
 def _objective(value: Value) -> PerturbedObjective:
-    made: PerturbedObjective = (
+    objective: PerturbedObjective = (
         value if hasattr(value, "minimise") else _Linear(np.asarray(value, dtype=np.float64))
     )
-    return made
+    return objective
 
 
 @checked
@@ -438,9 +443,9 @@ class PureObjectivePerturbation(_Perturbed):
         apart = super().distance(first, second, at=at)
         if self.l1_factor is None:
             return apart
-        one, two = _objective(first), _objective(second)
-        place = np.zeros(one.dimension) if at is None else np.asarray(at, dtype=np.float64)
-        sizes = float(np.sum(np.abs(one.gradient(place) - two.gradient(place))))
+        objective, other = _objective(first), _objective(second)
+        place = np.zeros(objective.dimension) if at is None else np.asarray(at, dtype=np.float64)
+        sizes = float(np.sum(np.abs(objective.gradient(place) - other.gradient(place))))
         return max(apart, sizes / (float(self.l1_factor) * float(self.gradient_change)))
 
     @classmethod

@@ -16,8 +16,9 @@ from holdfast.noise._source import Source
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._curves.curve import PrivacyCurve, PureDP
 from holdfast.privacy._curves.finite_curve import FinitePair
+from holdfast.privacy._grid import is_whole
 from holdfast.privacy._mechanisms.mechanism import Mechanism, Output, Value, index_cdf
-from holdfast.privacy._rounding import Number, as_written, is_whole, round_up
+from holdfast.privacy._rounding import Number, as_written, round_up
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,8 +152,8 @@ class RandomisedResponse(Mechanism):
 
     def log_ratio(self, first: Value, second: Value, output: Output) -> float:
         """epsilon for each answer that tells the first code, less epsilon for each that tells the second."""
-        told = np.count_nonzero(np.equal(output, first)) - np.count_nonzero(np.equal(output, second))
-        return float(self.epsilon) * float(told)
+        surplus = np.count_nonzero(np.equal(output, first)) - np.count_nonzero(np.equal(output, second))
+        return float(self.epsilon) * float(surplus)
 
     @property
     def independent_coordinates(self) -> bool:

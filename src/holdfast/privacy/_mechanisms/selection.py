@@ -22,8 +22,9 @@ from holdfast.noise._source import Source
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._curves.curve import PureDP
 from holdfast.privacy._curves.finite_curve import BoundedRange
+from holdfast.privacy._grid import Grid, difference, is_whole
 from holdfast.privacy._mechanisms.mechanism import Mechanism, Output, Value, index_cdf
-from holdfast.privacy._rounding import Grid, Number, as_written, difference, is_whole
+from holdfast.privacy._rounding import Number, as_written
 
 
 @checked
@@ -112,9 +113,9 @@ class Selection(Mechanism):
 
     def log_ratio(self, first: Value, second: Value, output: int) -> float:
         """Between the chances of the chosen index."""
-        one, two = (self.log_chances(self.check(scores)) for scores in (first, second))
-        require_whole("output", output, most=min(one.size, two.size) - 1)
-        return float(one[int(output)] - two[int(output)])
+        first_chances, second_chances = (self.log_chances(self.check(scores)) for scores in (first, second))
+        require_whole("output", output, most=min(first_chances.size, second_chances.size) - 1)
+        return float(first_chances[int(output)] - second_chances[int(output)])
 
     @abstractmethod
     def log_chances(self, scores: Value) -> NDArray[np.float64]:

@@ -19,24 +19,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arrays import Floats
+from holdfast.data._arrow_columns import arrow_columns
+from holdfast.data._batch import Batch, encode_batch
+from holdfast.data._cells import categorical_cells
 from holdfast.data._engines import open_table
 from holdfast.data._engines.file_rows import CSV, PLACE, number_names, rows_of_files
 from holdfast.data._engines.files import read_table
 from holdfast.data._mixed import MixedColumn
 from holdfast.data._moments import column_numbers
 from holdfast.data._order import Order
-from holdfast.data._rows import (
-    Batch,
-    Kind,
-    arrow_columns,
-    categorical_cells,
-    encode_batch,
-    kind_of,
-    texts,
-)
+from holdfast.data._readings import texts
 from holdfast.data._schema import Categorical, CsvFormat, DateTime, Hierarchy, Identifier, Numeric, Schema
 from holdfast.data._schema.kinds import Column
 from holdfast.data._schema.spelling import BLANKS
+from holdfast.data._storage_kinds import Kind, kind_of
 from holdfast.data._table import Table
 from holdfast.errors import AssumptionWarning, DataError, HoldfastError, ParameterError, require
 

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._extras import optional
-from holdfast.data._rows import Kind, encode_batch, kind_of
+from holdfast.data._batch import encode_batch
 from holdfast.data._schema import Categorical, DateTime, Numeric, Schema
+from holdfast.data._storage_kinds import Kind, kind_of
 
 Declared = Numeric | Categorical
 FRAMES = ("pandas", "polars", "pyarrow")

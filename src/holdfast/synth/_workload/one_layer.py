@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 
 from holdfast._arguments import Seed, checked, require_numbers
 from holdfast._arrays import Codes, Floats
-from holdfast.data._rows import Batch
+from holdfast.data._batch import Batch
 from holdfast.errors import require
 from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
 from holdfast.synth._workload.workload import Group, Shape

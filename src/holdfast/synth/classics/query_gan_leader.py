@@ -15,11 +15,11 @@ from typing import Literal
 
 import numpy as np
 
+from holdfast._options import OptionGroup
 from holdfast._progress import progress
 from holdfast.errors import require
 from holdfast.noise._source import Source
 from holdfast.privacy._account import Account
-from holdfast.privacy._account.request import OptionGroup
 from holdfast.synth._certificate import offset
 from holdfast.synth._exact_counts import SINGLE_ROWS, ExactAnswers, ExactCounts
 from holdfast.synth._models.dense import universe_size

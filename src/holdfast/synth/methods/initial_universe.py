@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from holdfast._options import OptionGroup
 from holdfast.errors import require
 from holdfast.privacy._account import Account
-from holdfast.privacy._account.request import OptionGroup
 from holdfast.synth._exact_counts import ExactCounts
 from holdfast.synth._models.dense import universe_size
 from holdfast.synth._models.model import Measurement

@@ -15,10 +15,11 @@ from typing import Any
 
 from holdfast._arguments import checked
 from holdfast._assumption import Assumption
+from holdfast._options import Option, check_options, keywords_of, options_of
 from holdfast.data._sensitivity import counts_l2
 from holdfast.errors import ParameterError
 from holdfast.privacy._account import Account
-from holdfast.privacy._account.request import Option, admit, check_options, keywords_of, options_of
+from holdfast.privacy._account.request import admit
 from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.synth._exact_counts import ExactCounts

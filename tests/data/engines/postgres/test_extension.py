@@ -28,8 +28,8 @@ from holdfast.data._engines.postgres.session import Session
 from holdfast.data._engines.postgres.source import Address
 from holdfast.data._engines.postgres.table import PostgresTable
 from holdfast.data._order import KeyedHash
-from holdfast.data._rows import Kind
 from holdfast.data._sql.statements import Statements
+from holdfast.data._storage_kinds import Kind
 from holdfast.errors import DataError, HoldfastError, ParameterError
 from holdfast.learn import PrivateLinearRegression, PrivateLogisticRegression
 from holdfast.learn._problem.problem import ClassLabels

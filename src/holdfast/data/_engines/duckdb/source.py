@@ -13,9 +13,9 @@ from urllib.parse import parse_qs, urlsplit
 
 from holdfast.data._engines.file_rows import PLACE, FileRows, number_names, rows_of_files
 from holdfast.data._engines.places import database_file
-from holdfast.data._rows import Kind
 from holdfast.data._schema import Schema
 from holdfast.data._sql.dialect import Dialect
+from holdfast.data._storage_kinds import Kind
 from holdfast.errors import DataError, ParameterError, require
 
 _QUOTE = Dialect()
@@ -51,12 +51,12 @@ def interruptible(call: Callable[[], T], interrupt: Callable[[], None]) -> T:
     """The result of a call, made in another thread so that Ctrl-C can end it: DuckDB does not listen while it works."""
     if threading.current_thread() is not threading.main_thread():
         return call()
-    made: list[T] = []
+    results: list[T] = []
     failed: list[BaseException] = []
 
     def work() -> None:
         try:
-            made.append(call())
+            results.append(call())
         except BaseException as error:
             failed.append(error)
 
@@ -71,7 +71,7 @@ def interruptible(call: Callable[[], T], interrupt: Callable[[], None]) -> T:
         raise KeyboardInterrupt from None  # without the statement, and what DuckDB says of it
     if failed:
         raise failed[0]
-    return made[0]
+    return results[0]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,8 +162,8 @@ def _rowid(run: Callable[[str], Any], name: str) -> str:
 def _attach(url: str, connection: Any) -> str:
     """Attach the file of `duckdb:///path?table=name&schema=main`, read-only."""
     parts = urlsplit(url)
-    asked = parse_qs(parts.query, keep_blank_values=True)
-    if parts.netloc or "table" not in asked or not set(asked) <= {"table", "schema"}:
+    options = parse_qs(parts.query, keep_blank_values=True)
+    if parts.netloc or "table" not in options or not set(options) <= {"table", "schema"}:
         raise ParameterError(
             "a DuckDB URL must be duckdb:///town.db?table=name (four slashes for an absolute path), with an optional "
             "&schema=name"
@@ -185,7 +185,7 @@ def _attach(url: str, connection: Any) -> str:
             "the DuckDB file is open for writing, here or in another process: close that connection, open it with "
             "read_only=True, or hand it over, as in open_table(connection, schema, table=name)"
         ) from None
-    schema, table = asked.get("schema", ["main"])[0], asked["table"][0]
+    schema, table = options.get("schema", ["main"])[0], options["table"][0]
     held = connection.execute(
         "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = 'stored' ORDER BY ALL"
     ).fetchall()

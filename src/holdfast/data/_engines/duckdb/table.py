@@ -13,13 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._assumption import READING_OF_ROWS, Assumption
+from holdfast.data._arrow_columns import check_columns
+from holdfast.data._batch import Batch, encode_batch
 from holdfast.data._engines.duckdb.source import Scan, interruptible, scan_of_caller, scan_of_files
 from holdfast.data._engines.work_folder import WorkFolder
 from holdfast.data._order import KEY_BYTES, Order, PerRecordBatches
-from holdfast.data._rows import Batch, Kind, check_columns, encode_batch
 from holdfast.data._schema import Schema
 from holdfast.data._sql.dialect import Dialect
 from holdfast.data._sql.statements import Statements, binned, distinct_sets, zero_filled
+from holdfast.data._storage_kinds import Kind
 from holdfast.data._table import Table
 from holdfast.errors import require, withholding
 from holdfast.noise._source import Source
@@ -99,9 +101,9 @@ def read_all(source: Any) -> Any:
     """A whole table of a DuckDB file, connection or relation as one Arrow table: for drafts only."""
     opened, cleanup = _open(source, Schema([]))
     with _withholding("read the rows"):
-        made = opened.run(f"SELECT * FROM {opened.source}").to_arrow_table()
+        table = opened.run(f"SELECT * FROM {opened.source}").to_arrow_table()
     cleanup()
-    return made
+    return table
 
 
 def connect(
@@ -129,10 +131,10 @@ def connect(
     except BaseException:
         cleanup()
         raise
-    made = DuckDBTable(schema, opened, statements, cleanup, adjacency=adjacency, n_public=n_public)
+    table = DuckDBTable(schema, opened, statements, cleanup, adjacency=adjacency, n_public=n_public)
     if opened.names and schema.csv.quoted_newlines:
-        made.notes = (JOINED_LINES,)
-    return made
+        table.notes = (JOINED_LINES,)
+    return table
 
 
 def _kinds(opened: Scan) -> dict[str, Kind]:

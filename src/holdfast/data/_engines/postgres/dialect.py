@@ -1,6 +1,6 @@
 """How PostgreSQL spells the reading, clipping and coding of one value.
 
-Where PostgreSQL differs from the rules of `holdfast.data._rows`, and what is done about it:
+Where PostgreSQL differs from the rules of `holdfast.data._batch`, and what is done about it:
 
 * NaN equals itself and is larger than everything: it is made NULL before anything is compared;
 * texts compare as their column's collation says: every text is read under `COLLATE "C"`, byte by byte;
@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from holdfast.data._rows import Kind
 from holdfast.data._sql.dialect import Dialect
+from holdfast.data._storage_kinds import Kind
 
 #: PostgreSQL's names of base types and how they are read; enumerations are texts, anything else is missing.
 KINDS = {

@@ -10,7 +10,7 @@ from urllib.parse import unquote_plus, urlsplit, urlunsplit
 
 from holdfast.data._engines.postgres.dialect import KINDS, PostgresDialect
 from holdfast.data._engines.postgres.session import Session
-from holdfast.data._rows import Kind
+from holdfast.data._storage_kinds import Kind
 from holdfast.errors import DataError, ParameterError
 
 SCHEMES = ("postgresql", "postgres")

@@ -25,6 +25,8 @@ from numpy.typing import NDArray
 from holdfast._assumption import READING_OF_ROWS, Assumption
 from holdfast._caution import warn
 from holdfast._kernel.options import SgdOptions
+from holdfast.data._arrow_columns import check_columns
+from holdfast.data._batch import Batch
 from holdfast.data._engines.duckdb.table import DuckDBTable
 from holdfast.data._engines.postgres.copy import KEEPS, Keep, keep_for, pull
 from holdfast.data._engines.postgres.dialect import PostgresDialect
@@ -33,7 +35,6 @@ from holdfast.data._engines.postgres.extension import require_installed
 from holdfast.data._engines.postgres.session import Session
 from holdfast.data._engines.postgres.source import Address, find_relation
 from holdfast.data._order import KEY_BYTES, Order
-from holdfast.data._rows import Batch, check_columns
 from holdfast.data._schema import Schema
 from holdfast.data._sql.statements import Statements, distinct_sets, zero_filled
 from holdfast.data._sql.sums import SpelledStatistic, StatementRow, sum_in_sql

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from holdfast.data._order import KeyedHash, Order
-from holdfast.data._rows import Kind
 from holdfast.data._schema import Numeric
 from holdfast.data._sql.dialect import Dialect
 from holdfast.data._sql.statements import Statements
+from holdfast.data._storage_kinds import Kind
 
 #: Spark's names of types and how they are read.
 KINDS = {

@@ -19,12 +19,14 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.data._arrow_columns import check_columns
+from holdfast.data._batch import Batch
 from holdfast.data._engines.spark import worker
 from holdfast.data._engines.spark.dialect import KINDS, SparkDialect, SparkStatements
 from holdfast.data._order import KEY_BYTES, KeyedHash, Order, PerRecordBatches, Shuffled
-from holdfast.data._rows import Batch, Kind, check_columns
 from holdfast.data._schema import Schema
 from holdfast.data._sql.statements import distinct_sets, zero_filled
+from holdfast.data._storage_kinds import Kind
 from holdfast.data._table import CHUNK_ROWS, Partition, Statistic, Table
 from holdfast.errors import AdjacencyError, DataError, ParameterError, require, withholding
 from holdfast.noise._source import Source

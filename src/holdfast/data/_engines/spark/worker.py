@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.data._rows import Batch, encode_batch
+from holdfast.data._batch import Batch, encode_batch
 from holdfast.data._schema import Schema
 from holdfast.data._table import Statistic
 

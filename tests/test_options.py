@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from holdfast._options import OptionGroup, check_options, keywords_of, options_of
 from holdfast.errors import ParameterError
 from holdfast.learn._catalogue import LEARNERS
-from holdfast.privacy._account.request import OptionGroup, check_options, keywords_of, options_of
 from holdfast.synth._catalogue import SYNTHESISERS
 
 
