@@ -92,9 +92,25 @@ class PrivateAdditiveEstimator(PaidFit, BaseEstimator):  # type: ignore[misc]
     def fit(
         self, X: Any, y: Any = None, account: Account | None = None, target: str | None = None, **refused: Any
     ) -> Self:
-        """Fit a holdfast `Table` and the name of its target column, or rows X, within `bounds`, and labels y.
+        """Fit a table, or rows and labels, and leave the promise in `release_`.
 
-        With `account` the fit spends all that remains in it, and `epsilon` and `delta` are not used.
+        Parameters
+        ----------
+        X : array-like or Table
+            A holdfast `Table`, or rows within `bounds`.
+        y : array-like, optional
+            Labels, one for each row; not for a `Table`.
+        account : Account, optional
+            Pays for the fit, which spends all that remains in it; `epsilon` and `delta` are not used then.
+        target : str, optional
+            The name of the column to predict, where X is a `Table`.
+        **refused
+            Nothing: what scikit-learn's estimators take besides, such as `sample_weight`, is refused with the reason.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
         """
         for name in refused:
             reason = REFUSED.get(name, "fit takes X, y, account and target")
@@ -293,12 +309,37 @@ class PrivateAdditiveEstimator(PaidFit, BaseEstimator):  # type: ignore[misc]
     def explain(self, X: Any, *, output: int = 0) -> list[dict[str, float]]:
         """For each row, what every column and pair adds to its score, with the constant: they sum to the score.
 
-        With several classes, `output` is the place of the class in `classes_`.
+        Parameters
+        ----------
+        X : array-like or Table rows
+            Rows as for `predict`.
+        output : int
+            With several classes, the place of the class in `classes_`.
+
+        Returns
+        -------
+        list of dict
+            For each row the contributions, by the name of the column or pair.
         """
         return explain_rows(self.model_, self._batch(X), output=output)
 
     def plot(self, *, most: int = 12, pairs: int = 3, output: int = 0) -> Any:
-        """The most important shape functions and, as heat maps, pairs; a matplotlib figure (extra `plot`)."""
+        """The most important shape functions and, as heat maps, pairs; needs the extra `plot`.
+
+        Parameters
+        ----------
+        most : int
+            How many shape functions are drawn at most.
+        pairs : int
+            How many pairs are drawn at most.
+        output : int
+            With several classes, the place of the class in `classes_`.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            One panel for each of them.
+        """
         check_is_fitted(self, "model_")
         return plot_shapes(self.model_, most=most, pairs=pairs, output=output)
 

@@ -106,9 +106,25 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
     def fit(
         self, X: Any, y: Any = None, account: Account | None = None, target: str | None = None, **refused: Any
     ) -> Self:
-        """Fit rows X and labels y, or a holdfast `Table` and the name of its target column.
+        """Fit rows and labels, or a table, and leave the promise in `release_`.
 
-        With `account` the fit spends all that remains in it, and `epsilon` and `delta` are not used.
+        Parameters
+        ----------
+        X : array-like, sparse matrix or Table
+            Rows, or a holdfast `Table`.
+        y : array-like, optional
+            Labels, one for each row; not for a `Table`.
+        account : Account, optional
+            Pays for the fit, which spends all that remains in it; `epsilon` and `delta` are not used then.
+        target : str, optional
+            The name of the column to predict, where X is a `Table`.
+        **refused
+            Nothing: what scikit-learn's estimators take besides, such as `sample_weight`, is refused with the reason.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
         """
         for name in refused:
             reason = REFUSED.get(name, "fit takes X, y, account and target")

@@ -36,11 +36,22 @@ PRIVATE_STEPS: tuple[type[PrivateStep], ...] = (PrivateScaler, PrivatePCA)
 def pipeline_release(pipeline: Any) -> Release[Any]:
     """One release of a fitted Pipeline: `save` it, and `load_model` gives the Pipeline back.
 
-    Where one account paid for all, the promise is its limit; else what each part promised is composed. Every step
-    before the model must be one that pays (`PrivateScaler`, `PrivatePCA`), that reads nothing (`Encoder`,
-    `RandomProjection`), or that is stateless by scikit-learn's tags and made of plain parameters (`Normalizer`,
-    `FunctionTransformer(np.log1p)`).
+    Where one account paid for all, the promise is its limit; else what each part promised is composed.
 
+    Parameters
+    ----------
+    pipeline : sklearn.pipeline.Pipeline
+        Fitted. Every step before the model must be one that pays (`PrivateScaler`, `PrivatePCA`), that reads nothing
+        (`Encoder`, `RandomProjection`), or that is stateless by scikit-learn's tags and made of plain parameters
+        (`Normalizer`, `FunctionTransformer(np.log1p)`); any other is refused by its name.
+
+    Returns
+    -------
+    Release
+        Of all steps together, with one guarantee.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from sklearn.pipeline import make_pipeline
     >>> from holdfast.learn import PrivateLogisticRegression, RandomProjection

@@ -154,11 +154,31 @@ def recommend(
 ) -> Recommendation:
     """Which estimator to fit to a table, from its schema, its size, the target and the budget; no row is read.
 
-    `rows` is a public number; a `Table` whose neighbours have the same number of rows brings its own. `rarest` is the
-    share of the rarest of two classes, as far as it is known without looking: shapes are learnt from few records then,
-    and below a share of 2 %, or few records times share times epsilon, their probabilities cannot be trusted. Where
-    noise would hide as many rows as there are, the summary begins with OF NO USE.
+    Parameters
+    ----------
+    data : Schema or Table
+        What is declared about the columns.
+    target : str
+        The name of the column to predict.
+    epsilon : float
+        The budget of the fit; > 0 and finite.
+    delta : float, optional
+        In [0, 1); by default what a fit takes for this number of rows.
+    rows : int, optional
+        The public number of rows. A `Table` whose neighbours have the same number of rows brings its own.
+    rarest : float, optional
+        The share of the rarest of two classes, as far as it is known without looking; in (0, 0.5]. Shapes are learnt
+        from few records then: below a share of 2 %, or where records times share times epsilon are few, the
+        probabilities of an additive model cannot be trusted.
 
+    Returns
+    -------
+    Recommendation
+        The estimator's name, the reason, and what happened on the tables most like this one. Where noise would hide
+        as many rows as there are, its `summary()` begins with OF NO USE.
+
+    Examples
+    --------
     >>> schema = Schema([Numeric("age", 0, 100), Categorical("sex", ["F", "M"]), Categorical("ill", ["no", "yes"])])
     >>> recommend(schema, target="ill", epsilon=1.0, rows=1_000).estimator
     'PrivateAdditiveClassifier'

@@ -72,6 +72,14 @@ class PrivatePCA(PrivateStep):
     `informative_` is how many variances stand out of the noise's own spectrum: components beyond it are directions of
     noise.
 
+    Formal guarantees
+    -----------------
+    * Neighbours: by `adjacency`; they differ in one row of the array.
+    * Privacy: noise on the second moment of rows of norm at most `row_norm`, and on their sum where `center` is set
+      (Dwork, Talwar, Thakurta and Zhang 2014; soundness, section 20); the decomposition is post-processing.
+    * Public: all parameters, the number of columns, and the number of rows except under "add_remove".
+    * Assumed: `row_norm` was chosen without looking at the data, and nothing that learned from the rows came before.
+
     Examples
     --------
     >>> random = np.random.default_rng(1)
@@ -168,13 +176,13 @@ class PrivatePCA(PrivateStep):
         return assumed
 
     def transform(self, X: Any) -> Floats:
-        """The rows, shortened and centred, along the components."""
+        """The rows of `X`, shortened and centred, along the components."""
         rows = design(self._checked(X), row_norm=float(self.row_norm), constant=0.0)
         scores = (rows - self.mean_) @ self.components_.T
         return np.asarray(scores / self._spread() if self.whiten else scores)
 
     def inverse_transform(self, X: Any) -> Floats:
-        """The rows that have these scores and nothing beside the components."""
+        """The rows that have the scores `X` and nothing beside the components."""
         check_is_fitted(self, "release_")
         scores = given_scores(X, len(self.components_))
         return np.asarray(
@@ -186,7 +194,7 @@ class PrivatePCA(PrivateStep):
         return np.asarray(np.sqrt(np.maximum(self.explained_variance_, max(self.noise_norm_, 1e-300))))
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """pca0, pca1, ..."""
+        """pca0, pca1, ..., whatever `input_features` are."""
         check_is_fitted(self, "release_")
         return names_after("pca", len(self.components_))
 

@@ -111,7 +111,22 @@ class PrivateStep(PaidFit, TransformerMixin, BaseEstimator):  # type: ignore[mis
     LEARNED: ClassVar[tuple[str, ...]]
 
     def fit(self, X: Any, y: Any = None, account: Account | None = None) -> Self:
-        """Learn from rows; y is not looked at. With `account`, `share` of what remains in it is spent."""
+        """Learn from rows with noise, and leave the promise in `release_`.
+
+        Parameters
+        ----------
+        X : array-like
+            Rows of numbers.
+        y : None
+            Not looked at; a Pipeline passes labels.
+        account : Account, optional
+            Pays for the fit, which spends `share` of what remains in it; `epsilon` and `delta` are not used then.
+
+        Returns
+        -------
+        self
+            The fitted step.
+        """
         self._check(account)
         adjacency = resolve_adjacency(self.adjacency, None if account is None else account.adjacency)
         # Where the number of rows is private, so is that there are none.

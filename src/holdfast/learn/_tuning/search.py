@@ -93,25 +93,45 @@ def _can(name: str) -> Any:
 class PrivateSearch(PaidFit, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """The best of several settings of a private estimator, within one budget.
 
+    `fit` leaves `best_estimator_`, `best_params_`, `best_index_` and `release_`. Scores are not left: they would
+    cost more. The search is first rehearsed on null rows: candidates that no common account pays for, or that refuse
+    their options, are refused before anything is spent.
+
     Parameters
     ----------
-    estimator : one of holdfast's, or a Pipeline of its steps that ends in one. Its own epsilon and delta are not used.
-    param_grid : names and values, or a list of such, as in scikit-learn, `step__name` in a Pipeline: every parameter
-        but the promise, its neighbours and the classes. The grid is public: write it down before looking at the data.
-    epsilon, delta : the promise about the whole search. Ignored where `fit` is given an account.
-    strategy : `"parts"` trains each setting on a part of its own and chooses on a further part, by the exponential
-        mechanism: all parts are disjoint, so each spends everything. Good for few settings and many rows.
-        `"random_stopping"` trains settings drawn at random on all rows, a secret random number of times, and
-        releases the best: each run gets less than half of the budget, however long the grid. It needs
-        `delta=0`, or methods that count in zCDP. Either way the search is first rehearsed on null rows: candidates
-        that no common account pays for, or that refuse their options, are refused before anything is spent.
-    holdout : the share of the rows on which `"parts"` chooses.
-    stopping : the law of the number of runs of `"random_stopping"`.
-    random_state : None for secure noise; a seed makes the search repeatable and not private.
+    estimator : estimator or Pipeline
+        One of holdfast's estimators, or a Pipeline of its steps that ends in one. Its own epsilon and delta are not
+        used.
+    param_grid : dict, or list of dict
+        Names and values as in scikit-learn, `step__name` in a Pipeline: every parameter but the promise, its neighbours
+        and the classes. The grid is public: write it down before looking at the data.
+    epsilon : float
+        The promise about the whole search, together with `delta`; > 0. Not used where `fit` is given an account.
+    delta : float, optional
+        In [0, 1): 0 asks for pure privacy. By default 1e-6, or less where the public number of rows asks for less.
+    strategy : {"parts", "random_stopping"}
+        "parts" trains each setting on a part of its own and chooses on a further part, by the exponential mechanism:
+        all parts are disjoint, so each spends everything. Good for few settings and many rows. "random_stopping"
+        trains settings drawn at random on all rows, a secret random number of times, and releases the best: each run
+        gets less than half of the budget, however long the grid. It needs `delta=0`, or methods that count in zCDP.
+    holdout : float
+        The share of the rows on which "parts" chooses.
+    stopping : RandomStopping, optional
+        The law of the number of runs of "random_stopping".
+    random_state : int, optional
+        None for secure noise; a seed makes the search repeatable and not private.
 
-    `fit` leaves `best_estimator_`, `best_params_`, `best_index_` and `release_`. Scores are not left: they would
-    cost more. `predict` and the like are those of the best estimator.
+    Formal guarantees
+    -----------------
+    * Neighbours: by the `adjacency` of the estimator; they differ in one row, or in one privacy unit of a `Table`.
+    * Privacy: (epsilon, delta)-differential privacy of the best model and of its choice together: parallel composition
+      over disjoint parts with the exponential mechanism, or random stopping (Papernot and Steinke 2022; soundness,
+      section 5); each candidate by the theorem of its method.
+    * Public: the grid, all parameters of the estimator, and the number of rows except under "add_remove".
+    * Assumed: the grid was written down before looking at the data.
 
+    Examples
+    --------
     >>> from holdfast.learn import PrivateLogisticRegression
     >>> X, y = np.tile([[0.6, 0.1], [-0.5, 0.2]], (2000, 1)), np.tile([1, 0], 2000)
     >>> model = PrivateLogisticRegression(classes=[0, 1], method="output")
@@ -142,7 +162,24 @@ class PrivateSearch(PaidFit, MetaEstimatorMixin, BaseEstimator):  # type: ignore
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, account: Account | None = None, target: str | None = None) -> Self:
-        """Search on rows X and labels y, or on a holdfast `Table` and the name of its target column."""
+        """Search, and leave the best model with the promise about the whole search in `release_`.
+
+        Parameters
+        ----------
+        X : array-like or Table
+            Rows, or a holdfast `Table`.
+        y : array-like, optional
+            Labels, one for each row; not for a `Table`.
+        account : Account, optional
+            Pays for the whole search, which spends all that remains in it; `epsilon` and `delta` are not used then.
+        target : str, optional
+            The name of the column to predict, where X is a `Table`.
+
+        Returns
+        -------
+        self
+            The search, with the best estimator in it.
+        """
         check_settings(self)
         settings = self._settings()
         if account is not None:
@@ -353,24 +390,24 @@ class PrivateSearch(PaidFit, MetaEstimatorMixin, BaseEstimator):  # type: ignore
         return np.asarray(self.best_estimator_.classes_)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """By the best estimator."""
+        """The predictions of the best estimator for the rows of `X`."""
         check_is_fitted(self, "best_estimator_")
         return np.asarray(self.best_estimator_.predict(X))
 
     @_can("predict_proba")  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
-        """By the best estimator."""
+        """The probabilities of classes by the best estimator for the rows of `X`."""
         check_is_fitted(self, "best_estimator_")
         return np.asarray(self.best_estimator_.predict_proba(X))
 
     @_can("decision_function")  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Floats:
-        """By the best estimator."""
+        """The scores by the best estimator for the rows of `X`."""
         check_is_fitted(self, "best_estimator_")
         return np.asarray(self.best_estimator_.decision_function(X))
 
     def score(self, X: Any, y: Any) -> float:
-        """Accuracy or R^2 on other rows; on the training rows it would not be private."""
+        """Accuracy or R^2 on other rows `X` with labels `y`; on the training rows it would not be private."""
         check_is_fitted(self, "best_estimator_")
         share = self._score_share
         return (
