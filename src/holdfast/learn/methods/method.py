@@ -124,7 +124,7 @@ def as_it_is(facts: PublicFacts) -> Settings:
 
 
 def minimiser_moved(facts: PublicFacts) -> float:
-    """G / (penalty n) from public `facts`: every exact minimiser of a penalised Lipschitz risk (soundness, section 3)."""
+    """G / (penalty n) from public `facts`: of exact minimisers of penalised Lipschitz risks (soundness, section 3)."""
     return (
         facts.max_rows
         * facts.problem.gradient_change(facts.adjacency)
