@@ -23,7 +23,7 @@ from scipy.stats import chi2, norm
 from holdfast.learn._inference.inversion import ScoreTest
 from holdfast.learn._inference.score import NoisyScore
 from holdfast.learn._risk.descent import gaussian_square
-from holdfast.learn._rows.prepare import design_norm
+from holdfast.learn._rows.design import design_norm
 from holdfast.learn._whitening import second_moment_sensitivity
 from holdfast.learn.methods.newton import ESTIMATED, FLOOR, LONGEST, PILOTS, SHARES, TOGETHER, JointScore
 from holdfast.learn.methods.ssp import PILOT_SHARE

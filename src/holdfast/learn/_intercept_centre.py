@@ -27,14 +27,9 @@ from holdfast.data._sensitivity import counts_l1, counts_l2
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import OneVsAll, Squared, as_codes
 from holdfast.learn._risk.descent import gaussian_for, gaussian_square
-from holdfast.learn._rows.examples import (
-    SIGNED,
-    Chunk,
-    DerivedExamples,
-    Examples,
-    clipped,
-    rounding_of_sum,
-)
+from holdfast.learn._rows.clipped_blocks import SIGNED, clipped
+from holdfast.learn._rows.examples import Chunk, DerivedExamples, Examples
+from holdfast.learn._rows.summation import rounding_of_sum
 from holdfast.noise._source import Source
 from holdfast.privacy._account import Account
 from holdfast.privacy._mechanisms.gaussian import Gaussian

@@ -18,15 +18,9 @@ import numpy as np
 
 from holdfast._arrays import Floats
 from holdfast.learn._problem import Problem
-from holdfast.learn._rows.examples import (
-    ArrayExamples,
-    Chunk,
-    ClippedBlocks,
-    DerivedExamples,
-    Examples,
-    clipped,
-    rounding_of_sum,
-)
+from holdfast.learn._rows.clipped_blocks import ClippedBlocks, clipped
+from holdfast.learn._rows.examples import ArrayExamples, Chunk, DerivedExamples, Examples
+from holdfast.learn._rows.summation import rounding_of_sum
 from holdfast.learn._whitening import Standard
 from holdfast.noise._source import Source
 from holdfast.privacy._account import Account

@@ -18,7 +18,8 @@ import numpy as np
 from holdfast._arrays import Floats
 from holdfast.learn._problem import Problem
 from holdfast.learn._risk.descent import DescentSchedule, Preconditioner, Whitener, gaussian_for
-from holdfast.learn._rows.examples import ClippedBlocks, rounding_of_sum
+from holdfast.learn._rows.clipped_blocks import ClippedBlocks
+from holdfast.learn._rows.summation import rounding_of_sum
 from holdfast.privacy._account import Account
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._mechanisms.mechanism import Arithmetic

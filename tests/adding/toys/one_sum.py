@@ -7,7 +7,8 @@ import math
 import numpy as np
 
 from holdfast.learn._problem import Problem
-from holdfast.learn._rows.examples import Examples, clipped
+from holdfast.learn._rows.clipped_blocks import clipped
+from holdfast.learn._rows.examples import Examples
 from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner
 from holdfast.privacy._account import Account
 from holdfast.privacy._account.remaining import noise_within

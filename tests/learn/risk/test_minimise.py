@@ -26,7 +26,8 @@ from holdfast.learn._risk.minimise import (
     quasi_newton,
 )
 from holdfast.learn._risk.risk import Risk
-from holdfast.learn._rows.examples import ArrayExamples, clipped
+from holdfast.learn._rows.clipped_blocks import clipped
+from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.privacy import Adjacency
 
 PROBLEMS = [

@@ -25,7 +25,7 @@ from holdfast.learn._additive.design import AdditiveDesign, whitened
 from holdfast.learn._additive.histograms import Histograms, affordable_grid, release_histograms
 from holdfast.learn._additive.pairs import levels_of, pair_axes, pair_capacity, pair_levels, paired_columns
 from holdfast.learn._risk.descent import gaussian_square
-from holdfast.learn._rows.examples import one_thread
+from holdfast.learn._rows.summation import one_thread
 from holdfast.privacy._account import Account
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
 

@@ -20,7 +20,7 @@ from holdfast.learn._estimators.paid_score import PaidScore
 from holdfast.learn._estimators.regressors import BOUNDS_ASSUMED, DEFAULT_BOUNDS
 from holdfast.learn._parameters import ADDITIVE, with_parameters
 from holdfast.learn._problem.problem import LabelCoding, NumberLabels
-from holdfast.learn._rows.prepare import Bounds
+from holdfast.learn._rows.declared_bounds import Bounds
 from holdfast.privacy._adjacency import Adjacency
 
 

@@ -38,10 +38,11 @@ from holdfast.learn._estimators.rare_classes import RareClass
 from holdfast.learn._parameters import Constraint, check_parameters
 from holdfast.learn._problem.problem import LabelCoding
 from holdfast.learn._rows.counted_rows import CountedRows
+from holdfast.learn._rows.declared_bounds import Bounds
 from holdfast.learn._rows.given_matrix import given_matrix, names_of_matrix
 from holdfast.learn._rows.numbers_only import numbers_only
-from holdfast.learn._rows.payment import PaidFit
-from holdfast.learn._rows.prepare import Bounds, limit_to_spend, require_labels
+from holdfast.learn._rows.payment import PaidFit, limit_to_spend
+from holdfast.learn._rows.prepare import require_labels
 from holdfast.privacy._account import Account
 from holdfast.privacy._account.request import (
     admit,

@@ -19,7 +19,7 @@ from holdfast.learn._parameters import LINEAR, Parameter, one_of, with_parameter
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Hinge, HuberHinge, Logistic, OneVsAll, Softmax
 from holdfast.learn._problem.problem import ClassLabels, LabelCoding
-from holdfast.learn._rows.prepare import Bounds
+from holdfast.learn._rows.declared_bounds import Bounds
 from holdfast.learn.methods.method import Learner
 from holdfast.learn.methods.softmax_objective import covers
 from holdfast.privacy._adjacency import Adjacency

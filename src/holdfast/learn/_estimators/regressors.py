@@ -27,7 +27,7 @@ from holdfast.learn._parameters import (
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import HuberRegression, Squared
 from holdfast.learn._problem.problem import LabelCoding, NumberLabels
-from holdfast.learn._rows.prepare import Bounds
+from holdfast.learn._rows.declared_bounds import Bounds
 from holdfast.learn.methods.method import Learner
 from holdfast.privacy._adjacency import Adjacency
 

@@ -16,7 +16,7 @@ import numpy as np
 from holdfast._arrays import Floats
 from holdfast.learn._risk.minimise import NotCertified
 from holdfast.learn._risk.risk import Risk
-from holdfast.learn._rows.examples import UNIT_ROUNDOFF, one_thread
+from holdfast.learn._rows.summation import UNIT_ROUNDOFF, one_thread
 
 STEPS = 500
 

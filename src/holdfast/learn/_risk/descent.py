@@ -20,7 +20,8 @@ from holdfast._arrays import Floats
 from holdfast._progress import progress
 from holdfast.errors import BudgetExceeded, require
 from holdfast.learn._problem import Problem
-from holdfast.learn._rows.examples import UNIT_ROUNDOFF, ClippedBlocks, rounding_of_sum
+from holdfast.learn._rows.clipped_blocks import ClippedBlocks
+from holdfast.learn._rows.summation import UNIT_ROUNDOFF, rounding_of_sum
 from holdfast.privacy._account import Permit
 from holdfast.privacy._account.request import OptionGroup
 from holdfast.privacy._adjacency import Adjacency

@@ -24,7 +24,9 @@ from holdfast._arrays import Floats
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import as_codes
 from holdfast.learn._risk.minimise import NotCertified
-from holdfast.learn._rows.examples import Examples, clipped, one_thread
+from holdfast.learn._rows.clipped_blocks import clipped
+from holdfast.learn._rows.examples import Examples
+from holdfast.learn._rows.summation import one_thread
 
 MOST_STEPS = 200
 BLOCK = 8_192

@@ -17,7 +17,8 @@ from holdfast._arrays import Floats
 from holdfast.errors import HoldfastError, require
 from holdfast.learn._risk.curvature import Curvature
 from holdfast.learn._risk.risk import SmoothRisk
-from holdfast.learn._rows.examples import ArrayExamples, one_thread
+from holdfast.learn._rows.examples import ArrayExamples
+from holdfast.learn._rows.summation import one_thread
 
 SPHERE = 2.0**-48
 """How close to the sphere, relatively, a point counts as on it."""

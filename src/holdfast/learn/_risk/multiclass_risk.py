@@ -19,7 +19,8 @@ from holdfast._arrays import Floats
 from holdfast.learn._problem.losses import Multiclass, Softmax
 from holdfast.learn._risk.curvature import Curvature, Dense, Products
 from holdfast.learn._risk.risk import PenalisedRisk
-from holdfast.learn._rows.examples import BLOCK, UNIT_ROUNDOFF, ClippedBlocks
+from holdfast.learn._rows.clipped_blocks import ClippedBlocks
+from holdfast.learn._rows.summation import BLOCK, UNIT_ROUNDOFF
 
 DENSE_WEIGHTS = 1_500
 """Beyond them products are cheaper than a matrix, whose making takes K^2 / 2 passes over the rows."""

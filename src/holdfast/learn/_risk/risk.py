@@ -20,15 +20,14 @@ from holdfast._arrays import Floats
 from holdfast.errors import require
 from holdfast.learn._problem import Problem
 from holdfast.learn._risk.curvature import DENSE, Curvature, Dense, Dual, Products
-from holdfast.learn._rows.examples import (
+from holdfast.learn._rows.clipped_blocks import (
     GATHERED_COLUMNS,
     GATHERED_ROWS,
-    Chunk,
-    Examples,
     clipped,
     out_of_bounds,
     signed,
 )
+from holdfast.learn._rows.examples import Chunk, Examples
 
 if TYPE_CHECKING:
     from holdfast._kernel.lookup import GatheredRows

@@ -10,7 +10,8 @@ from holdfast._arrays import Floats
 from holdfast.errors import require
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Squared
-from holdfast.learn._rows.examples import Examples, clipped
+from holdfast.learn._rows.clipped_blocks import clipped
+from holdfast.learn._rows.examples import Examples
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -19,7 +19,8 @@ from holdfast.learn._problem import Problem
 from holdfast.learn._problem.problem import LabelCoding, NumberLabels, ShiftedNumbers
 from holdfast.learn._rows.counted_rows import may_lack
 from holdfast.learn._rows.engine_sums import EngineSums, LabelledRows, engine_sums
-from holdfast.learn._rows.examples import BLOCK, ArrayExamples, Chunk, Examples
+from holdfast.learn._rows.examples import ArrayExamples, Chunk, Examples
+from holdfast.learn._rows.summation import BLOCK
 from holdfast.noise._source import Source
 from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
 

@@ -12,7 +12,8 @@ from holdfast._arrays import Floats
 from holdfast._kernel.bregman import Gaps, KeptRows, gaps
 from holdfast.learn._problem import Problem
 from holdfast.learn._risk.risk import Risk
-from holdfast.learn._rows.examples import ArrayExamples, Examples, clipped
+from holdfast.learn._rows.clipped_blocks import clipped
+from holdfast.learn._rows.examples import ArrayExamples, Examples
 
 BLOCK = 2_048
 

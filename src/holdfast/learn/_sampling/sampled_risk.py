@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from holdfast._arrays import Floats
-from holdfast.learn._rows.examples import one_thread
+from holdfast.learn._rows.summation import one_thread
 from holdfast.learn._sampling.direct import box_minimiser, direct_draw
 from holdfast.learn._sampling.potential import Potential
 from holdfast.learn._sampling.proximal import proximal_draw

@@ -13,9 +13,10 @@ from holdfast._arrays import Floats
 from holdfast._assumption import Assumption
 from holdfast.errors import ParameterError, require
 from holdfast.learn._parameters import COUNT, FLAG, STEP, Parameter, with_parameters
-from holdfast.learn._rows.examples import BLOCK, ArrayExamples
+from holdfast.learn._rows.design import INTERCEPT_SHARE, design
+from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.learn._rows.given_matrix import given_scores
-from holdfast.learn._rows.prepare import INTERCEPT_SHARE, design
+from holdfast.learn._rows.summation import BLOCK
 from holdfast.learn._steps.step import PrivateStep, lined_up, names_after, release_mean
 from holdfast.learn._whitening import from_upper_triangle, second_moment_sensitivity, upper_triangle
 from holdfast.privacy._account import Account

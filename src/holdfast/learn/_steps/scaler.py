@@ -13,9 +13,10 @@ from holdfast._arguments import Seed, checked
 from holdfast._arrays import Floats
 from holdfast._assumption import Assumption
 from holdfast.learn._parameters import POSITIVE, STEP, Parameter, with_parameters
-from holdfast.learn._rows.examples import BLOCK, ArrayExamples
+from holdfast.learn._rows.declared_bounds import pairs_of_bounds
+from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.learn._rows.given_matrix import given_scores
-from holdfast.learn._rows.prepare import pairs_of_bounds
+from holdfast.learn._rows.summation import BLOCK
 from holdfast.learn._steps.step import PrivateStep, lined_up, release_mean
 from holdfast.privacy._account import Account
 from holdfast.privacy._adjacency import Adjacency

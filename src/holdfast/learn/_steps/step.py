@@ -22,11 +22,12 @@ from holdfast._assumption import Assumption
 from holdfast._caution import warn
 from holdfast.errors import AssumptionWarning, FormatError, ParameterError
 from holdfast.learn._parameters import Constraint, check_parameters
-from holdfast.learn._rows.examples import ArrayExamples, rounding_of_sum
+from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.learn._rows.given_matrix import given_matrix
 from holdfast.learn._rows.numbers_only import numbers_only
 from holdfast.learn._rows.payment import ROWS_AS_COLLECTED, PaidFit
-from holdfast.learn._rows.prepare import count_of_array
+from holdfast.learn._rows.public_count import count_of_array
+from holdfast.learn._rows.summation import rounding_of_sum
 from holdfast.privacy._account import Account
 from holdfast.privacy._account.remaining import fractions_of_rest, noise_within
 from holdfast.privacy._account.request import (

@@ -31,7 +31,7 @@ from holdfast.learn._estimators.pipeline import require_storable
 from holdfast.learn._rows.counted_rows import CountedRows
 from holdfast.learn._rows.examples import ArrayExamples, Examples
 from holdfast.learn._rows.payment import own_copy
-from holdfast.learn._rows.prepare import count_of_array
+from holdfast.learn._rows.public_count import count_of_array
 from holdfast.learn._steps.step import PrivateStep
 from holdfast.learn._tuning.candidates import Candidate
 from holdfast.learn.methods.method import Fit

@@ -19,7 +19,8 @@ from holdfast._assumption import ACCURACY, Assumption
 from holdfast._progress import progress
 from holdfast.errors import ParameterError, require
 from holdfast.learn._problem import Problem
-from holdfast.learn._rows.examples import Examples, clipped
+from holdfast.learn._rows.clipped_blocks import clipped
+from holdfast.learn._rows.examples import Examples
 from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner
 from holdfast.noise._source import Source
 from holdfast.noise._uniform import integers

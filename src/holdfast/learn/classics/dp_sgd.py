@@ -19,7 +19,9 @@ from holdfast.errors import require
 from holdfast.learn._problem import Problem
 from holdfast.learn._risk.descent import DescentSchedule, noisy_descent
 from holdfast.learn._rows.batches import poisson_sample
-from holdfast.learn._rows.examples import Examples, clipped, one_thread, rounding_of_sum
+from holdfast.learn._rows.clipped_blocks import clipped
+from holdfast.learn._rows.examples import Examples
+from holdfast.learn._rows.summation import one_thread, rounding_of_sum
 from holdfast.learn._whitening import no_whitening
 from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner
 from holdfast.noise._source import Source

@@ -20,14 +20,9 @@ from holdfast._assumption import Assumption
 from holdfast.errors import AdjacencyError, require
 from holdfast.learn._problem import Problem
 from holdfast.learn._rows.batches import disjoint_batches, poisson_sample
-from holdfast.learn._rows.examples import (
-    UNIT_ROUNDOFF,
-    Chunk,
-    DerivedExamples,
-    Examples,
-    clipped,
-    summation_error,
-)
+from holdfast.learn._rows.clipped_blocks import clipped
+from holdfast.learn._rows.examples import Chunk, DerivedExamples, Examples
+from holdfast.learn._rows.summation import UNIT_ROUNDOFF, summation_error
 from holdfast.noise._source import Source
 from holdfast.privacy._account import Account
 from holdfast.privacy._account.parallel import parallel

@@ -22,7 +22,9 @@ from holdfast.data._sensitivity import counts_l1, counts_l2, sum_l2
 from holdfast.errors import ParameterError, require
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import as_codes
-from holdfast.learn._rows.examples import SIGNED, Examples, clipped, summation_error
+from holdfast.learn._rows.clipped_blocks import SIGNED, clipped
+from holdfast.learn._rows.examples import Examples
+from holdfast.learn._rows.summation import summation_error
 from holdfast.learn.methods.method import Fit, Learner
 from holdfast.privacy._account import Account
 from holdfast.privacy._account.remaining import fractions_of_rest, largest_epsilon, selection_epsilon

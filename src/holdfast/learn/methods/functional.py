@@ -17,7 +17,9 @@ from holdfast._assumption import ACCURACY, Assumption
 from holdfast.errors import ParameterError, require
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Logistic, Squared
-from holdfast.learn._rows.examples import Examples, clipped, summation_error
+from holdfast.learn._rows.clipped_blocks import clipped
+from holdfast.learn._rows.examples import Examples
+from holdfast.learn._rows.summation import summation_error
 from holdfast.learn.methods.method import Fit, Learner, Rank
 from holdfast.privacy._account import Account
 from holdfast.privacy._account.remaining import largest_epsilon

@@ -21,7 +21,9 @@ from holdfast._progress import progress
 from holdfast.learn._inference.score import NoisyScore
 from holdfast.learn._problem import Problem
 from holdfast.learn._risk.descent import gaussian_for, gaussian_square
-from holdfast.learn._rows.examples import UNIT_ROUNDOFF, ClippedBlocks, Examples, one_thread, rounding_of_sum
+from holdfast.learn._rows.clipped_blocks import ClippedBlocks
+from holdfast.learn._rows.examples import Examples
+from holdfast.learn._rows.summation import UNIT_ROUNDOFF, one_thread, rounding_of_sum
 from holdfast.learn._whitening import from_upper_triangle, upper_triangle
 from holdfast.learn.methods.method import Fit, Learner
 from holdfast.privacy._account import Account

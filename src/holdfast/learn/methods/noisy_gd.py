@@ -29,7 +29,9 @@ from holdfast.learn._risk.descent import (
     signal,
     step_length,
 )
-from holdfast.learn._rows.examples import ClippedBlocks, Examples, one_thread
+from holdfast.learn._rows.clipped_blocks import ClippedBlocks
+from holdfast.learn._rows.examples import Examples
+from holdfast.learn._rows.summation import one_thread
 from holdfast.learn._whitening import MomentReleases, no_whitening, release_whitener
 from holdfast.learn.methods.method import Fit, Learner, PublicFacts, Rank, Settings
 from holdfast.privacy._account import Account

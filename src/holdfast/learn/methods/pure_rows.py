@@ -34,7 +34,8 @@ from holdfast.errors import require
 from holdfast.learn._intercept_centre import ClassShares, release_shares
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import SmoothHuber, Squared
-from holdfast.learn._rows.examples import SIGNED, Examples
+from holdfast.learn._rows.clipped_blocks import SIGNED
+from holdfast.learn._rows.examples import Examples
 from holdfast.learn._whitened_examples import (
     SHARE,
     RowMap,

@@ -16,8 +16,9 @@ from holdfast._arrays import Floats
 from holdfast.errors import ParameterError, require
 from holdfast.learn._intercept_centre import centred
 from holdfast.learn._problem import Problem
-from holdfast.learn._rows.examples import UNIT_ROUNDOFF, Examples, summation_error
+from holdfast.learn._rows.examples import Examples
 from holdfast.learn._rows.moments import Moments, second_moments, squared_loss
+from holdfast.learn._rows.summation import UNIT_ROUNDOFF, summation_error
 from holdfast.learn.methods.method import Fit, Learner, PublicFacts, Rank
 from holdfast.privacy._account import Account
 from holdfast.privacy._account.remaining import noise_within

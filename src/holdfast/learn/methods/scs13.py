@@ -18,7 +18,8 @@ from holdfast._assumption import REAL_ARITHMETIC, Assumption
 from holdfast._progress import progress
 from holdfast.errors import DataError, require
 from holdfast.learn._problem import Problem
-from holdfast.learn._rows.examples import Chunk, Examples, clipped, cut
+from holdfast.learn._rows.clipped_blocks import clipped
+from holdfast.learn._rows.examples import Chunk, Examples, cut
 from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner, Rank
 from holdfast.noise._source import Source
 from holdfast.privacy._account import Account

@@ -16,8 +16,10 @@ from holdfast._arrays import Floats
 from holdfast.learn._inference.score import NoisyScore
 from holdfast.learn._problem import Problem
 from holdfast.learn._risk.descent import gaussian_for, gaussian_square
-from holdfast.learn._rows.examples import UNIT_ROUNDOFF, Examples, clipped, summation_error
+from holdfast.learn._rows.clipped_blocks import clipped
+from holdfast.learn._rows.examples import Examples
 from holdfast.learn._rows.moments import Moments, squared_loss
+from holdfast.learn._rows.summation import UNIT_ROUNDOFF, summation_error
 from holdfast.learn._whitening import from_upper_triangle, second_moment_sensitivity, upper_triangle
 from holdfast.learn.methods.adassp import solve_noisy
 from holdfast.learn.methods.method import Fit, Learner
