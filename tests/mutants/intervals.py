@@ -129,7 +129,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="intervals: a stored score may leave out how sure it is",
         target="learn:NoisyScore.of_value",
-        old='dict(require_fields("score", value, [one.name for one in fields(cls)]))',
+        old='dict(require_fields("score", value, [field.name for field in fields(cls)]))',
         new="{one.name: one.default for one in fields(cls)} | dict(value)",
         tests=(f"{SCORE}::test_a_stored_score_says_how_sure_the_decision_is",),
     ),
@@ -145,8 +145,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="newton: gradients of other points taken for that of the newest",
         target="learn:_stepped",
-        old="one.gradient + one.curvature @ (newest.point - one.point)",
-        new="one.gradient",
+        old="past.gradient + past.curvature @ (newest.point - past.point)",
+        new="past.gradient",
         tests=(
             "tests/learn/methods/test_newton.py::test_a_step_goes_to_the_common_root_of_the_last_releases",
         ),

@@ -751,8 +751,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="additive: a rare class counts as an even one",
         target="learn:AdditiveTask.signal",
-        old="self.evenness * self.told",
-        new="self.told",
+        old="self.evenness * self.public_signal",
+        new="self.public_signal",
         tests=(
             "tests/learn/additive/test_parts.py::test_a_rare_class_has_fewer_dimensions_smaller_clips_and_longer_steps",
         ),

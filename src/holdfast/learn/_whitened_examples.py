@@ -73,9 +73,9 @@ class RowMap:
         """Weights of mapped rows as weights of the rows themselves, of one prediction or of several."""
         if self.directions is not None:
             weights = np.concatenate([weights[..., :-1] @ self.directions, weights[..., -1:]], axis=-1)
-        made = np.array(weights * self.standard.scale)
-        made[..., -1] -= np.sum(weights * self.standard.scale * self.standard.shift, axis=-1)
-        return made
+        transformed = np.array(weights * self.standard.scale)
+        transformed[..., -1] -= np.sum(weights * self.standard.scale * self.standard.shift, axis=-1)
+        return transformed
 
     def along(self, directions: int) -> RowMap:
         """The same units, seen along so many directions of random signs: each is a sum of all columns but the last.
@@ -217,7 +217,7 @@ class WhitenedExamples(DerivedExamples):
         """In a secret order."""
         return self._mapped(self.examples.shuffled(source))
 
-    def kept(self) -> Examples:
+    def in_memory(self) -> Examples:
         """The same, computed once where it is small."""
         if 8 * self.public_count * self.dimension > KEPT_BYTES:
             return self

@@ -41,9 +41,9 @@ class Standard:
     @property
     def matrix(self) -> Floats:
         """S."""
-        made = np.diag(self.scale)
-        made[:, -1] -= self.scale * self.shift
-        return made
+        product = np.diag(self.scale)
+        product[:, -1] -= self.scale * self.shift
+        return product
 
     def form(self) -> Floats:
         """S^T S."""

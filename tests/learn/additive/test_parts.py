@@ -166,7 +166,8 @@ def test_a_rare_class_has_fewer_dimensions_smaller_clips_and_longer_steps() -> N
     assert rare.telling_rows == pytest.approx(0.04 * task.count)
     assert rare.clip(9.0, 1.0) == pytest.approx(0.2 * task.clip(9.0, 1.0))
     assert rare.step == pytest.approx(25 * task.step)
-    poor = dataclasses.replace(task, told=1.0)  # never so short that only the sign of a gradient is left
+    # The clip is never so short that only the sign of a gradient is left.
+    poor = dataclasses.replace(task, public_signal=1.0)
     assert poor.clip(16.0, 1.0) == pytest.approx(0.25 * 4.0)
     assert dataclasses.replace(poor, evenness=0.04).clip(16.0, 1.0) == pytest.approx(0.05 * 4.0)
     assert dimension_limit(rare.signal, 1e6) < dimension_limit(task.signal, 1e6)
@@ -247,7 +248,7 @@ def prepared(**options: Any) -> tuple[AdditiveTask, Any]:
         outputs=1,
         account=account,
         count=200.0,
-        told=2000.0,
+        public_signal=2000.0,
         arithmetic="strict",
     )
     mass = [np.full(cells.count, 1.0 / cells.count) for cells in rows.cells]

@@ -57,13 +57,13 @@ def principal_axes(
     if weighted.shape[0] < weighted.shape[1]:
         # Fewer cells than features: the axes of the smaller Gram matrix say the same.
         values, left = np.linalg.eigh(weighted @ weighted.T)
-        kept = values > NEGLIGIBLE * max(float(values[-1]), 1e-6)
-        values, left = values[kept], left[:, kept]
+        significant = values > NEGLIGIBLE * max(float(values[-1]), 1e-6)
+        values, left = values[significant], left[:, significant]
         turn = weighted.T @ left / np.sqrt(values)
     else:
         values, turn = np.linalg.eigh(weighted.T @ weighted)
-        kept = values > NEGLIGIBLE * max(float(values[-1]), 1e-6)
-        values, turn = values[kept], turn[:, kept]
+        significant = values > NEGLIGIBLE * max(float(values[-1]), 1e-6)
+        values, turn = values[significant], turn[:, significant]
     order = np.argsort(values)[::-1]
     return Axes(columns, centred @ turn[:, order], values[order], line)
 
@@ -92,12 +92,12 @@ def _slope(ranks: Floats, values: Floats, mass: Floats) -> Floats:
     """A slope in the values, of the variance that the slope in ranks has."""
     centred = values - mass @ values
     reach = TAIL * float(np.sqrt(mass @ centred**2))
-    kept = np.clip(centred, -reach, reach)
-    spread = float(mass @ (kept - mass @ kept) ** 2)
+    bounded = np.clip(centred, -reach, reach)
+    spread = float(mass @ (bounded - mass @ bounded) ** 2)
     if spread <= 0.0:  # one value has nearly all rows
         return ranks
     size = float(mass @ np.sum((ranks - mass @ ranks) ** 2, axis=1))
-    return np.asarray(np.sqrt(size / spread) * kept[:, None])
+    return np.asarray(np.sqrt(size / spread) * bounded[:, None])
 
 
 def _hats(mass: Floats, widths: Floats, knots: int) -> Floats:

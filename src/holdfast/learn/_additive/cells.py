@@ -102,16 +102,16 @@ class ColumnCells:
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """The cells in words."""
+        """What each cell is called."""
         if isinstance(self.column, Categorical):
             return self.column.labels
         return (*(f"{middle:.6g}" for middle in self.middles), *(["(missing)"] if self.missing else []))
 
     @cached_property
-    def words(self) -> tuple[str, ...]:
+    def short_labels(self) -> tuple[str, ...]:
         """The same as people read them: numbers rounded to about a thousandth of the declared range.
 
-        >>> ColumnCells(Numeric("share", 0, 1)).words[1]
+        >>> ColumnCells(Numeric("share", 0, 1)).short_labels[1]
         '0'
         """
         if not isinstance(self.column, Numeric):
@@ -143,10 +143,10 @@ def _geometric(low: float, high: float, most: int, *, whole: bool) -> Floats:
 
 def code_rows(cells: Sequence[ColumnCells], batch: Batch) -> NDArray[np.uint16]:
     """(rows, columns)."""
-    made = np.empty((len(batch), len(cells)), dtype=np.uint16)
+    codes = np.empty((len(batch), len(cells)), dtype=np.uint16)
     for place, column in enumerate(cells):
-        made[:, place] = column.codes(batch)
-    return made
+        codes[:, place] = column.codes(batch)
+    return codes
 
 
 def cells_of_columns(columns: Sequence[Any], grid: int = COARSE_GRID) -> tuple[ColumnCells, ...]:

@@ -56,7 +56,7 @@ class AdditiveTask:
     outputs: int
     account: Account
     count: float
-    told: float
+    public_signal: float
     """mu n, mu being that of the whole fit for one unit's clipped gradient: the one quantity that rules look at."""
     arithmetic: Arithmetic
     mean: float = 0.0
@@ -74,7 +74,7 @@ class AdditiveTask:
     @property
     def signal(self) -> float:
         """mu n, rows of uneven classes counting for what they tell."""
-        return self.evenness * self.told
+        return self.evenness * self.public_signal
 
     @property
     def telling_rows(self) -> float:

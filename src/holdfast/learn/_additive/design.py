@@ -43,19 +43,19 @@ def dimension_limit(signal: float, rows: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class AdditiveDesign:
-    """Blocks of features with the factor of each: table = features x factor. `kept` are the axes of each block."""
+    """Blocks of features with the factor of each: table = features x factor. `ranks`: axes of each."""
 
     plan: CellPlan
     blocks: tuple[Axes, ...]
     factors: tuple[Floats, ...]
-    kept: tuple[int, ...]
+    ranks: tuple[int, ...]
 
     @cached_property
     def tables(self) -> tuple[Floats, ...]:
         """(cells, k) for each block."""
         return tuple(
             block.features[:, :few] * factor[:few]
-            for block, factor, few in zip(self.blocks, self.factors, self.kept, strict=True)
+            for block, factor, few in zip(self.blocks, self.factors, self.ranks, strict=True)
         )
 
     @cached_property
@@ -66,20 +66,20 @@ class AdditiveDesign:
     @property
     def dimension(self) -> int:
         """Features, the constant included."""
-        return 1 + sum(self.kept)
+        return 1 + sum(self.ranks)
 
     @cached_property
     def effective_dimension(self) -> float:
         """E |z|^2 under independent columns."""
         return 1.0 + sum(
             float(block.variances[:few] @ factor[:few] ** 2)
-            for block, factor, few in zip(self.blocks, self.factors, self.kept, strict=True)
+            for block, factor, few in zip(self.blocks, self.factors, self.ranks, strict=True)
         )
 
     @cached_property
     def ends(self) -> list[int]:
         """Where each block's weights begin, the constant's being the first."""
-        return [1, *(1 + np.cumsum(self.kept)).tolist()]
+        return [1, *(1 + np.cumsum(self.ranks)).tolist()]
 
     def parts(self, weights: Floats) -> list[Floats]:
         """The weights (K, D) of each block, (K, k)."""
@@ -87,7 +87,7 @@ class AdditiveDesign:
 
     def explained(self, weights: Floats) -> float:
         """The mean square of the scores, were columns independent; a released number where the weights are."""
-        blocks = zip(self.blocks, self.factors, self.kept, self.parts(weights), strict=True)
+        blocks = zip(self.blocks, self.factors, self.ranks, self.parts(weights), strict=True)
         spreads = (
             float(np.sum(part**2 @ (block.variances[:few] * factor[:few] ** 2)))
             for block, factor, few, part in blocks
@@ -104,11 +104,11 @@ class AdditiveDesign:
 
     def gather(self, sums: Floats) -> Floats:
         """The gradient (K, D) from what was summed over cells, (cells + 1, K)."""
-        made, start = [sums[-1:].T], 0
+        columns, start = [sums[-1:].T], 0
         for table in self.tables:
-            made.append((table.T @ sums[start : start + len(table)]).T)
+            columns.append((table.T @ sums[start : start + len(table)]).T)
             start += len(table)
-        return np.hstack(made)
+        return np.hstack(columns)
 
     def rounding(self, most: int) -> float:
         """What rounding may add to |gather|, over the clipping norm, for that many rows.
@@ -148,8 +148,8 @@ def whitened(
     factors = tuple(
         a * np.sqrt(part / block.variances) for block, a, part in zip(blocks, held, parts, strict=True)
     )
-    kept = tuple(int(np.sum(block.variances > UNSEEN * floor)) for block in blocks)
-    return AdditiveDesign(plan, blocks, factors, kept)
+    ranks = tuple(int(np.sum(block.variances > UNSEEN * floor)) for block in blocks)
+    return AdditiveDesign(plan, blocks, factors, ranks)
 
 
 def _floor(variances: Floats, weights: Floats, floor: float, limit: float) -> float:

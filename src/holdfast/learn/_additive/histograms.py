@@ -121,10 +121,10 @@ def resolutions(cells: ColumnCells) -> tuple[int, ...]:
     >>> resolutions(ColumnCells(Numeric("age", 0, 99, integer=True)))
     (1, 4, 16, 64)
     """
-    made, count = [1], len(cells.middles) if cells.numeric else 0
-    while count > max(FEW_CELLS, 1.5 * BRANCHES * made[-1]):
-        made.append(BRANCHES * made[-1])
-    return tuple(made)
+    intervals, count = [1], len(cells.middles) if cells.numeric else 0
+    while count > max(FEW_CELLS, 1.5 * BRANCHES * intervals[-1]):
+        intervals.append(BRANCHES * intervals[-1])
+    return tuple(intervals)
 
 
 def coarsened(cells: ColumnCells, counts: NDArray[np.int64], width: int) -> NDArray[np.int64]:
@@ -195,7 +195,7 @@ def _seen_below(noisy: Sequence[Floats], noise_std: float) -> list[tuple[Floats,
     count = len(noisy[0])
     levels = max(1, (count - 1).bit_length())
     counted = {BRANCHES**place: part for place, part in enumerate(noisy)}
-    seen, variance, made = np.zeros(2**levels), np.zeros(2**levels), []
+    seen, variance, estimates = np.zeros(2**levels), np.zeros(2**levels), []
     for level in range(levels):
         own = counted.get(2**level)
         if level:
@@ -205,8 +205,8 @@ def _seen_below(noisy: Sequence[Floats], noise_std: float) -> list[tuple[Floats,
             sure = variance[first] / (variance[first] + noise_std**2) if level else 1.0
             seen[first] += sure * (own - seen[first])
             variance[first] = noise_std**2 * sure
-        made.append((seen, variance))
-    return made
+        estimates.append((seen, variance))
+    return estimates
 
 
 def _row_count(parts: list[list[Floats]], rows: CellRows, *, noise_std: float) -> float:

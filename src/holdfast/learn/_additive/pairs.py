@@ -53,23 +53,23 @@ def paired_columns(
     ranked = sorted(
         combinations([int(a) for a in few if worth[a] > 0], 2), key=lambda ab: -worth[ab[0]] * worth[ab[1]]
     )
-    made, features = [], 0.0
+    pairs, features = [], 0.0
     for a, b in ranked[:MOST_PAIRS]:
         features += FULL_PRICE * float(capacity[a] * capacity[b]) ** 0.5
         if features > most:
             break
-        made.append((min(a, b), max(a, b)))
-    return tuple(made)
+        pairs.append((min(a, b), max(a, b)))
+    return tuple(pairs)
 
 
 def pair_capacity(cells: Sequence[ColumnCells], shares: Sequence[Floats], count: int) -> NDArray[np.int64]:
     """How many of the levels hold a released mass, less one; from the order of cells alone."""
-    made = []
+    capacities = []
     for column, mass in zip(cells, shares, strict=True):
         flat = np.zeros((len(mass), 1))
-        found = level_mass(levels_of(column, mass, flat, count), mass, count)
-        made.append(int(np.sum(found > 0)) - 1)
-    return np.array(made)
+        level_masses = level_mass(levels_of(column, mass, flat, count), mass, count)
+        capacities.append(int(np.sum(level_masses > 0)) - 1)
+    return np.array(capacities)
 
 
 def levels_of(cells: ColumnCells, mass: Floats, shape: Floats, count: int) -> NDArray[np.uint8]:

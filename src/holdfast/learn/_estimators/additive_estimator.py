@@ -186,8 +186,8 @@ class PrivateAdditiveEstimator(PaidFit, BaseEstimator):  # type: ignore[misc]
 
     def _untrusted(self) -> str:
         """Why the probabilities of this model cannot be trusted; empty where they can, and for numbers."""
-        found = RareClass.of_release(self.release_)
-        return "" if found is None else found.words()
+        rare_class = RareClass.of_release(self.release_)
+        return "" if rare_class is None else rare_class.warning()
 
     # What a subclass says.
 
@@ -360,11 +360,11 @@ class PrivateAdditiveEstimator(PaidFit, BaseEstimator):  # type: ignore[misc]
         from holdfast.learn._estimators.recommend import facts, rare_class_advice, told_levels
         from holdfast.learn._estimators.schema_lines import schema_lines
 
-        told = rare_class_advice(model.constant) if model.classes is not None else ""
+        rarity = rare_class_advice(model.constant) if model.classes is not None else ""
         levels = told_levels(model.schema, self.release_)
         first = (*self.release_.first_lines, head, self._untrusted(), *schema_lines(model.schema))
         counted = facts(model.classes, self.counted_)
-        parts = (*first, *counted, shape_table(model), levels, told, self.release_.description())
+        parts = (*first, *counted, shape_table(model), levels, rarity, self.release_.description())
         return "\n".join(part for part in parts if part)
 
     def to_json(self) -> str:
@@ -379,15 +379,15 @@ class PrivateAdditiveEstimator(PaidFit, BaseEstimator):  # type: ignore[misc]
         model = AdditiveModel.of_value(release.value)
         if model.model != cls.__name__:
             raise FormatError(f"the release holds a {model.model}, not a {cls.__name__}; use load_model")
-        made = cls()
-        made.n_features_in_ = len(model.columns)
-        made._take(model)
+        estimator = cls()
+        estimator.n_features_in_ = len(model.columns)
+        estimator._take(model)
         names = names_of_matrix(model.columns) if model.from_arrays else None
         if names is not None:
-            made.feature_names_in_ = names
-        made.counted_ = CountedRows.of_parameters(release.provenance.parameters, release.guarantee.unit)
-        made.release_ = release
-        return made
+            estimator.feature_names_in_ = names
+        estimator.counted_ = CountedRows.of_parameters(release.provenance.parameters, release.guarantee.unit)
+        estimator.release_ = release
+        return estimator
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

@@ -286,8 +286,8 @@ class PrivateLinearSVC(PrivateLinearClassifier):
         self.loss = loss
 
     def _loss(self, coding: Any, *, prediction_bound: float) -> Any:
-        one = LOSSES[self.loss]
-        return one if coding.binary else OneVsAll(classes=len(coding.classes), binary=one)
+        loss = LOSSES[self.loss]
+        return loss if coding.binary else OneVsAll(classes=len(coding.classes), binary=loss)
 
     def _wants_penalty(self, problem: Problem, *, pure: bool) -> bool:
         return pure

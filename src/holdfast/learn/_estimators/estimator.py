@@ -186,7 +186,7 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
             )
 
     def _prepare(self, X: Any, y: Any, target: str | None, account: Account | None) -> Prepared:
-        told: dict[str, Any] = {
+        settings: dict[str, Any] = {
             "row_norm": None if self.row_norm is None else float(self.row_norm),
             "fit_intercept": bool(self.fit_intercept),
             "intervals": self._wants_intervals(),
@@ -205,7 +205,7 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
                 target,
                 coding=self._column,
                 n_public=self.n_public,
-                **told,
+                **settings,
                 limit=limit_to_spend(self.epsilon, self.delta, account, count=X.n_public),
             )
             self.n_features_in_ = len(prepared.columns or ())
@@ -219,7 +219,7 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
                     self._targets(y),
                     y,
                     n_public=self.n_public,
-                    **told,
+                    **settings,
                     adjacency=resolve_adjacency(
                         self.adjacency, None if account is None else account.adjacency
                     ),
@@ -277,7 +277,7 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
         require_something_left(account)
         facts = self._facts(prepared, problem, account.remaining())
         useless = announce(method.prospects(facts))
-        fit = method.fit(examples, problem, account=account, **self._told(choice))
+        fit = method.fit(examples, problem, account=account, **self._method_options(choice))
         quantile = GAUSSIAN_QUANTILE if left.as_pure() is None else LAPLACE_QUANTILE
         model = self._learn(
             prepared, fit, quantile=quantile, choice=None if choice is None else choice.summary()
@@ -322,8 +322,8 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
     ) -> tuple[Learner, Problem, LearnerChoice | None]:
         """The method, the problem with its penalty, and why; from public quantities only."""
         only = self._only()
-        asked = only if self.method == "auto" else self.method
-        named = None if asked is None else find_learner(asked)
+        requested = only if self.method == "auto" else self.method
+        named = None if requested is None else find_learner(requested)
         if named is not None and not (named.name == only if only else named.takes(problem)):
             fitting = [only] if only else [method.name for method in LEARNERS if method.takes(problem)]
             raise ParameterError(
@@ -342,11 +342,11 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
         )
         return choice.learner, facts.problem, choice
 
-    def _told(self, choice: LearnerChoice | None) -> dict[str, Any]:
-        """What the method is told: by `auto`, by `arithmetic`, and by `options`, which have the last word."""
-        told = {} if choice is None else dict(choice.options)
-        told |= {} if self.arithmetic is None else {"arithmetic": self.arithmetic}
-        return told | dict(self.options or {})
+    def _method_options(self, choice: LearnerChoice | None) -> dict[str, Any]:
+        """The options of the method: those of `auto`, `arithmetic`, and `options`, which have the last word."""
+        options = {} if choice is None else dict(choice.options)
+        options |= {} if self.arithmetic is None else {"arithmetic": self.arithmetic}
+        return options | dict(self.options or {})
 
     def _learn(
         self, prepared: Prepared, fit: Fit, *, quantile: float | None = None, choice: str | None = None
@@ -454,17 +454,19 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
         model = LinearModel.of_value(release.value)
         if model.model != cls.__name__:
             raise FormatError(f"the release holds a {model.model}, not a {cls.__name__}; use load_model")
-        made = cls(row_norm=model.row_norm)
-        made.n_features_in_ = model.coef.shape[1] if model.columns is None else len(model.columns)
+        estimator = cls(row_norm=model.row_norm)
+        estimator.n_features_in_ = model.coef.shape[1] if model.columns is None else len(model.columns)
         if model.feature_names is not None and model.columns is None:
-            made.feature_names_in_ = np.array(model.feature_names, dtype=object)
-        made._take(model)
-        names = names_of_matrix(model.columns) if model.columns is not None and made._of_a_matrix else None
+            estimator.feature_names_in_ = np.array(model.feature_names, dtype=object)
+        estimator._take(model)
+        names = (
+            names_of_matrix(model.columns) if model.columns is not None and estimator._of_a_matrix else None
+        )
         if names is not None:
-            made.feature_names_in_ = names
-        made.counted_ = CountedRows.of_parameters(release.provenance.parameters, release.guarantee.unit)
-        made.release_, made.method_ = release, release.provenance.method
-        return made
+            estimator.feature_names_in_ = names
+        estimator.counted_ = CountedRows.of_parameters(release.provenance.parameters, release.guarantee.unit)
+        estimator.release_, estimator.method_ = release, release.provenance.method
+        return estimator
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

@@ -57,16 +57,18 @@ def _without_some_classes(features: Floats, labels: Floats, problem: Problem, *,
         away = [AWAY * float(present[0])]
     elif problem.loss.name == "one_vs_all":
         loss: Any = problem.loss
-        one = dataclasses.replace(problem, loss=loss.binary)
+        binary_problem = dataclasses.replace(problem, loss=loss.binary)
         signs = (np.where(labels == code, 1.0, -1.0) for code in range(loss.classes))
-        return np.stack([exact_weights(features, sign, one, l1=l1) for sign in signs])
+        return np.stack([exact_weights(features, sign, binary_problem, l1=l1) for sign in signs])
     else:
         there = present.astype(np.int64)
         if len(there) > 1:
             fewer = dataclasses.replace(problem, loss=Softmax(classes=len(there)))
-            found = exact_weights(features, np.searchsorted(present, labels).astype(np.float64), fewer, l1=l1)
+            solution = exact_weights(
+                features, np.searchsorted(present, labels).astype(np.float64), fewer, l1=l1
+            )
             # Two classes may come as one score, which is the difference of theirs.
-            weights[there] = np.stack([-found / 2, found / 2]) if found.ndim == 1 else found
+            weights[there] = np.stack([-solution / 2, solution / 2]) if solution.ndim == 1 else solution
         lowest = float(weights[there, -1].min()) * problem.constant
         away = [math.nan if code in there else lowest - AWAY for code in range(problem.predictions)]
     if problem.has_intercept:
@@ -87,10 +89,10 @@ def _logistic(features: Floats, labels: Floats, problem: Problem) -> Floats:
         C=c, fit_intercept=problem.has_intercept, solver="newton-cholesky", tol=1e-10, max_iter=1000
     )
     solver.fit(rows, labels)
-    found = solver.coef_
+    coefficients = solver.coef_
     if problem.has_intercept:
-        found = np.column_stack([found, solver.intercept_ / problem.constant])
-    return np.asarray(found[0] if len(found) == 1 else found)
+        coefficients = np.column_stack([coefficients, solver.intercept_ / problem.constant])
+    return np.asarray(coefficients[0] if len(coefficients) == 1 else coefficients)
 
 
 def _hinge(features: Floats, labels: Floats, problem: Problem) -> Floats:
@@ -116,9 +118,9 @@ def _squared(features: Floats, labels: Floats, problem: Problem) -> Floats:
 
 def _one_vs_all(features: Floats, labels: Floats, problem: Problem) -> Floats:
     loss: Any = problem.loss
-    one = dataclasses.replace(problem, loss=loss.binary)
+    binary_problem = dataclasses.replace(problem, loss=loss.binary)
     signs = (np.where(labels == code, 1.0, -1.0) for code in range(loss.classes))
-    return np.stack([_SOLVERS[loss.binary.name](features, sign, one) for sign in signs])
+    return np.stack([_SOLVERS[loss.binary.name](features, sign, binary_problem) for sign in signs])
 
 
 _CLASSES = ("logistic", "softmax", "hinge", "huber", "one_vs_all")

@@ -57,7 +57,9 @@ def why_no_intervals(estimator: str, method: str, *, gives: str, scores: int, ma
     if max_rows > 1:
         return SEVERAL_ROWS
     # Of holdfast's own methods only: a page says the same wherever it is made, whatever is installed there.
-    reason = next((one.no_intervals for one in LEARNERS if one.name == method), Learner.no_intervals)
+    reason = next(
+        (learner.no_intervals for learner in LEARNERS if learner.name == method), Learner.no_intervals
+    )
     return f"no intervals by method {method!r}: {reason}; method={gives!r} gives them"
 
 

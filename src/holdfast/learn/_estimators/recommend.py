@@ -118,8 +118,8 @@ class Recommendation:
         """The range, over tables like this one, of what privacy left of a linear model; None where none is alike."""
         if not self.near:
             return None
-        found = sorted(max(one.kept, 0.0) for one in self.alike)
-        return found[0], found[-1]
+        shares = sorted(max(attempt.kept, 0.0) for attempt in self.alike)
+        return shares[0], shares[-1]
 
     def summary(self) -> str:
         """A few lines for a reader."""
@@ -133,13 +133,13 @@ class Recommendation:
             )
         else:
             head.append("no table of this size and budget was tried; the nearest:")
-        return "\n".join([*head, *(one.line() for one in self.alike[:5])])
+        return "\n".join([*head, *(attempt.line() for attempt in self.alike[:5])])
 
 
 @cache
 def panel() -> tuple[PanelTry, ...]:
     """What was tried."""
-    return tuple(PanelTry(**one) for one in json.loads(FILE.read_text(encoding="utf-8"))["tried"])
+    return tuple(PanelTry(**record) for record in json.loads(FILE.read_text(encoding="utf-8"))["tried"])
 
 
 @checked
@@ -212,7 +212,7 @@ def recommend(
     linear, additive = LINEAR[task], ADDITIVE[task]
     unit = schema.confirmed_unit
     hopeless = influence(limit_of(epsilon, delta), rows, noun=unit.noun)
-    told = {
+    common = {
         "rows": rows,
         "features": features,
         "epsilon": epsilon,
@@ -221,38 +221,42 @@ def recommend(
         "prospects": (hopeless,) if hopeless.useless else (),
     }
     if delta == 0:
-        return Recommendation(estimator=linear, why="additive models need delta > 0", **told)  # type: ignore[arg-type]
+        return Recommendation(estimator=linear, why="additive models need delta > 0", **common)  # type: ignore[arg-type]
     if cells > MANY_CELLS:
         why = f"its shapes would have {cells:,} cells, more than was tried"
-        return Recommendation(estimator=linear, why=why, **told)  # type: ignore[arg-type]
+        return Recommendation(estimator=linear, why=why, **common)  # type: ignore[arg-type]
     if task == "classes" and rarest is not None:
-        found = RareClass(share=rarest, rows=rows, epsilon=epsilon, max_rows=schema.confirmed_unit.max_rows)
-        if not found.trusted:
+        rare_class = RareClass(
+            share=rarest, rows=rows, epsilon=epsilon, max_rows=schema.confirmed_unit.max_rows
+        )
+        if not rare_class.trusted:
             why = (
-                f"{found.why}: the probabilities of an additive model cannot be trusted there, which said 0.05 to 0.8 "
-                "of the true rate in such fits"
+                f"{rare_class.why}: the probabilities of an additive model cannot be trusted there, which said 0.05 to "
+                "0.8 of the true rate in such fits"
             )
-            return Recommendation(estimator=linear, why=why, **told)  # type: ignore[arg-type]
+            return Recommendation(estimator=linear, why=why, **common)  # type: ignore[arg-type]
     rare = task == "classes" and rarest is not None and rarest < RARE
-    decide = rare_tries() if rare else [one for one in alike if one.decides]
-    better = sum(one.additive > one.linear for one in decide)
+    decide = rare_tries() if rare else [attempt for attempt in alike if attempt.decides]
+    better = sum(attempt.additive > attempt.linear for attempt in decide)
     chosen, other = (additive, "linear") if 2 * better > len(decide) else (linear, "additive")
     wins, kind = max(better, len(decide) - better), "tables with a class that rare" if rare else "real tables"
     why = f"at least as good as the {other} model in {wins} of {len(decide)} tries on {kind}"
-    return Recommendation(estimator=chosen, why=why, **told)  # type: ignore[arg-type]
+    return Recommendation(estimator=chosen, why=why, **common)  # type: ignore[arg-type]
 
 
 def rare_tries() -> list[PanelTry]:
     """Those on tables with a class rarer than 5 %, generated ones too: there are few."""
-    return [one for one in panel() if one.measure == "area"]
+    return [attempt for attempt in panel() if attempt.measure == "area"]
 
 
 def _alike(task: str, rows: int, features: int, epsilon: float) -> tuple[tuple[PanelTry, ...], bool]:
     """Tries of the same task in the order of their distance; those alike, or the three nearest."""
-    known = [(one.distance(rows, features, epsilon), one) for one in panel() if one.task == task]
+    known = [
+        (attempt.distance(rows, features, epsilon), attempt) for attempt in panel() if attempt.task == task
+    ]
     ranked = sorted(known, key=lambda pair: pair[0])
-    alike = tuple(one for far, one in ranked if far <= math.log(NEAR))
-    return (alike, True) if len(alike) >= LEAST else (tuple(one for _, one in ranked[:LEAST]), False)
+    alike = tuple(attempt for far, attempt in ranked if far <= math.log(NEAR))
+    return (alike, True) if len(alike) >= LEAST else (tuple(attempt for _, attempt in ranked[:LEAST]), False)
 
 
 def _features(schema: Schema, target: str) -> int:
@@ -262,8 +266,8 @@ def _features(schema: Schema, target: str) -> int:
 
 
 def _cells(schema: Schema, target: str) -> int:
-    kept = [schema[name] for name in schema.names if name != target]
-    return sum(one.cells if isinstance(one, Categorical | Numeric) else 0 for one in kept)
+    features = [schema[name] for name in schema.names if name != target]
+    return sum(column.cells if isinstance(column, Categorical | Numeric) else 0 for column in features)
 
 
 def rare_class_advice(constant: Any) -> str:
@@ -274,7 +278,7 @@ def rare_class_advice(constant: Any) -> str:
     if len(constant) != 1 or abs(float(constant[0])) < math.log(1.0 / RARE - 1.0):
         return ""
     tries = rare_tries()
-    ahead = sum(one.linear > one.additive for one in tries)
+    ahead = sum(attempt.linear > attempt.additive for attempt in tries)
     if 2 * ahead <= len(tries):
         return ""
     return (
@@ -332,7 +336,10 @@ def advice(model: LinearModel, release: Release[Any] | None, rows: int | None) -
     epsilon = float(release.guarantee.epsilon(delta))
     if not 0 < epsilon < math.inf:
         return ""
-    found = recommend(schema, target=targets[0], epsilon=epsilon, delta=delta, rows=rows)
-    if found.estimator not in ADDITIVE.values() or not found.near:
+    recommendation = recommend(schema, target=targets[0], epsilon=epsilon, delta=delta, rows=rows)
+    if recommendation.estimator not in ADDITIVE.values() or not recommendation.near:
         return ""
-    return f"an additive model ({found.estimator}) would likely do better: {found.why} (holdfast.learn.recommend)"
+    return (
+        f"an additive model ({recommendation.estimator}) would likely do better: {recommendation.why} "
+        "(holdfast.learn.recommend)"
+    )

@@ -109,7 +109,7 @@ def coefficient_intervals(
     """
     _check(level, method, names, parameters)
     score = NoisyScore.of_value(stored["score"])
-    scales, shifts = (np.asarray(stored[one], dtype=np.float64) for one in ("scales", "shifts"))
+    scales, shifts = (np.asarray(stored[name], dtype=np.float64) for name in ("scales", "shifts"))
     require(
         len(names) == score.dimension, "names", len(names), f"{score.dimension}, one for each coefficient"
     )

@@ -57,8 +57,8 @@ class ScoreTest:
 
         def along(others: Floats) -> tuple[float, Floats]:
             fixed[free] = others
-            found, change = self.statistic(fixed)
-            return found, change[free]
+            value_at_minimum, change = self.statistic(fixed)
+            return value_at_minimum, change[free]
 
         design, wanted = (
             self.score.curvature[:, free],
@@ -92,8 +92,8 @@ class ScoreTest:
 
     def _centre(self, place: int) -> float:
         """Where the statistic is least."""
-        found = minimize(self.statistic, self._start, jac=True, method="BFGS")
-        return float(found.x[place])
+        optimum = minimize(self.statistic, self._start, jac=True, method="BFGS")
+        return float(optimum.x[place])
 
     @staticmethod
     def _end(least: Callable[[float], float], quantile: float) -> float:

@@ -43,10 +43,11 @@ def why_swamped(
 def _how_much(score: NoisyScore) -> str:
     """The numbers that decide."""
     sure = max(0.0, float(score.sure_strength))
-    told = f": the least eigenvalue of the noisy curvature is {score.strength:.2g} times its noise"
+    evidence = f": the least eigenvalue of the noisy curvature is {score.strength:.2g} times its noise"
     if sure >= score.needed_strength:
-        return f"{told} and the interval would be too wide to be of use"
-    return f"{told}, of which {sure:.2g} times are sure, and the theory of intervals needs {score.needed_strength:.2g}"
+        return f"{evidence} and the interval would be too wide to be of use"
+    needed = f"the theory of intervals needs {score.needed_strength:.2g}"
+    return f"{evidence}, of which {sure:.2g} times are sure, and {needed}"
 
 
 def missing_factor(score: NoisyScore) -> float | None:

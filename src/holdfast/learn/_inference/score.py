@@ -94,19 +94,19 @@ class NoisyScore:
         if self.tilt is not None:
             shapes["tilt"] = (*many, d)
         for name, shape in shapes.items():
-            found = getattr(self, name)
-            require(found.shape == shape, f"{name}.shape", found.shape, str(shape))
+            array = getattr(self, name)
+            require(array.shape == shape, f"{name}.shape", array.shape, str(shape))
         require(self.count >= 1, "count", self.count, ">= 1")
 
     def __getitem__(self, place: Any) -> Self:
         """Some of many releases, or one."""
         many = ("curvature", "target", "centres", "pilot", "tilt", "square")
         held = {name: getattr(self, name) for name in many}
-        return replace(self, **{name: one[place] for name, one in held.items() if one is not None})
+        return replace(self, **{name: array[place] for name, array in held.items() if array is not None})
 
     def value(self) -> dict[str, Any]:
         """What a release stores."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @classmethod
     def of_value(cls, value: Any) -> Self:
@@ -124,18 +124,18 @@ class NoisyScore:
         try:
             if not isinstance(value, Mapping) or value["loss"] not in ("squared", "logistic"):
                 raise ValueError("loss")
-            told = dict(require_fields("score", value, [one.name for one in fields(cls)]))
+            entries = dict(require_fields("score", value, [field.name for field in fields(cls)]))
             for name in arrays:
-                if told[name] is not None:
-                    told[name] = np.ascontiguousarray(told[name], dtype=np.float64)
-                    if not np.isfinite(told[name]).all():
+                if entries[name] is not None:
+                    entries[name] = np.ascontiguousarray(entries[name], dtype=np.float64)
+                    if not np.isfinite(entries[name]).all():
                         raise ValueError(name)
-            if told["target"].ndim != 1:
+            if entries["target"].ndim != 1:
                 raise ValueError("target")
-            numbers = {"pilot_noise": float(told["pilot_noise"]), "bend": float(told["bend"])}
+            numbers = {"pilot_noise": float(entries["pilot_noise"]), "bend": float(entries["bend"])}
             if not all(number >= 0 for number in numbers.values()):
                 raise ValueError("pilot_noise or bend")
-            return cls(**told | numbers | {"count": int(told["count"])})
+            return cls(**entries | numbers | {"count": int(entries["count"])})
         except (KeyError, TypeError, ValueError) as error:
             raise FormatError("what a release holds about its score is of the wrong kind") from error
 
@@ -298,7 +298,7 @@ def _least(matrix: Floats) -> Any:
 def _coin(matrix: Floats) -> Any:
     """A Laplace number for each matrix, from all digits of it: who holds the release finds the same."""
     plain = np.ascontiguousarray(matrix, dtype="<f8").reshape(-1, *matrix.shape[-2:])
-    drawn = [int.from_bytes(hashlib.sha256(one.tobytes()).digest()[:6], "big") for one in plain]
+    drawn = [int.from_bytes(hashlib.sha256(array.tobytes()).digest()[:6], "big") for array in plain]
     chance = (np.array(drawn) + 0.5) / 2.0**48
     side = np.where(chance < 0.5, 1.0, -1.0)
     return (side * np.log(2.0 * np.where(chance < 0.5, chance, 1.0 - chance))).reshape(matrix.shape[:-2])

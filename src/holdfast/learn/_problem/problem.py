@@ -157,14 +157,14 @@ class Problem:
         method : str
             The method's name, for the message.
         """
-        asked = {
+        checks = {
             "lipschitz": self.require_lipschitz,
             "smooth": self.require_smooth,
             "strongly_convex": self.require_strongly_convex,
         }
         for need in needs:
-            if need in asked:
-                asked[need](method)
+            if need in checks:
+                checks[need](method)
 
     def require_lipschitz(self, method: str) -> None:
         """Refuse, in the name of `method`, a loss whose gradient has no bound."""

@@ -48,8 +48,8 @@ class BallRisk(Risk):
         """The second derivative, the barrier's included."""
         gap = self.problem.radius**2 - float(w @ w)
         own = 2.0 * self.weight / gap
-        made = super().hessian(w, every=every, precise=precise)
-        return np.asarray(made + own * np.eye(w.size) + 2.0 * own / gap * np.outer(w, w))
+        smooth_part = super().hessian(w, every=every, precise=precise)
+        return np.asarray(smooth_part + own * np.eye(w.size) + 2.0 * own / gap * np.outer(w, w))
 
 
 def minimise_in_ball(risk: BallRisk, *, tolerance: float) -> Floats:

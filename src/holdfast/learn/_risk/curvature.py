@@ -68,7 +68,7 @@ class Products:
 
     def solve(self, vector: Floats) -> Floats:
         """Conjugate gradients from 0 (Nocedal and Wright 2006, algorithm 5.2)."""
-        found, left = np.zeros_like(vector), vector.copy()
+        solution, left = np.zeros_like(vector), vector.copy()
         along, square = left.copy(), float(left @ left)
         enough = FORCING**2 * square
         for _ in range(MOST_PRODUCTS):
@@ -76,7 +76,7 @@ class Products:
                 break
             turned = self.multiply(along)
             share = square / float(along @ turned)
-            found, left = found + share * along, left - share * turned
+            solution, left = solution + share * along, left - share * turned
             square, before = float(left @ left), square
             along = left + square / before * along
-        return found
+        return solution

@@ -93,8 +93,8 @@ class HingeRisk:
         largest = max(1.0, float(np.max(np.abs(self.ahead), initial=0.0)))
         hidden = count * self.share * (columns + 4) * (largest + self.norm * length) * unit
         apart += (count + 8) * count * self.share * self.norm / self.penalty * unit
-        found = self.share * float(total) + hidden + 0.5 * self.penalty * float(apart) ** 2
-        return float(found * (1.0 + (count + 8) * 2.0**-53))
+        difference = self.share * float(total) + hidden + 0.5 * self.penalty * float(apart) ** 2
+        return float(difference * (1.0 + (count + 8) * 2.0**-53))
 
     def within(self, w: Floats, alpha: Floats) -> float:
         """No farther from the minimiser than this: in plain arithmetic, or the machine's widest where that is less."""
@@ -121,9 +121,9 @@ def minimise_hinge(risk: HingeRisk, *, distance: float) -> Floats:
                 continue
             for alpha in (np.clip(at.alpha, 0.0, 1.0), at.snapped()):
                 w = risk.weights(alpha)
-                found = risk.within(w, alpha)
-                if found < reached:
-                    best, reached = w, found
+                gap = risk.within(w, alpha)
+                if gap < reached:
+                    best, reached = w, gap
                 if reached <= distance:
                     return best
     raise NotCertified(
@@ -206,8 +206,8 @@ def _interior_point(risk: HingeRisk) -> Iterator[_Round]:
     `below` and `above` are the multipliers of the two bounds: at the end above - below = 1 - <a_i, w>. Mehrotra's
     predictor and corrector (Nocedal and Wright 2006, chapter 16).
     """
-    half, one = np.full(len(risk.rows), 0.5), np.ones(len(risk.rows))
-    at = _Round(risk=risk, alpha=half, slack=half, below=one, above=one)
+    half, ones = np.full(len(risk.rows), 0.5), np.ones(len(risk.rows))
+    at = _Round(risk=risk, alpha=half, slack=half, below=ones, above=ones)
     for _ in range(MOST_STEPS):
         try:
             guess = at.step(0.0)

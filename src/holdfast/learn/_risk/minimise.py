@@ -167,10 +167,10 @@ def _corrected(hessian: Curvature, pairs: list[tuple[Floats, Floats]], gradient:
     for step, change in reversed(pairs):
         shares.append(float(step @ gradient) / float(step @ change))
         gradient = gradient - shares[-1] * change
-    found = hessian.solve(gradient)
+    direction = hessian.solve(gradient)
     for (step, change), share in zip(pairs, reversed(shares), strict=True):
-        found = found + (share - float(change @ found) / float(step @ change)) * step
-    return np.asarray(found)
+        direction = direction + (share - float(change @ direction) / float(step @ change)) * step
+    return np.asarray(direction)
 
 
 def quasi_newton(risk: SmoothRisk, w: Floats) -> Floats:
@@ -181,8 +181,8 @@ def quasi_newton(risk: SmoothRisk, w: Floats) -> Floats:
         return risk.value(point), risk.gradient(point)[0]
 
     options: Any = {"maxiter": 500, "maxfun": 1_000, "gtol": 1e-14, "ftol": 0.0, "maxcor": 30}
-    found: Any = minimize(both, w.tolist(), jac=True, method="L-BFGS-B", options=options)
-    return np.asarray(found.x, dtype=np.float64)
+    optimum: Any = minimize(both, w.tolist(), jac=True, method="L-BFGS-B", options=options)
+    return np.asarray(optimum.x, dtype=np.float64)
 
 
 def on_sphere(risk: SmoothRisk, w: Floats, *, tolerance: float) -> Floats:

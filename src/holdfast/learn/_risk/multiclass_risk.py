@@ -33,10 +33,10 @@ def contrasts(classes: int) -> Floats:
     >>> (basis.T @ basis).round(12).tolist(), basis.sum(axis=0).round(12).tolist()
     ([[1.0, 0.0], [0.0, 1.0]], [0.0, 0.0])
     """
-    made = np.zeros((classes, classes - 1))
+    columns = np.zeros((classes, classes - 1))
     for k in range(1, classes):
-        made[:k, k - 1], made[k, k - 1] = 1.0, -float(k)
-    return np.asarray(made / np.linalg.norm(made, axis=0))
+        columns[:k, k - 1], columns[k, k - 1] = 1.0, -float(k)
+    return np.asarray(columns / np.linalg.norm(columns, axis=0))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -113,8 +113,8 @@ class MulticlassRisk(PenalisedRisk):
         for a in range(several):
             for b in range(a):
                 total[a, :, b, :] = total[b, :, a, :].T
-        made = total.reshape(self.weights, self.weights) * (every / self.divisor)
-        return np.asarray(made + self.penalty * np.eye(self.weights))
+        data_part = total.reshape(self.weights, self.weights) * (every / self.divisor)
+        return np.asarray(data_part + self.penalty * np.eye(self.weights))
 
     def of_classes(self, w: Floats) -> Floats:
         """W = Q V: a row of weights for each class."""

@@ -172,8 +172,8 @@ class Risk(PenalisedRisk):
         from holdfast._kernel.lookup import GatheredRows  # the way of some tables only
 
         parts = list(self.admissible())
-        found = GatheredRows.of([x for x, _ in parts], self.weights)
-        return None if found is None else (found, np.concatenate([y for _, y in parts]))
+        gathered = GatheredRows.of([x for x, _ in parts], self.weights)
+        return None if gathered is None else (gathered, np.concatenate([y for _, y in parts]))
 
     def value(self, w: Floats) -> float:
         """The risk, for line searches."""

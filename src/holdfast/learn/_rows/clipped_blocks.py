@@ -69,10 +69,10 @@ class ClippedBlocks:
     @cached_property
     def engine(self) -> RowSums | None:
         """What takes sums by itself, so that no block need be read: an engine, or a kernel for rows of mostly zeros."""
-        made = self._examples.sums(self._problem)
+        sums = self._examples.sums(self._problem)
         rows = sum(len(labels) for _, labels in self._kept or ())
-        if made is not None or rows < GATHERED_ROWS or self._problem.dimension < GATHERED_COLUMNS:
-            return made
+        if sums is not None or rows < GATHERED_ROWS or self._problem.dimension < GATHERED_COLUMNS:
+            return sums
         from holdfast.learn._rows.gathered_sums import gathered_sums  # the way of some tables only
 
         return gathered_sums(self._kept or [], self._problem, block=BLOCK)

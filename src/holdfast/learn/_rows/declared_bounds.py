@@ -27,18 +27,18 @@ def pairs_of_bounds(bounds: Any, columns: int) -> Floats:
     >>> pairs_of_bounds((0.0, 1.0), 2).tolist()
     [[0.0, 1.0], [0.0, 1.0]]
     """
-    told = "a pair (low, high), or one for each column, of finite numbers with low < high"
+    required = "a pair (low, high), or one for each column, of finite numbers with low < high"
     try:
         pairs = np.asarray(bounds, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ParameterError(f"bounds must be {told}, got bounds={bounds!r}") from None
+        raise ParameterError(f"bounds must be {required}, got bounds={bounds!r}") from None
     if pairs.shape == (2,):
         pairs = np.tile(pairs, (columns, 1))
-    require(pairs.shape == (columns, 2), "bounds", bounds, f"{told}: {columns} of them here")
-    require(bool(np.isfinite(pairs).all() and (pairs[:, 0] < pairs[:, 1]).all()), "bounds", bounds, told)
+    require(pairs.shape == (columns, 2), "bounds", bounds, f"{required}: {columns} of them here")
+    require(bool(np.isfinite(pairs).all() and (pairs[:, 0] < pairs[:, 1]).all()), "bounds", bounds, required)
     with np.errstate(over="ignore"):
         width = pairs[:, 1] - pairs[:, 0]
-    require(bool(np.isfinite(width).all()), "bounds", bounds, f"{told}, not too far apart for a float")
+    require(bool(np.isfinite(width).all()), "bounds", bounds, f"{required}, not too far apart for a float")
     return pairs
 
 

@@ -49,16 +49,16 @@ def design(X: Any, *, row_norm: float, constant: float) -> Floats:
     [[0.0, 1.0, 0.5], [0.3, 0.4, 0.5]]
     """
     rows, columns = X.shape
-    made = np.empty((rows, columns + (constant != 0)))
-    made[:, columns:] = constant
+    matrix = np.empty((rows, columns + (constant != 0)))
+    matrix[:, columns:] = constant
     for start in range(0, rows, CLIPPED_AT_A_TIME):
         part = X[start : start + CLIPPED_AT_A_TIME]
         part = np.asarray(part.toarray() if hasattr(part, "toarray") else part, dtype=np.float64)
-        made[start : start + CLIPPED_AT_A_TIME, :columns] = part
+        matrix[start : start + CLIPPED_AT_A_TIME, :columns] = part
         long = ~_within(part, row_norm)
         if long.any():
-            made[start : start + CLIPPED_AT_A_TIME, :columns][long] = clip_rows(part[long], row_norm)
-    return made
+            matrix[start : start + CLIPPED_AT_A_TIME, :columns][long] = clip_rows(part[long], row_norm)
+    return matrix
 
 
 def _within(rows: Floats, row_norm: float) -> NDArray[np.bool_]:

@@ -83,11 +83,11 @@ def _types(data: Any) -> list[Any]:
     """The types of columns, or the one of an array; none where only cells have types."""
     if isinstance(data, list | tuple):
         return []
-    found = getattr(data, "dtypes", None)
-    if found is None:
-        found = getattr(data, "dtype", None)
-        return [] if found is None else [found]
-    return list(found) if hasattr(found, "__iter__") else [found]
+    types = getattr(data, "dtypes", None)
+    if types is None:
+        types = getattr(data, "dtype", None)
+        return [] if types is None else [types]
+    return list(types) if hasattr(types, "__iter__") else [types]
 
 
 def _is_dated_type(kind: Any) -> bool:

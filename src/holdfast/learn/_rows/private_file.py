@@ -80,11 +80,11 @@ class PrivateFile:
         """All chunks as they were written, in arrays of their own."""
         place = 0
         for shapes in self._shapes:
-            made = tuple(np.empty(shape, dtype) for dtype, shape in shapes)
-            for array in made:
+            arrays = tuple(np.empty(shape, dtype) for dtype, shape in shapes)
+            for array in arrays:
                 self._read(place, array)
                 place += array.nbytes
-            yield made
+            yield arrays
 
     def close(self) -> None:
         """Give the arrays up; without a name, the file is gone with this."""

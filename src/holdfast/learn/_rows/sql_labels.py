@@ -54,8 +54,8 @@ def sql_label(coding: LabelCoding, name: str, row: CodedRow) -> str | None:
 
 
 def _logistic(loss: Any, z: str, y: str, dialect: Dialect) -> str:
-    half, one = dialect.number(0.5), dialect.number(1.0)
-    return f"-({half} * {y} * ({one} - tanh({half} * {y} * {z})))"
+    half, unity = dialect.number(0.5), dialect.number(1.0)
+    return f"-({half} * {y} * ({unity} - tanh({half} * {y} * {z})))"
 
 
 def _huber(loss: Any, z: str, y: str, dialect: Dialect) -> str:

@@ -123,8 +123,8 @@ class TableExamples(Examples):
         if not table.can("engine_epochs"):
             return None
         order = Order.shuffled(source)
-        made: Floats = table.epochs(self.labelled, options, order=order, passes=passes, records=records)
-        return made
+        weights: Floats = table.epochs(self.labelled, options, order=order, passes=passes, records=records)
+        return weights
 
     def with_shifted_labels(self, *, bound: float, shift: float) -> Examples | None:
         """Numbers only, by a coding of their own."""

@@ -67,9 +67,9 @@ def is_kept(
         return coins.exponential() > potential.weight * gaps.total(predictions, v)
     clock, meetings = 0.0, math.ceil(until + 4.0 * math.sqrt(until) + 4.0)
     while True:
-        words = coins.next(3 * meetings)
+        coin_words = coins.next(3 * meetings)
         verdict, clock, used = gaps.thinned(
-            predictions, v, bound=bound, until=until, words=words, clock=clock
+            predictions, v, bound=bound, until=until, words=coin_words, clock=clock
         )
         coins.use(used)
         if verdict is not ThinnedTest.MORE_WORDS:

@@ -49,8 +49,8 @@ class Potential:
     def gaps(self) -> Gaps:
         """The rows as the kernel takes them."""
         loss = self.problem.loss
-        kept = KeptRows.of(self.rows.features, self.rows.labels, loss=loss.name, width=loss.corner_width)
-        return gaps(kept)
+        rows = KeptRows.of(self.rows.features, self.rows.labels, loss=loss.name, width=loss.corner_width)
+        return gaps(rows)
 
     @property
     def risk(self) -> Risk:

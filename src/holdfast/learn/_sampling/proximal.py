@@ -62,8 +62,8 @@ class ProximalRounds:
         proposal = centre
         while left > 0:
             noise = math.sqrt(self._plan.spread) * normal(source, size=BATCH * d).reshape(BATCH, d)
-            for one in noise[: int(min(left, BATCH))]:
-                proposal = np.asarray(centre + one)
+            for step in noise[: int(min(left, BATCH))]:
+                proposal = np.asarray(centre + step)
                 if self._accept(self._potential, tangent.predictions, proposal - tangent.at, coins):
                     return proposal
             left -= BATCH

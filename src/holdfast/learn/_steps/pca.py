@@ -164,13 +164,13 @@ class PrivatePCA(PrivateStep):
         self.mean_ *= min(1.0, norm / size) if size else 1.0
         values, basis = np.linalg.eigh(moment - np.outer(self.mean_, self.mean_))
         values, basis = values[::-1], basis[:, ::-1]
-        kept = self.n_components
+        few = self.n_components
         # The sign of a component says nothing; its largest entry is made positive, as scikit-learn does.
         signs = np.sign(basis[np.argmax(np.abs(basis), axis=0), np.arange(d)])
-        self.components_ = np.ascontiguousarray((basis * signs).T[:kept])
-        self.explained_variance_ = np.maximum(values[:kept], 0.0)
+        self.components_ = np.ascontiguousarray((basis * signs).T[:few])
+        self.explained_variance_ = np.maximum(values[:few], 0.0)
         whole = float(np.maximum(values, 0.0).sum())
-        self.explained_variance_ratio_ = self.explained_variance_ / whole if whole > 0 else np.zeros(kept)
+        self.explained_variance_ratio_ = self.explained_variance_ / whole if whole > 0 else np.zeros(few)
         # The spectral norm of symmetric noise of this deviation on the diagonal, 1 / sqrt(2) of it beside.
         self.noise_norm_ = math.sqrt(2.0 * d) * noisy.deviation
         self.informative_ = int(np.sum(values > self.noise_norm_))
@@ -212,7 +212,7 @@ class PrivatePCA(PrivateStep):
             ]
             for place, (value, ratio) in enumerate(pairs)
         ]
-        told = f"the noise alone has variances up to {self.noise_norm_:.3g}"
+        noise = f"the noise alone has variances up to {self.noise_norm_:.3g}"
         return "\n".join(
-            [lined_up(["component", "variance", "share", ""], rows), told, self.release_.summary()]
+            [lined_up(["component", "variance", "share", ""], rows), noise, self.release_.summary()]
         )

@@ -53,7 +53,7 @@ class Paying:
     pure: bool = True
     instead_of_pure: str = ""
     currency: str = "gdp"
-    adjacencies: tuple[str, ...] = tuple(one.value for one in Adjacency)
+    adjacencies: tuple[str, ...] = tuple(adjacency.value for adjacency in Adjacency)
     single_rows: str = "an array does not say whose its rows are; use a Table and an estimator"
 
 
@@ -216,12 +216,12 @@ class PrivateStep(PaidFit, TransformerMixin, BaseEstimator):  # type: ignore[mis
         value = release.value
         if not isinstance(value, Mapping) or value.get("format") != cls.FORMAT:
             raise FormatError(f"the release does not hold a {cls.__name__}")
-        made = cls(**{name: value[name] for name in cls.PUBLIC})
-        made.n_features_in_ = int(value["columns"])
+        step = cls(**{name: value[name] for name in cls.PUBLIC})
+        step.n_features_in_ = int(value["columns"])
         for name in cls.LEARNED:
-            setattr(made, name, value[name])
-        made.release_ = release
-        return made
+            setattr(step, name, value[name])
+        step.release_ = release
+        return step
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

@@ -299,10 +299,10 @@ class PrivateSearch(PaidFit, MetaEstimatorMixin, BaseEstimator):  # type: ignore
         self.best_index_, self.best_params_ = chosen.index, settings[chosen.index]
         self.best_estimator_ = best = rows.model(chosen.fit)
         own = pipeline_release(best) if hasattr(best, "steps") else best.release_
-        real = any(one.provenance.arithmetic == "idealised" for one in tried)
+        real = any(release.provenance.arithmetic == "idealised" for release in tried)
         said = (
             *(*rows.read, *own.guarantee.assumptions),
-            *(assumption for one in tried for assumption in one.guarantee.assumptions),
+            *(assumption for release in tried for assumption in release.guarantee.assumptions),
             *(*self._chosen_by, WRITTEN_BEFORE, *((REAL_NUMBERS,) if real else ())),
         )
         self.release_ = Release.paid_by(
@@ -445,7 +445,7 @@ class _Trainer:
     def decide(self, prepared: Prepared, left: PrivacyCurve) -> tuple[Learner, Problem, dict[str, Any]]:
         """Method, problem and options, as the estimator itself decides; from public quantities."""
         method, problem, choice = self.model._decide(prepared, self.model._problem(prepared), left)
-        return method, problem, self.model._told(choice)
+        return method, problem, self.model._method_options(choice)
 
     def __call__(self, examples: Examples, account: Account) -> Fit:
         """Train, as `Candidate.train`."""

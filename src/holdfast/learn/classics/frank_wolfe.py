@@ -22,7 +22,12 @@ from holdfast.learn._intercept_centre import centred
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Softmax, Squared
 from holdfast.learn._rows.examples import Chunk, Examples
-from holdfast.learn.classics.frank_wolfe_sampling import PLANS, AdmissibleRows, Asked, FrankWolfeBounds
+from holdfast.learn.classics.frank_wolfe_sampling import (
+    PLANS,
+    AdmissibleRows,
+    FrankWolfeBounds,
+    SamplingRequest,
+)
 from holdfast.learn.methods.method import Fit, Learner
 from holdfast.privacy._account import Account
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
@@ -146,7 +151,7 @@ def frank_wolfe(
     examples, problem = at.examples, at.problem
     bounds = bounds_of(problem, polytope, feature_bound=feature_bound)
     plan = PLANS[sampling](
-        Asked(
+        SamplingRequest(
             rows=AdmissibleRows(examples, problem, bounds),
             bounds=bounds,
             weights=math.prod(shape),

@@ -96,8 +96,8 @@ class HistogramCells:
 
     def centres(self, columns: int) -> Floats:
         """The middle of every cell of so many columns, a row each, in the order of `table`."""
-        one = self._centres(self.reach, self.bins)
-        grids = np.meshgrid(*[one] * columns, indexing="ij")
+        axis = self._centres(self.reach, self.bins)
+        grids = np.meshgrid(*[axis] * columns, indexing="ij")
         return np.stack([grid.ravel() for grid in grids], axis=1)
 
     def signals(self, labels: Floats) -> Floats:
@@ -171,14 +171,14 @@ def projected_histogram(
         account.release(mechanism, cells.table(examples, named), label="histogram"), dtype=float
     )
     # Everything below looks at noisy counts and public numbers only.
-    kept = np.where(noisy > deviation * math.sqrt(2.0 * math.log(size)), noisy, 0.0)
+    counts = np.where(noisy > deviation * math.sqrt(2.0 * math.log(size)), noisy, 0.0)
     curvature = problem.loss.curvature if math.isfinite(problem.smoothness) else 1.0
     ridge = curvature * cells.reach**2 * deviation * math.sqrt(size) / examples.public_count
     penalty = max(problem.penalty, ridge)
     penalties = penalty * problem.penalised[named]
-    found = _minimised(cells, kept, width, penalties=penalties, count=float(examples.public_count))
+    minimiser = _minimised(cells, counts, width, penalties=penalties, count=float(examples.public_count))
     weights = np.zeros((problem.predictions, problem.dimension))
-    weights[:, named] = found * min(1.0, problem.radius / max(float(np.linalg.norm(found)), 1e-300))
+    weights[:, named] = minimiser * min(1.0, problem.radius / max(float(np.linalg.norm(minimiser)), 1e-300))
     return Fit(
         weights=problem.of_weights(weights),
         theorem=THEOREM,
@@ -250,10 +250,10 @@ def _count_noise(
         return gaussian, float(gaussian.sigma)
     moved = counts_l1(near, examples.unit)
 
-    def made(epsilon: float) -> Laplace:
+    def mechanism(epsilon: float) -> Laplace:
         return Laplace(scale=moved / epsilon, l1_sensitivity=moved, adjacency=near, arithmetic=arithmetic)
 
-    laplace = made(largest_epsilon(account, lambda epsilon: made(epsilon).curve))
+    laplace = mechanism(largest_epsilon(account, lambda epsilon: mechanism(epsilon).curve))
     return laplace, math.sqrt(2.0) * float(laplace.scale)
 
 

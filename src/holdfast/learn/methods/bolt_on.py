@@ -237,14 +237,14 @@ class Pass:
 
     def _cut(self, examples: Examples, source: Source) -> Floats:
         """Batches in the order of a secret permutation."""
-        told: dict[str, Any] = {"batch": self.batch, "steps": self.steps, "penalty": self.problem.penalty}
+        settings: dict[str, Any] = {"batch": self.batch, "steps": self.steps, "penalty": self.problem.penalty}
         if self.problem.outputs == "one":
-            made = examples.epochs(
-                self._options(**told), source=source, passes=self.passes, records=self.records
+            weights = examples.epochs(
+                self._options(**settings), source=source, passes=self.passes, records=self.records
             )
-            if made is not None:
-                return made
-        run = self._start(**told)
+            if weights is not None:
+                return weights
+        run = self._start(**settings)
         with one_order(examples, passes=self.passes) as ordered:
             for done in progress(range(1, self.passes + 1), desc="bolt_on"):
                 seen = 0
@@ -277,13 +277,13 @@ class Pass:
             run.end_pass()
         return run.final()
 
-    def _start(self, **told: Any) -> SgdRun:
+    def _start(self, **settings: Any) -> SgdRun:
         """The kernel, or for several predictions its sibling in matrices."""
         if self.problem.outputs == "one":
-            return start(self._options(**told))
+            return start(self._options(**settings))
         from holdfast.learn._risk.stacked_sgd import StackedSgd
 
-        return StackedSgd(self.problem, average_from=self.average_from, **told)
+        return StackedSgd(self.problem, average_from=self.average_from, **settings)
 
     def _options(self, *, batch: int, steps: Floats, penalty: float) -> SgdOptions:
         loss = self.problem.loss

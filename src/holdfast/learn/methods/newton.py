@@ -185,7 +185,7 @@ def _stepped(last: list[NewtonStep], problem: Problem, *, penalties: Floats) -> 
     """A Newton step with the last releases as one score, eigenvalues floored; post-processing."""
     weights, newest = pooled(last), last[-1]
     curvature = mean_curvature(last)
-    slopes = [one.gradient + one.curvature @ (newest.point - one.point) for one in last]
+    slopes = [past.gradient + past.curvature @ (newest.point - past.point) for past in last]
     gradient = np.tensordot(weights, slopes, axes=1)
     deviation = pooled_noise(last)
     values, basis = np.linalg.eigh(curvature)
@@ -203,15 +203,15 @@ def _stepped(last: list[NewtonStep], problem: Problem, *, penalties: Floats) -> 
 def score_of(steps: list[NewtonStep], count: int, *, bend: float) -> NoisyScore:
     """The last steps as one score, weighted by what each cost; and the curvature of the steps before them."""
     used, before = steps[ESTIMATED], steps[PILOTS]
-    weights, tilts = pooled(used), [one.tilt for one in used if one.tilt is not None]
+    weights, tilts = pooled(used), [step.tilt for step in used if step.tilt is not None]
     return NoisyScore(
         loss="logistic",
         curvature=mean_curvature(used),
-        target=np.tensordot(weights, [one.curvature @ one.point - one.gradient for one in used], axes=1),
-        centres=np.stack([one.point for one in used]),
+        target=np.tensordot(weights, [step.curvature @ step.point - step.gradient for step in used], axes=1),
+        centres=np.stack([step.point for step in used]),
         weights=weights,
-        gradient_noise=np.array([one.gradient_noise for one in used]),
-        curvature_noise=np.array([one.curvature_noise for one in used]),
+        gradient_noise=np.array([step.gradient_noise for step in used]),
+        curvature_noise=np.array([step.curvature_noise for step in used]),
         count=count,
         pilot=mean_curvature(before),
         pilot_noise=pooled_noise(before),
@@ -222,18 +222,18 @@ def score_of(steps: list[NewtonStep], count: int, *, bend: float) -> NoisyScore:
 
 def pooled(steps: list[NewtonStep]) -> Floats:
     """Weights in inverse proportion to the variances of the noise."""
-    shares = np.array([one.share for one in steps])
+    shares = np.array([step.share for step in steps])
     return np.asarray(shares / shares.sum())
 
 
 def mean_curvature(steps: list[NewtonStep]) -> Floats:
     """By what each cost."""
-    return np.asarray(np.tensordot(pooled(steps), [one.curvature for one in steps], axes=1))
+    return np.asarray(np.tensordot(pooled(steps), [step.curvature for step in steps], axes=1))
 
 
 def pooled_noise(steps: list[NewtonStep]) -> float:
     """The deviation of the noise in their mean curvature."""
-    return float(np.linalg.norm(pooled(steps) * [one.curvature_noise for one in steps]))
+    return float(np.linalg.norm(pooled(steps) * [step.curvature_noise for step in steps]))
 
 
 METHOD = Learner(

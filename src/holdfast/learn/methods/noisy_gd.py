@@ -59,7 +59,7 @@ def noisy_gd(
     a public bound on the number of rows, enters only the slack for rounding errors of the sums. `schedule` is the
     rule's answer, where the caller has asked it already; `changes` are what the caller prefers to it.
     """
-    found = whitened_descent(
+    descent = whitened_descent(
         examples,
         problem,
         account,
@@ -71,22 +71,22 @@ def noisy_gd(
         name="noisy_gd",
         moment="noisy_gd: second moment",
     )
-    setting = found.schedule
+    setting = descent.schedule
     return Fit(
-        weights=found.weights[0],
+        weights=descent.weights[0],
         theorem=THEOREM,
         parameters={
             "preconditioner": setting.preconditioner,
             "share": setting.moment_share,
             "ridge": setting.ridge,
-            "clip": found.clip,
+            "clip": descent.clip,
             "steps": setting.steps,
             "step": setting.step,
             "momentum": setting.momentum,
             "average": setting.average,
-            "gradient_noise_std": found.gradient_noise,
+            "gradient_noise_std": descent.gradient_noise,
         },
-        assumptions=found.assumptions,
+        assumptions=descent.assumptions,
     )
 
 
@@ -122,11 +122,11 @@ def whitened_descent(
     square, count = gaussian_square(account.remaining()), examples.public_count
     plain = changes.preconditioner == "none"
     if schedule is None or plain:
-        mu, told = math.sqrt(square), {"count": count, "dimension": problem.dimension}
+        mu, sizes = math.sqrt(square), {"count": count, "dimension": problem.dimension}
         schedule = (
-            plain_schedule(mu, **told, factor=factor)
+            plain_schedule(mu, **sizes, factor=factor)
             if plain
-            else schedule_for(mu, **told, factor=factor, classes=problem.predictions)
+            else schedule_for(mu, **sizes, factor=factor, classes=problem.predictions)
         )
     schedule = schedule.changed(changes)
     most, assumptions = examples.largest_count(count_bound)

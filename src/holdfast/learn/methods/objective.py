@@ -78,12 +78,12 @@ class Losses:
         """A certified minimiser of the sum at w0 + v, + (penalty/2)|v|^2 + <linear, v>."""
         # In w = w0 + v that is the sum at w, + (penalty/2)|w|^2 + <linear - penalty w0, w>.
         risk = self._risk(penalty, linear - penalty * self.origin)
-        found = (
+        minimiser = (
             minimise_in_ball(risk, tolerance=tolerance)
             if isinstance(risk, BallRisk)
             else minimise_certified(risk, tolerance=tolerance)
         )
-        return np.asarray(found - self.origin)
+        return np.asarray(minimiser - self.origin)
 
     def gradient(self, at: Floats) -> Floats:
         """Of the sum of losses, and of the barrier, which is the same for every table; private."""
@@ -101,8 +101,13 @@ class Losses:
         return at * (most / length) if self.barrier and length > most else at
 
     def _risk(self, penalty: float, linear: Floats | None) -> Risk:
-        told: Any = {"examples": self.examples, "problem": self.problem, "penalty": penalty, "linear": linear}
-        return BallRisk(weight=self.barrier, **told) if self.barrier else Risk(**told)
+        arguments: Any = {
+            "examples": self.examples,
+            "problem": self.problem,
+            "penalty": penalty,
+            "linear": linear,
+        }
+        return BallRisk(weight=self.barrier, **arguments) if self.barrier else Risk(**arguments)
 
 
 def objective_perturbation(
@@ -351,7 +356,7 @@ class _Recipe:
     def pure(self, *, epsilon: float, arithmetic: Arithmetic) -> PureObjectivePerturbation:
         """epsilon = G/scale + ln(1 + beta/penalty) + the output's share."""
         output = PURE_OUTPUT_SHARE * epsilon
-        made = PureObjectivePerturbation(
+        unscaled = PureObjectivePerturbation(
             scale=1.0,
             output_epsilon=output,
             tolerance=1.0,
@@ -359,11 +364,11 @@ class _Recipe:
             l1_factor=self.l1_factor,
             **self._constants,
         )
-        left = epsilon - made.log_determinants - output
-        scale = round_up(made.gradient_change) / left * (1.0 + 1e-15)
+        left = epsilon - unscaled.log_determinants - output
+        scale = round_up(unscaled.gradient_change) / left * (1.0 + 1e-15)
         spread = scale * (self.problem.dimension + 10.0 * math.sqrt(self.problem.dimension))
         while True:
-            sized = dataclasses.replace(made, scale=scale, tolerance=self._tolerance(spread))
+            sized = dataclasses.replace(unscaled, scale=scale, tolerance=self._tolerance(spread))
             total = sized.curve.as_pure()
             if total is not None and round_up(total) <= epsilon:
                 return sized
@@ -409,11 +414,11 @@ class _Recipe:
 
 def _settings(facts: PublicFacts) -> Settings:
     """Without delta, penalty and radius, how rows are mapped first."""
-    told, epsilon = as_it_is(facts), facts.limit.as_pure()
+    settings, epsilon = as_it_is(facts), facts.limit.as_pure()
     if epsilon is None or not facts.problem.unconstrained:
-        return told
+        return settings
     plan = row_plan(facts.problem, epsilon=float(epsilon), adjacency=facts.adjacency, count=facts.count)
-    return Settings(options={"preconditioner": plan.preconditioner}, reasons=(*told.reasons, plan.reason))
+    return Settings(options={"preconditioner": plan.preconditioner}, reasons=(*settings.reasons, plan.reason))
 
 
 METHOD = Learner(

@@ -117,11 +117,11 @@ def certified_weights(
         problem.require_smooth("output, but for the hinge,")
     # Classes against the rest are minimised one by one: K distances of 1 / sqrt(K) each.
     distance = tolerance / problem.penalty / math.sqrt(problem.predictions)
-    found = []
+    minimisers = []
     for code, first in enumerate(start.reshape(problem.predictions, -1)):
         risk = HingeRisk.of(examples, free, divisor=count, code=code, origin=first)
-        found.append(first + minimise_hinge(risk, distance=distance))
-    return problem.of_weights(np.stack(found))
+        minimisers.append(first + minimise_hinge(risk, distance=distance))
+    return problem.of_weights(np.stack(minimisers))
 
 
 def minimiser_sensitivity(

@@ -147,12 +147,12 @@ class PureRows:
             return 0.0
         two = self.problem.outputs == "one"
         scores = np.diff(self.classes.scores) if two else self.classes.scores
-        made = np.zeros((len(scores), self.problem.dimension))
-        made[:, -1] = 1.0
-        made[:, -1] = scores / (self.weights(made)[:, -1] * self.constant)
-        return made.ravel()
+        centre = np.zeros((len(scores), self.problem.dimension))
+        centre[:, -1] = 1.0
+        centre[:, -1] = scores / (self.weights(centre)[:, -1] * self.constant)
+        return centre.ravel()
 
-    def weights(self, found: Any) -> Any:
+    def weights(self, whitened: Any) -> Any:
         """As weights of the rows themselves, which are longer than those that were learnt from.
 
         A usual row of units is shortened by `NORM`, every usual row by `REACH` over `TYPICAL`; weights make up for it,
@@ -160,7 +160,7 @@ class PureRows:
         """
         shortened = min(1.0, REACH / TYPICAL) * (NORM if self.turned.units else 1.0)
         shortened = self.target_bound or shortened
-        return self.turned.backward(found) * (shortened / self.norm)
+        return self.turned.backward(whitened) * (shortened / self.norm)
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -234,7 +234,7 @@ def pure_rows(
         inner = dataclasses.replace(inner, loss=SmoothHuber(width=width))
         assumptions = (*assumptions, smoothed(width))
     return PureRows(
-        examples=rows.kept(),
+        examples=rows.in_memory(),
         problem=inner,
         turned=turned,
         norm=norm,
