@@ -21,7 +21,13 @@ from holdfast.learn import (
     PrivateRidge,
 )
 from holdfast.learn._choice import find_learner
-from holdfast.learn._intercept_centre import CENTRE_SHARE, PULLED, centred, label_sum, release_target_mean
+from holdfast.learn._intercept_centre import (
+    CENTRE_SHARE,
+    INTERCEPT_PULLED,
+    centred,
+    label_sum,
+    release_target_mean,
+)
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Hinge, HuberRegression, Logistic, OneVsAll, Softmax, Squared
 from holdfast.learn._rows.examples import ArrayExamples
@@ -107,10 +113,10 @@ def test_a_method_that_takes_no_origin_says_so_and_auto_never_takes_it() -> None
         method="bolt_on", penalty=0.1, classes=[0, 1], delta=0.0, random_state=0
     ).fit(x, (y > 5).astype(int))
     assert model.release_ is not None
-    assert PULLED in model.release_.guarantee.assumptions
+    assert INTERCEPT_PULLED in model.release_.guarantee.assumptions
     free = PrivateLogisticRegression(penalty=0.1, classes=[0, 1], random_state=0).fit(x, (y > 5).astype(int))
     assert free.release_ is not None
-    assert PULLED not in free.release_.guarantee.assumptions
+    assert INTERCEPT_PULLED not in free.release_.guarantee.assumptions
 
 
 def rows_of(labels: Any, adjacency: str, unit: PrivacyUnit | None = None) -> ArrayExamples:

@@ -459,14 +459,14 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="descent: noise taken for growth",
         target="learn:noisy_descent",
-        old="GREW * last + doubt",
-        new="GREW * last",
+        old="GROWTH_THRESHOLD * last + doubt",
+        new="GROWTH_THRESHOLD * last",
         tests=("tests/learn/risk/test_descent.py::test_noise_alone_does_not_shorten_steps",),
     ),
     Fault(
         name="descent: no step is ever shortened",
         target="learn:noisy_descent",
-        old="size > GREW * last + doubt",
+        old="size > GROWTH_THRESHOLD * last + doubt",
         new="size > math.inf",
         tests=("tests/learn/risk/test_descent.py::test_steps_that_overshoot_become_shorter",),
     ),
@@ -802,7 +802,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="additive: the noise of a calibration believed",
         target="learn:calibrate_scores",
-        old="(1.0 + noise / USUAL**2)",
+        old="(1.0 + noise / USUAL_DEVIATION**2)",
         new="1.0",
         tests=(
             "tests/learn/additive/test_parts.py::test_calibration_finds_a_shift_and_does_not_believe_noise",

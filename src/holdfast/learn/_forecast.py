@@ -22,7 +22,7 @@ from holdfast.learn._problem.losses import Logistic
 from holdfast.learn._risk.descent import gaussian_square, schedule_for
 from holdfast.learn._whitened_examples import SHARE
 from holdfast.learn.methods.objective import objective_mechanism
-from holdfast.learn.methods.pure_rows import TYPICAL, noise_spread
+from holdfast.learn.methods.pure_rows import TYPICAL_SIZE, noise_spread
 from holdfast.privacy._account.request import limit_of, require_small_delta
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._curves.curve import PrivacyCurve, PureDP
@@ -137,7 +137,7 @@ def _coefficient_noise(
         # The minimiser moves by b / (n curvature + penalty); b is normal, or independent Laplace for rows whose sizes
         # add up to what is usual; there the penalty only shrinks what noise hides.
         if isinstance(mechanism, PureObjectivePerturbation):
-            spread = TYPICAL * noise_spread(problem.dimension, None, arithmetic="strict")
+            spread = TYPICAL_SIZE * noise_spread(problem.dimension, None, arithmetic="strict")
             return spread * float(mechanism.scale) / (rows * curvature)
         return float(mechanism.sigma) / (rows * curvature + float(mechanism.penalty))
     mu = math.sqrt(gaussian_square(limit))

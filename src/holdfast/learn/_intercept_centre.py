@@ -27,7 +27,7 @@ from holdfast.data._sensitivity import counts_l1, counts_l2
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import OneVsAll, Squared, as_codes
 from holdfast.learn._risk.descent import gaussian_for, gaussian_square
-from holdfast.learn._rows.clipped_blocks import SIGNED, clipped
+from holdfast.learn._rows.clipped_blocks import SIGNED_LOSSES, clipped
 from holdfast.learn._rows.examples import Chunk, DerivedExamples, Examples
 from holdfast.learn._rows.summation import rounding_of_sum
 from holdfast.noise._source import Source
@@ -44,7 +44,7 @@ LEAST_COUNT = 2.0
 NUMBERS = ("squared", "huber_regression", "smooth_huber")
 """Losses of a number."""
 HINGES = ("hinge", "huber")
-PULLED = Assumption(
+INTERCEPT_PULLED = Assumption(
     kind=ACCURACY,
     subject="intercept",
     text="accuracy, not privacy: the proof of this method needs a penalty on every weight, which draws the intercept "
@@ -95,7 +95,7 @@ class ClassShares:
             return 2.0 * self.shares - 1.0 if loss.binary.name in HINGES else np.asarray(odds)
         if loss.name in HINGES:
             return 2.0 * self.shares[1:] - 1.0
-        return np.diff(self.scores) if loss.name in SIGNED else self.scores
+        return np.diff(self.scores) if loss.name in SIGNED_LOSSES else self.scores
 
 
 def class_counts(examples: Examples, problem: Problem) -> NDArray[np.int64]:
@@ -294,4 +294,4 @@ def centred(
 
 def pulled(problem: Problem) -> tuple[Assumption, ...]:
     """What a release says whose penalty draws an intercept of classes, by a method that takes no origin."""
-    return (PULLED,) if problem.has_intercept and problem.loss.name not in NUMBERS else ()
+    return (INTERCEPT_PULLED,) if problem.has_intercept and problem.loss.name not in NUMBERS else ()

@@ -26,7 +26,7 @@ from holdfast.errors import ParameterError, require
 
 COARSE_GRID, FINE_GRID = 128, 512
 """Equal cells of a number, and as many geometric ones."""
-FINEST = 2.0**-20
+FINEST_CELL = 2.0**-20
 """Of the range of a number that is not whole: its smallest geometric cell."""
 
 
@@ -134,7 +134,7 @@ class ColumnCells:
 def _geometric(low: float, high: float, most: int, *, whole: bool) -> Floats:
     """Edges at growing distances from zero, or from the bound that is nearer to it."""
     anchor = min(max(0.0, low), high)
-    unit = 1.0 if whole else FINEST * (high - low)
+    unit = 1.0 if whole else FINEST_CELL * (high - low)
     sides = [(sign, reach) for sign, reach in ((-1.0, anchor - low), (1.0, high - anchor)) if reach > unit]
     each = most // max(len(sides), 1)
     parts = [anchor + sign * unit * (reach / unit) ** (np.arange(each) / each) for sign, reach in sides]

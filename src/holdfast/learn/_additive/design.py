@@ -17,16 +17,16 @@ from holdfast.learn._additive.basis import Axes
 
 FIRST_FLOOR = {"classes": 7.0, "numbers": 4.5}
 """Over mu n: where the floor starts."""
-GROWTH = 1.4
+DIMENSION_GROWTH = 1.4
 LEAST_DIMENSION = 5.0
 SIGNAL_PER_DIMENSION = 15.0
 ROWS_PER_DIMENSION = 200.0
-STRONG = 3.0
+STRONG_SIGNAL = 3.0
 """From mu = 1/3 on, rows pay for up to twice as many."""
-SHARPER = 2.0
+SHARPENING = 2.0
 """How much more finer axes of a line are put back where the budget's floor leaves hardly anything of the widest: one
 that cannot pay for the slopes of all columns has nothing for what is finer."""
-UNSEEN = 0.01
+UNSEEN_SHARE = 0.01
 """Axes whose variance is below this share of the floor are left out: their noise would cost time and show nothing."""
 
 
@@ -37,7 +37,7 @@ def budget_limit(signal: float) -> float:
 
 def dimension_limit(signal: float, rows: float) -> float:
     """The same for budget and rows."""
-    per_row = min(2.0, max(1.0, STRONG * signal / rows)) / ROWS_PER_DIMENSION
+    per_row = min(2.0, max(1.0, STRONG_SIGNAL * signal / rows)) / ROWS_PER_DIMENSION
     return max(LEAST_DIMENSION, min(budget_limit(signal), rows * per_row))
 
 
@@ -138,7 +138,7 @@ def whitened(
     weights = np.concatenate(held) ** 2
     poor = _floor(variances, weights, FIRST_FLOOR[target] / signal, budget_limit(signal))
     floor = _floor(variances, weights, poor, dimension_limit(signal, rows))
-    sharper = 1.0 + SHARPER * (1.0 - _widest(variances, poor))
+    sharper = 1.0 + SHARPENING * (1.0 - _widest(variances, poor))
     # However high the floor, the widest axis is as wide as the constant: steps would be too short for all others.
     widest = _widest(variances, floor)
     parts = (
@@ -148,14 +148,14 @@ def whitened(
     factors = tuple(
         a * np.sqrt(part / block.variances) for block, a, part in zip(blocks, held, parts, strict=True)
     )
-    ranks = tuple(int(np.sum(block.variances > UNSEEN * floor)) for block in blocks)
+    ranks = tuple(int(np.sum(block.variances > UNSEEN_SHARE * floor)) for block in blocks)
     return AdditiveDesign(plan, blocks, factors, ranks)
 
 
 def _floor(variances: Floats, weights: Floats, floor: float, limit: float) -> float:
     """From `floor` on, the first that keeps the effective dimension within the limit."""
     while 1.0 + float(np.sum(weights * variances / (variances + floor))) > limit and floor < 1e6:
-        floor *= GROWTH
+        floor *= DIMENSION_GROWTH
     return floor
 
 

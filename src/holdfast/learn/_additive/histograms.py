@@ -29,7 +29,7 @@ FINE_NOISE = 0.025
 it is worth having."""
 BRANCHES, FEW_CELLS = 4, 24
 """A cell of the next coarser histogram holds so many; a line of few cells is counted once."""
-CERTAIN = 3.0
+CERTAIN_DEVIATIONS = 3.0
 """Deviations of its noise from which on a lack of rows is believed."""
 USUAL_EVENNESS = 0.7
 """Classes are as good as even from here on: 78 rows of one in a hundred, of two classes."""
@@ -227,6 +227,8 @@ def _row_count(parts: list[list[Floats]], rows: CellRows, *, noise_std: float) -
     ]
     weights = np.array([1.0 / len(part) for part in coarse])
     estimate = float(np.array([sum(part) for part in coarse]) @ weights / weights.sum())
-    if public and estimate >= rows.public_count - CERTAIN * noise_std / float(np.sqrt(weights.sum())):
+    if public and estimate >= rows.public_count - CERTAIN_DEVIATIONS * noise_std / float(
+        np.sqrt(weights.sum())
+    ):
         return float(rows.public_count)
     return float(np.clip(estimate, 1.0, rows.largest_count()))

@@ -18,10 +18,13 @@ from holdfast._arrays import Floats
 from holdfast.learn._additive.basis import Axes, principal_axes
 from holdfast.learn._additive.cells import ColumnCells
 
-COARSE, FINE, MANY_ROWS = 6, 8, 60_000
+COARSE_LEVELS, FINE_LEVELS, MANY_ROWS = 6, 8, 60_000
 """Levels of a column in a pair: from so many rows on, more of them are seen."""
 MOST_CANDIDATES, MOST_PAIRS = 60, 100
-SIGNAL_PER_FEATURE = {"classes": {COARSE: 80.0, FINE: 12.0}, "numbers": {COARSE: 22.0, FINE: 20.0}}
+SIGNAL_PER_FEATURE = {
+    "classes": {COARSE_LEVELS: 80.0, FINE_LEVELS: 12.0},
+    "numbers": {COARSE_LEVELS: 22.0, FINE_LEVELS: 20.0},
+}
 ROWS_PER_FEATURE = 50.0
 """mu n beyond what main shapes need, and n, for each feature of pairs: below it, a pair is more noise than shape."""
 MAIN_SIGNAL = {"classes": 1000.0, "numbers": 500.0}
@@ -33,7 +36,7 @@ to this power, since a column of two values has one contrast to vary with others
 
 def pair_levels(rows: float) -> int:
     """How many levels a column has in pairs; `rows` is public or released."""
-    return FINE if rows >= MANY_ROWS else COARSE
+    return FINE_LEVELS if rows >= MANY_ROWS else COARSE_LEVELS
 
 
 def paired_columns(

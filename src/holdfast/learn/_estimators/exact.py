@@ -13,10 +13,10 @@ from holdfast.errors import DataError
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Softmax
 
-FREE = 30.0
+FREE_LENGTH = 30.0
 """How much longer the constant column is for solvers that penalise it: a penalty of a thousandth."""
 
-AWAY = 20.0
+ABSENT_LOG_ODDS = 20.0
 """Log-odds against a class that does not occur."""
 
 
@@ -47,14 +47,14 @@ def _without_some_classes(features: Floats, labels: Floats, problem: Problem, *,
     """The minimiser where no row has some class, as far as there is one: the score of that class is far below.
 
     A class that is declared and does not occur, such as what stands for all other values, drives its intercept to minus
-    infinity; here it goes `AWAY` below the lowest of the others.
+    infinity; here it goes `ABSENT_LOG_ODDS` below the lowest of the others.
     """
     if not len(labels):
         raise DataError("no row has a class; a comparison with the exact model needs rows that have one")
     weights = np.zeros((problem.predictions, problem.dimension))
     present = np.unique(labels)
     if problem.predictions == 1:
-        away = [AWAY * float(present[0])]
+        away = [ABSENT_LOG_ODDS * float(present[0])]
     elif problem.loss.name == "one_vs_all":
         loss: Any = problem.loss
         binary_problem = dataclasses.replace(problem, loss=loss.binary)
@@ -70,7 +70,9 @@ def _without_some_classes(features: Floats, labels: Floats, problem: Problem, *,
             # Two classes may come as one score, which is the difference of theirs.
             weights[there] = np.stack([-solution / 2, solution / 2]) if solution.ndim == 1 else solution
         lowest = float(weights[there, -1].min()) * problem.constant
-        away = [math.nan if code in there else lowest - AWAY for code in range(problem.predictions)]
+        away = [
+            math.nan if code in there else lowest - ABSENT_LOG_ODDS for code in range(problem.predictions)
+        ]
     if problem.has_intercept:
         shown = np.array(away) / problem.constant
         weights[:, -1] = np.where(np.isnan(shown), weights[:, -1], shown)
@@ -101,11 +103,11 @@ def _hinge(features: Floats, labels: Floats, problem: Problem) -> Floats:
     c = 1.0 / (len(labels) * max(problem.penalty, 1e-12))
     scaled = features.copy()
     if problem.has_intercept:  # liblinear penalises what it is given: next to nothing of a long column
-        scaled[:, -1] *= FREE
+        scaled[:, -1] *= FREE_LENGTH
     solver = LinearSVC(C=c, loss="hinge", fit_intercept=False, tol=1e-10, max_iter=200_000, random_state=0)
     weights = np.array(solver.fit(scaled, labels).coef_[0])
     if problem.has_intercept:
-        weights[-1] *= FREE
+        weights[-1] *= FREE_LENGTH
     return weights
 
 

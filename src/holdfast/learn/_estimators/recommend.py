@@ -29,18 +29,18 @@ from holdfast.privacy._account.request import default_delta, limit_of
 from holdfast.release import Release
 from holdfast.release._usefulness import Prospect, influence
 
-FILE = Path(__file__).with_name("recommend_panel.json")
-NEAR = 8.0
+PANEL_FILE = Path(__file__).with_name("recommend_panel.json")
+NEAR_FACTOR = 8.0
 """Tables are alike whose records times epsilon, and the same per number, differ by at most this factor."""
-LEAST = 3
+LEAST_TRIES = 3
 """With fewer alike, the nearest ones are shown, and it is said that they are far."""
-GENERATED = ("units", "1 % class", "n 200", "heavy tails")
+GENERATED_TABLES = ("units", "1 % class", "n 200", "heavy tails")
 """Tables whose law is linear by construction: they say what privacy leaves, not which model fits the world better."""
 LEAST_SIGNAL = 0.01
 """Where a linear model is no better than a constant by this much, without privacy, a comparison says nothing."""
 MANY_CELLS = 20_000
 """Shapes beyond this number of cells were not tried."""
-RARE = 0.05
+RARE_SHARE = 0.05
 """Classes rarer than this are measured by the area under the ROC curve, and decide by themselves which model."""
 
 
@@ -82,7 +82,7 @@ class PanelTry:
     @property
     def decides(self) -> bool:
         """Whether the better of the two models on this table says something about others."""
-        return self.table not in GENERATED and self.exact - self.floor >= LEAST_SIGNAL
+        return self.table not in GENERATED_TABLES and self.exact - self.floor >= LEAST_SIGNAL
 
     def line(self) -> str:
         """As the summary shows it."""
@@ -139,7 +139,7 @@ class Recommendation:
 @cache
 def panel() -> tuple[PanelTry, ...]:
     """What was tried."""
-    return tuple(PanelTry(**record) for record in json.loads(FILE.read_text(encoding="utf-8"))["tried"])
+    return tuple(PanelTry(**record) for record in json.loads(PANEL_FILE.read_text(encoding="utf-8"))["tried"])
 
 
 @checked
@@ -235,7 +235,7 @@ def recommend(
                 "0.8 of the true rate in such fits"
             )
             return Recommendation(estimator=linear, why=why, **common)  # type: ignore[arg-type]
-    rare = task == "classes" and rarest is not None and rarest < RARE
+    rare = task == "classes" and rarest is not None and rarest < RARE_SHARE
     decide = rare_tries() if rare else [attempt for attempt in alike if attempt.decides]
     better = sum(attempt.additive > attempt.linear for attempt in decide)
     chosen, other = (additive, "linear") if 2 * better > len(decide) else (linear, "additive")
@@ -255,8 +255,12 @@ def _alike(task: str, rows: int, features: int, epsilon: float) -> tuple[tuple[P
         (attempt.distance(rows, features, epsilon), attempt) for attempt in panel() if attempt.task == task
     ]
     ranked = sorted(known, key=lambda pair: pair[0])
-    alike = tuple(attempt for far, attempt in ranked if far <= math.log(NEAR))
-    return (alike, True) if len(alike) >= LEAST else (tuple(attempt for _, attempt in ranked[:LEAST]), False)
+    alike = tuple(attempt for far, attempt in ranked if far <= math.log(NEAR_FACTOR))
+    return (
+        (alike, True)
+        if len(alike) >= LEAST_TRIES
+        else (tuple(attempt for _, attempt in ranked[:LEAST_TRIES]), False)
+    )
 
 
 def _features(schema: Schema, target: str) -> int:
@@ -275,15 +279,15 @@ def rare_class_advice(constant: Any) -> str:
 
     `constant` is the released score of a typical record.
     """
-    if len(constant) != 1 or abs(float(constant[0])) < math.log(1.0 / RARE - 1.0):
+    if len(constant) != 1 or abs(float(constant[0])) < math.log(1.0 / RARE_SHARE - 1.0):
         return ""
     tries = rare_tries()
     ahead = sum(attempt.linear > attempt.additive for attempt in tries)
     if 2 * ahead <= len(tries):
         return ""
     return (
-        f"a class seems rarer than {100 * RARE:.0f} %: on such tables a linear model (PrivateLogisticRegression) was "
-        f"ahead in {ahead} of {len(tries)} tries (holdfast.learn.recommend)"
+        f"a class seems rarer than {100 * RARE_SHARE:.0f} %: on such tables a linear model (PrivateLogisticRegression) "
+        f"was ahead in {ahead} of {len(tries)} tries (holdfast.learn.recommend)"
     )
 
 

@@ -26,7 +26,7 @@ from holdfast.learn._inference.score import NoisyScore
 IntervalMethod = Literal["wald", "test_inversion"]
 COLUMNS = ("estimate", "std_error", "low", "high", "p_value")
 """The numbers of a coefficient, as a table has them."""
-GIVES = {"squared": "ssp", "logistic": "newton"}
+METHOD_BY_LOSS = {"squared": "ssp", "logistic": "newton"}
 """The method whose release says enough, by loss."""
 RESTS_ON = {
     "squared": "equal variance of the target around the line, rows drawn independently",

@@ -20,7 +20,7 @@ from holdfast.learn._inference.score import NoisyScore
 
 VARIANCE_QUANTILE = 2.58
 """Deviations of its noise that are added to the residual variance (soundness, section 26: without, .86 of .95)."""
-FARTHEST = 1e6
+FARTHEST_END = 1e6
 """How many units of the target per unit of a row an end may be away; a set that goes on there has no end."""
 HALVINGS = 40
 
@@ -101,7 +101,7 @@ class ScoreTest:
         away = 1e-6
         while least(away) <= quantile:
             away *= 4.0
-            if away > FARTHEST:
+            if away > FARTHEST_END:
                 return math.inf
         inside, outside = away / 4.0, away
         for _ in range(HALVINGS):

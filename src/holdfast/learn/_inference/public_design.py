@@ -15,7 +15,7 @@ from holdfast.data._encode import Encoder
 from holdfast.data._reference_encoder import ReferenceEncoder
 from holdfast.data._schema import Numeric, Schema
 
-USERS = Assumption(
+USERS_ASSUMED = Assumption(
     kind=ACCURACY,
     subject="intervals",
     text="no intervals can follow: a unit owns several rows, which are not independent draws; average each unit's rows "

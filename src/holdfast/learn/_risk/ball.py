@@ -18,7 +18,7 @@ from holdfast.learn._risk.minimise import NotCertified
 from holdfast.learn._risk.risk import Risk
 from holdfast.learn._rows.summation import UNIT_ROUNDOFF, one_thread
 
-STEPS = 500
+MOST_STEPS = 500
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -60,7 +60,7 @@ def minimise_in_ball(risk: BallRisk, *, tolerance: float) -> Floats:
     """
     with one_thread():
         w = np.zeros(risk.weights)
-        for _ in range(STEPS):
+        for _ in range(MOST_STEPS):
             gradient, doubt = risk.gradient(w)
             size = float(np.linalg.norm(gradient))
             if size + doubt <= tolerance:

@@ -34,10 +34,10 @@ Preconditioner = Literal["full", "diagonal", "none"]
 PRECONDITIONERS = ("full", "diagonal", "none")
 KEPT_LENGTHS = 2**23
 """Rows whose length is kept from pass to pass: 64 MB."""
-CLIPS = (0.06, 0.05, 0.5)
+CLIP_RULE = (0.06, 0.05, 0.5)
 """At least, per root of the signal, and at most."""
-RESIDUALS = ("squared", "huber_regression")
-SLOWER, GREW, DOUBT = 0.6, 1.5, 3.0
+RESIDUAL_LOSSES = ("squared", "huber_regression")
+SLOWDOWN_FACTOR, GROWTH_THRESHOLD, DOUBT_DEVIATIONS = 0.6, 1.5, 3.0
 """The guard: steps become this much shorter when the squared gradient, less its noise, grew by this much and by so many
 standard deviations of what noise does to it."""
 LARGEST_FULL = 1_000
@@ -175,11 +175,11 @@ def gradient_clip(
         slope = problem.loss.slope
         return problem.norm_bound * (slope if math.isfinite(slope) else 1.0)
     dimension = max(1.0, whitening.effective_dimension)
-    least, by_signal, most = CLIPS
+    least, by_signal, most = CLIP_RULE
     part = min(most, max(least, by_signal * math.sqrt(signal / dimension)))
     if schedule.clip is not None:
         part = schedule.clip
-    elif problem.loss.name in RESIDUALS:
+    elif problem.loss.name in RESIDUAL_LOSSES:
         part /= 2.0
     return part * math.sqrt(dimension)
 
@@ -363,8 +363,8 @@ def noisy_descent(
             expected = mean_gradient.size * spread**2
             size = max(float(np.sum(mean_gradient**2)) - expected, 0.0)
             # The variance of |g + noise|^2 over m numbers is 2 m spread^4 + 4 spread^2 |g|^2.
-            doubt = DOUBT * spread * math.sqrt(2.0 * expected + 4.0 * size)
-            pace *= SLOWER if size > GREW * last + doubt else 1.0
+            doubt = DOUBT_DEVIATIONS * spread * math.sqrt(2.0 * expected + 4.0 * size)
+            pace *= SLOWDOWN_FACTOR if size > GROWTH_THRESHOLD * last + doubt else 1.0
             last = max(size, 0.1 * expected)
         velocity = schedule.momentum * velocity + mean_gradient
         # The penalty takes an implicit step, which is stable whatever the whitening made of it.

@@ -20,11 +20,11 @@ from holdfast.learn._risk.risk import SmoothRisk
 from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.learn._rows.summation import one_thread
 
-SPHERE = 2.0**-48
+SPHERE_TOLERANCE = 2.0**-48
 """How close to the sphere, relatively, a point counts as on it."""
-SAMPLED = 5
+SAMPLE_STRIDE = 5
 """Every so many-th row is enough to come near the minimiser."""
-THINNED = 4
+HESSIAN_STRIDE = 4
 """Every so many-th row is enough for the first Hessian there."""
 LEAST_SAMPLE = 1_024
 """Below so many rows, a sample saves nothing."""
@@ -42,13 +42,13 @@ def gradient_residual(risk: SmoothRisk, w: Floats, *, precise: bool = False) -> 
     """
     gradient, doubt = risk.gradient(w, precise=precise)
     length, radius = float(np.linalg.norm(w)), risk.problem.radius
-    if length > radius * (1 + SPHERE):
+    if length > radius * (1 + SPHERE_TOLERANCE):
         return math.inf
-    if length >= radius * (1 - SPHERE):
+    if length >= radius * (1 - SPHERE_TOLERANCE):
         outward = max(0.0, -float(gradient @ w) / length**2)
         gradient = gradient + outward * w
         # The point of the sphere next to w: the gradient there, and the way to it.
-        doubt += (risk.smoothness + risk.penalty + outward) * 2 * SPHERE * radius
+        doubt += (risk.smoothness + risk.penalty + outward) * 2 * SPHERE_TOLERANCE * radius
     return float(np.linalg.norm(gradient)) * (1 + 1e-12) + doubt
 
 
@@ -76,7 +76,7 @@ def minimise_certified(risk: SmoothRisk, *, tolerance: float, start: Floats | No
         w = near_start(risk) if start is None else start
         if not risk.dense:
             w = quasi_newton(risk, w)  # near it; the last digits are Newton's
-        w = newton(risk, w, tolerance=tolerance, thinned=THINNED if _is_long(risk) else 1)
+        w = newton(risk, w, tolerance=tolerance, thinned=HESSIAN_STRIDE if _is_long(risk) else 1)
         if float(np.linalg.norm(w)) > risk.problem.radius:
             w = on_sphere(risk, w, tolerance=tolerance)
         if is_certified(risk, w, tolerance=tolerance):
@@ -98,16 +98,20 @@ def near_start(risk: SmoothRisk) -> Floats:
     if not _is_long(risk) or not isinstance(rows, ArrayExamples):
         return w
     sample = dataclasses.replace(
-        rows, features=rows.features[::SAMPLED].copy(), labels=rows.labels[::SAMPLED]
+        rows, features=rows.features[::SAMPLE_STRIDE].copy(), labels=rows.labels[::SAMPLE_STRIDE]
     )
-    part = risk.of_sample(sample, times=SAMPLED)
+    part = risk.of_sample(sample, times=SAMPLE_STRIDE)
     # A tenth of what the other rows' gradients will differ by.
     unit = risk.rows / risk.divisor * risk.problem.lipschitz
-    return newton(part, w, tolerance=0.1 * unit / math.sqrt(risk.rows / SAMPLED))
+    return newton(part, w, tolerance=0.1 * unit / math.sqrt(risk.rows / SAMPLE_STRIDE))
 
 
 def _is_long(risk: SmoothRisk) -> bool:
-    return risk.dense and risk.weights <= risk.rows // SAMPLED and risk.rows >= SAMPLED * LEAST_SAMPLE
+    return (
+        risk.dense
+        and risk.weights <= risk.rows // SAMPLE_STRIDE
+        and risk.rows >= SAMPLE_STRIDE * LEAST_SAMPLE
+    )
 
 
 def newton(

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from holdfast._arrays import Floats
 from holdfast.errors import require
 from holdfast.learn._problem import Problem
-from holdfast.learn._risk.curvature import DENSE, Curvature, Dense, Dual, Products
+from holdfast.learn._risk.curvature import MOST_DENSE_ROWS, Curvature, Dense, Dual, Products
 from holdfast.learn._rows.clipped_blocks import (
     GATHERED_COLUMNS,
     GATHERED_ROWS,
@@ -205,7 +205,7 @@ class Risk(PenalisedRisk):
     @property
     def dense(self) -> bool:
         """By the smaller of rows and weights."""
-        return min(self.rows, self.weights) <= DENSE
+        return min(self.rows, self.weights) <= MOST_DENSE_ROWS
 
     def curvature(self, w: Floats, *, every: int = 1, shift: float = 0.0) -> Curvature:
         """The second derivative, in single precision: it steers the solver and proves nothing.

@@ -19,7 +19,7 @@ from holdfast.learn._rows.summation import BLOCK
 
 GATHERED_ROWS, GATHERED_COLUMNS = 4_096, 32
 """Tables in memory of that size are tried for rows of mostly zeros; smaller ones are as fast as they are."""
-SIGNED = ("logistic", "huber", "hinge")
+SIGNED_LOSSES = ("logistic", "huber", "hinge")
 """Losses whose labels count by their sign, as in the kernel."""
 
 
@@ -49,7 +49,7 @@ def clipped(chunk: Chunk, problem: Problem) -> Chunk:
 def signed(chunk: Chunk, problem: Problem) -> Chunk:
     """Labels -1 and +1 for the losses that take those."""
     x, y = chunk
-    return x, np.where(y > 0, 1.0, -1.0) if problem.loss.name in SIGNED else y
+    return x, np.where(y > 0, 1.0, -1.0) if problem.loss.name in SIGNED_LOSSES else y
 
 
 class ClippedBlocks:

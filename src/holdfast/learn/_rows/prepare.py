@@ -15,7 +15,7 @@ from holdfast.data._encode import Encoder
 from holdfast.data._schema import Categorical, Numeric, Schema
 from holdfast.data._table import Table
 from holdfast.errors import ParameterError
-from holdfast.learn._inference.public_design import USERS, PublicDesign, shortened
+from holdfast.learn._inference.public_design import USERS_ASSUMED, PublicDesign, shortened
 from holdfast.learn._problem.problem import LabelCoding
 from holdfast.learn._rows.counted_rows import CountedRows
 from holdfast.learn._rows.declared_bounds import FEATURES_ASSUMED, Bounds, declared_columns
@@ -151,7 +151,7 @@ def of_table(
     said: tuple[Assumption, ...] = ()
     if intervals:
         public = PublicDesign.of(table.schema, columns, intercept=fit_intercept)
-        said = (USERS,) if table.unit.max_rows > 1 else ()
+        said = (USERS_ASSUMED,) if table.unit.max_rows > 1 else ()
     norm = row_norm_of(row_norm, public.longest_row, intervals=intervals)
     if intervals:
         said = (*said, *shortened(norm, public.longest_row))

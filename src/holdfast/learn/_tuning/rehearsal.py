@@ -16,7 +16,7 @@ from holdfast.errors import HoldfastError, ParameterError
 from holdfast.learn._rows.examples import ArrayExamples, Examples
 from holdfast.privacy._account import Account
 
-COMMON = ("gdp", "zcdp", "renyi")
+COMMON_CURRENCIES = ("gdp", "zcdp", "renyi")
 """Currencies that pay for methods of several kinds, the tightest first; the last one has a price for all of ours."""
 
 Search = Callable[[Examples, Account], object]

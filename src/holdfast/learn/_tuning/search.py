@@ -45,8 +45,8 @@ from holdfast.learn._tuning.candidates import (
     try_each,
 )
 from holdfast.learn._tuning.random_stopping import RandomStopping
-from holdfast.learn._tuning.rehearsal import COMMON, Search, first_that_pays, rehearse_search
-from holdfast.learn._tuning.whole_models import FIXED, WholeModels, model_of, require_searchable
+from holdfast.learn._tuning.rehearsal import COMMON_CURRENCIES, Search, first_that_pays, rehearse_search
+from holdfast.learn._tuning.whole_models import FIXED_PARAMETERS, WholeModels, model_of, require_searchable
 from holdfast.learn.methods.method import Fit, Learner
 from holdfast.privacy._account import Account
 from holdfast.privacy._account.request import (
@@ -63,7 +63,7 @@ from holdfast.release._usefulness import Prospect, announce, influence
 
 Strategy = Literal["parts", "random_stopping"]
 STRATEGIES = ("parts", "random_stopping")
-SEARCHED = ("method", "options", "penalty", "radius")
+SEARCHED_PARAMETERS = ("method", "options", "penalty", "radius")
 """Where candidates differ in these only, all see the same prepared rows; else each is fitted whole."""
 WRITTEN_BEFORE = Assumption(kind=CHOICE, text="the candidates were written down before looking at the data")
 REAL_NUMBERS = Assumption(
@@ -253,7 +253,7 @@ class PrivateSearch(PaidFit, MetaEstimatorMixin, BaseEstimator):  # type: ignore
         require(len(settings) >= 1, "param_grid", len(settings), "at least one setting")
         names = {name for setting in settings for name in setting}
         for name in sorted(names):
-            if name.split("__")[-1] in FIXED:
+            if name.split("__")[-1] in FIXED_PARAMETERS:
                 raise ParameterError(
                     f"param_grid must not name {name}, which all candidates share; set it on the search or on its "
                     "estimator"
@@ -270,7 +270,7 @@ class PrivateSearch(PaidFit, MetaEstimatorMixin, BaseEstimator):  # type: ignore
     def _fits_whole(self, settings: Sequence[Mapping[str, Any]]) -> bool:
         """Whether candidates differ in more than what a method does with the same rows."""
         names = {name for setting in settings for name in setting}
-        return not isinstance(self.estimator, PrivateLinearEstimator) or not names <= set(SEARCHED)
+        return not isinstance(self.estimator, PrivateLinearEstimator) or not names <= set(SEARCHED_PARAMETERS)
 
     def _search_whole(
         self, settings: list[dict[str, Any]], X: Any, y: Any, account: Account | None, target: str | None
@@ -350,7 +350,7 @@ class PrivateSearch(PaidFit, MetaEstimatorMixin, BaseEstimator):  # type: ignore
     def _currencies(self, limit: PrivacyCurve, own: Sequence[str]) -> tuple[str, ...]:
         if limit.as_pure() is not None:
             return ("pure",)
-        return ("renyi",) if self.strategy == "random_stopping" else (*own, *COMMON)
+        return ("renyi",) if self.strategy == "random_stopping" else (*own, *COMMON_CURRENCIES)
 
     def _opened(self, limit: PrivacyCurve, examples: Examples, currency: str) -> Account:
         seed = seed_of(self.random_state)

@@ -39,7 +39,7 @@ from holdfast.privacy._account import Account
 from holdfast.privacy._account.unpaid_steps import require_paid_steps
 from holdfast.privacy._adjacency import PrivacyUnit, resolve_adjacency
 
-FIXED = ("epsilon", "delta", "random_state", "adjacency", "n_public", "classes")
+FIXED_PARAMETERS = ("epsilon", "delta", "random_state", "adjacency", "n_public", "classes")
 """What all candidates share: the promise, its neighbours, and what is predicted."""
 MODELS = (PrivateLinearEstimator, PrivateAdditiveEstimator)
 

@@ -22,7 +22,7 @@ from holdfast.data._sensitivity import counts_l1, counts_l2, sum_l2
 from holdfast.errors import ParameterError, require
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import as_codes
-from holdfast.learn._rows.clipped_blocks import SIGNED, clipped
+from holdfast.learn._rows.clipped_blocks import SIGNED_LOSSES, clipped
 from holdfast.learn._rows.examples import Examples
 from holdfast.learn._rows.summation import summation_error
 from holdfast.learn.methods.method import Fit, Learner
@@ -65,14 +65,14 @@ class HistogramCells:
         """Classes, or cells of a number."""
         if self.problem.outputs == "several":
             return self.problem.predictions
-        return 2 if self.problem.loss.name in SIGNED else self.label_bins
+        return 2 if self.problem.loss.name in SIGNED_LOSSES else self.label_bins
 
     @property
     def label_values(self) -> Floats:
         """What a loss is told for each of them."""
         if self.problem.outputs == "several":
             return np.arange(self.label_cells, dtype=np.float64)
-        if self.problem.loss.name in SIGNED:
+        if self.problem.loss.name in SIGNED_LOSSES:
             return np.array([-1.0, 1.0])
         return self._centres(self.target_bound, self.label_bins)
 

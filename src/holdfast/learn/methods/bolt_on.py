@@ -133,7 +133,7 @@ SCHEDULES: Mapping[str, StepSizes] = {
 THEOREM = "Bolt-on permutation SGD (Wu et al. 2017), by the backward recursion over batches"
 PASSES = 10
 """Where nothing asks for more."""
-OVERFULL = 2
+OVERFULL_FACTOR = 2
 """Under add_remove a batch keeps at most this many times its nominal size (soundness, section 1)."""
 
 
@@ -210,7 +210,7 @@ class Pass:
             passes=self.passes,
             penalty=problem.penalty,
             gradient_change=gradient_change(problem, self.adjacency),
-            smoothness=problem.smoothness if ranked else OVERFULL * problem.smoothness,
+            smoothness=problem.smoothness if ranked else OVERFULL_FACTOR * problem.smoothness,
             averaging_weights=averaging_from(self.average_from, steps=self.count)
             if self.average_from
             else None,
@@ -218,9 +218,9 @@ class Pass:
         rounded = rounding_slack(
             steps,
             dimension=problem.weights,
-            batch=OVERFULL * self.batch + problem.predictions,
-            lipschitz=OVERFULL * problem.lipschitz,
-            smoothness=OVERFULL * problem.smoothness,
+            batch=OVERFULL_FACTOR * self.batch + problem.predictions,
+            lipschitz=OVERFULL_FACTOR * problem.lipschitz,
+            smoothness=OVERFULL_FACTOR * problem.smoothness,
             penalty=problem.penalty,
             radius=problem.radius,
         )
@@ -267,7 +267,7 @@ class Pass:
         reduced, which is the update of divisor b. A null row opens every batch, so that an empty one takes its
         step too; it fills the place that is left over.
         """
-        capacity = OVERFULL * self.batch
+        capacity = OVERFULL_FACTOR * self.batch
         ratio = (capacity + 1) / self.batch
         run = self._start(batch=capacity + 1, steps=self.steps * ratio, penalty=self.problem.penalty / ratio)
         null = np.zeros((1, self.problem.dimension))

@@ -37,7 +37,7 @@ MOST_COLUMNS = 4_096
 """The proximal sampler keeps three matrices of so many columns squared."""
 MOST_BYTES = 2**34
 """Rows of a table are read once and kept, up to this size."""
-SAFE = 1.0 - 1e-9
+SAFETY_FACTOR = 1.0 - 1e-9
 ROUNDING = Assumption(
     kind=REAL_ARITHMETIC, text="the sampler's arithmetic is in doubles and analysed as real numbers"
 )
@@ -160,7 +160,7 @@ class _Recipe:
                 adjacency=self._account.adjacency,
             )
 
-        k = epsilon / float(at(1.0).curve.epsilon(0.0)) * SAFE
+        k = epsilon / float(at(1.0).curve.epsilon(0.0)) * SAFETY_FACTOR
         plan = SamplingPlan(
             dimension=d,
             inverse_temperature=k,
@@ -214,10 +214,12 @@ def _gaussian_mu(left: PrivacyCurve, share: float) -> float:
     if point is not None:
         if point[0] <= 0 or point[1] <= 0:
             raise BudgetExceeded("nothing remains in the account; nothing was drawn")
-        limit: PrivacyCurve = ApproxDP(round_down(point[0]) * SAFE, round_down(point[1]) * share * SAFE)
+        limit: PrivacyCurve = ApproxDP(
+            round_down(point[0]) * SAFETY_FACTOR, round_down(point[1]) * share * SAFETY_FACTOR
+        )
     else:
         limit = bare_and_slack(left)[0]
-    return SAFE / float(Gaussian.within(limit, l2_sensitivity=1.0).sigma)
+    return SAFETY_FACTOR / float(Gaussian.within(limit, l2_sensitivity=1.0).sigma)
 
 
 def _slack(left: PrivacyCurve) -> float:
@@ -225,7 +227,7 @@ def _slack(left: PrivacyCurve) -> float:
     point = left.as_approximate()
     if point is None:
         return round_down(left.total_variation)
-    return SAFE * SLACK_SHARE * round_down(point[1]) / (1.0 + math.exp(float(point[0])))
+    return SAFETY_FACTOR * SLACK_SHARE * round_down(point[1]) / (1.0 + math.exp(float(point[0])))
 
 
 def _require_room(examples: Examples, problem: Problem, most: int) -> None:

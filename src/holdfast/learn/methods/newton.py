@@ -33,11 +33,11 @@ from holdfast.privacy._rounding import NORM_SLACK
 
 SHARES = (2, 2, 2, 3, 3, 4, 10, 12, 16, 20, 26)
 """Of mu^2, in per cent, for each step. What the first ones cost is lost; to a strong signal six are too few."""
-ESTIMATED, PILOTS = slice(8, 11), slice(6, 8)
+ESTIMATE_STEPS, PILOT_STEPS = slice(8, 11), slice(6, 8)
 """The steps that make the estimate, and those before them, whose curvature decides whether intervals are issued."""
-TOGETHER = 3
+RELEASES_TOGETHER = 3
 """Releases whose common root a step goes to. One alone is noisy, and a logistic score is linear only near its fit."""
-FLOOR, LONGEST = 2.0, 4.0
+FLOOR, LONGEST_STEP = 2.0, 4.0
 """Of a step: eigenvalues at least so many norms of their noise, predictions changed by at most so much."""
 
 
@@ -162,8 +162,8 @@ def newton_steps(
     theta, steps = np.zeros(d), list[NewtonStep]()
     along: Floats | None = None
     for share in progress(SHARES, desc="newton"):
-        if len(steps) == ESTIMATED.start:
-            along = np.linalg.eigh(mean_curvature(steps[PILOTS]))[1][:, 0]
+        if len(steps) == ESTIMATE_STEPS.start:
+            along = np.linalg.eigh(mean_curvature(steps[PILOT_STEPS]))[1][:, 0]
         noisy, sigma = released(theta, Fraction(share, 100), along)
         gradient, triangle, tilt = np.split(noisy, [d, d + d * (d + 1) // 2])
         steps.append(
@@ -177,7 +177,7 @@ def newton_steps(
                 tilt=None if along is None else tilt / joint.tilt_lift,
             )
         )
-        theta = _stepped(steps[-TOGETHER:], problem, penalties=penalties)
+        theta = _stepped(steps[-RELEASES_TOGETHER:], problem, penalties=penalties)
     return steps, theta
 
 
@@ -196,13 +196,13 @@ def _stepped(last: list[NewtonStep], problem: Problem, *, penalties: Floats) -> 
     else:
         step = basis @ (basis.T @ gradient / floored)
     length = problem.row_norm * float(np.linalg.norm(step))
-    theta = newest.point - step * min(1.0, LONGEST / max(length, 1e-300))
+    theta = newest.point - step * min(1.0, LONGEST_STEP / max(length, 1e-300))
     return np.asarray(theta * min(1.0, problem.radius / max(float(np.linalg.norm(theta)), 1e-300)))
 
 
 def score_of(steps: list[NewtonStep], count: int, *, bend: float) -> NoisyScore:
     """The last steps as one score, weighted by what each cost; and the curvature of the steps before them."""
-    used, before = steps[ESTIMATED], steps[PILOTS]
+    used, before = steps[ESTIMATE_STEPS], steps[PILOT_STEPS]
     weights, tilts = pooled(used), [step.tilt for step in used if step.tilt is not None]
     return NoisyScore(
         loss="logistic",
