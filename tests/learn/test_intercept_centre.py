@@ -24,8 +24,8 @@ from holdfast.learn._choice import find_learner
 from holdfast.learn._intercept_centre import (
     CENTRE_SHARE,
     INTERCEPT_PULLED,
-    centred,
     label_sum,
+    pay_for_centre,
     release_target_mean,
 )
 from holdfast.learn._problem import Problem
@@ -182,7 +182,7 @@ def test_the_centre_of_each_loss_is_where_its_constant_model_is(share: float) ->
     account = Account(PureDP(1e6), seed=0)
     for loss in (Logistic(), Hinge()):
         problem = Problem(loss=loss, dimension=2, constant=CONSTANT, penalty=0.1)
-        at = centred(rows_of(labels, "replace"), problem, account, arithmetic="strict")
+        at = pay_for_centre(rows_of(labels, "replace"), problem, account, arithmetic="strict")
         scores = np.atleast_1d(at.origin)[-1] * CONSTANT
         truth = math.log(share / (1 - share)) if loss.name == "logistic" else 2 * share - 1
         assert scores == pytest.approx(truth, abs=0.05)
@@ -190,7 +190,7 @@ def test_the_centre_of_each_loss_is_where_its_constant_model_is(share: float) ->
     for several in (Softmax(classes=2), OneVsAll(classes=2)):
         problem = Problem(loss=several, dimension=2, constant=CONSTANT, penalty=0.1)
         codes = rows_of((labels > 0).astype(float), "replace")
-        at = centred(codes, problem, account, arithmetic="strict")
+        at = pay_for_centre(codes, problem, account, arithmetic="strict")
         first, second = np.asarray(at.origin).reshape(2, 2)[:, -1] * CONSTANT
         odds = math.log(share / (1 - share))
         assert second - first == pytest.approx(odds if several.name == "softmax" else 2 * odds, abs=0.1)
@@ -200,7 +200,7 @@ def test_rows_without_an_intercept_pay_for_no_centre() -> None:
     for loss in (Logistic(), Squared(target_bound=1.0), HuberRegression()):
         problem = Problem(loss=loss, dimension=2, penalty=0.1)
         account = Account(PureDP(1.0), seed=0)
-        at = centred(rows_of([1.0], "replace"), problem, account, arithmetic="strict")
+        at = pay_for_centre(rows_of([1.0], "replace"), problem, account, arithmetic="strict")
         assert not account.journal.entries
         assert at.problem is problem
     assert find_learner("output").needs_penalty(problem)

@@ -144,7 +144,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="newton: gradients of other points taken for that of the newest",
-        target="learn:_stepped",
+        target="learn:_newton_step",
         old="past.gradient + past.curvature @ (newest.point - past.point)",
         new="past.gradient",
         tests=(

@@ -72,7 +72,7 @@ def find_learner(method: Any) -> Learner:
     return entry
 
 
-def unregistered(method: Learner) -> tuple[Assumption, ...]:
+def author_assumptions(method: Learner) -> tuple[Assumption, ...]:
     """What a release assumes where its method is none of LEARNERS: whose word its privacy is."""
     author = _author_of(method)
     return () if author is None else (author.assumption,)

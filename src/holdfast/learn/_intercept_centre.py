@@ -27,7 +27,7 @@ from holdfast.data._sensitivity import counts_l1, counts_l2
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import OneVsAll, Squared, as_codes
 from holdfast.learn._risk.descent import gaussian_for, gaussian_square
-from holdfast.learn._rows.clipped_blocks import SIGNED_LOSSES, clipped
+from holdfast.learn._rows.clipped_blocks import SIGNED_LOSSES, clip_chunk
 from holdfast.learn._rows.examples import Chunk, DerivedExamples, Examples
 from holdfast.learn._rows.summation import rounding_of_sum
 from holdfast.noise._source import Source
@@ -102,7 +102,7 @@ def class_counts(examples: Examples, problem: Problem) -> NDArray[np.int64]:
     """How many rows each class has, null ones apart; private."""
     classes = max(2, problem.predictions)
     total = np.zeros(classes, dtype=np.int64)
-    for rows, labels in (clipped(chunk, problem) for chunk in examples.chunks()):
+    for rows, labels in (clip_chunk(chunk, problem) for chunk in examples.chunks()):
         codes = as_codes(labels, classes) if problem.outputs == "several" else (labels > 0).astype(np.int64)
         total += np.bincount(codes[rows.any(axis=1)], minlength=classes)
     return total
@@ -136,7 +136,7 @@ def label_sum(examples: Examples, problem: Problem, *, bound: float) -> float:
     if taken is not None:
         return taken
     total = 0.0
-    for rows, labels in (clipped(chunk, problem) for chunk in examples.chunks()):
+    for rows, labels in (clip_chunk(chunk, problem) for chunk in examples.chunks()):
         total += float(np.sum(np.clip(labels[rows.any(axis=1)], -bound, bound)))
     return total
 
@@ -223,7 +223,7 @@ class ShiftedLabels(DerivedExamples):
         return shifted.epochs(options, source=source, passes=passes, records=records)
 
     def _shifted(self, chunk: Chunk) -> Chunk:
-        rows, labels = clipped(chunk, self.problem)
+        rows, labels = clip_chunk(chunk, self.problem)
         if isinstance(self.problem.loss, Squared):
             labels = np.clip(labels, -self.problem.loss.target_bound, self.problem.loss.target_bound)
         return rows, labels - self.shift
@@ -252,7 +252,7 @@ class Centred:
         return moved
 
 
-def centred(
+def pay_for_centre(
     examples: Examples, problem: Problem, account: Account, *, arithmetic: Arithmetic, classes: bool = True
 ) -> Centred:
     """Pay for the centre of the intercept, where there is one; `classes`: whether the method takes an origin.
@@ -292,6 +292,6 @@ def centred(
     )
 
 
-def pulled(problem: Problem) -> tuple[Assumption, ...]:
+def pull_assumptions(problem: Problem) -> tuple[Assumption, ...]:
     """What a release says whose penalty draws an intercept of classes, by a method that takes no origin."""
     return (INTERCEPT_PULLED,) if problem.has_intercept and problem.loss.name not in NUMBERS else ()

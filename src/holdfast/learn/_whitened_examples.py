@@ -18,7 +18,7 @@ import numpy as np
 
 from holdfast._arrays import Floats
 from holdfast.learn._problem import Problem
-from holdfast.learn._rows.clipped_blocks import ClippedBlocks, clipped
+from holdfast.learn._rows.clipped_blocks import ClippedBlocks, clip_chunk
 from holdfast.learn._rows.examples import ArrayExamples, Chunk, DerivedExamples, Examples
 from holdfast.learn._rows.summation import rounding_of_sum
 from holdfast.learn._whitening import Standard
@@ -233,7 +233,7 @@ class WhitenedExamples(DerivedExamples):
 
     def _mapped(self, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
         for chunk in chunks:
-            features, labels = clipped(chunk, self.problem)
+            features, labels = clip_chunk(chunk, self.problem)
             for start in range(0, len(labels), BLOCK):
                 rows = self.turned.forward(features[start : start + BLOCK]) / self.norm
                 lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))

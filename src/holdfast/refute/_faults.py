@@ -311,8 +311,8 @@ WRITTEN: tuple[PlantedFault, ...] = (
     _fault(
         "scs13_batch_in_every_step",
         f"{LEARN}.scs13:_batches",
-        "yield from cut(examples.shuffled(source), sizes, dimension=examples.dimension)",
-        "yield from (next(cut(examples.shuffled(source), sizes[:1], dimension=examples.dimension)) for _ in sizes)",
+        "yield from regroup(examples.shuffled(source), sizes, dimension=examples.dimension)",
+        "yield from (next(regroup(examples.shuffled(source), sizes[:1], dimension=examples.dimension)) for _ in sizes)",
         "every batch is drawn from all rows, at the price of disjoint ones",
         "scs13 replace",
     ),
@@ -397,7 +397,7 @@ WRITTEN: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "best_exact_score_wins",
-        f"{TUNING}.candidates:_Runs.one",
+        f"{TUNING}.candidates:_Runs.scored_run",
         "return float(scoring.release(noise.mechanism, np.array([error]))[0]), fit",
         "scoring.release(noise.mechanism, np.array([error]))\nreturn float(error), fit",
         "the best of the exact scores is released",

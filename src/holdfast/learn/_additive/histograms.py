@@ -91,7 +91,7 @@ def release_histograms(
     )
     target = rows.sums() if classes is None else rows.class_counts(classes)
     counted = [
-        coarsened(column, count, width)
+        coarse_counts(column, count, width)
         for column, count, each in zip(rows.cells, rows.counts(), widths, strict=True)
         for width in each
     ]
@@ -104,7 +104,7 @@ def release_histograms(
     shares = (_share(cells, part, total, noise_std) for cells, part in zip(rows.cells, parts, strict=True))
     noise = noise_std / total
     if classes is not None:
-        hidden = np.maximum(projected(seen, total) / total, max(noise, 1.0 / total))
+        hidden = np.maximum(nearest_counts(seen, total) / total, max(noise, 1.0 / total))
         return Histograms(tuple(shares), total, class_shares=hidden / hidden.sum())
     # What was seen and what is usual, each by how sure it is.
     sure, usual = noise**-2, ITS_SPREAD**-2
@@ -127,7 +127,7 @@ def resolutions(cells: ColumnCells) -> tuple[int, ...]:
     return tuple(intervals)
 
 
-def coarsened(cells: ColumnCells, counts: NDArray[np.int64], width: int) -> NDArray[np.int64]:
+def coarse_counts(cells: ColumnCells, counts: NDArray[np.int64], width: int) -> NDArray[np.int64]:
     """Counts of `width` cells of the line together; missing numbers are in the finest histogram only."""
     if width == 1:
         return counts
@@ -137,7 +137,7 @@ def coarsened(cells: ColumnCells, counts: NDArray[np.int64], width: int) -> NDAr
 def _share(cells: ColumnCells, noisy: list[Floats], total: float, noise_std: float) -> Floats:
     """Shares of the cells; missing numbers and categories by themselves, numbers as a tree."""
     if not cells.numeric:
-        return projected(noisy[0], total) / total
+        return nearest_counts(noisy[0], total) / total
     numbers = len(cells.middles)
     alone = np.maximum(noisy[0][numbers:], 0.0)
     if cells.missing:
@@ -148,10 +148,10 @@ def _share(cells: ColumnCells, noisy: list[Floats], total: float, noise_std: flo
     return mass / whole if whole > 0 else np.full(len(mass), 1.0 / len(mass))
 
 
-def projected(noisy: Floats, total: float) -> Floats:
+def nearest_counts(noisy: Floats, total: float) -> Floats:
     """The nearest counts that are >= 0 and sum to the total: clipping alone would add the noise's positive half.
 
-    >>> projected(np.array([8.0, 3.0, -1.0]), 10.0).tolist()
+    >>> nearest_counts(np.array([8.0, 3.0, -1.0]), 10.0).tolist()
     [7.5, 2.5, 0.0]
     """
     falling = np.sort(noisy)[::-1]

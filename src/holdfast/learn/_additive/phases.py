@@ -165,15 +165,15 @@ def _phases(
         plan = CellPlan(cells=counts, outputs=task.outputs, pairs=pairs, levels=count, level_of=levels)
         blocks = (*mains, *(pair_axes(pair, levels, seen.shares, scale=scale, count=count) for pair in pairs))
         joint = whitened(plan, blocks, **design_arguments)
-        start = _carried(design, first.weights, joint)
+        start = _start_weights(design, first.weights, joint)
         design = joint
     second = descend(task, design, start, square=square * JOINT, steps=JOINT_STEPS, label="all shapes")
     walked = (MAIN_STEPS[task.target] if levels else 0) + JOINT_STEPS
     shrink = _shrinkage(task, design, second, walked)
     final = whitened(design.plan, design.blocks, shrink=shrink, **design_arguments)
-    start = _carried(design, second.weights, final, shrink)
+    start = _start_weights(design, second.weights, final, shrink)
     last = descend(task, final, start, square=square * (1 - JOINT), steps=FINAL_STEPS, label="final shapes")
-    return final, _believed(task, final, last, walked + FINAL_STEPS), levels
+    return final, _shrunk_descent(task, final, last, walked + FINAL_STEPS), levels
 
 
 def _rarest(seen: Histograms) -> dict[str, float | int]:
@@ -219,7 +219,7 @@ def _shrinkage(
     return tuple(factors)
 
 
-def _believed(task: AdditiveTask, design: AdditiveDesign, descent: Descent, walked: int) -> Descent:
+def _shrunk_descent(task: AdditiveTask, design: AdditiveDesign, descent: Descent, walked: int) -> Descent:
     """Weights shrunk by the share of their band's energy that is noise: post-processing, which costs nothing."""
     weights = descent.weights.copy()
     for place, shrink in enumerate(_shrinkage(task, design, descent, walked)):
@@ -228,7 +228,7 @@ def _believed(task: AdditiveTask, design: AdditiveDesign, descent: Descent, walk
     return replace(descent, weights=weights)
 
 
-def _carried(
+def _start_weights(
     old: AdditiveDesign, weights: Floats, new: AdditiveDesign, shrink: tuple[Floats, ...] | None = None
 ) -> Floats:
     """The same shapes in another design's weights, shrunk twice by the root (as features, and as a start)."""

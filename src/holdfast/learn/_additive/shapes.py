@@ -171,13 +171,13 @@ def plot_shapes(model: AdditiveModel, *, most: int = 12, pairs: int = 3, output:
         axes.imshow(values.T, origin="lower", cmap="RdBu_r", vmin=-reach, vmax=reach, aspect="auto")
         axes.grid(visible=False)
         axes.set_title(" x ".join(pair.names), fontsize=9)
-        tick_labels = [[_shortened(word, 14) for word in side] for side in pair.ticks]
+        tick_labels = [[_short_text(word, 14) for word in side] for side in pair.ticks]
         axes.set_xticks(range(len(values)), tick_labels[0], fontsize=7, rotation=40, ha="right")
         axes.set_yticks(range(len(values)), tick_labels[1], fontsize=7)
     return figure
 
 
-def _shortened(word: str, most: int) -> str:
+def _short_text(word: str, most: int) -> str:
     return word if len(word) <= most else f"{word[: most - 1]}…"
 
 
@@ -200,4 +200,4 @@ def _draw_shape(axes: Any, shape: Shape, output: int) -> None:
     if len(values) > BARS:
         axes.set_title(f"{cells.name}: {BARS} of {len(values)}", fontsize=9)
     axes.barh(range(len(order)), values[order], color="#1f5a99")
-    axes.set_yticks(range(len(order)), [_shortened(cells.labels[place], 20) for place in order], fontsize=7)
+    axes.set_yticks(range(len(order)), [_short_text(cells.labels[place], 20) for place in order], fontsize=7)

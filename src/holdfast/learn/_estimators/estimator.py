@@ -31,7 +31,7 @@ from holdfast.errors import (
     require,
 )
 from holdfast.learn._catalogue import LEARNERS
-from holdfast.learn._choice import LearnerChoice, choose_learner, find_learner, package_of, unregistered
+from holdfast.learn._choice import LearnerChoice, author_assumptions, choose_learner, find_learner, package_of
 from holdfast.learn._estimators.exact import exact_weights
 from holdfast.learn._estimators.intervals import WithIntervals, stored_score
 from holdfast.learn._estimators.linear_model import LinearModel
@@ -299,7 +299,7 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
                 ),
                 schema_hash=prepared.schema_hash,
             ),
-            assumptions=(*prepared.assumptions, *fit.assumptions, *unregistered(method), *chosen_by),
+            assumptions=(*prepared.assumptions, *fit.assumptions, *author_assumptions(method), *chosen_by),
             theorem=fit.theorem,
             prospects=useless,
         )

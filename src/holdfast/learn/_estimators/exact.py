@@ -40,7 +40,7 @@ def exact_weights(features: Floats, labels: Floats, problem: Problem, *, l1: boo
         free = _SOLVERS[problem.loss.name](features, labels, problem)
         if float(np.linalg.norm(free * problem.penalised)) <= problem.radius:
             return np.asarray(free, dtype=np.float64)
-    return _constrained(features, labels, problem, _project_l1 if l1 else _project_l2)
+    return _projected_descent(features, labels, problem, _project_l1 if l1 else _project_l2)
 
 
 def _without_some_classes(features: Floats, labels: Floats, problem: Problem, *, l1: bool) -> Floats:
@@ -86,7 +86,7 @@ def _logistic(features: Floats, labels: Floats, problem: Problem) -> Floats:
     c = math.inf if problem.penalty == 0 else 1.0 / (len(labels) * problem.penalty)
     rows = features[:, :-1] if problem.has_intercept else features
     if not rows.shape[1]:
-        return _constrained(features, labels, problem, _project_l2)
+        return _projected_descent(features, labels, problem, _project_l2)
     solver = LogisticRegression(
         C=c, fit_intercept=problem.has_intercept, solver="newton-cholesky", tol=1e-10, max_iter=1000
     )
@@ -111,7 +111,7 @@ def _hinge(features: Floats, labels: Floats, problem: Problem) -> Floats:
     return weights
 
 
-def _squared(features: Floats, labels: Floats, problem: Problem) -> Floats:
+def _least_squares(features: Floats, labels: Floats, problem: Problem) -> Floats:
     if problem.penalty == 0:
         return np.asarray(np.linalg.lstsq(features, labels, rcond=None)[0])
     gram = features.T @ features + len(labels) * np.diag(problem.penalties)
@@ -129,7 +129,7 @@ _CLASSES = ("logistic", "softmax", "hinge", "huber", "one_vs_all")
 
 
 def _huber(features: Floats, labels: Floats, problem: Problem) -> Floats:
-    return _constrained(features, labels, problem, _project_l2)
+    return _projected_descent(features, labels, problem, _project_l2)
 
 
 _SOLVERS: dict[str, Any] = {
@@ -137,13 +137,13 @@ _SOLVERS: dict[str, Any] = {
     "softmax": _logistic,
     "hinge": _hinge,
     "huber": _hinge,
-    "squared": _squared,
+    "squared": _least_squares,
     "one_vs_all": _one_vs_all,
     "huber_regression": _huber,
 }
 
 
-def _constrained(features: Floats, labels: Floats, problem: Problem, project: Any) -> Floats:
+def _projected_descent(features: Floats, labels: Floats, problem: Problem, project: Any) -> Floats:
     """Accelerated projected gradient descent with restarts, until steps vanish; of K d weights, class after class."""
     n = len(labels)
     curvature = 1.0 if math.isinf(problem.loss.curvature) else problem.loss.curvature

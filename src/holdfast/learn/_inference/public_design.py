@@ -62,10 +62,10 @@ class PublicDesign:
         )
 
 
-def shortened(row_norm: float, longest: float | None) -> tuple[Assumption, ...]:
+def clipping_assumptions(row_norm: float, longest: float | None) -> tuple[Assumption, ...]:
     """What is said, before anything is paid, where intervals will be about rows that are cut.
 
-    >>> shortened(2.0, 1.7)
+    >>> clipping_assumptions(2.0, 1.7)
     ()
     """
     if longest is not None and row_norm >= longest * (1.0 - 1e-9):

@@ -24,7 +24,7 @@ from holdfast._arrays import Floats
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import as_codes
 from holdfast.learn._risk.minimise import NotCertified
-from holdfast.learn._rows.clipped_blocks import clipped
+from holdfast.learn._rows.clipped_blocks import clip_chunk
 from holdfast.learn._rows.examples import Examples
 from holdfast.learn._rows.summation import one_thread
 
@@ -59,7 +59,7 @@ class HingeRisk:
         """
         parts = [np.zeros((0, examples.dimension))]
         for chunk in examples.chunks():
-            rows, labels = clipped(chunk, problem)
+            rows, labels = clip_chunk(chunk, problem)
             if problem.outputs == "several":
                 labels = np.where(as_codes(labels, problem.predictions) == code, 1.0, -1.0)
             parts.append(rows * labels[:, None])

@@ -135,7 +135,7 @@ def newton(
         if hessian is None:
             hessian = risk.curvature(w, every=thinned, shift=shift)
             fresh, thinned, pairs = thinned == 1, 1, []
-        step = -_corrected(hessian, pairs, gradient)
+        step = -_corrected_step(hessian, pairs, gradient)
         share = 1.0
         while share > 2.0**-20:
             # |gradient|^2 falls along a Newton step, by its square at first: Armijo's test.
@@ -162,7 +162,7 @@ def newton(
     return w
 
 
-def _corrected(hessian: Curvature, pairs: list[tuple[Floats, Floats]], gradient: Floats) -> Floats:
+def _corrected_step(hessian: Curvature, pairs: list[tuple[Floats, Floats]], gradient: Floats) -> Floats:
     """hessian^-1 gradient, the hessian first corrected by what gradients did along later steps.
 
     The two loops of L-BFGS (Nocedal and Wright 2006, algorithm 7.4) around a Hessian of an earlier point.

@@ -23,9 +23,9 @@ from holdfast.learn._risk.curvature import MOST_DENSE_ROWS, Curvature, Dense, Du
 from holdfast.learn._rows.clipped_blocks import (
     GATHERED_COLUMNS,
     GATHERED_ROWS,
-    clipped,
+    clip_chunk,
     out_of_bounds,
-    signed,
+    sign_labels,
 )
 from holdfast.learn._rows.examples import Chunk, Examples
 
@@ -155,7 +155,7 @@ class Risk(PenalisedRisk):
 
     def admissible(self) -> Iterator[Chunk]:
         """Rows within the declared norm, and labels as the loss takes them."""
-        prepare = signed if self.is_clean else clipped
+        prepare = sign_labels if self.is_clean else clip_chunk
         return (prepare(chunk, self.problem) for chunk in self.examples.chunks())
 
     @cached_property

@@ -31,7 +31,7 @@ def disjoint_batches(examples: Examples, source: Source, *, size: int, count: in
     order shifts with a row, so each row draws its batch by itself and batches vary in size.
     """
     if examples.adjacency.count_is_public:
-        yield from _cut(examples.shuffled(source), size=size, count=count)
+        yield from _regroup(examples.shuffled(source), size=size, count=count)
         return
     places, start = [], 0
     for _, labels in examples.chunks():
@@ -43,7 +43,7 @@ def disjoint_batches(examples: Examples, source: Source, *, size: int, count: in
         yield [(features[place == number], labels[place == number]) for (features, labels), place in chosen]
 
 
-def _cut(chunks: Iterator[Chunk], *, size: int, count: int) -> Iterator[list[Chunk]]:
+def _regroup(chunks: Iterator[Chunk], *, size: int, count: int) -> Iterator[list[Chunk]]:
     batch: list[Chunk] = []
     room, batch_count = size, 0
     for features, labels in chunks:

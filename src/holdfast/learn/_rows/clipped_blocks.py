@@ -31,7 +31,7 @@ def out_of_bounds(chunk: Chunk, problem: Problem) -> NDArray[np.bool_]:
     return np.asarray(~(squares <= problem.norm_bound**2) | ~np.isfinite(y))
 
 
-def clipped(chunk: Chunk, problem: Problem) -> Chunk:
+def clip_chunk(chunk: Chunk, problem: Problem) -> Chunk:
     """Rows within the declared norm, null records where they are not finite, labels as the loss takes them.
 
     A second clipping, after the encoder's: what it lets through would break the promise, so it is checked here.
@@ -43,10 +43,10 @@ def clipped(chunk: Chunk, problem: Problem) -> Chunk:
         x, y = x.copy(), np.where(null, 0.0, y)
         x[wrong] = clip(x[wrong], row_norm=problem.row_norm)
         x[null] = 0.0
-    return signed((x, y), problem)
+    return sign_labels((x, y), problem)
 
 
-def signed(chunk: Chunk, problem: Problem) -> Chunk:
+def sign_labels(chunk: Chunk, problem: Problem) -> Chunk:
     """Labels -1 and +1 for the losses that take those."""
     x, y = chunk
     return x, np.where(y > 0, 1.0, -1.0) if problem.loss.name in SIGNED_LOSSES else y
@@ -90,7 +90,7 @@ class ClippedBlocks:
         sure, within = self._within and self._examples.repeats, True
         for chunk in self._examples.chunks():
             # Numbers that were looked through once, and come again as they were, need no second look.
-            rows, labels = (signed if sure else clipped)(chunk, self._problem)
+            rows, labels = (sign_labels if sure else clip_chunk)(chunk, self._problem)
             within = within and rows is chunk[0]
             for start in range(0, len(rows), BLOCK):
                 yield rows[start : start + BLOCK], labels[start : start + BLOCK]

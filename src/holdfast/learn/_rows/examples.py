@@ -127,7 +127,7 @@ class Examples:
         """
         count = sum(int(labels.size) for _, labels in self.chunks())
         sizes = np.bincount(integers(source, bound=batches, size=count), minlength=batches)
-        return cut(self.shuffled(source), [int(size) for size in sizes], dimension=self.dimension)
+        return regroup(self.shuffled(source), [int(size) for size in sizes], dimension=self.dimension)
 
     def sums(self, problem: Problem) -> RowSums | None:
         """Gradients and second moments summed where the rows are; None where rows are read instead."""
@@ -275,11 +275,11 @@ class ArrayExamples(Examples):
             yield self.features[chosen], self.labels[chosen]
 
 
-def cut(chunks: Iterator[Chunk], sizes: list[int], *, dimension: int) -> Iterator[Chunk]:
+def regroup(chunks: Iterator[Chunk], sizes: list[int], *, dimension: int) -> Iterator[Chunk]:
     """The rows of the chunks, regrouped into pieces of these sizes.
 
     >>> rows = np.arange(6.0).reshape(6, 1)
-    >>> [piece[1].tolist() for piece in cut(iter([(rows, rows[:, 0])]), [2, 0, 4], dimension=1)]
+    >>> [piece[1].tolist() for piece in regroup(iter([(rows, rows[:, 0])]), [2, 0, 4], dimension=1)]
     [[0.0, 1.0], [], [2.0, 3.0, 4.0, 5.0]]
     """
     held: Chunk = np.empty((0, dimension)), np.empty(0)

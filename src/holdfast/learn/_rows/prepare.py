@@ -15,7 +15,7 @@ from holdfast.data._encode import Encoder
 from holdfast.data._schema import Categorical, Numeric, Schema
 from holdfast.data._table import Table
 from holdfast.errors import ParameterError
-from holdfast.learn._inference.public_design import USERS_ASSUMED, PublicDesign, shortened
+from holdfast.learn._inference.public_design import USERS_ASSUMED, PublicDesign, clipping_assumptions
 from holdfast.learn._problem.problem import LabelCoding
 from holdfast.learn._rows.counted_rows import CountedRows
 from holdfast.learn._rows.declared_bounds import FEATURES_ASSUMED, Bounds, declared_columns
@@ -102,7 +102,7 @@ def of_arrays(
     longest = None if bounds is None else math.nextafter(math.sqrt(X.shape[1]), math.inf)
     norm = row_norm_of(row_norm, longest, intervals=intervals)
     if intervals:
-        assumed = (*assumed, *shortened(norm, longest))
+        assumed = (*assumed, *clipping_assumptions(norm, longest))
     if bounds is not None:
         named = named or tuple(f"x{place}" for place in range(X.shape[1]))
         schema = Schema(declared_columns(named, bounds), adjacency=adjacency)
@@ -154,7 +154,7 @@ def of_table(
         said = (USERS_ASSUMED,) if table.unit.max_rows > 1 else ()
     norm = row_norm_of(row_norm, public.longest_row, intervals=intervals)
     if intervals:
-        said = (*said, *shortened(norm, public.longest_row))
+        said = (*said, *clipping_assumptions(norm, public.longest_row))
     encoder = public.encoder(norm)
     encoder.fit()
     examples = TableExamples(

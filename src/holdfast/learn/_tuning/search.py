@@ -26,7 +26,7 @@ from holdfast._arrays import Floats
 from holdfast._assumption import CHOICE, REAL_ARITHMETIC, Assumption, distinct
 from holdfast._caution import warn
 from holdfast.errors import AssumptionWarning, ParameterError, UselessReleaseWarning, require
-from holdfast.learn._choice import package_of, unregistered
+from holdfast.learn._choice import author_assumptions, package_of
 from holdfast.learn._estimators.estimator import GAUSSIAN_QUANTILE, LAPLACE_QUANTILE, PrivateLinearEstimator
 from holdfast.learn._estimators.paid_score import row_scores
 from holdfast.learn._estimators.pipeline import pipeline_release
@@ -204,7 +204,7 @@ class PrivateSearch(PaidFit, MetaEstimatorMixin, BaseEstimator):  # type: ignore
             rehearse_search(search, prepared.examples, account)
         for trainer in trainers:
             trainer.idealised.clear()
-        useless = _announced(account, prepared.examples, public=prepared.count_is_public)
+        useless = _announce_prospects(account, prepared.examples, public=prepared.count_is_public)
         chosen = self._choose(_candidates(trainers, settings), prepared.examples, account, score=score)
         self.best_index_, self.best_params_ = chosen.index, settings[chosen.index]
         self.best_estimator_ = models[chosen.index]
@@ -232,7 +232,7 @@ class PrivateSearch(PaidFit, MetaEstimatorMixin, BaseEstimator):  # type: ignore
                 *prepared.assumptions,
                 *chosen.fit.assumptions,
                 # All of them saw the rows, whichever was chosen.
-                *distinct(stranger for method in methods for stranger in unregistered(method)),
+                *distinct(stranger for method in methods for stranger in author_assumptions(method)),
                 WRITTEN_BEFORE,
                 *self._chosen_by,
                 *((REAL_NUMBERS,) if real else ()),
@@ -294,7 +294,7 @@ class PrivateSearch(PaidFit, MetaEstimatorMixin, BaseEstimator):  # type: ignore
             rehearse_search(search, rows.examples, account)
         # A rehearsal meets every candidate: which of them are trained later may be a secret.
         tried, rows.fitted = [model_of(model).release_ for model in rows.fitted], []
-        useless = _announced(account, rows.examples, public=rows.examples.adjacency.count_is_public)
+        useless = _announce_prospects(account, rows.examples, public=rows.examples.adjacency.count_is_public)
         chosen = self._choose(candidates, rows.examples, account, score=rows)
         self.best_index_, self.best_params_ = chosen.index, settings[chosen.index]
         self.best_estimator_ = best = rows.model(chosen.fit)
@@ -458,7 +458,7 @@ class _Trainer:
         return fit
 
 
-def _announced(account: Account, examples: Examples, *, public: bool) -> tuple[Prospect, ...]:
+def _announce_prospects(account: Account, examples: Examples, *, public: bool) -> tuple[Prospect, ...]:
     """What is said of the whole search before it pays."""
     number = examples.public_count if public else None
     return announce([influence(account.remaining(), number, noun=examples.unit.noun)])

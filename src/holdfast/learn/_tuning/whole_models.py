@@ -218,14 +218,14 @@ class WholeModels:
         arrow = hasattr(self.features, "column_names")
         names = self.features.column_names if arrow else getattr(self.features, "columns", None)
         if self.table is not None:
-            X: Any = _declared(self.table.schema, list(self.features), rows)
+            X: Any = _declared_rows(self.table.schema, list(self.features), rows)
         elif names is None:
             X = np.zeros((rows, self.features.shape[1]))
         else:
             schema = next(
                 (step.schema for _, step in getattr(self.base, "steps", []) if type(step) is Encoder), None
             )
-            values = _declared(schema, list(names), rows)
+            values = _declared_rows(schema, list(names), rows)
             X = type(self.features).from_pydict(values) if arrow else type(self.features)(values)
         model = model_of(self.base)
         if self.table is not None:
@@ -240,7 +240,7 @@ class WholeModels:
         return np.asarray(coding.classes if hasattr(coding, "classes") else [coding.low, coding.high])
 
 
-def _declared(schema: Schema | None, names: Sequence[str], rows: int) -> dict[str, Any]:
+def _declared_rows(schema: Schema | None, names: Sequence[str], rows: int) -> dict[str, Any]:
     """A row of declared values, over and over."""
     columns = {}
     for name in names:

@@ -18,7 +18,7 @@ import numpy as np
 from holdfast._arrays import Floats
 from holdfast._progress import progress
 from holdfast.errors import require
-from holdfast.learn._intercept_centre import centred
+from holdfast.learn._intercept_centre import pay_for_centre
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Softmax, Squared
 from holdfast.learn._rows.examples import Chunk, Examples
@@ -147,7 +147,7 @@ def frank_wolfe(
         else Corners(points=np.asarray(vertices, dtype=np.float64))
     )
     require(polytope.centre().size == math.prod(shape), "vertices", "...", "as long as all weights")
-    at = centred(examples, problem, account, arithmetic=arithmetic, classes=False)
+    at = pay_for_centre(examples, problem, account, arithmetic=arithmetic, classes=False)
     examples, problem = at.examples, at.problem
     bounds = bounds_of(problem, polytope, feature_bound=feature_bound)
     plan = PLANS[sampling](

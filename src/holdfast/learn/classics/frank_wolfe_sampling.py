@@ -20,7 +20,7 @@ from holdfast._assumption import Assumption
 from holdfast.errors import AdjacencyError, require
 from holdfast.learn._problem import Problem
 from holdfast.learn._rows.batches import disjoint_batches, poisson_sample
-from holdfast.learn._rows.clipped_blocks import clipped
+from holdfast.learn._rows.clipped_blocks import clip_chunk
 from holdfast.learn._rows.examples import Chunk, DerivedExamples, Examples
 from holdfast.learn._rows.summation import UNIT_ROUNDOFF, summation_error
 from holdfast.noise._source import Source
@@ -93,11 +93,11 @@ class FrankWolfeBounds:
         """
         reach = score_change * math.log(corners)
         point = left.as_approximate()
-        pure = left.as_pure() if point is None or math.isfinite(_concentrated(left)) else point[0]
+        pure = left.as_pure() if point is None or math.isfinite(_rho_of(left)) else point[0]
         if pure is not None:
             best = math.sqrt(self.curvature_term * float(pure) / (2.0 * reach))
         else:
-            a = reach / math.sqrt(2.0 * _concentrated(left))
+            a = reach / math.sqrt(2.0 * _rho_of(left))
             best = (2.0 * self.curvature_term / a) ** (2.0 / 3.0)
         return int(min(max(1, round(best)), count**2))
 
@@ -106,7 +106,7 @@ class FrankWolfeBounds:
         return self.curvature_term / (steps + 1) + gumbel_scale * math.log(corners)
 
 
-def _concentrated(left: PrivacyCurve) -> float:
+def _rho_of(left: PrivacyCurve) -> float:
     """A rho that what remains allows, for the rule above: exact in zCDP, by its one order in Renyi."""
     rho = left.as_zcdp()
     orders = getattr(left, "orders", (2.0,))
@@ -141,7 +141,7 @@ class AdmissibleRows(DerivedExamples):
         return map(self._within, self._examples.shuffled(source))
 
     def _within(self, chunk: Chunk) -> Chunk:
-        features, labels = clipped(chunk, self._problem)
+        features, labels = clip_chunk(chunk, self._problem)
         if self._reach < self._problem.norm_bound:  # else no entry of a row can exceed it
             features = np.clip(features, -self._reach, self._reach)
         return features, labels

@@ -22,7 +22,7 @@ from holdfast.data._sensitivity import counts_l1, counts_l2, sum_l2
 from holdfast.errors import ParameterError, require
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import as_codes
-from holdfast.learn._rows.clipped_blocks import SIGNED_LOSSES, clipped
+from holdfast.learn._rows.clipped_blocks import SIGNED_LOSSES, clip_chunk
 from holdfast.learn._rows.examples import Examples
 from holdfast.learn._rows.summation import summation_error
 from holdfast.learn.methods.method import Fit, Learner
@@ -85,7 +85,7 @@ class HistogramCells:
         """How many rows lie in each cell of the chosen columns and the label; private."""
         size = self.bins ** len(chosen) * self.label_cells
         total = np.zeros(size, dtype=np.int64)
-        for rows, labels in (clipped(chunk, self.problem) for chunk in examples.chunks()):
+        for rows, labels in (clip_chunk(chunk, self.problem) for chunk in examples.chunks()):
             present = rows.any(axis=1)
             place = np.zeros(int(present.sum()), dtype=np.int64)
             for column in chosen:
@@ -152,7 +152,7 @@ def projected_histogram(
     require(columns is None or columns >= 1, "columns", columns, "a whole number >= 1")
     require(0 < share < 1, "share", share, "in (0, 1)")
     many = min(problem.dimension, columns or cells.affordable(examples.public_count))
-    named = _named(places, problem.dimension)
+    named = _named_columns(places, problem.dimension)
     width = many if named is None else len(named)
     size = bins**width * cells.label_cells
     require(
@@ -176,7 +176,9 @@ def projected_histogram(
     ridge = curvature * cells.reach**2 * deviation * math.sqrt(size) / examples.public_count
     penalty = max(problem.penalty, ridge)
     penalties = penalty * problem.penalised[named]
-    minimiser = _minimised(cells, counts, width, penalties=penalties, count=float(examples.public_count))
+    minimiser = _weights_of_cells(
+        cells, counts, width, penalties=penalties, count=float(examples.public_count)
+    )
     weights = np.zeros((problem.predictions, problem.dimension))
     weights[:, named] = minimiser * min(1.0, problem.radius / max(float(np.linalg.norm(minimiser)), 1e-300))
     return Fit(
@@ -195,7 +197,7 @@ def projected_histogram(
     )
 
 
-def _named(places: tuple[int, ...] | None, dimension: int) -> list[int] | None:
+def _named_columns(places: tuple[int, ...] | None, dimension: int) -> list[int] | None:
     if places is None:
         return None
     known = all(0 <= place < dimension for place in places)
@@ -219,7 +221,7 @@ def _chosen(
     problem = cells.problem
     most, assumptions = examples.largest_count()
     total = np.zeros((cells.signals(np.zeros(1)).shape[1], problem.dimension))
-    for rows, labels in (clipped(chunk, problem) for chunk in examples.chunks()):
+    for rows, labels in (clip_chunk(chunk, problem) for chunk in examples.chunks()):
         total += cells.signals(labels).T @ rows
     scores = np.linalg.norm(total, axis=0)
     permit = account.permit(
@@ -257,7 +259,7 @@ def _count_noise(
     return laplace, math.sqrt(2.0) * float(laplace.scale)
 
 
-def _minimised(
+def _weights_of_cells(
     cells: HistogramCells, counts: Floats, columns: int, *, penalties: Floats, count: float
 ) -> Floats:
     """The weights of the chosen columns: the loss over cell centres, weighted by counts, and a penalty."""

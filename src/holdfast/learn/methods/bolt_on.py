@@ -21,7 +21,7 @@ from holdfast._kernel import SgdOptions, SgdRun, start
 from holdfast._kernel.sensitivity import averaging_from, psgd_sensitivity, rounding_slack
 from holdfast._progress import progress
 from holdfast.errors import DataError, require
-from holdfast.learn._intercept_centre import Centred, centred, pulled
+from holdfast.learn._intercept_centre import Centred, pay_for_centre, pull_assumptions
 from holdfast.learn._problem import Problem
 from holdfast.learn._risk.balance import balanced_penalty, typical_norm
 from holdfast.learn._rows.engine_epochs import in_parts
@@ -364,7 +364,7 @@ def bolt_on(
     """
     at = Centred(examples=examples, problem=problem)
     if problem.penalty > 0 or math.isfinite(problem.radius):
-        at = centred(examples, problem, account, arithmetic=arithmetic, classes=False)
+        at = pay_for_centre(examples, problem, account, arithmetic=arithmetic, classes=False)
     examples, problem = at.examples, at.problem
     if schedule == "auto":
         schedule = "strongly_convex" if problem.penalty > 0 else "constant"
@@ -409,7 +409,7 @@ def bolt_on(
             "parts": run.part_count,
             **at.parameters,
         },
-        assumptions=pulled(problem) if problem.penalty > 0 else (),
+        assumptions=pull_assumptions(problem) if problem.penalty > 0 else (),
         noise_std=noise.deviation,
         centre_noise_std=at.noise_std,
     )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from holdfast._arrays import Floats
 from holdfast._assumption import REAL_ARITHMETIC, Assumption
 from holdfast.errors import BudgetExceeded, ParameterError, require
-from holdfast.learn._intercept_centre import centred, pulled
+from holdfast.learn._intercept_centre import pay_for_centre, pull_assumptions
 from holdfast.learn._problem import Problem
 from holdfast.learn._rows.examples import ArrayExamples, Examples
 from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner
@@ -68,7 +68,7 @@ def gibbs_sampling(
     require(diameter is None or 0 < diameter < math.inf, "diameter", diameter, "> 0 and finite, or None")
     most, assumed = examples.largest_count(count_bound)
     _require_room(examples, problem, most)
-    at = centred(examples, problem, account, arithmetic="strict", classes=False)
+    at = pay_for_centre(examples, problem, account, arithmetic="strict", classes=False)
     examples, problem = at.examples, at.problem
     left = account.remaining()
     pure = left.as_pure()
@@ -79,7 +79,7 @@ def gibbs_sampling(
         mechanism, plan = recipe.regularised(left, sampler)
     else:
         mechanism, plan = recipe.boxed(round_down(pure), sampler)
-    weights = _released(examples, problem, account, mechanism, plan)
+    weights = _released_weights(examples, problem, account, mechanism, plan)
     return Fit(
         weights=at.restored(weights),
         theorem=type(mechanism).theorem,
@@ -93,7 +93,7 @@ def gibbs_sampling(
             "arithmetic": arithmetic,
             **at.parameters,
         },
-        assumptions=(ROUNDING, *assumed, *pulled(problem)),
+        assumptions=(ROUNDING, *assumed, *pull_assumptions(problem)),
     )
 
 
@@ -240,7 +240,7 @@ def _require_room(examples: Examples, problem: Problem, most: int) -> None:
         )
 
 
-def _released(
+def _released_weights(
     examples: Examples,
     problem: Problem,
     account: Account,

@@ -177,13 +177,13 @@ def newton_steps(
                 tilt=None if along is None else tilt / joint.tilt_lift,
             )
         )
-        theta = _stepped(steps[-RELEASES_TOGETHER:], problem, penalties=penalties)
+        theta = _newton_step(steps[-RELEASES_TOGETHER:], problem, penalties=penalties)
     return steps, theta
 
 
-def _stepped(last: list[NewtonStep], problem: Problem, *, penalties: Floats) -> Floats:
+def _newton_step(last: list[NewtonStep], problem: Problem, *, penalties: Floats) -> Floats:
     """A Newton step with the last releases as one score, eigenvalues floored; post-processing."""
-    weights, newest = pooled(last), last[-1]
+    weights, newest = pooling_weights(last), last[-1]
     curvature = mean_curvature(last)
     slopes = [past.gradient + past.curvature @ (newest.point - past.point) for past in last]
     gradient = np.tensordot(weights, slopes, axes=1)
@@ -203,7 +203,7 @@ def _stepped(last: list[NewtonStep], problem: Problem, *, penalties: Floats) -> 
 def score_of(steps: list[NewtonStep], count: int, *, bend: float) -> NoisyScore:
     """The last steps as one score, weighted by what each cost; and the curvature of the steps before them."""
     used, before = steps[ESTIMATE_STEPS], steps[PILOT_STEPS]
-    weights, tilts = pooled(used), [step.tilt for step in used if step.tilt is not None]
+    weights, tilts = pooling_weights(used), [step.tilt for step in used if step.tilt is not None]
     return NoisyScore(
         loss="logistic",
         curvature=mean_curvature(used),
@@ -220,7 +220,7 @@ def score_of(steps: list[NewtonStep], count: int, *, bend: float) -> NoisyScore:
     )
 
 
-def pooled(steps: list[NewtonStep]) -> Floats:
+def pooling_weights(steps: list[NewtonStep]) -> Floats:
     """Weights in inverse proportion to the variances of the noise."""
     shares = np.array([step.share for step in steps])
     return np.asarray(shares / shares.sum())
@@ -228,12 +228,12 @@ def pooled(steps: list[NewtonStep]) -> Floats:
 
 def mean_curvature(steps: list[NewtonStep]) -> Floats:
     """By what each cost."""
-    return np.asarray(np.tensordot(pooled(steps), [step.curvature for step in steps], axes=1))
+    return np.asarray(np.tensordot(pooling_weights(steps), [step.curvature for step in steps], axes=1))
 
 
 def pooled_noise(steps: list[NewtonStep]) -> float:
     """The deviation of the noise in their mean curvature."""
-    return float(np.linalg.norm(pooled(steps) * [step.curvature_noise for step in steps]))
+    return float(np.linalg.norm(pooling_weights(steps) * [step.curvature_noise for step in steps]))
 
 
 METHOD = Learner(

@@ -17,7 +17,7 @@ import numpy as np
 from holdfast._arrays import Floats
 from holdfast._assumption import REAL_ARITHMETIC, Assumption
 from holdfast.errors import BudgetExceeded, ParameterError, require
-from holdfast.learn._intercept_centre import Centred, centred, pulled
+from holdfast.learn._intercept_centre import Centred, pay_for_centre, pull_assumptions
 from holdfast.learn._problem import Problem
 from holdfast.learn._risk.ball import BallRisk, minimise_in_ball
 from holdfast.learn._risk.minimise import minimise_certified
@@ -141,7 +141,7 @@ def objective_perturbation(
         _admit_mapping(preconditioner, problem, account, mechanism)
         at = Centred(examples=examples, problem=problem)
         if problem.loss.name == "squared":  # classes have an origin of their own there
-            at = centred(examples, problem, account, arithmetic=arithmetic or "strict")
+            at = pay_for_centre(examples, problem, account, arithmetic=arithmetic or "strict")
         rows = pure_rows(
             at.examples,
             at.problem,
@@ -151,13 +151,13 @@ def objective_perturbation(
             count_bound=count_bound,
             arithmetic=arithmetic or "strict",
         )
-        fit = _mapped(rows, account, penalty_factor=penalty_factor, arithmetic=arithmetic or "strict")
+        fit = _mapped_fit(rows, account, penalty_factor=penalty_factor, arithmetic=arithmetic or "strict")
         return dataclasses.replace(
             fit, weights=at.restored(fit.weights), parameters={**fit.parameters, **at.parameters}
         )
     require(preconditioner in (None, "none"), "preconditioner", preconditioner, "'diagonal' or 'none'")
     if mechanism is None:
-        at = centred(examples, problem, account, arithmetic=arithmetic or "strict")
+        at = pay_for_centre(examples, problem, account, arithmetic=arithmetic or "strict")
         examples, problem = at.examples, at.problem
         chosen = objective_mechanism(
             problem,
@@ -172,16 +172,16 @@ def objective_perturbation(
         for name in ("lipschitz", "smoothness"):
             held, needed = float(getattr(mechanism, name)), float(getattr(problem, name))
             require(held >= needed, f"mechanism.{name}", held, f">= {needed!r}, the problem's own")
-    fit = _perturbed(examples, problem, account, chosen, origin=at.origin)
+    fit = _perturbed_fit(examples, problem, account, chosen, origin=at.origin)
     return dataclasses.replace(
         fit,
         weights=at.restored(fit.weights),
         parameters={**fit.parameters, **at.parameters},
-        assumptions=(*fit.assumptions, *(() if at.parameters else pulled(problem))),
+        assumptions=(*fit.assumptions, *(() if at.parameters else pull_assumptions(problem))),
     )
 
 
-def _perturbed(
+def _perturbed_fit(
     examples: Examples,
     problem: Problem,
     account: Account,
@@ -236,7 +236,9 @@ def _admit_mapping(preconditioner: str | None, problem: Problem, account: Accoun
     )
 
 
-def _mapped(rows: PureRows, account: Account, *, penalty_factor: float | None, arithmetic: Arithmetic) -> Fit:
+def _mapped_fit(
+    rows: PureRows, account: Account, *, penalty_factor: float | None, arithmetic: Arithmetic
+) -> Fit:
     """The perturbed objective of mapped rows, with what is left: a plain sum of two pure costs."""
     chosen = objective_mechanism(
         rows.problem,
@@ -250,7 +252,7 @@ def _mapped(rows: PureRows, account: Account, *, penalty_factor: float | None, a
         curvature=rows.curvature,
         weight_size=rows.weight_size,
     )
-    fit = _perturbed(rows.examples, rows.problem, account, chosen, origin=rows.origin)
+    fit = _perturbed_fit(rows.examples, rows.problem, account, chosen, origin=rows.origin)
     how = "by Laplace-noised moments of columns and clipped" if rows.turned.units else "publicly and clipped"
     return dataclasses.replace(
         fit,

@@ -14,7 +14,7 @@ import numpy as np
 
 from holdfast._arrays import Floats
 from holdfast.errors import require
-from holdfast.learn._intercept_centre import centred
+from holdfast.learn._intercept_centre import pay_for_centre
 from holdfast.learn._problem import Problem
 from holdfast.learn._risk.descent import gaussian_square
 from holdfast.learn._risk.minimise import minimise_certified
@@ -48,7 +48,7 @@ def output_perturbation(
     classes are one minimiser and one release. The penalty on an intercept is counted from a centre that is paid for.
     """
     require(0 < inexactness <= 1, "inexactness", inexactness, "in (0, 1]")
-    at = centred(examples, problem, account, arithmetic=arithmetic)
+    at = pay_for_centre(examples, problem, account, arithmetic=arithmetic)
     examples, problem = at.examples, at.problem
     sensitivity = minimiser_sensitivity(
         problem, adjacency=account.adjacency, public_count=examples.public_count, inexactness=inexactness

@@ -233,7 +233,7 @@ def pure_rows(
         share = examples.public_count / max(1.0, turned.effective_dimension)
         width = smooth_width(account.remaining().epsilon(0.0) * share / account.adjacency.gradient_factor)
         inner = dataclasses.replace(inner, loss=SmoothHuber(width=width))
-        assumptions = (*assumptions, smoothed(width))
+        assumptions = (*assumptions, smoothing_assumption(width))
     return PureRows(
         examples=rows.in_memory(),
         problem=inner,
@@ -247,7 +247,7 @@ def pure_rows(
     )
 
 
-def smoothed(width: float) -> Assumption:
+def smoothing_assumption(width: float) -> Assumption:
     """What a release says of a loss for numbers that was smoothed."""
     return Assumption(
         kind=ACCURACY,

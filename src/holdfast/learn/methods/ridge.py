@@ -14,7 +14,7 @@ import numpy as np
 
 from holdfast._arrays import Floats
 from holdfast.errors import ParameterError, require
-from holdfast.learn._intercept_centre import centred
+from holdfast.learn._intercept_centre import pay_for_centre
 from holdfast.learn._problem import Problem
 from holdfast.learn._rows.examples import Examples
 from holdfast.learn._rows.moments import Moments, second_moments, squared_loss
@@ -124,7 +124,7 @@ def ridge(
             "got radius=inf; give radius=..., or the option count_bound"
         )
     most, assumptions = examples.largest_count(count_bound)
-    at = centred(examples, problem, account, arithmetic=arithmetic)
+    at = pay_for_centre(examples, problem, account, arithmetic=arithmetic)
     examples, problem = at.examples, at.problem
     loss = squared_loss(problem)
     bounds = RidgeBounds(
@@ -178,7 +178,7 @@ def solve_ridge(moments: Moments, *, ridge: float, radius: float = math.inf) -> 
     return np.asarray(basis @ theta)
 
 
-def _moved(facts: PublicFacts) -> float:
+def _solution_moved(facts: PublicFacts) -> float:
     """How far one unit moves the solution, for the largest table that the declared count admits.
 
     Without a radius the bound on residuals grows as the penalty falls, Y (1 + R / (2 sqrt(penalty))): one row moves the
@@ -206,6 +206,6 @@ METHOD = Learner(
     only="solves least squares only",
     ranks=(Rank(place=2, losses=("squared",)),),
     behind="solves least squares only",
-    moved=_moved,
+    moved=_solution_moved,
     centres=True,
 )

@@ -31,7 +31,7 @@ import numpy as np
 
 from holdfast._arrays import Floats
 from holdfast.errors import BudgetExceeded, ParameterError, require
-from holdfast.learn._intercept_centre import Centred, centred
+from holdfast.learn._intercept_centre import Centred, pay_for_centre
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Softmax
 from holdfast.learn._risk.minimise import minimise_certified
@@ -231,7 +231,7 @@ def softmax_objective(
     if problem.penalty == 0:
         mapped = pure_rows(examples, problem, account, arithmetic=arithmetic)
     else:
-        at = centred(examples, problem, account, arithmetic=arithmetic)
+        at = pay_for_centre(examples, problem, account, arithmetic=arithmetic)
     rows, inner = (examples, problem) if mapped is None else (mapped.examples, mapped.problem)
     remaining = account.remaining().as_pure()
     assert remaining is not None, "the account is pure, as checked above"
