@@ -241,7 +241,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="noisy GD: gradients clipped by the rows' own lengths",
-        target="learn:ClippedGradients._measured",
+        target="learn:ClippedGradients._rows_with_lengths",
         old="self.whitening.norms(rows)",
         new="np.linalg.norm(rows, axis=1)",
         tests=(
@@ -442,7 +442,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="pure rows: the sum of sizes is not clipped",
-        target="learn:WhitenedExamples._mapped",
+        target="learn:WhitenedExamples._map_chunks",
         old="np.maximum(lengths, sizes / self.reach)",
         new="lengths",
         tests=("tests/learn/test_whitened_examples.py::test_every_whitened_row_is_within_both_norms",),
@@ -488,7 +488,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="intercept: its centre is not put back",
-        target="learn:Centred.restored",
+        target="learn:Centred.original_weights",
         old="if self.shift:",
         new="if False:",
         tests=("tests/learn/test_intercept_centre.py::test_a_wide_range_moves_no_prediction",),
@@ -553,7 +553,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="pure rows: a number stays long where its row is shortened",
-        target="learn:WhitenedExamples._mapped",
+        target="learn:WhitenedExamples._map_chunks",
         old="-1.0, 1.0) / longer",
         new="-1.0, 1.0)",
         tests=(

@@ -208,11 +208,11 @@ class ShiftedLabels(DerivedExamples):
 
     def chunks(self) -> Iterator[Chunk]:
         """In the order of the others."""
-        return map(self._shifted, self.examples.chunks())
+        return map(self._shift_labels, self.examples.chunks())
 
     def shuffled(self, source: Source) -> Iterator[Chunk]:
         """In a secret order."""
-        return map(self._shifted, self.examples.shuffled(source))
+        return map(self._shift_labels, self.examples.shuffled(source))
 
     def epochs(self, options: SgdOptions, *, source: Source, passes: int, records: int) -> Floats | None:
         """In the engine of the others, where it can shift their targets."""
@@ -222,7 +222,7 @@ class ShiftedLabels(DerivedExamples):
             return None
         return shifted.epochs(options, source=source, passes=passes, records=records)
 
-    def _shifted(self, chunk: Chunk) -> Chunk:
+    def _shift_labels(self, chunk: Chunk) -> Chunk:
         rows, labels = clip_chunk(chunk, self.problem)
         if isinstance(self.problem.loss, Squared):
             labels = np.clip(labels, -self.problem.loss.target_bound, self.problem.loss.target_bound)
@@ -244,7 +244,7 @@ class Centred:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """For the release."""
 
-    def restored(self, weights: Any) -> Floats:
+    def original_weights(self, weights: Any) -> Floats:
         """Weights of the rows and targets as they were."""
         moved = np.array(weights, dtype=np.float64)
         if self.shift:

@@ -211,11 +211,11 @@ class WhitenedExamples(DerivedExamples):
 
     def chunks(self) -> Iterator[Chunk]:
         """In blocks that fit into a processor's cache."""
-        return self._mapped(self.examples.chunks())
+        return self._map_chunks(self.examples.chunks())
 
     def shuffled(self, source: Source) -> Iterator[Chunk]:
         """In a secret order."""
-        return self._mapped(self.examples.shuffled(source))
+        return self._map_chunks(self.examples.shuffled(source))
 
     def in_memory(self) -> Examples:
         """The same, computed once where it is small."""
@@ -231,7 +231,7 @@ class WhitenedExamples(DerivedExamples):
             lacking=self.may_lack_targets,
         )
 
-    def _mapped(self, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
+    def _map_chunks(self, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
         for chunk in chunks:
             features, labels = clip_chunk(chunk, self.problem)
             for start in range(0, len(labels), BLOCK):

@@ -141,7 +141,7 @@ WRITTEN: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "no_clip_after_whitening",
-        f"{DESCENT}:ClippedGradients._measured",
+        f"{DESCENT}:ClippedGradients._rows_with_lengths",
         "self.whitening.norms(rows) + self._doubt",
         "np.zeros(len(rows))",
         "rows are whitened and their gradients not clipped",
@@ -174,7 +174,7 @@ WRITTEN: tuple[PlantedFault, ...] = (
     _fault(
         "output_result_unnoised",
         f"{LEARN}.output:output_perturbation",
-        "weights=at.restored(weights),",
+        "weights=at.original_weights(weights),",
         "weights=weights + 1e-9 * centre,",
         "a trace of the exact minimiser is added to what is returned",
         "output add_remove",

@@ -357,13 +357,13 @@ class PrivateAdditiveEstimator(PaidFit, BaseEstimator):  # type: ignore[misc]
             f"{type(self).__name__}: {len(model.columns)} shape functions and {len(model.pairs)} pairs, "
             "by the spread of what each adds to the score"
         )
-        from holdfast.learn._estimators.recommend import facts, rare_class_advice, told_levels
-        from holdfast.learn._estimators.schema_lines import schema_lines
+        from holdfast.learn._estimators.recommend import rare_class_advice
+        from holdfast.learn._estimators.schema_lines import fact_lines, level_lines, schema_lines
 
         rarity = rare_class_advice(model.constant) if model.classes is not None else ""
-        levels = told_levels(model.schema, self.release_)
+        levels = level_lines(model.schema, self.release_)
         first = (*self.release_.first_lines, head, self._untrusted(), *schema_lines(model.schema))
-        counted = facts(model.classes, self.counted_)
+        counted = fact_lines(model.classes, self.counted_)
         parts = (*first, *counted, shape_table(model), levels, rarity, self.release_.description())
         return "\n".join(part for part in parts if part)
 

@@ -1,4 +1,4 @@
-"""What the five estimators share: declared bounds in, one release out. Everything private is in the methods.
+"""What linear estimators share: declared bounds in, one release out. Everything private is in the methods.
 
 The order of things in `fit`: parameters are checked, rows are clipped and labels coded, what had to be read from
 the data becomes an assumption, and only then an account is opened and a method spends it.
@@ -426,17 +426,22 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
         The interval beside a coefficient holds, with 95 % confidence for each alone, what the same fit would have given
         without noise: privacy noise only. Those of `conf_int` below, where there are any, cover sampling error too.
         """
-        from holdfast.learn._estimators.recommend import advice, facts, told_levels
-        from holdfast.learn._estimators.schema_lines import schema_lines
+        from holdfast.learn._estimators.recommend import advice
+        from holdfast.learn._estimators.schema_lines import fact_lines, level_lines, schema_lines
 
         check_is_fitted(self, "model_")
         head = f"{type(self).__name__} by method {self.method_!r}; rows are clipped to norm {self.model_.row_norm:g}"
         first = () if self.release_ is None else self.release_.first_lines
         promise = "NOT PRIVATE: epsilon=inf" if self.release_ is None else self.release_.description()
-        levels = told_levels(self.model_.schema, self.release_)
+        levels = level_lines(self.model_.schema, self.release_)
         rows = None if self.counted_ is None else self.counted_.count
         last = (levels, self.model_.choice, advice(self.model_, self.release_, getattr(self, "count_", rows)))
-        lines = [*first, head, *facts(self.model_.classes, self.counted_), *schema_lines(self.model_.schema)]
+        lines = [
+            *first,
+            head,
+            *fact_lines(self.model_.classes, self.counted_),
+            *schema_lines(self.model_.schema),
+        ]
         return "\n".join(
             [*lines, self.model_.table(), self._said_of_intervals(), promise, *filter(None, last)]
         )

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,13 +17,12 @@ from typing import Any
 
 from holdfast._arguments import checked
 from holdfast.data._encode import Encoder
-from holdfast.data._schema import Categorical, Hierarchy, Numeric, Schema
+from holdfast.data._schema import Categorical, Numeric, Schema
 from holdfast.data._sensitivity import count_noise
 from holdfast.data._table import Table
 from holdfast.errors import ParameterError, require
 from holdfast.learn._estimators.linear_model import LinearModel
 from holdfast.learn._estimators.rare_classes import RareClass
-from holdfast.learn._rows.counted_rows import CountedRows
 from holdfast.privacy._account.request import default_delta, limit_of
 from holdfast.release import Release
 from holdfast.release._usefulness import Prospect, influence
@@ -289,43 +287,6 @@ def rare_class_advice(constant: Any) -> str:
         f"a class seems rarer than {100 * RARE_SHARE:.0f} %: on such tables a linear model (PrivateLogisticRegression) "
         f"was ahead in {ahead} of {len(tries)} tries (holdfast.learn.recommend)"
     )
-
-
-def facts(classes: Sequence[Any] | None, counted: CountedRows | None) -> list[str]:
-    """Lines of a summary: of two classes which one scores speak for, and which rows n counts.
-
-    >>> facts(["ill", "well"], None)
-    ["positive class: 'well'; what is above 0 among scores, coefficients and shapes speaks for it, against 'ill'"]
-    """
-    lines = []
-    if classes is not None and len(classes) == 2:
-        first, positive = classes
-        lines.append(
-            f"positive class: {positive!r}; what is above 0 among scores, coefficients and shapes speaks for it, "
-            f"against {first!r}"
-        )
-    return lines if counted is None else [*lines, counted.summary()]
-
-
-def told_levels(schema: Mapping[str, Any] | None, release: Release[Any] | None) -> str:
-    """At which levels a model takes the hierarchies of its table, and who said so; empty where there are none."""
-    declared = Schema.from_dict(schema).columns if schema is not None else ()
-    chosen = {} if release is None else release.provenance.parameters.get("levels") or {}
-    lines = []
-    for column in declared:
-        if not isinstance(column, Hierarchy):
-            continue
-        sizes = [len(set(names)) for names in column.steps]
-        level = column.level or 0
-        line = f"column {column.name!r} is taken at level {level} with {sizes[level]:,} names"
-        if column.name in chosen:
-            line += (
-                f" of {', '.join(f'{size:,}' for size in sizes)}: the finest whose cells stand above the noise, by the "
-                f"public number of rows and the budget; Schema.at_levels({{{column.name!r}: 0}}) or --level "
-                f"{column.name}=0 names another"
-            )
-        lines.append(line)
-    return "\n".join(lines)
 
 
 def advice(model: LinearModel, release: Release[Any] | None, rows: int | None) -> str:

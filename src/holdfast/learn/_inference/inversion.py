@@ -64,10 +64,10 @@ class ScoreTest:
             self.score.curvature[:, free],
             self.score.target - self.score.curvature[:, place] * value,
         )
-        starts = (np.linalg.lstsq(design, wanted, rcond=None)[0], self._damped(design, wanted))
+        starts = (np.linalg.lstsq(design, wanted, rcond=None)[0], self._damped_solution(design, wanted))
         return min(float(minimize(along, start, jac=True, method="BFGS").fun) for start in starts)
 
-    def _damped(self, design: Floats, wanted: Floats) -> Floats:
+    def _damped_solution(self, design: Floats, wanted: Floats) -> Floats:
         """Least squares in which the noise's norm keeps directions that drown near zero."""
         ridge = 2.0 * self.score.dimension * self.score.deviation**2
         return np.asarray(
@@ -76,7 +76,7 @@ class ScoreTest:
 
     @cached_property
     def _start(self) -> Floats:
-        return self._damped(self.score.curvature, self.score.target)
+        return self._damped_solution(self.score.curvature, self.score.target)
 
     def interval(self, place: int, quantile: float) -> tuple[float, float]:
         """The hull of the values that are not rejected; infinite where it has no end, NaN where all are rejected."""

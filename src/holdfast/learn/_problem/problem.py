@@ -438,11 +438,11 @@ class ShiftedNumbers:
 
     def encode(self, y: Any) -> Floats:
         """Clipped and shifted."""
-        return self._shifted(self.numbers.encode(y))
+        return self._shift_labels(self.numbers.encode(y))
 
     def encode_column(self, batch: Batch, name: str) -> Floats:
         """Clipped and shifted, from a column of a table; NaN where a row has no number."""
-        return self._shifted(self.numbers.encode_column(batch, name))
+        return self._shift_labels(self.numbers.encode_column(batch, name))
 
-    def _shifted(self, labels: Floats) -> Floats:
+    def _shift_labels(self, labels: Floats) -> Floats:
         return np.clip(labels, -self.bound, self.bound) - self.shift

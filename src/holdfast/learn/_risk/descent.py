@@ -87,7 +87,7 @@ class DescentSchedule:
         """How many of the last iterates the result is a mean of."""
         return max(1, math.ceil(self.average * self.steps))
 
-    def changed(self, changes: DescentChanges) -> DescentSchedule:
+    def with_changes(self, changes: DescentChanges) -> DescentSchedule:
         """With what a caller prefers."""
         return replace(self, **{name: value for name, value in vars(changes).items() if value is not None})
 
@@ -265,7 +265,7 @@ class ClippedGradients:
     clip: float
     _kept: list[Floats] = field(default_factory=list)
 
-    def _measured(self) -> Iterator[tuple[Floats, Floats, Floats]]:
+    def _rows_with_lengths(self) -> Iterator[tuple[Floats, Floats, Floats]]:
         """Rows, labels, and |P x|, never less than it is.
 
         Where every pass meets the same blocks, lengths are computed once for those of the first `KEPT_LENGTHS` rows.
@@ -295,7 +295,7 @@ class ClippedGradients:
                 raw[0], form=self.whitening.form(), clip=self.clip, largest=2.0 * self._share
             )
             return each_row(self.whitening.forward, total)
-        for rows, labels, lengths in self._measured():
+        for rows, labels, lengths in self._rows_with_lengths():
             slopes = self.problem.slopes(rows @ raw.T, labels)
             sizes = (
                 np.abs(slopes[:, 0]) if len(weights) == 1 else np.sqrt(np.einsum("ij,ij->i", slopes, slopes))

@@ -119,7 +119,7 @@ def minimise_hinge(risk: HingeRisk, *, distance: float) -> Floats:
             # Products of multipliers and distances are about the gap: far from the end nothing needs certifying.
             if at.products() * risk.share * len(risk.rows) > 4.0 * risk.penalty * distance**2:
                 continue
-            for alpha in (np.clip(at.alpha, 0.0, 1.0), at.snapped()):
+            for alpha in (np.clip(at.alpha, 0.0, 1.0), at.snapped_alpha()):
                 w = risk.weights(alpha)
                 gap = risk.within(w, alpha)
                 if gap < reached:
@@ -187,7 +187,7 @@ class _Round:
         shares = (float(np.min(-at[by < 0] / by[by < 0])) for at, by in pairs if bool((by < 0).any()))
         return min((1.0, *shares))
 
-    def snapped(self) -> Floats:
+    def snapped_alpha(self) -> Floats:
         """Every alpha at the bound that it tends to, and the few between such that their margins are zero."""
         alpha = np.where(self.below > self.alpha, 0.0, np.where(self.above > self.slack, 1.0, self.alpha))
         rows = self.risk.rows[free := (alpha > 0) & (alpha < 1)]

@@ -83,9 +83,11 @@ class MulticlassRisk(PenalisedRisk):
         """The second derivative, as a matrix of the weights or as an operator."""
         if self.dense:
             return Dense(matrix=self.hessian(w, every=every) + shift * np.eye(self.weights))
-        return Products(multiply=lambda along: self._turned(w, along) + (self.penalty + shift) * along)
+        return Products(
+            multiply=lambda along: self._curvature_times(w, along) + (self.penalty + shift) * along
+        )
 
-    def _turned(self, w: Floats, along: Floats) -> Floats:
+    def _curvature_times(self, w: Floats, along: Floats) -> Floats:
         """The second derivative of the losses times a vector."""
         turned, direction, total = self.of_classes(w), self.of_classes(along), self._zeros(np.float64)
         for x, y in self._passes.blocks():

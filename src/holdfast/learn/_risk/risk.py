@@ -213,23 +213,25 @@ class Risk(PenalisedRisk):
         A matrix of the weights, or of the rows where those are fewer; an operator where both are many.
         """
         if not self.dense:
-            return Products(multiply=lambda along: self._turned(w, along) + (self.penalty + shift) * along)
+            return Products(
+                multiply=lambda along: self._curvature_times(w, along) + (self.penalty + shift) * along
+            )
         if self.rows >= self.weights:
             return Dense(matrix=self.hessian(w, every=every) + shift * np.eye(w.size))
         none = np.zeros((0, w.size), dtype=np.float32)
-        scaled = (self._scaled(w, x[::every], y[::every]) for x, y in self._cached())
+        scaled = (self._scaled_rows(w, x[::every], y[::every]) for x, y in self._admissible_blocks())
         rows = np.concatenate([none, *scaled]) * np.float32(math.sqrt(every / self.divisor))
         return Dual(rows, self.penalty + shift)
 
-    def _scaled(self, w: Floats, x: Floats, y: Floats, kind: Any = np.float32) -> NDArray[Any]:
+    def _scaled_rows(self, w: Floats, x: Floats, y: Floats, kind: Any = np.float32) -> NDArray[Any]:
         """Rows times the roots of their curvatures: A of A^T A."""
         curvatures = self.problem.loss.curvatures(x @ w, y)
         return np.asarray(x.astype(kind) * np.sqrt(curvatures).astype(kind)[:, None])
 
-    def _turned(self, w: Floats, along: Floats) -> Floats:
+    def _curvature_times(self, w: Floats, along: Floats) -> Floats:
         """The second derivative of the losses times a vector."""
         total = np.zeros(w.size)
-        for x, y in self._cached():
+        for x, y in self._admissible_blocks():
             total += (self.problem.loss.curvatures(x @ w, y) * (x @ along)) @ x
         return total / self.divisor
 
@@ -242,12 +244,14 @@ class Risk(PenalisedRisk):
             scales[::every] = np.sqrt(self.problem.loss.curvatures(rows.products(w), y)[::every])
             total = rows.gram(scales, block=BLOCK)
             return np.asarray(total * (every / self.divisor) + self.penalty * np.eye(w.size))
-        for block, labels in self._cached():
-            scaled = self._scaled(w, block[::every], labels[::every], np.float64 if precise else np.float32)
+        for block, labels in self._admissible_blocks():
+            scaled = self._scaled_rows(
+                w, block[::every], labels[::every], np.float64 if precise else np.float32
+            )
             total += scaled.T @ scaled  # one matrix with itself: half the work of two
         return np.asarray(total * (every / self.divisor) + self.penalty * np.eye(w.size))
 
-    def _cached(self) -> Iterator[Chunk]:
+    def _admissible_blocks(self) -> Iterator[Chunk]:
         """Admissible rows, few at a time."""
         for x, y in self.admissible():
             for start in range(0, len(x), CACHED_ROWS):
@@ -261,7 +265,7 @@ class Risk(PenalisedRisk):
             total = rows.total(self.problem.loss.slopes(rows.products(w), y), block=size)
             return total, size - BLOCK + math.ceil(len(y) / size)
         blocks = [np.zeros((1, w.size))]
-        for x, y in self._cached():
+        for x, y in self._admissible_blocks():
             blocks.append(_block_sums(self.problem.loss.slopes(x @ w, y), x))
         stacked = np.concatenate(blocks)
         wide = float(np.finfo(np.longdouble).eps / np.finfo(np.float64).eps)

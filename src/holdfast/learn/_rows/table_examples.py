@@ -143,11 +143,11 @@ class TableExamples(Examples):
         A copy is begun when rows are first read, so never by a method for which the engine takes sums.
         """
         if self.table.can("engine_sums") or self.table.unit.column is not None:
-            return self._copied()
+            return self._copy_rows()
         count = self.table.count()
         if 8 * count * self.dimension > IN_MEMORY_BYTES:
-            return self._copied()
-        features, labels = self._gathered(count)
+            return self._copy_rows()
+        features, labels = self._gather_rows(count)
         return ArrayExamples(
             features=features,
             labels=labels,
@@ -157,7 +157,7 @@ class TableExamples(Examples):
             lacking=self.may_lack_targets,
         )
 
-    def _copied(self) -> Examples:
+    def _copy_rows(self) -> Examples:
         from holdfast.learn._rows.row_copy import RowCopy, room_for  # the way of large tables only
 
         # Models that an engine trains in parts are trained where the rows are.
@@ -169,7 +169,7 @@ class TableExamples(Examples):
         """Whole blocks of the sums over rows: at least one, and no more than any table reads at a time."""
         return min(CHUNK_ROWS, BLOCK * max(1, CHUNK_BYTES // (8 * max(1, self.dimension) * BLOCK)))
 
-    def _gathered(self, count: int) -> Chunk:
+    def _gather_rows(self, count: int) -> Chunk:
         """All rows in arrays of their final size: no chunk is held twice."""
         features, labels = np.empty((count, self.dimension)), np.empty(count)
         start = 0

@@ -196,7 +196,7 @@ class PrivateSearch(PaidFit, MetaEstimatorMixin, BaseEstimator):  # type: ignore
         methods, score = [trainer.decide(prepared, limit)[0] for trainer in trainers], _score(models[0])
         require_small_delta(limit if account is None else account.limit, count)
         self._chosen_by = self._chosen_alone(X) if account is None else ()
-        search = self._rehearsed(_candidates(trainers, settings), score)
+        search = self._rehearsal(_candidates(trainers, settings), score)
         if account is None:
             account = self._open(limit, methods, prepared, search)
         else:
@@ -285,9 +285,9 @@ class PrivateSearch(PaidFit, MetaEstimatorMixin, BaseEstimator):  # type: ignore
         for assumption in rows.read:
             warn(assumption.text, AssumptionWarning)
         candidates = [rows.candidate(setting, epsilon=self.epsilon, delta=self.delta) for setting in settings]
-        search = self._rehearsed(candidates, rows)
+        search = self._rehearsal(candidates, rows)
         if account is None:
-            opened = partial(self._opened, limit, rows.examples)
+            opened = partial(self._open_account, limit, rows.examples)
             account = first_that_pays(search, rows.examples, opened, self._currencies(limit, ()))
         else:
             require_something_left(account)
@@ -345,14 +345,14 @@ class PrivateSearch(PaidFit, MetaEstimatorMixin, BaseEstimator):  # type: ignore
             open_account(limit, method, adjacency=examples.adjacency, unit=examples.unit, seed=seed)
 
         currencies = self._currencies(limit, [method.currency for method in methods])
-        return first_that_pays(search, examples, partial(self._opened, limit, examples), currencies)
+        return first_that_pays(search, examples, partial(self._open_account, limit, examples), currencies)
 
     def _currencies(self, limit: PrivacyCurve, own: Sequence[str]) -> tuple[str, ...]:
         if limit.as_pure() is not None:
             return ("pure",)
         return ("renyi",) if self.strategy == "random_stopping" else (*own, *COMMON_CURRENCIES)
 
-    def _opened(self, limit: PrivacyCurve, examples: Examples, currency: str) -> Account:
+    def _open_account(self, limit: PrivacyCurve, examples: Examples, currency: str) -> Account:
         seed = seed_of(self.random_state)
         return Account(limit, adjacency=examples.adjacency, unit=examples.unit, currency=currency, seed=seed)
 
@@ -373,7 +373,7 @@ class PrivateSearch(PaidFit, MetaEstimatorMixin, BaseEstimator):  # type: ignore
             candidates, examples, account=account, score=score, stopping=self.stopping
         )
 
-    def _rehearsed(self, candidates: Sequence[Candidate], score: Score) -> Search:
+    def _rehearsal(self, candidates: Sequence[Candidate], score: Score) -> Search:
         """The same search with every candidate in it, for a rehearsal."""
         if self.strategy == "parts":
             return lambda examples, account: self._choose(candidates, examples, account, score=score)

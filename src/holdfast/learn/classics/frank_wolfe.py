@@ -179,7 +179,7 @@ def frank_wolfe(
             steps=plan.steps, gumbel_scale=2.0 * plan.score_change / plan.epsilon, corners=polytope.corners
         )
     return Fit(
-        weights=at.restored(w.reshape(shape)),
+        weights=at.original_weights(w.reshape(shape)),
         theorem=plan.theorem,
         parameters={**parameters, **at.parameters},
         assumptions=plan.assumptions,

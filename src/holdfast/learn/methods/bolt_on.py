@@ -396,7 +396,9 @@ def bolt_on(
     )
     centre = run.train(examples, account.source)
     return Fit(
-        weights=at.restored(problem.of_weights(account.release(noise.mechanism, centre, label="bolt_on"))),
+        weights=at.original_weights(
+            problem.of_weights(account.release(noise.mechanism, centre, label="bolt_on"))
+        ),
         theorem=THEOREM,
         parameters={
             "l2_sensitivity": sensitivity,

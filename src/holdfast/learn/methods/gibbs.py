@@ -81,7 +81,7 @@ def gibbs_sampling(
         mechanism, plan = recipe.boxed(round_down(pure), sampler)
     weights = _released_weights(examples, problem, account, mechanism, plan)
     return Fit(
-        weights=at.restored(weights),
+        weights=at.original_weights(weights),
         theorem=type(mechanism).theorem,
         parameters={
             "k": plan.inverse_temperature,

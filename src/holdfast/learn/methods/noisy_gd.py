@@ -128,7 +128,7 @@ def whitened_descent(
             if plain
             else schedule_for(mu, **sizes, factor=factor, classes=problem.predictions)
         )
-    schedule = schedule.changed(changes)
+    schedule = schedule.with_changes(changes)
     most, assumptions = examples.largest_count(count_bound)
     with one_thread():
         passes, whitening = ClippedBlocks(examples, problem), no_whitening(problem.dimension)

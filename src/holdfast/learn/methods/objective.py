@@ -153,7 +153,7 @@ def objective_perturbation(
         )
         fit = _mapped_fit(rows, account, penalty_factor=penalty_factor, arithmetic=arithmetic or "strict")
         return dataclasses.replace(
-            fit, weights=at.restored(fit.weights), parameters={**fit.parameters, **at.parameters}
+            fit, weights=at.original_weights(fit.weights), parameters={**fit.parameters, **at.parameters}
         )
     require(preconditioner in (None, "none"), "preconditioner", preconditioner, "'diagonal' or 'none'")
     if mechanism is None:
@@ -175,7 +175,7 @@ def objective_perturbation(
     fit = _perturbed_fit(examples, problem, account, chosen, origin=at.origin)
     return dataclasses.replace(
         fit,
-        weights=at.restored(fit.weights),
+        weights=at.original_weights(fit.weights),
         parameters={**fit.parameters, **at.parameters},
         assumptions=(*fit.assumptions, *(() if at.parameters else pull_assumptions(problem))),
     )

@@ -63,7 +63,7 @@ def output_perturbation(
         length = float(np.linalg.norm(weights))
         weights = weights * min(1.0, problem.radius / max(length, 1e-300))
     return Fit(
-        weights=at.restored(weights),
+        weights=at.original_weights(weights),
         theorem=THEOREM,
         parameters={
             "l2_sensitivity": sensitivity,

@@ -142,7 +142,7 @@ def ridge(
     theta = solve_ridge(moments, ridge=bounds.ridge, radius=problem.radius)
     weights = account.release(noise.mechanism, theta, label="ridge")
     return Fit(
-        weights=at.restored(weights),
+        weights=at.original_weights(weights),
         theorem=THEOREM_BALL if math.isfinite(problem.radius) else THEOREM,
         parameters={
             "ridge": bounds.ridge,
