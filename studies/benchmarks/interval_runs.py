@@ -24,9 +24,17 @@ from holdfast.data._clipped_rows import clip_rows
 from holdfast.learn._inference.inversion import ScoreTest
 from holdfast.learn._inference.score import NoisyScore
 from holdfast.learn._risk.descent import gaussian_square
-from holdfast.learn._rows.prepare import design_norm
+from holdfast.learn._rows.design import design_norm
 from holdfast.learn._whitening import second_moment_sensitivity
-from holdfast.learn.methods.newton import ESTIMATED, FLOOR, LONGEST, PILOTS, SHARES, TOGETHER, JointScore
+from holdfast.learn.methods.newton import (
+    ESTIMATE_STEPS,
+    FLOOR,
+    LONGEST_STEP,
+    PILOT_STEPS,
+    RELEASES_TOGETHER,
+    SHARES,
+    JointScore,
+)
 from holdfast.learn.methods.ssp import PILOT_SHARE
 from holdfast.privacy import Adjacency, ApproxDP
 
@@ -220,14 +228,16 @@ def logistic_runs(
         exact = (counts * chance * (1.0 - chance)) @ outer
         curvatures.append(exact.reshape(runs, d, d) + symmetric(random, runs, d, s[step]))
         tilt = np.zeros((runs, 0))
-        if step >= ESTIMATED.start:
-            along = np.linalg.eigh(pool(shares[PILOTS], s[PILOTS], curvatures[PILOTS])[0])[1][..., 0]
+        if step >= ESTIMATE_STEPS.start:
+            along = np.linalg.eigh(pool(shares[PILOT_STEPS], s[PILOT_STEPS], curvatures[PILOT_STEPS])[0])[1][
+                ..., 0
+            ]
             bent = counts * chance * (1.0 - chance) * (1.0 - 2.0 * chance) * (along @ rows.T) ** 2
             tilt = bent @ rows + t[step] / joint.tilt_lift * random.normal(size=(runs, d))
         tilts.append(tilt)
         if log is not None:
             log.append((theta, gradients[-1], curvatures[-1], tilt))
-        last = slice(max(0, step + 1 - TOGETHER), step + 1)
+        last = slice(max(0, step + 1 - RELEASES_TOGETHER), step + 1)
         mean, deviation = pool(shares[last], s[last], curvatures[last])
         slopes = [
             gradient + np.einsum("rij,rj->ri", curvature, theta - point)
@@ -241,27 +251,27 @@ def logistic_runs(
         turned = np.einsum("rji,rj->ri", basis, slope) / floored
         move = np.einsum("rij,rj->ri", basis, turned)
         length = NORM * np.linalg.norm(move, axis=1)
-        theta = theta - move * np.minimum(1.0, LONGEST / np.maximum(length, 1e-300))[:, None]
-    used = range(len(SHARES))[ESTIMATED]
-    weights = shares[ESTIMATED] / shares[ESTIMATED].sum()
+        theta = theta - move * np.minimum(1.0, LONGEST_STEP / np.maximum(length, 1e-300))[:, None]
+    used = range(len(SHARES))[ESTIMATE_STEPS]
+    weights = shares[ESTIMATE_STEPS] / shares[ESTIMATE_STEPS].sum()
     target = sum(
         weight * (np.einsum("rij,rj->ri", curvatures[k], points[k]) - gradients[k])
         for weight, k in zip(weights, used, strict=True)
     )
-    pilot, pilot_noise = pool(shares[PILOTS], s[PILOTS], curvatures[PILOTS])
+    pilot, pilot_noise = pool(shares[PILOT_STEPS], s[PILOT_STEPS], curvatures[PILOT_STEPS])
     return NoisyScore(
         loss="logistic",
-        curvature=pool(shares[ESTIMATED], s[ESTIMATED], curvatures[ESTIMATED])[0],
+        curvature=pool(shares[ESTIMATE_STEPS], s[ESTIMATE_STEPS], curvatures[ESTIMATE_STEPS])[0],
         target=np.asarray(target),
-        centres=np.stack(points[ESTIMATED], axis=1),
+        centres=np.stack(points[ESTIMATE_STEPS], axis=1),
         weights=weights,
-        gradient_noise=t[ESTIMATED],
-        curvature_noise=s[ESTIMATED],
+        gradient_noise=t[ESTIMATE_STEPS],
+        curvature_noise=s[ESTIMATE_STEPS],
         count=cell.rows,
         pilot=pilot,
         pilot_noise=pilot_noise,
         bend=NORM,
-        tilt=pool(shares[ESTIMATED], s[ESTIMATED], tilts[ESTIMATED])[0],
+        tilt=pool(shares[ESTIMATE_STEPS], s[ESTIMATE_STEPS], tilts[ESTIMATE_STEPS])[0],
     )
 
 

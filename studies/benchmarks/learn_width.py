@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from holdfast.learn import PrivateLinearRegression, PrivateLinearSVC, PrivateLogisticRegression
-from holdfast.learn._rows.examples import one_thread
+from holdfast.learn._rows.summation import one_thread
 
 ROWS, WIDTHS = 3_000, (500, 800, 1_200, 1_700, 2_500, 3_500, 5_000)
 LEAST = 0.05

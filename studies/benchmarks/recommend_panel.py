@@ -35,7 +35,7 @@ from holdfast.learn import (
     PrivateLinearRegression,
     PrivateLogisticRegression,
 )
-from holdfast.learn._estimators.recommend import FILE, PanelTry, _features
+from holdfast.learn._estimators.recommend import PANEL_FILE, PanelTry, _features
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -138,7 +138,7 @@ def commit() -> str:
         text=True,
         check=True,
     )
-    if [line for line in edited.stdout.splitlines() if not line.endswith(FILE.name)]:
+    if [line for line in edited.stdout.splitlines() if not line.endswith(PANEL_FILE.name)]:
         raise SystemExit("commit the sources first: a result names the commit that made it")
     return subprocess.run(
         ["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=True
@@ -161,7 +161,9 @@ def main() -> None:
     if options.save:
         text = ",\n".join("  " + json.dumps(cell) for cell in cells)
         head = {"commit": made_on, "repetitions": REPETITIONS, "left_out": LEFT_OUT}
-        Path(FILE).write_text(json.dumps(head)[:-1] + ', "tried": [\n' + text + "\n]}\n", encoding="utf-8")
+        Path(PANEL_FILE).write_text(
+            json.dumps(head)[:-1] + ', "tried": [\n' + text + "\n]}\n", encoding="utf-8"
+        )
 
 
 if __name__ == "__main__":

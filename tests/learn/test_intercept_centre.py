@@ -21,7 +21,13 @@ from holdfast.learn import (
     PrivateRidge,
 )
 from holdfast.learn._choice import find_learner
-from holdfast.learn._intercept_centre import CENTRE_SHARE, PULLED, centred, label_sum, release_target_mean
+from holdfast.learn._intercept_centre import (
+    CENTRE_SHARE,
+    INTERCEPT_PULLED,
+    label_sum,
+    pay_for_centre,
+    release_target_mean,
+)
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Hinge, HuberRegression, Logistic, OneVsAll, Softmax, Squared
 from holdfast.learn._rows.examples import ArrayExamples
@@ -107,10 +113,10 @@ def test_a_method_that_takes_no_origin_says_so_and_auto_never_takes_it() -> None
         method="bolt_on", penalty=0.1, classes=[0, 1], delta=0.0, random_state=0
     ).fit(x, (y > 5).astype(int))
     assert model.release_ is not None
-    assert PULLED in model.release_.guarantee.assumptions
+    assert INTERCEPT_PULLED in model.release_.guarantee.assumptions
     free = PrivateLogisticRegression(penalty=0.1, classes=[0, 1], random_state=0).fit(x, (y > 5).astype(int))
     assert free.release_ is not None
-    assert PULLED not in free.release_.guarantee.assumptions
+    assert INTERCEPT_PULLED not in free.release_.guarantee.assumptions
 
 
 def rows_of(labels: Any, adjacency: str, unit: PrivacyUnit | None = None) -> ArrayExamples:
@@ -176,7 +182,7 @@ def test_the_centre_of_each_loss_is_where_its_constant_model_is(share: float) ->
     account = Account(PureDP(1e6), seed=0)
     for loss in (Logistic(), Hinge()):
         problem = Problem(loss=loss, dimension=2, constant=CONSTANT, penalty=0.1)
-        at = centred(rows_of(labels, "replace"), problem, account, arithmetic="strict")
+        at = pay_for_centre(rows_of(labels, "replace"), problem, account, arithmetic="strict")
         scores = np.atleast_1d(at.origin)[-1] * CONSTANT
         truth = math.log(share / (1 - share)) if loss.name == "logistic" else 2 * share - 1
         assert scores == pytest.approx(truth, abs=0.05)
@@ -184,7 +190,7 @@ def test_the_centre_of_each_loss_is_where_its_constant_model_is(share: float) ->
     for several in (Softmax(classes=2), OneVsAll(classes=2)):
         problem = Problem(loss=several, dimension=2, constant=CONSTANT, penalty=0.1)
         codes = rows_of((labels > 0).astype(float), "replace")
-        at = centred(codes, problem, account, arithmetic="strict")
+        at = pay_for_centre(codes, problem, account, arithmetic="strict")
         first, second = np.asarray(at.origin).reshape(2, 2)[:, -1] * CONSTANT
         odds = math.log(share / (1 - share))
         assert second - first == pytest.approx(odds if several.name == "softmax" else 2 * odds, abs=0.1)
@@ -194,7 +200,7 @@ def test_rows_without_an_intercept_pay_for_no_centre() -> None:
     for loss in (Logistic(), Squared(target_bound=1.0), HuberRegression()):
         problem = Problem(loss=loss, dimension=2, penalty=0.1)
         account = Account(PureDP(1.0), seed=0)
-        at = centred(rows_of([1.0], "replace"), problem, account, arithmetic="strict")
+        at = pay_for_centre(rows_of([1.0], "replace"), problem, account, arithmetic="strict")
         assert not account.journal.entries
         assert at.problem is problem
     assert find_learner("output").needs_penalty(problem)

@@ -19,7 +19,8 @@ from holdfast.learn import _whitened_examples as whitened_examples
 from holdfast.learn._choice import choose_learner
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Logistic
-from holdfast.learn._rows.examples import ArrayExamples, ClippedBlocks
+from holdfast.learn._rows.clipped_blocks import ClippedBlocks
+from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.learn._whitened_examples import (
     FLOOR,
     SHARE,

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Logistic
-from holdfast.learn._rows.examples import ArrayExamples, ClippedBlocks
+from holdfast.learn._rows.clipped_blocks import ClippedBlocks
+from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.learn._whitening import (
     Clip,
     DiagonalWhitener,

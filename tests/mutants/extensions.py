@@ -56,8 +56,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="extensions: only the chosen candidate is told",
         target="learn:PrivateSearch.fit",
-        old="for method in methods for stranger in unregistered(method)",
-        new="for stranger in unregistered(methods[chosen.index])",
+        old="for method in methods for stranger in author_assumptions(method)",
+        new="for stranger in author_assumptions(methods[chosen.index])",
         tests=(f"{HERE}::test_a_search_names_every_method_that_saw_the_rows",),
     ),
     Fault(

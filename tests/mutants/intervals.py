@@ -40,22 +40,22 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="intervals: refusal removed",
         target="learn:NoisyScore.swamped",
-        old="return self.drowned | ~(self.sure_strength >= self.needed_strength) | (self._wider > WIDEST**2)",
+        old="return self.drowned | ~(self.sure_strength >= self.needed_strength) | (self._wider > WIDEST_FACTOR**2)",
         new="return self.strength < 0.0",
         tests=(f"{REFUSED}[squared]", f"{REFUSED}[logistic]"),
     ),
     Fault(
         name="intervals: the deciding noise is not doubted",
         target="learn:NoisyScore._free_of_noise",
-        old="DOUBT * noise / self._unit",
+        old="DOUBT_DEVIATIONS * noise / self._unit",
         new="0.0 * noise / self._unit",
         tests=(f"{SCORE}::test_noise_makes_a_least_eigenvalue_sure_too_high_once_in_a_hundred",),
     ),
     Fault(
         name="intervals: a sharp line picks tables whose estimate is small",
         target="learn:NoisyScore.sure_strength",
-        old="LUCK - _coin(self.pilot)",
-        new="LUCK",
+        old="LUCK_SCALES - _coin(self.pilot)",
+        new="LUCK_SCALES",
         tests=(
             f"{SCORE}::test_a_bent_curvature_is_less_sure_and_the_line_is_blurred",
             f"{SCORE}::test_intervals_are_wider_by_what_selection_leaves",
@@ -64,21 +64,21 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="intervals: the curvature at the estimate taken for that at the truth",
         target="learn:NoisyScore.sure_strength",
-        old="LUCK - _coin(self.pilot)",
+        old="LUCK_SCALES - _coin(self.pilot)",
         new="-_coin(self.pilot)",
         tests=(f"{SCORE}::test_a_bent_curvature_is_less_sure_and_the_line_is_blurred",),
     ),
     Fault(
         name="intervals: luck of the coin lowers the line",
         target="learn:NoisyScore.sure_strength",
-        old="np.maximum(LUCK - _coin(self.pilot), 0.0)",
-        new="(LUCK - _coin(self.pilot))",
+        old="np.maximum(LUCK_SCALES - _coin(self.pilot), 0.0)",
+        new="(LUCK_SCALES - _coin(self.pilot))",
         tests=(f"{SCORE}::test_a_bent_curvature_is_less_sure_and_the_line_is_blurred",),
     ),
     Fault(
         name="intervals: the noise that led to the deciding place forgotten",
         target="learn:NoisyScore._blurred",
-        old="0.5 * ASTRAY * by_noise",
+        old="0.5 * PILOT_DEVIATIONS * by_noise",
         new="0.0 * by_noise",
         tests=(f"{SCORE}::test_a_place_that_noise_led_astray_is_less_sure",),
     ),
@@ -99,7 +99,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="intervals: issued although they know to be too wide",
         target="learn:NoisyScore.swamped",
-        old=" | (self._wider > WIDEST**2)",
+        old=" | (self._wider > WIDEST_FACTOR**2)",
         new="",
         tests=(f"{SCORE}::test_a_pilot_that_was_led_astray_does_not_narrow_an_interval",),
     ),
@@ -129,7 +129,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="intervals: a stored score may leave out how sure it is",
         target="learn:NoisyScore.of_value",
-        old='dict(require_fields("score", value, [one.name for one in fields(cls)]))',
+        old='dict(require_fields("score", value, [field.name for field in fields(cls)]))',
         new="{one.name: one.default for one in fields(cls)} | dict(value)",
         tests=(f"{SCORE}::test_a_stored_score_says_how_sure_the_decision_is",),
     ),
@@ -144,9 +144,9 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="newton: gradients of other points taken for that of the newest",
-        target="learn:_stepped",
-        old="one.gradient + one.curvature @ (newest.point - one.point)",
-        new="one.gradient",
+        target="learn:_newton_step",
+        old="past.gradient + past.curvature @ (newest.point - past.point)",
+        new="past.gradient",
         tests=(
             "tests/learn/methods/test_newton.py::test_a_step_goes_to_the_common_root_of_the_last_releases",
         ),

@@ -241,7 +241,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="noisy GD: gradients clipped by the rows' own lengths",
-        target="learn:ClippedGradients._measured",
+        target="learn:ClippedGradients._rows_with_lengths",
         old="self.whitening.norms(rows)",
         new="np.linalg.norm(rows, axis=1)",
         tests=(
@@ -442,7 +442,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="pure rows: the sum of sizes is not clipped",
-        target="learn:WhitenedExamples._mapped",
+        target="learn:WhitenedExamples._map_chunks",
         old="np.maximum(lengths, sizes / self.reach)",
         new="lengths",
         tests=("tests/learn/test_whitened_examples.py::test_every_whitened_row_is_within_both_norms",),
@@ -459,14 +459,14 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="descent: noise taken for growth",
         target="learn:noisy_descent",
-        old="GREW * last + doubt",
-        new="GREW * last",
+        old="GROWTH_THRESHOLD * last + doubt",
+        new="GROWTH_THRESHOLD * last",
         tests=("tests/learn/risk/test_descent.py::test_noise_alone_does_not_shorten_steps",),
     ),
     Fault(
         name="descent: no step is ever shortened",
         target="learn:noisy_descent",
-        old="size > GREW * last + doubt",
+        old="size > GROWTH_THRESHOLD * last + doubt",
         new="size > math.inf",
         tests=("tests/learn/risk/test_descent.py::test_steps_that_overshoot_become_shorter",),
     ),
@@ -488,7 +488,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="intercept: its centre is not put back",
-        target="learn:Centred.restored",
+        target="learn:Centred.original_weights",
         old="if self.shift:",
         new="if False:",
         tests=("tests/learn/test_intercept_centre.py::test_a_wide_range_moves_no_prediction",),
@@ -553,7 +553,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="pure rows: a number stays long where its row is shortened",
-        target="learn:WhitenedExamples._mapped",
+        target="learn:WhitenedExamples._map_chunks",
         old="-1.0, 1.0) / longer",
         new="-1.0, 1.0)",
         tests=(
@@ -751,8 +751,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="additive: a rare class counts as an even one",
         target="learn:AdditiveTask.signal",
-        old="self.evenness * self.told",
-        new="self.told",
+        old="self.evenness * self.public_signal",
+        new="self.public_signal",
         tests=(
             "tests/learn/additive/test_parts.py::test_a_rare_class_has_fewer_dimensions_smaller_clips_and_longer_steps",
         ),
@@ -802,7 +802,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="additive: the noise of a calibration believed",
         target="learn:calibrate_scores",
-        old="(1.0 + noise / USUAL**2)",
+        old="(1.0 + noise / USUAL_DEVIATION**2)",
         new="1.0",
         tests=(
             "tests/learn/additive/test_parts.py::test_calibration_finds_a_shift_and_does_not_believe_noise",

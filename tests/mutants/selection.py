@@ -208,7 +208,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="whole models: a rehearsal on real rows",
         target="learn:WholeModels._rows",
-        old="found.min() < 0",
+        old="indices.min() < 0",
         new="False",
         tests=(f"{WHOLE}::test_parts_are_disjoint_and_a_rehearsal_sees_no_row",),
     ),
@@ -243,7 +243,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="pipeline: the ledger is not told what is published",
         target="learn:pipeline_release",
-        old="made.close_in(account)",
+        old="release.close_in(account)",
         new="pass",
         tests=("tests/learn/estimators/test_pipeline.py::test_a_ledger_keeps_one_entry_for_all",),
     ),

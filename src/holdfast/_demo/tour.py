@@ -21,7 +21,7 @@ from holdfast.dossier._verification.sources import DossierVerification
 from holdfast.dossier._verification.verify import verify_dossier
 from holdfast.errors import require
 from holdfast.learn import PrivateLogisticRegression
-from holdfast.learn._rows.examples import one_thread
+from holdfast.learn._rows.summation import one_thread
 from holdfast.ledger import Ledger
 from holdfast.privacy._wording import least_text
 from holdfast.release import Release

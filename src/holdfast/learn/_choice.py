@@ -39,17 +39,17 @@ class LearnerChoice:
 
     def summary(self) -> str:
         """The rule's inputs, its choice, and why not the others."""
-        told = ", ".join(_told(name, value) for name, value in self.options.items())
+        options = ", ".join(_option_text(name, value) for name, value in self.options.items())
         lines = [
             "method='auto' looked at " + ", ".join(f"{k}={v}" for k, v in self.inputs.items()),
-            f"chosen: {self.method}" + (f" ({told})" if told else ""),
+            f"chosen: {self.method}" + (f" ({options})" if options else ""),
             *(f"  because {reason}" for reason in self.reasons),
             *(f"not {name}: {reason}" for name, reason in self.rejected.items()),
         ]
         return "\n".join(lines)
 
 
-def _told(name: str, value: Any) -> str:
+def _option_text(name: str, value: Any) -> str:
     if hasattr(value, "summary"):
         return str(value.summary())
     return f"{name}={value:.4g}" if isinstance(value, float) else f"{name}={value}"
@@ -61,18 +61,18 @@ def find_learner(method: Any) -> Learner:
     >>> find_learner("output").paper
     'CMS11'
     """
-    known = {one.name: one for one in LEARNERS}
+    known = {learner.name: learner for learner in LEARNERS}
     if isinstance(method, Learner):
         return method if known.get(method.name) is method else REGISTRY.admit(method)
-    found = (known.get(method) or REGISTRY.named(method)) if isinstance(method, str) else None
-    if found is None:
+    entry = (known.get(method) or REGISTRY.named(method)) if isinstance(method, str) else None
+    if entry is None:
         raise ParameterError(
             f"method must be 'auto', a Learner or one of {', '.join(REGISTRY.names())}, got method={method!r}"
         )
-    return found
+    return entry
 
 
-def unregistered(method: Learner) -> tuple[Assumption, ...]:
+def author_assumptions(method: Learner) -> tuple[Assumption, ...]:
     """What a release assumes where its method is none of LEARNERS: whose word its privacy is."""
     author = _author_of(method)
     return () if author is None else (author.assumption,)
@@ -85,7 +85,7 @@ def package_of(method: Learner) -> str:
 
 
 def _author_of(method: Learner) -> Author | None:
-    return None if any(method is one for one in LEARNERS) else REGISTRY.author(method)
+    return None if any(method is learner for learner in LEARNERS) else REGISTRY.author(method)
 
 
 def choose_learner(
@@ -118,12 +118,12 @@ def choose_learner(
             f"no method is proved for the {problem.loss.name} loss with penalty={problem.penalty!r}, "
             f"radius={problem.radius!r}, adjacency={facts.adjacency.value!r} and max_rows={max_rows}: {reasons}"
         )
-    told = chosen.settings(facts)
+    settings = chosen.settings(facts)
     others = sorted((method for method in LEARNERS if method is not chosen), key=lambda method: method.name)
     return LearnerChoice(
         learner=chosen,
-        options=told.options,
-        reasons=told.reasons,
+        options=settings.options,
+        reasons=settings.reasons,
         rejected={method.name: objections[method.name] or method.behind for method in others},
         inputs={
             "loss": problem.loss.name,

@@ -22,7 +22,7 @@ from holdfast.learn._problem.losses import Logistic
 from holdfast.learn._risk.descent import gaussian_square, schedule_for
 from holdfast.learn._whitened_examples import SHARE
 from holdfast.learn.methods.objective import objective_mechanism
-from holdfast.learn.methods.pure_rows import TYPICAL, noise_spread
+from holdfast.learn.methods.pure_rows import TYPICAL_SIZE, noise_spread
 from holdfast.privacy._account.request import limit_of, require_small_delta
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._curves.curve import PrivacyCurve, PureDP
@@ -83,9 +83,12 @@ def forecast(
         "in (0.5, 1)",
         "name what a fit without privacy reaches",
     )
-    problem, asked = Problem(loss=Logistic(), dimension=columns, row_norm=row_norm), Adjacency.of(adjacency)
+    problem, relation = (
+        Problem(loss=Logistic(), dimension=columns, row_norm=row_norm),
+        Adjacency.of(adjacency),
+    )
     return tuple(
-        _forecast(problem, rows=rows, epsilon=epsilon, delta=delta, adjacency=asked, accuracy=accuracy)
+        _forecast(problem, rows=rows, epsilon=epsilon, delta=delta, adjacency=relation, accuracy=accuracy)
         for epsilon in epsilons
     )
 
@@ -127,12 +130,14 @@ def _coefficient_noise(
         whitened = choice.options.get("preconditioner") == "diagonal"
         # Rows that point in all directions alike gain nothing by whitening, but pay for it.
         pure = limit.as_pure()
-        kept = PureDP(float(pure) * (1.0 - SHARE)) if whitened and pure is not None else limit
-        mechanism = objective_mechanism(problem, limit=kept, adjacency=adjacency, public_count=rows)
+        objective_limit = PureDP(float(pure) * (1.0 - SHARE)) if whitened and pure is not None else limit
+        mechanism = objective_mechanism(
+            problem, limit=objective_limit, adjacency=adjacency, public_count=rows
+        )
         # The minimiser moves by b / (n curvature + penalty); b is normal, or independent Laplace for rows whose sizes
         # add up to what is usual; there the penalty only shrinks what noise hides.
         if isinstance(mechanism, PureObjectivePerturbation):
-            spread = TYPICAL * noise_spread(problem.dimension, None, arithmetic="strict")
+            spread = TYPICAL_SIZE * noise_spread(problem.dimension, None, arithmetic="strict")
             return spread * float(mechanism.scale) / (rows * curvature)
         return float(mechanism.sigma) / (rows * curvature + float(mechanism.penalty))
     mu = math.sqrt(gaussian_square(limit))
@@ -214,14 +219,14 @@ def rehearse(
         scores = []
         for seed in range(1 if math.isinf(epsilon) else fits):
             with warnings.catch_warnings():
-                for told in (
+                for category in (
                     AssumptionWarning,
                     BudgetWarning,
                     NotPrivateWarning,
                     ConvergenceWarning,
                     LinAlgWarning,
                 ):
-                    warnings.simplefilter("ignore", told)
+                    warnings.simplefilter("ignore", category)
                 model = PrivateLogisticRegression(
                     epsilon=epsilon, delta=delta, adjacency=table.adjacency, random_state=seed
                 ).fit(table, target=target)

@@ -27,14 +27,9 @@ from holdfast.data._sensitivity import counts_l1, counts_l2
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import OneVsAll, Squared, as_codes
 from holdfast.learn._risk.descent import gaussian_for, gaussian_square
-from holdfast.learn._rows.examples import (
-    SIGNED,
-    Chunk,
-    DerivedExamples,
-    Examples,
-    clipped,
-    rounding_of_sum,
-)
+from holdfast.learn._rows.clipped_blocks import SIGNED_LOSSES, clip_chunk
+from holdfast.learn._rows.examples import Chunk, DerivedExamples, Examples
+from holdfast.learn._rows.summation import rounding_of_sum
 from holdfast.noise._source import Source
 from holdfast.privacy._account import Account
 from holdfast.privacy._mechanisms.gaussian import Gaussian
@@ -49,7 +44,7 @@ LEAST_COUNT = 2.0
 NUMBERS = ("squared", "huber_regression", "smooth_huber")
 """Losses of a number."""
 HINGES = ("hinge", "huber")
-PULLED = Assumption(
+INTERCEPT_PULLED = Assumption(
     kind=ACCURACY,
     subject="intercept",
     text="accuracy, not privacy: the proof of this method needs a penalty on every weight, which draws the intercept "
@@ -100,14 +95,14 @@ class ClassShares:
             return 2.0 * self.shares - 1.0 if loss.binary.name in HINGES else np.asarray(odds)
         if loss.name in HINGES:
             return 2.0 * self.shares[1:] - 1.0
-        return np.diff(self.scores) if loss.name in SIGNED else self.scores
+        return np.diff(self.scores) if loss.name in SIGNED_LOSSES else self.scores
 
 
 def class_counts(examples: Examples, problem: Problem) -> NDArray[np.int64]:
     """How many rows each class has, null ones apart; private."""
     classes = max(2, problem.predictions)
     total = np.zeros(classes, dtype=np.int64)
-    for rows, labels in (clipped(chunk, problem) for chunk in examples.chunks()):
+    for rows, labels in (clip_chunk(chunk, problem) for chunk in examples.chunks()):
         codes = as_codes(labels, classes) if problem.outputs == "several" else (labels > 0).astype(np.int64)
         total += np.bincount(codes[rows.any(axis=1)], minlength=classes)
     return total
@@ -141,7 +136,7 @@ def label_sum(examples: Examples, problem: Problem, *, bound: float) -> float:
     if taken is not None:
         return taken
     total = 0.0
-    for rows, labels in (clipped(chunk, problem) for chunk in examples.chunks()):
+    for rows, labels in (clip_chunk(chunk, problem) for chunk in examples.chunks()):
         total += float(np.sum(np.clip(labels[rows.any(axis=1)], -bound, bound)))
     return total
 
@@ -213,11 +208,11 @@ class ShiftedLabels(DerivedExamples):
 
     def chunks(self) -> Iterator[Chunk]:
         """In the order of the others."""
-        return map(self._shifted, self.examples.chunks())
+        return map(self._shift_labels, self.examples.chunks())
 
     def shuffled(self, source: Source) -> Iterator[Chunk]:
         """In a secret order."""
-        return map(self._shifted, self.examples.shuffled(source))
+        return map(self._shift_labels, self.examples.shuffled(source))
 
     def epochs(self, options: SgdOptions, *, source: Source, passes: int, records: int) -> Floats | None:
         """In the engine of the others, where it can shift their targets."""
@@ -227,8 +222,8 @@ class ShiftedLabels(DerivedExamples):
             return None
         return shifted.epochs(options, source=source, passes=passes, records=records)
 
-    def _shifted(self, chunk: Chunk) -> Chunk:
-        rows, labels = clipped(chunk, self.problem)
+    def _shift_labels(self, chunk: Chunk) -> Chunk:
+        rows, labels = clip_chunk(chunk, self.problem)
         if isinstance(self.problem.loss, Squared):
             labels = np.clip(labels, -self.problem.loss.target_bound, self.problem.loss.target_bound)
         return rows, labels - self.shift
@@ -249,7 +244,7 @@ class Centred:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """For the release."""
 
-    def restored(self, weights: Any) -> Floats:
+    def original_weights(self, weights: Any) -> Floats:
         """Weights of the rows and targets as they were."""
         moved = np.array(weights, dtype=np.float64)
         if self.shift:
@@ -257,7 +252,7 @@ class Centred:
         return moved
 
 
-def centred(
+def pay_for_centre(
     examples: Examples, problem: Problem, account: Account, *, arithmetic: Arithmetic, classes: bool = True
 ) -> Centred:
     """Pay for the centre of the intercept, where there is one; `classes`: whether the method takes an origin.
@@ -297,6 +292,6 @@ def centred(
     )
 
 
-def pulled(problem: Problem) -> tuple[Assumption, ...]:
+def pull_assumptions(problem: Problem) -> tuple[Assumption, ...]:
     """What a release says whose penalty draws an intercept of classes, by a method that takes no origin."""
-    return (PULLED,) if problem.has_intercept and problem.loss.name not in NUMBERS else ()
+    return (INTERCEPT_PULLED,) if problem.has_intercept and problem.loss.name not in NUMBERS else ()

@@ -18,15 +18,9 @@ import numpy as np
 
 from holdfast._arrays import Floats
 from holdfast.learn._problem import Problem
-from holdfast.learn._rows.examples import (
-    ArrayExamples,
-    Chunk,
-    ClippedBlocks,
-    DerivedExamples,
-    Examples,
-    clipped,
-    rounding_of_sum,
-)
+from holdfast.learn._rows.clipped_blocks import ClippedBlocks, clip_chunk
+from holdfast.learn._rows.examples import ArrayExamples, Chunk, DerivedExamples, Examples
+from holdfast.learn._rows.summation import rounding_of_sum
 from holdfast.learn._whitening import Standard
 from holdfast.noise._source import Source
 from holdfast.privacy._account import Account
@@ -79,9 +73,9 @@ class RowMap:
         """Weights of mapped rows as weights of the rows themselves, of one prediction or of several."""
         if self.directions is not None:
             weights = np.concatenate([weights[..., :-1] @ self.directions, weights[..., -1:]], axis=-1)
-        made = np.array(weights * self.standard.scale)
-        made[..., -1] -= np.sum(weights * self.standard.scale * self.standard.shift, axis=-1)
-        return made
+        transformed = np.array(weights * self.standard.scale)
+        transformed[..., -1] -= np.sum(weights * self.standard.scale * self.standard.shift, axis=-1)
+        return transformed
 
     def along(self, directions: int) -> RowMap:
         """The same units, seen along so many directions of random signs: each is a sum of all columns but the last.
@@ -217,13 +211,13 @@ class WhitenedExamples(DerivedExamples):
 
     def chunks(self) -> Iterator[Chunk]:
         """In blocks that fit into a processor's cache."""
-        return self._mapped(self.examples.chunks())
+        return self._map_chunks(self.examples.chunks())
 
     def shuffled(self, source: Source) -> Iterator[Chunk]:
         """In a secret order."""
-        return self._mapped(self.examples.shuffled(source))
+        return self._map_chunks(self.examples.shuffled(source))
 
-    def kept(self) -> Examples:
+    def in_memory(self) -> Examples:
         """The same, computed once where it is small."""
         if 8 * self.public_count * self.dimension > KEPT_BYTES:
             return self
@@ -237,9 +231,9 @@ class WhitenedExamples(DerivedExamples):
             lacking=self.may_lack_targets,
         )
 
-    def _mapped(self, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
+    def _map_chunks(self, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
         for chunk in chunks:
-            features, labels = clipped(chunk, self.problem)
+            features, labels = clip_chunk(chunk, self.problem)
             for start in range(0, len(labels), BLOCK):
                 rows = self.turned.forward(features[start : start + BLOCK]) / self.norm
                 lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))

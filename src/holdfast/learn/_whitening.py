@@ -19,7 +19,8 @@ from holdfast._arrays import Floats
 from holdfast.data._clipped_rows import NORM_SLACK
 from holdfast.learn._problem import Problem
 from holdfast.learn._risk.descent import DescentSchedule, Preconditioner, Whitener, gaussian_for
-from holdfast.learn._rows.examples import ClippedBlocks, rounding_of_sum
+from holdfast.learn._rows.clipped_blocks import ClippedBlocks
+from holdfast.learn._rows.summation import rounding_of_sum
 from holdfast.privacy._account import Account
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
@@ -40,9 +41,9 @@ class Standard:
     @property
     def matrix(self) -> Floats:
         """S."""
-        made = np.diag(self.scale)
-        made[:, -1] -= self.scale * self.shift
-        return made
+        product = np.diag(self.scale)
+        product[:, -1] -= self.scale * self.shift
+        return product
 
     def form(self) -> Floats:
         """S^T S."""

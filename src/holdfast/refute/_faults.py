@@ -141,7 +141,7 @@ WRITTEN: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "no_clip_after_whitening",
-        f"{DESCENT}:ClippedGradients._measured",
+        f"{DESCENT}:ClippedGradients._rows_with_lengths",
         "self.whitening.norms(rows) + self._doubt",
         "np.zeros(len(rows))",
         "rows are whitened and their gradients not clipped",
@@ -174,7 +174,7 @@ WRITTEN: tuple[PlantedFault, ...] = (
     _fault(
         "output_result_unnoised",
         f"{LEARN}.output:output_perturbation",
-        "weights=at.restored(weights),",
+        "weights=at.original_weights(weights),",
         "weights=weights + 1e-9 * centre,",
         "a trace of the exact minimiser is added to what is returned",
         "output add_remove",
@@ -311,8 +311,8 @@ WRITTEN: tuple[PlantedFault, ...] = (
     _fault(
         "scs13_batch_in_every_step",
         f"{LEARN}.scs13:_batches",
-        "yield from cut(examples.shuffled(source), sizes, dimension=examples.dimension)",
-        "yield from (next(cut(examples.shuffled(source), sizes[:1], dimension=examples.dimension)) for _ in sizes)",
+        "yield from regroup(examples.shuffled(source), sizes, dimension=examples.dimension)",
+        "yield from (next(regroup(examples.shuffled(source), sizes[:1], dimension=examples.dimension)) for _ in sizes)",
         "every batch is drawn from all rows, at the price of disjoint ones",
         "scs13 replace",
     ),
@@ -397,7 +397,7 @@ WRITTEN: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "best_exact_score_wins",
-        f"{TUNING}.candidates:_Runs.one",
+        f"{TUNING}.candidates:_Runs.scored_run",
         "return float(scoring.release(noise.mechanism, np.array([error]))[0]), fit",
         "scoring.release(noise.mechanism, np.array([error]))\nreturn float(error), fit",
         "the best of the exact scores is released",

@@ -25,7 +25,7 @@ SHARED = (
     (
         "hinge_rows_not_clipped",
         "learn._risk.hinge:HingeRisk.of",
-        "rows, labels = clipped(chunk, problem)",
+        "rows, labels = clip_chunk(chunk, problem)",
         "rows, labels = chunk",
         "rows reach the plain hinge as long as they came",
         "output replace",
@@ -40,7 +40,7 @@ SHARED = (
     ),
     (
         "ball_barrier_from_the_table",
-        "learn.methods.objective:_perturbed",
+        "learn.methods.objective:_perturbed_fit",
         "BARRIER * problem.radius *",
         "BARRIER * sum(float(abs(chunk[0]).sum()) for chunk in examples.chunks()) *",
         "the barrier that keeps to a ball has a weight made of rows",

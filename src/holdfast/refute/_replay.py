@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.learn._rows.examples import one_thread
+from holdfast.learn._rows.summation import one_thread
 from holdfast.privacy._account import Account
 from holdfast.privacy._account.witness import Draw, Tape, TapeEnded, Transcript, Witness, replaying
 from holdfast.privacy._mechanisms.mechanism import Mechanism

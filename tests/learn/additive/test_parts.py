@@ -23,14 +23,14 @@ from holdfast.learn._additive.descent import AdditiveTask, Descent, descend, gra
 from holdfast.learn._additive.design import dimension_limit, whitened
 from holdfast.learn._additive.histograms import (
     affordable_grid,
-    coarsened,
-    projected,
+    coarse_counts,
+    nearest_counts,
     release_histograms,
     resolutions,
     tree_shares,
 )
 from holdfast.learn._additive.pairs import levels_of, paired_columns
-from holdfast.learn._additive.phases import LEAST_ENERGY, _believed
+from holdfast.learn._additive.phases import LEAST_ENERGY, _shrunk_descent
 from holdfast.privacy._account import Account
 from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy._curves.gaussian import GaussianDP
@@ -81,10 +81,10 @@ def test_a_line_is_counted_at_several_resolutions_and_every_row_once_in_each() -
     for place in (0, 17, 254):
         counts[place] += 1
         for width in resolutions(cells):
-            seen = coarsened(cells, counts, width)
+            seen = coarse_counts(cells, counts, width)
             assert (seen.sum(), seen[place // width] >= 1) == (counts.sum(), True)
     counts[255] += 5  # missing: a row is never in a second cell of the same histogram
-    assert [int(coarsened(cells, counts, width).sum()) for width in resolutions(cells)] == [8, 3, 3, 3]
+    assert [int(coarse_counts(cells, counts, width).sum()) for width in resolutions(cells)] == [8, 3, 3, 3]
 
 
 def test_halves_of_a_line_have_the_noise_of_coarse_counts() -> None:
@@ -166,7 +166,8 @@ def test_a_rare_class_has_fewer_dimensions_smaller_clips_and_longer_steps() -> N
     assert rare.telling_rows == pytest.approx(0.04 * task.count)
     assert rare.clip(9.0, 1.0) == pytest.approx(0.2 * task.clip(9.0, 1.0))
     assert rare.step == pytest.approx(25 * task.step)
-    poor = dataclasses.replace(task, told=1.0)  # never so short that only the sign of a gradient is left
+    # The clip is never so short that only the sign of a gradient is left.
+    poor = dataclasses.replace(task, public_signal=1.0)
     assert poor.clip(16.0, 1.0) == pytest.approx(0.25 * 4.0)
     assert dataclasses.replace(poor, evenness=0.04).clip(16.0, 1.0) == pytest.approx(0.05 * 4.0)
     assert dimension_limit(rare.signal, 1e6) < dimension_limit(task.signal, 1e6)
@@ -195,12 +196,12 @@ def test_weights_that_noise_or_the_sample_explains_are_shrunk() -> None:
     quiet = Descent(weights=loud, noise=0.01, clip=1.0, residual=1.0)
     noisy = Descent(weights=loud, noise=8.9, clip=1.0, residual=1.0)
     many = dataclasses.replace(task, count=1e9)
-    assert float(np.min(_believed(many, design, quiet, 10).weights)) > 2.9
-    shrunk = _believed(many, design, noisy, 10).weights
+    assert float(np.min(_shrunk_descent(many, design, quiet, 10).weights)) > 2.9
+    shrunk = _shrunk_descent(many, design, noisy, 10).weights
     assert shrunk[0, 0] == 3.0  # the constant stays
     assert float(np.max(shrunk[:, 1:])) == pytest.approx(3 * LEAST_ENERGY)
     few = dataclasses.replace(task, count=2.0)
-    assert float(np.max(_believed(few, design, quiet, 1000).weights[:, 1:4])) < 3.0
+    assert float(np.max(_shrunk_descent(few, design, quiet, 1000).weights[:, 1:4])) < 3.0
 
 
 def test_clips_follow_what_is_left_to_explain() -> None:
@@ -247,7 +248,7 @@ def prepared(**options: Any) -> tuple[AdditiveTask, Any]:
         outputs=1,
         account=account,
         count=200.0,
-        told=2000.0,
+        public_signal=2000.0,
         arithmetic="strict",
     )
     mass = [np.full(cells.count, 1.0 / cells.count) for cells in rows.cells]
@@ -335,8 +336,8 @@ def test_shares_do_not_swallow_the_positive_half_of_the_noise() -> None:
     tree = tree_shares([noisy, *coarse], np.ones(200), 1000.0, 20.0)
     assert tree.sum() == pytest.approx(1000.0)
     assert tree[7] > 850
-    assert projected(noisy, 1000.0).sum() == pytest.approx(1000.0)
-    assert projected(noisy, 1000.0)[7] > 800
+    assert nearest_counts(noisy, 1000.0).sum() == pytest.approx(1000.0)
+    assert nearest_counts(noisy, 1000.0)[7] > 800
     assert np.maximum(noisy, 0).sum() > 2000  # what clipping alone would give
 
 

@@ -19,8 +19,8 @@ from holdfast.learn import (
     RandomProjection,
 )
 from holdfast.learn._estimators import ESTIMATORS
+from holdfast.learn._rows.declared_bounds import FEATURES_ASSUMED
 from holdfast.learn._rows.numbers_only import is_dated
-from holdfast.learn._rows.prepare import FEATURES_ASSUMED
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::holdfast.errors.NotPrivateWarning"),

@@ -15,7 +15,7 @@ from sklearn.preprocessing import MaxAbsScaler
 
 from holdfast.errors import AdjacencyError, BudgetExceeded, NotPrivateWarning, ParameterError
 from holdfast.learn import PrivateLogisticRegression, PrivateRidge
-from holdfast.learn._rows.prepare import INTERCEPT_SHARE
+from holdfast.learn._rows.design import INTERCEPT_SHARE
 from holdfast.privacy import Account, ApproxDP, PureDP
 from tests.learn.learn_cases import QUIET, classifier, data_for, declared, every, labelled, rows
 

@@ -98,7 +98,7 @@ def test_more_of_everything_is_never_trusted_less(share: float, rows: int, epsil
         RareClass(share=min(0.5, 2 * share), rows=rows, epsilon=epsilon, max_rows=most).trusted >= one.trusted
     )
     assert RareClass(share=share, rows=rows, epsilon=epsilon).trusted >= one.trusted
-    assert one.trusted == (one.words() == "")
+    assert one.trusted == (one.warning() == "")
     assert one.trusted or share < LEAST_SHARE or one.records < LEAST_RECORDS
 
 
@@ -106,7 +106,7 @@ def test_rows_of_one_person_count_once() -> None:
     assert RareClass(share=0.05, rows=40_000, epsilon=1.0).trusted
     shared = RareClass(share=0.05, rows=40_000, epsilon=1.0, max_rows=10)
     assert not shared.trusted
-    assert "/ 10 rows of one person = 200, below 1,500" in shared.words()
+    assert "/ 10 rows of one person = 200, below 1,500" in shared.warning()
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])

@@ -20,7 +20,7 @@ from holdfast.learn import (
     PrivateLinearRegression,
     recommend,
 )
-from holdfast.learn._estimators.recommend import NEAR, panel, rare_class_advice
+from holdfast.learn._estimators.recommend import NEAR_FACTOR, panel, rare_class_advice
 
 recommending = sys.modules[
     "holdfast.learn._estimators.recommend"
@@ -51,7 +51,7 @@ def test_what_is_recommended_exists_and_the_reason_is_counted(rows: int, target:
     assert found.estimator in {kind.__name__ for kind in KNOWN}
     assert ("Classifier" in found.estimator or "Logistic" in found.estimator) == (target == "ill")
     paid = rows / found.features
-    close = [max(one.paid / paid, paid / one.paid) <= NEAR * (1 + 1e-9) for one in found.alike]
+    close = [max(one.paid / paid, paid / one.paid) <= NEAR_FACTOR * (1 + 1e-9) for one in found.alike]
     assert all(close) == found.near or not found.near
     real = [one for one in found.alike if one.decides]
     better = sum(one.additive > one.linear for one in real)
@@ -118,7 +118,7 @@ def test_few_records_at_a_small_budget_stay_linear() -> None:
     found = recommend(wide, target="y", epsilon=0.1, rows=2_000)
     assert found.near
     assert found.estimator == "PrivateLogisticRegression"
-    assert max(one.rows * one.epsilon for one in found.alike) <= NEAR * 200 * (1 + 1e-9)
+    assert max(one.rows * one.epsilon for one in found.alike) <= NEAR_FACTOR * 200 * (1 + 1e-9)
     assert recommend(wide, target="y", epsilon=4.0, rows=2_000).estimator == "PrivateAdditiveClassifier"
 
 

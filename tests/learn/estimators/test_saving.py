@@ -13,7 +13,7 @@ from sklearn.base import clone
 from holdfast.errors import FormatError
 from holdfast.learn import PrivateLasso, PrivateLogisticRegression, PrivateRidge, load_model
 from holdfast.learn._estimators.estimator import GAUSSIAN_QUANTILE, LAPLACE_QUANTILE
-from holdfast.learn._rows.prepare import INTERCEPT_SHARE
+from holdfast.learn._rows.design import INTERCEPT_SHARE
 from holdfast.privacy import Account, PureDP
 from holdfast.release import Release
 from tests.learn.learn_cases import QUIET, data_for, declared, every, labelled

@@ -107,7 +107,7 @@ def test_probabilities_of_one_vs_all_are_its_models_own_over_their_sum(tmp_path:
     )
     assert json.loads(model.to_json())["link"] == "sigmoid"
     two = one_vs_all(4.0, classes=[0, 1], random_state=0).fit(x, y % 2)
-    assert "link" not in json.loads(two.to_json())
+    assert json.loads(two.to_json())["link"] is None
 
 
 def test_an_unknown_kind_of_several_classes() -> None:

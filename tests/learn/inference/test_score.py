@@ -13,7 +13,14 @@ from holdfast._arrays import Floats
 from holdfast.errors import FormatError, NoIntervals, ParameterError
 from holdfast.learn._inference.coefficients import coefficient_intervals
 from holdfast.learn._inference.inversion import ScoreTest
-from holdfast.learn._inference.score import ASTRAY, BENT, DOUBT, LEAST_STRENGTH, WIDEST, NoisyScore
+from holdfast.learn._inference.score import (
+    BEND_FACTOR,
+    DOUBT_DEVIATIONS,
+    LEAST_STRENGTH,
+    PILOT_DEVIATIONS,
+    WIDEST_FACTOR,
+    NoisyScore,
+)
 
 TRUTH = np.array([0.8, -0.4, 0.3])
 GRAM = np.array([[0.17, 0.03, 0.0], [0.03, 0.2, 0.02], [0.0, 0.02, 0.25]])
@@ -131,8 +138,8 @@ def test_a_p_value_is_where_the_interval_touches_zero() -> None:
 def test_noise_that_swamps_is_refused(make: Any) -> None:
     least = float(np.linalg.eigvalsh(4000 * GRAM)[0])
     # Without a pilot the noise of the curvature itself is in doubt; the pilot here has none.
-    needed = LEAST_STRENGTH if make is squared else math.sqrt(BENT / (WIDEST**2 - 1.0))
-    limit = least / (needed * math.sqrt(3.0) + (DOUBT if make is squared else 0.0))
+    needed = LEAST_STRENGTH if make is squared else math.sqrt(BEND_FACTOR / (WIDEST_FACTOR**2 - 1.0))
+    limit = least / (needed * math.sqrt(3.0) + (DOUBT_DEVIATIONS if make is squared else 0.0))
 
     def at(deviation: float) -> NoisyScore:
         told = {"s": deviation, "variance": 0.1} if make is squared else {"t": deviation, "s": deviation}
@@ -207,11 +214,11 @@ def test_a_place_that_noise_led_astray_is_less_sure() -> None:
         for factor in (1.0, 3.0)
     ]
     assert ones[0].pilot is not None
-    least = float(np.linalg.eigvalsh(ones[0].pilot)[0]) - DOUBT * 10.0
-    moved = np.linalg.solve(ones[0].pilot - DOUBT * 10.0 * np.eye(3), TILT * 1e-3)
+    least = float(np.linalg.eigvalsh(ones[0].pilot)[0]) - DOUBT_DEVIATIONS * 10.0
+    moved = np.linalg.solve(ones[0].pilot - DOUBT_DEVIATIONS * 10.0 * np.eye(3), TILT * 1e-3)
     off = [by * 10.0 * np.linalg.norm(moved) / least + (0.3 * by * 10.0 / least) ** 2 for by in (1.0, 3.0)]
     found = np.log(ones[0].sure_strength / ones[1].sure_strength)
-    assert found == pytest.approx(ASTRAY * (off[1] - off[0]), rel=0.02)
+    assert found == pytest.approx(PILOT_DEVIATIONS * (off[1] - off[0]), rel=0.02)
     straight = [dataclasses.replace(one, bend=0.0).sure_strength for one in ones]
     assert straight[0] == straight[1], "least squares were measured nowhere"
 
@@ -276,7 +283,7 @@ def test_a_pilot_that_was_led_astray_does_not_narrow_an_interval() -> None:
     assert kind.covariance() == pytest.approx(fine.covariance(), rel=1e-12)
     # The pilot is kind and the curvature that is inverted is not: the interval knows that it is too wide.
     for factor, refused in ((1.05, False), (0.95, True)):
-        known = math.sqrt(BENT / (WIDEST**2 - 1.0)) * factor
+        known = math.sqrt(BEND_FACTOR / (WIDEST_FACTOR**2 - 1.0)) * factor
         low = dataclasses.replace(kind, curvature=kind.curvature * known / fine._used)
         assert low._used == pytest.approx(known)
         assert bool(low.swamped) == refused

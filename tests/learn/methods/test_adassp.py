@@ -14,8 +14,9 @@ from holdfast._assumption import NUMBER_OF_ROWS, Assumption
 from holdfast.errors import ParameterError
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Logistic, Squared
-from holdfast.learn._rows.examples import ArrayExamples, summation_error
+from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.learn._rows.moments import Moments, second_moments
+from holdfast.learn._rows.summation import summation_error
 from holdfast.learn.methods.adassp import METHOD as ADASSP
 from holdfast.learn.methods.adassp import Statistics, adaptive_ridge, solve_noisy
 from holdfast.privacy import ZCDP, Account, Adjacency, ApproxDP, GaussianDP, PrivacyUnit, PureDP

@@ -15,7 +15,7 @@ from holdfast._arrays import Floats
 from holdfast.errors import DataError, HoldfastError, ParameterError
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Hinge, HuberHinge, Logistic, Loss, Squared
-from holdfast.learn._rows.examples import ArrayExamples, Chunk, cut
+from holdfast.learn._rows.examples import ArrayExamples, Chunk, regroup
 from holdfast.learn.methods.bolt_on import METHOD, SCHEDULES, Pass, StepCourse
 from holdfast.noise._source import Source
 from holdfast.privacy import Account, Adjacency, GaussianDP, PrivacyUnit, PureDP
@@ -212,7 +212,7 @@ def test_drawn_batches_use_every_record_once_and_vary_in_size() -> None:
     assert 50 < np.var(sizes) < 200  # multinomial: 3000/30 (1 - 1/30) = 97
     again = np.concatenate([labels for _, labels in rows.drawn(Source(seed=2), batches=30)])
     assert not np.array_equal(again, np.concatenate([labels for _, labels in pieces]))
-    assert [len(b[1]) for b in cut(iter([]), [0, 0], dimension=1)] == [0, 0]
+    assert [len(b[1]) for b in regroup(iter([]), [0, 0], dimension=1)] == [0, 0]
 
 
 # The method.

@@ -12,15 +12,16 @@ from hypothesis import strategies as st
 from holdfast._arrays import Floats
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Logistic
-from holdfast.learn._rows.examples import ArrayExamples, ClippedBlocks
+from holdfast.learn._rows.clipped_blocks import ClippedBlocks
+from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.learn._whitening import from_upper_triangle
 from holdfast.learn.methods.newton import (
     METHOD,
+    RELEASES_TOGETHER,
     SHARES,
-    TOGETHER,
     JointScore,
     NewtonStep,
-    _stepped,
+    _newton_step,
     score_of,
 )
 from holdfast.privacy import Account, Adjacency, GaussianDP
@@ -175,7 +176,7 @@ def test_a_step_goes_to_the_common_root_of_the_last_releases() -> None:
     root = np.array([0.5, -0.2, 0.1])
     steps = quadratic_steps(root)
     problem = Problem(loss=Logistic(), dimension=3)
-    assert _stepped(steps[-TOGETHER:], problem, penalties=np.zeros(3)) == pytest.approx(root)
+    assert _newton_step(steps[-RELEASES_TOGETHER:], problem, penalties=np.zeros(3)) == pytest.approx(root)
     score = score_of(steps, 100, bend=1.5)
     assert score.solution == pytest.approx(root)
     # What decides was paid with 10 + 12 per cent, the estimate with 62.

@@ -14,7 +14,8 @@ from holdfast.errors import AdjacencyError, ParameterError
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Hinge, HuberHinge, Logistic, Loss, Squared
 from holdfast.learn._risk.descent import ClippedGradients, Whitener
-from holdfast.learn._rows.examples import ArrayExamples, Chunk, ClippedBlocks, DerivedExamples
+from holdfast.learn._rows.clipped_blocks import ClippedBlocks
+from holdfast.learn._rows.examples import ArrayExamples, Chunk, DerivedExamples
 from holdfast.learn._whitening import no_whitening, whitener
 from holdfast.learn.methods.noisy_gd import METHOD
 from holdfast.privacy import ZCDP, Account, ApproxDP, GaussianDP, PureDP

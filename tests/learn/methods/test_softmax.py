@@ -15,7 +15,8 @@ from holdfast.learn._problem.losses import Logistic, OneVsAll, Softmax, as_codes
 from holdfast.learn._risk.descent import ClippedGradients
 from holdfast.learn._risk.minimise import minimise_certified
 from holdfast.learn._risk.multiclass_risk import MulticlassRisk
-from holdfast.learn._rows.examples import ArrayExamples, ClippedBlocks
+from holdfast.learn._rows.clipped_blocks import ClippedBlocks
+from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.learn._whitening import no_whitening
 from holdfast.learn.methods.softmax import METHOD as SOFTMAX
 from holdfast.privacy import Account, Adjacency, GaussianDP, PrivacyUnit, PureDP

@@ -81,7 +81,9 @@ def test_products_are_those_of_the_matrix(shape: tuple[int, int], several: bool)
     random = np.random.default_rng(1)
     w, along = random.normal(size=risk.weights), random.normal(size=risk.weights)
     expected = risk.hessian(w) @ along
-    assert np.linalg.norm(risk._turned(w, along) + 0.3 * along - expected) <= 1e-5 * np.linalg.norm(expected)
+    assert np.linalg.norm(risk._curvature_times(w, along) + 0.3 * along - expected) <= 1e-5 * np.linalg.norm(
+        expected
+    )
     solved = risk.curvature(w, shift=0.5).solve(along)
     left = risk.hessian(w) @ solved + 0.5 * solved - along
     assert np.linalg.norm(left) <= 1e-4 * np.linalg.norm(along)
@@ -91,7 +93,7 @@ def work(monkeypatch: pytest.MonkeyPatch, fit: Any) -> float:
     """Gradients and products with a vector, those in long doubles as ten; the number of matrices is bounded here."""
     done = {"gradient": 0.0, "matrix": 0.0, "precise": 0.0}
     for kind in (Risk, MulticlassRisk):
-        gradient, curvature, turned = kind.gradient, kind.curvature, kind._turned
+        gradient, curvature, turned = kind.gradient, kind.curvature, kind._curvature_times
 
         def counted(self: Any, w: Any, *, precise: bool = False, _real: Any = gradient) -> Any:
             done["precise" if precise else "gradient"] += 1.0
@@ -107,7 +109,7 @@ def work(monkeypatch: pytest.MonkeyPatch, fit: Any) -> float:
 
         monkeypatch.setattr(kind, "gradient", counted)
         monkeypatch.setattr(kind, "curvature", built)
-        monkeypatch.setattr(kind, "_turned", multiplied)
+        monkeypatch.setattr(kind, "_curvature_times", multiplied)
 
     def never(*_: Any, **__: Any) -> Any:
         raise AssertionError("the slow fallback was needed")

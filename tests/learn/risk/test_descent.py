@@ -123,7 +123,7 @@ def test_the_rule_of_the_decision_note() -> None:
 
 
 def test_what_a_caller_gives_is_kept() -> None:
-    changed = DescentSchedule().changed(DescentChanges(steps=3, step=None, preconditioner="none"))
+    changed = DescentSchedule().with_changes(DescentChanges(steps=3, step=None, preconditioner="none"))
     assert (changed.steps, changed.step, changed.moment_share) == (3, 8.0, 0.0)
 
 

@@ -26,7 +26,8 @@ from holdfast.learn._risk.minimise import (
     quasi_newton,
 )
 from holdfast.learn._risk.risk import Risk
-from holdfast.learn._rows.examples import ArrayExamples, clipped
+from holdfast.learn._rows.clipped_blocks import clip_chunk
+from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.privacy import Adjacency
 
 PROBLEMS = [
@@ -143,11 +144,11 @@ def test_no_rows_and_one_row() -> None:
 def test_rows_that_break_the_declaration_are_clipped_and_null_rows_count_for_nothing() -> None:
     problem = Problem(loss=Logistic(), dimension=2)
     x = np.array([[3.0, 4.0], [0.3, 0.4], [np.nan, 0.0], [1.0, 0.0], [1e200, 0.0]])
-    rows, labels = clipped((x, np.array([7.0, 0.0, 1.0, np.inf, -1.0])), problem)
+    rows, labels = clip_chunk((x, np.array([7.0, 0.0, 1.0, np.inf, -1.0])), problem)
     assert rows.tolist() == [[0.6000000000000001, 0.8], [0.3, 0.4], [0.0, 0.0], [0.0, 0.0], [1.0, 0.0]]
     assert set(labels.tolist()) <= {-1.0, 1.0}
     squared = Problem(loss=Squared(target_bound=1.0, prediction_bound=1.0), dimension=2, radius=1.0)
-    assert clipped((x, np.array([7.0, 0.0, 1.0, np.inf, -1.0])), squared)[1].tolist() == [
+    assert clip_chunk((x, np.array([7.0, 0.0, 1.0, np.inf, -1.0])), squared)[1].tolist() == [
         7.0,
         0.0,
         1.0,

@@ -10,14 +10,9 @@ import pytest
 from holdfast._arrays import Floats
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Logistic
-from holdfast.learn._rows.examples import (
-    BLOCK,
-    ArrayExamples,
-    ClippedBlocks,
-    DerivedExamples,
-    one_thread,
-    rounding_of_sum,
-)
+from holdfast.learn._rows.clipped_blocks import ClippedBlocks
+from holdfast.learn._rows.examples import ArrayExamples, DerivedExamples
+from holdfast.learn._rows.summation import BLOCK, one_thread, rounding_of_sum
 from holdfast.noise._source import Source
 from holdfast.privacy._adjacency import Adjacency
 

@@ -18,7 +18,6 @@ from holdfast.learn import PrivateLinearRegression, PrivateLinearSVC, PrivateLog
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Hinge, HuberHinge, Logistic, Squared
 from holdfast.learn._problem.problem import ClassLabels, LabelCoding, NumberLabels
-from holdfast.learn._rows import examples as passes
 from holdfast.learn._rows.engine_sums import (
     CrossSum,
     EngineSums,
@@ -26,6 +25,7 @@ from holdfast.learn._rows.engine_sums import (
     GramSum,
     LabelledRows,
 )
+from holdfast.learn._rows.summation import BLOCK
 from holdfast.learn._rows.table_examples import TableExamples
 from holdfast.privacy import Account, ApproxDP
 from holdfast.privacy._adjacency import PrivacyUnit
@@ -141,7 +141,7 @@ class TestStatistics:
         assert found[0].tolist() == found[1].tolist()  # to the last bit
 
     def test_batches_are_summed_in_the_blocks_that_the_rounding_bound_counts_on(self) -> None:
-        n = 3 * passes.BLOCK + 5
+        n = 3 * BLOCK + 5
         schema = Schema([Numeric("x", 0, 1), Categorical("y", ["a", "b"])])
         table = open_table({"x": np.linspace(0, 1, n), "y": np.tile(["a", "b"], n)[:n]}, schema)
         rows = labelled(schema, "y", constant=0.5)

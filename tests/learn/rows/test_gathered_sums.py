@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import holdfast.learn._risk.risk as risk_module
-import holdfast.learn._rows.examples as examples_module
+import holdfast.learn._rows.clipped_blocks as clipped_blocks_module
 from holdfast._kernel import implementation
 from holdfast._kernel.lookup import MOST_GATHERED, GatheredRows
 from holdfast.learn import PrivateLogisticRegression
@@ -17,8 +17,10 @@ from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Logistic, Loss, Softmax, Squared
 from holdfast.learn._risk.descent import ClippedGradients
 from holdfast.learn._risk.risk import Risk
-from holdfast.learn._rows.examples import BLOCK, ArrayExamples, ClippedBlocks, rounding_of_sum
+from holdfast.learn._rows.clipped_blocks import ClippedBlocks
+from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.learn._rows.gathered_sums import GatheredSums, gathered_sums
+from holdfast.learn._rows.summation import BLOCK, rounding_of_sum
 from holdfast.learn._whitening import Clip, DiagonalWhitener, FullWhitener, Standard, second_moment
 from holdfast.privacy._adjacency import Adjacency
 
@@ -68,8 +70,8 @@ def test_gradients_are_those_of_matrix_products(
     rows = np.asarray(one_hot(long=4.0), order=order)
     weights = np.random.default_rng(3).normal(size=(1, WIDE))
     sums = []
-    for least in (examples_module.GATHERED_ROWS, 10**9):
-        monkeypatch.setattr(examples_module, "GATHERED_ROWS", least)
+    for least in (clipped_blocks_module.GATHERED_ROWS, 10**9):
+        monkeypatch.setattr(clipped_blocks_module, "GATHERED_ROWS", least)
         passes = ClippedBlocks(examples(rows), problem(loss))
         assert isinstance(passes.engine, GatheredSums) == (least < 10**9)
         sums.append(
@@ -88,7 +90,7 @@ def test_second_moments_are_those_of_matrix_products(
     clip = Clip(Standard(random.uniform(0.5, 20.0, WIDE), random.normal(size=WIDE)), 3.0)
     told = {"kind": kind, "dimension": WIDE, "clip": clip if clipped and kind == "full" else None}
     gathered = second_moment(ClippedBlocks(examples(one_hot()), problem()), **told)
-    monkeypatch.setattr(examples_module, "GATHERED_ROWS", 10**9)
+    monkeypatch.setattr(clipped_blocks_module, "GATHERED_ROWS", 10**9)
     assert gathered == pytest.approx(
         second_moment(ClippedBlocks(examples(one_hot()), problem()), **told), rel=1e-9, abs=1e-9
     )
@@ -162,7 +164,7 @@ def test_a_fit_is_the_same_but_for_rounding(monkeypatch: pytest.MonkeyPatch) -> 
     labels = np.where(rows[:, 0] + rows[:, 5] > 0.1, 1, 0)
     told: dict[str, Any] = {"epsilon": 1.0, "classes": [0, 1], "adjacency": "zero_out", "random_state": 3}
     gathered = PrivateLogisticRegression(**told).fit(rows, labels).coef_
-    monkeypatch.setattr(examples_module, "GATHERED_ROWS", 10**9)
+    monkeypatch.setattr(clipped_blocks_module, "GATHERED_ROWS", 10**9)
     assert gathered == pytest.approx(
         PrivateLogisticRegression(**told).fit(rows.copy(), labels).coef_, rel=1e-6
     )

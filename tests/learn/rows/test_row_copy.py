@@ -30,7 +30,8 @@ from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Logistic
 from holdfast.learn._risk import descent
 from holdfast.learn._rows import private_file, table_examples
-from holdfast.learn._rows.examples import ArrayExamples, Chunk, ClippedBlocks
+from holdfast.learn._rows.clipped_blocks import ClippedBlocks
+from holdfast.learn._rows.examples import ArrayExamples, Chunk
 from holdfast.learn._rows.private_file import PrivateFile, has_room
 from holdfast.learn._rows.row_copy import RowCopy, copied_bytes
 from holdfast.learn._rows.table_examples import TableExamples

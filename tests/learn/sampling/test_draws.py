@@ -179,7 +179,7 @@ def test_all_gaps_at_once_or_thinned_is_the_same_chance(monkeypatch: pytest.Monk
     v, predictions = np.array([0.5, -0.2, 0.4]), potential.gradient(np.zeros(3))[1]
     chance = math.exp(-potential.weight * potential.gaps.total(predictions, v))
     for share in (0.0, 1e9):
-        monkeypatch.setattr(acceptance, "WHOLE", share)
+        monkeypatch.setattr(acceptance, "WHOLE_SHARE", share)
         coins = Coins(Source(seed=7))
         kept = np.mean([is_kept(potential, predictions, v, coins) for _ in range(4000)])
         assert abs(kept - chance) < 4.5 * math.sqrt(chance * (1 - chance) / 4000)

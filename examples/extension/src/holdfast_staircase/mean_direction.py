@@ -7,7 +7,8 @@ import math
 import numpy as np
 
 from holdfast.learn._problem import Problem
-from holdfast.learn._rows.examples import Examples, clipped
+from holdfast.learn._rows.clipped_blocks import clip_chunk
+from holdfast.learn._rows.examples import Examples
 from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner
 from holdfast.privacy import Account
 from holdfast.privacy._account.remaining import noise_within
@@ -28,7 +29,7 @@ def mean_direction(
     """One noisy sum. One record moves it by the norm of a row, or by twice that where it is replaced."""
     total = np.zeros(problem.dimension, dtype=np.int64)
     for chunk in examples.chunks():
-        rows, labels = clipped(
+        rows, labels = clip_chunk(
             chunk, problem
         )  # within the declared norm, and labels of -1 and +1, whatever is stored
         total += np.rint(labels[:, None] * rows / GRID).astype(np.int64).sum(axis=0)

@@ -20,7 +20,7 @@ from holdfast.attack._models.model_case import ModelCase
 from holdfast.attack._models.shadow import Lessons
 from holdfast.attack._models.target import LARGEST, Target, finite
 from holdfast.attack._records import Records
-from holdfast.learn._rows.examples import one_thread
+from holdfast.learn._rows.summation import one_thread
 
 RANKS = 5
 """So many of the largest log-probabilities are seen."""

@@ -23,7 +23,7 @@ from holdfast.attack._attack import View
 from holdfast.attack._models.target import Target
 from holdfast.attack._records import Records
 from holdfast.errors import AssumptionWarning, BudgetWarning, NotPrivateWarning, ParameterError, require
-from holdfast.learn._rows.examples import one_thread
+from holdfast.learn._rows.summation import one_thread
 
 Fit = Callable[[tuple[Any, Any], int], Any]
 """From data (X, y) and a seed to a fitted model."""

@@ -19,11 +19,11 @@ from holdfast.learn._additive.cells import ColumnCells
 RESOLUTIONS = ((2, 4.0), (4, 1.5), (8, 1.0), (32, 0.7), (128, 0.5))
 """Knots, and the weight of the hats on them, the first being the slope: finer shapes must earn more to be seen, and
 where hardly anything can be seen, a slope is what is left."""
-UNIFORM = 0.3
+UNIFORM_SHARE = 0.3
 """The share of the declared range itself in the measure whose quantiles the knots are."""
-TAIL = 3.0
+TAIL_DEVIATIONS = 3.0
 """Deviations under the released mass beyond which the slope ends: noise could have put mass there."""
-NEGLIGIBLE = 1e-9
+NEGLIGIBLE_VARIANCE = 1e-9
 """Variances below it, and below this share of the largest, are rounding and nothing else."""
 
 
@@ -57,13 +57,13 @@ def principal_axes(
     if weighted.shape[0] < weighted.shape[1]:
         # Fewer cells than features: the axes of the smaller Gram matrix say the same.
         values, left = np.linalg.eigh(weighted @ weighted.T)
-        kept = values > NEGLIGIBLE * max(float(values[-1]), 1e-6)
-        values, left = values[kept], left[:, kept]
+        significant = values > NEGLIGIBLE_VARIANCE * max(float(values[-1]), 1e-6)
+        values, left = values[significant], left[:, significant]
         turn = weighted.T @ left / np.sqrt(values)
     else:
         values, turn = np.linalg.eigh(weighted.T @ weighted)
-        kept = values > NEGLIGIBLE * max(float(values[-1]), 1e-6)
-        values, turn = values[kept], turn[:, kept]
+        significant = values > NEGLIGIBLE_VARIANCE * max(float(values[-1]), 1e-6)
+        values, turn = values[significant], turn[:, significant]
     order = np.argsort(values)[::-1]
     return Axes(columns, centred @ turn[:, order], values[order], line)
 
@@ -91,19 +91,21 @@ def column_features(cells: ColumnCells, mass: Floats) -> Floats:
 def _slope(ranks: Floats, values: Floats, mass: Floats) -> Floats:
     """A slope in the values, of the variance that the slope in ranks has."""
     centred = values - mass @ values
-    reach = TAIL * float(np.sqrt(mass @ centred**2))
-    kept = np.clip(centred, -reach, reach)
-    spread = float(mass @ (kept - mass @ kept) ** 2)
+    reach = TAIL_DEVIATIONS * float(np.sqrt(mass @ centred**2))
+    bounded = np.clip(centred, -reach, reach)
+    spread = float(mass @ (bounded - mass @ bounded) ** 2)
     if spread <= 0.0:  # one value has nearly all rows
         return ranks
     size = float(mass @ np.sum((ranks - mass @ ranks) ** 2, axis=1))
-    return np.asarray(np.sqrt(size / spread) * kept[:, None])
+    return np.asarray(np.sqrt(size / spread) * bounded[:, None])
 
 
 def _hats(mass: Floats, widths: Floats, knots: int) -> Floats:
     """(cells, knots): each cell between the two knots that are nearest in the cumulated measure."""
     capped = np.minimum(mass, 1.0 / knots)
-    measure = (1.0 - UNIFORM) * capped / max(float(capped.sum()), 1e-300) + UNIFORM * widths / widths.sum()
+    measure = (1.0 - UNIFORM_SHARE) * capped / max(
+        float(capped.sum()), 1e-300
+    ) + UNIFORM_SHARE * widths / widths.sum()
     middle = np.cumsum(measure) - measure / 2
     # The first and the last cell lie on the first and the last knot.
     reach = max(float(middle[-1] - middle[0]), 1e-300)

@@ -20,15 +20,15 @@ from holdfast.learn._additive.descent import AdditiveTask, noise_of_mean
 from holdfast.learn._additive.design import AdditiveDesign
 from holdfast.learn._risk.descent import gaussian_for
 
-CALIBRATION_STEPS, AVERAGED = 5, 3
+CALIBRATION_STEPS, AVERAGED_SHARE = 5, 3
 LARGEST_SCORE, SCORE_UNIT = 6.0, 3.0
-RATE, LEFT = 2.0, 0.75
+STEP_RATE, REMAINING_ERROR = 2.0, 0.75
 """Of a step, for classes that are as good as even; and what it leaves of an error."""
-USUAL = 0.25
+USUAL_DEVIATION = 0.25
 """How far scores are off, as a deviation: what noise moves further than that is not believed."""
-SCALES = (0.25, 4.0)
+SCALE_RANGE = (0.25, 4.0)
 """What the scale may be: outside, it would be noise."""
-EXACT = 2.0**-30
+GRADIENT_UNIT = 2.0**-30
 """Gradients are summed in whole multiples of it, so that the order of rows does not matter."""
 
 
@@ -53,23 +53,23 @@ def calibrate_scores(
     )
     table, constant = design.lookup(weights), weights[:, 0]
     at = np.concatenate([[SCORE_UNIT], np.zeros(task.outputs)])
-    start, mean, rate = at, np.zeros_like(at), RATE / task.evenness
+    start, mean, rate = at, np.zeros_like(at), STEP_RATE / task.evenness
     for number in range(CALIBRATION_STEPS):
         total = np.zeros(at.size, dtype=np.int64)
         for codes, labels in task.rows.chunks():
             score = clipped_scores(design.plan.scores(codes, table, constant), reach)
             slopes = lookup_slopes(task.loss, at[0] * score + at[1:], labels)
             each = np.column_stack([np.sum(slopes * score, axis=1), slopes])
-            total += np.trunc(each / EXACT).astype(np.int64).sum(axis=0)
-        noisy = task.account.release(mechanism, total * EXACT, label="additive: calibration")
+            total += np.trunc(each / GRADIENT_UNIT).astype(np.int64).sum(axis=0)
+        noisy = task.account.release(mechanism, total * GRADIENT_UNIT, label="additive: calibration")
         at = at - rate * np.asarray(noisy, dtype=np.float64) / task.count
-        at[0] = min(max(at[0], SCALES[0] * SCORE_UNIT), SCALES[1] * SCORE_UNIT)
-        if number >= CALIBRATION_STEPS - AVERAGED:
-            mean += at / AVERAGED
+        at[0] = min(max(at[0], SCALE_RANGE[0] * SCORE_UNIT), SCALE_RANGE[1] * SCORE_UNIT)
+        if number >= CALIBRATION_STEPS - AVERAGED_SHARE:
+            mean += at / AVERAGED_SHARE
     noise = (rate * float(mechanism.sigma) / task.count) ** 2 * noise_of_mean(
-        LEFT, CALIBRATION_STEPS, AVERAGED
+        REMAINING_ERROR, CALIBRATION_STEPS, AVERAGED_SHARE
     )
-    mean = start + (mean - start) / (1.0 + noise / USUAL**2)
+    mean = start + (mean - start) / (1.0 + noise / USUAL_DEVIATION**2)
     return float(mean[0]) / SCORE_UNIT, mean[1:]
 
 

@@ -59,7 +59,7 @@ class CellRows:
 
     def _first(self) -> Iterator[CodedChunk]:
         """A pass over the table: as many chunks as fit are kept in memory, those behind them in the file."""
-        kept: list[CodedChunk] = []
+        chunks: list[CodedChunk] = []
         room, whole = self.kept_bytes, True
         if self.file is not None:
             self.file.clear()
@@ -67,13 +67,13 @@ class CellRows:
             chunk = code_rows(self.cells, batch), labels
             room -= chunk[0].nbytes + chunk[1].nbytes
             if room >= 0:
-                kept.append(chunk)
+                chunks.append(chunk)
             elif self.file is None or not self.file.append(*chunk):
                 whole = False
-                kept.clear()
+                chunks.clear()
             yield chunk
         if whole:
-            self._kept, self._complete = kept, True
+            self._kept, self._complete = chunks, True
 
     def close(self) -> None:
         """Let go of what was kept."""
@@ -94,18 +94,20 @@ class CellRows:
 
     def counts(self) -> list[NDArray[np.int64]]:
         """Rows in each cell of each column; exact."""
-        made = [np.zeros(column.count, dtype=np.int64) for column in self.cells]
+        histograms = [np.zeros(column.count, dtype=np.int64) for column in self.cells]
         for codes, _ in self.chunks():
-            for place, counts in enumerate(made):
+            for place, counts in enumerate(histograms):
                 counts += np.bincount(codes[:, place], minlength=counts.size)
-        return made
+        return histograms
 
     def class_counts(self, classes: int) -> NDArray[np.int64]:
         """Rows of each class; exact. Two classes are labelled -1 and +1, several 0, 1, ..."""
-        made = np.zeros(classes, dtype=np.int64)
+        totals = np.zeros(classes, dtype=np.int64)
         for _, labels in self.chunks():
-            made += np.bincount((labels > 0) if classes == 2 else labels.astype(np.int64), minlength=classes)
-        return made
+            totals += np.bincount(
+                (labels > 0) if classes == 2 else labels.astype(np.int64), minlength=classes
+            )
+        return totals
 
     def sums(self) -> NDArray[np.int64]:
         """Sums of labels and of their squares, labels within [-1, 1], in whole numbers.

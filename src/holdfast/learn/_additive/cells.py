@@ -26,7 +26,7 @@ from holdfast.errors import ParameterError, require
 
 COARSE_GRID, FINE_GRID = 128, 512
 """Equal cells of a number, and as many geometric ones."""
-FINEST = 2.0**-20
+FINEST_CELL = 2.0**-20
 """Of the range of a number that is not whole: its smallest geometric cell."""
 
 
@@ -102,16 +102,16 @@ class ColumnCells:
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """The cells in words."""
+        """What each cell is called."""
         if isinstance(self.column, Categorical):
             return self.column.labels
         return (*(f"{middle:.6g}" for middle in self.middles), *(["(missing)"] if self.missing else []))
 
     @cached_property
-    def words(self) -> tuple[str, ...]:
+    def short_labels(self) -> tuple[str, ...]:
         """The same as people read them: numbers rounded to about a thousandth of the declared range.
 
-        >>> ColumnCells(Numeric("share", 0, 1)).words[1]
+        >>> ColumnCells(Numeric("share", 0, 1)).short_labels[1]
         '0'
         """
         if not isinstance(self.column, Numeric):
@@ -134,7 +134,7 @@ class ColumnCells:
 def _geometric(low: float, high: float, most: int, *, whole: bool) -> Floats:
     """Edges at growing distances from zero, or from the bound that is nearer to it."""
     anchor = min(max(0.0, low), high)
-    unit = 1.0 if whole else FINEST * (high - low)
+    unit = 1.0 if whole else FINEST_CELL * (high - low)
     sides = [(sign, reach) for sign, reach in ((-1.0, anchor - low), (1.0, high - anchor)) if reach > unit]
     each = most // max(len(sides), 1)
     parts = [anchor + sign * unit * (reach / unit) ** (np.arange(each) / each) for sign, reach in sides]
@@ -143,10 +143,10 @@ def _geometric(low: float, high: float, most: int, *, whole: bool) -> Floats:
 
 def code_rows(cells: Sequence[ColumnCells], batch: Batch) -> NDArray[np.uint16]:
     """(rows, columns)."""
-    made = np.empty((len(batch), len(cells)), dtype=np.uint16)
+    codes = np.empty((len(batch), len(cells)), dtype=np.uint16)
     for place, column in enumerate(cells):
-        made[:, place] = column.codes(batch)
-    return made
+        codes[:, place] = column.codes(batch)
+    return codes
 
 
 def cells_of_columns(columns: Sequence[Any], grid: int = COARSE_GRID) -> tuple[ColumnCells, ...]:

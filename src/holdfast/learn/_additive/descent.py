@@ -25,16 +25,16 @@ from holdfast.learn._risk.descent import gaussian_for
 from holdfast.privacy._account import Account
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
 
-SLOWER, GREW = 0.6, 1.5
+SLOWDOWN_FACTOR, GROWTH_THRESHOLD = 0.6, 1.5
 """The guard: steps become this much shorter when the squared gradient, less its noise, grew by this much."""
-CLIPS = {"classes": (0.06, 1.0), "numbers": (0.10, 4.0)}
+CLIP_RULES = {"classes": (0.06, 1.0), "numbers": (0.10, 4.0)}
 """Per root of the signal, and at most: for numbers in units of their residuals, as large as released values say."""
 LEAST_CLIP = 0.25
 """For classes, times the root of their evenness: shorter ones leave a sign of every gradient, whatever the score, and
 nothing pulls the constant back."""
-AVERAGED = 0.25
+AVERAGED_SHARE = 0.25
 """The last share of the iterates, whose mean is the result."""
-SURE = 0.5
+SURE_CLIP = 0.5
 """From this clip on that of numbers grows twice as fast: what it cuts off skewed residuals matters more than noise."""
 LEAST_RESIDUAL = 0.04
 """The mean square of residuals, as a share of the target's variance: shapes that explain more are not believed."""
@@ -42,7 +42,7 @@ CURVATURES = {"logistic": 0.04, "squared": 0.3, "softmax": 0.6}
 """Of the loss at typical scores, of one class among several times their number."""
 SLOPE_SQUARES = {"logistic": 0.12, "squared": 1.0, "softmax": 0.12}
 """The mean square of slopes at typical scores, in units of the residual's."""
-SAMPLED = {"classes": 0.4, "numbers": 1.0}
+BELIEVED_SHARE = {"classes": 0.4, "numbers": 1.0}
 """How much of it shrinkage believes: many small shapes of classes, each within it, may together be worth having."""
 STEPS_BY_LOSS = {"logistic": 3.0, "softmax": 3.0, "squared": 0.75}
 
@@ -56,7 +56,7 @@ class AdditiveTask:
     outputs: int
     account: Account
     count: float
-    told: float
+    public_signal: float
     """mu n, mu being that of the whole fit for one unit's clipped gradient: the one quantity that rules look at."""
     arithmetic: Arithmetic
     mean: float = 0.0
@@ -74,7 +74,7 @@ class AdditiveTask:
     @property
     def signal(self) -> float:
         """mu n, rows of uneven classes counting for what they tell."""
-        return self.evenness * self.told
+        return self.evenness * self.public_signal
 
     @property
     def telling_rows(self) -> float:
@@ -105,7 +105,7 @@ class AdditiveTask:
         curvature = self.evenness * SLOPE_SQUARES[self.loss] * variances
         way = 1.0 - np.maximum(1.0 - self.step * curvature, 0.0) ** steps
         variance = (way * residual) ** 2 / np.maximum(curvature, 1e-300) / self.count
-        return np.asarray(SAMPLED[self.target] * variance)
+        return np.asarray(BELIEVED_SHARE[self.target] * variance)
 
     def residual(self, explained: float) -> float:
         """The root mean square of residuals, were shapes to explain so much; 1 for classes, whose slopes are bounded.
@@ -120,10 +120,10 @@ class AdditiveTask:
 
     def clip(self, effective_dimension: float, residual: float) -> float:
         """C: in units of the typical gradient, |residual| |features|; the smaller the less is seen above the noise."""
-        by_signal, most = CLIPS[self.target]
+        by_signal, most = CLIP_RULES[self.target]
         c = by_signal * math.sqrt(self.signal / effective_dimension)
         if self.target == "numbers":
-            c *= max(1.0, c / SURE)
+            c *= max(1.0, c / SURE_CLIP)
         else:
             c = max(c, LEAST_CLIP * math.sqrt(self.evenness))
         return min(c, most) * residual * math.sqrt(effective_dimension)
@@ -153,7 +153,7 @@ def descend(
     Every step costs the same. Its clip, and with it its noise, follows what the released weights explain by then.
     """
     weights, mean, step, last = start, np.zeros_like(start), task.step, math.inf
-    averaged, clip, noise, residual, spreads = math.ceil(steps * AVERAGED), 0.0, 0.0, 1.0, []
+    averaged, clip, noise, residual, spreads = math.ceil(steps * AVERAGED_SHARE), 0.0, 0.0, 1.0, []
     for number in progress(range(steps), desc=label):
         explained = design.explained(weights) - noise * design.effective_dimension
         residual = task.residual(explained)
@@ -171,8 +171,8 @@ def descend(
         noisy = task.account.release(mechanism, design.gather(sums), label=f"additive: {label}")
         gradient = np.asarray(noisy, dtype=np.float64) / task.count
         size = max(float(np.sum(gradient**2)) - gradient.size * spread**2, 0.0)
-        if size > GREW * last:  # correlated columns: steps overshoot
-            step *= SLOWER
+        if size > GROWTH_THRESHOLD * last:  # correlated columns: steps overshoot
+            step *= SLOWDOWN_FACTOR
         last = max(size, gradient.size * spread**2 * 0.1)
         weights = weights - step * gradient
         noise = task.kept_by_a_step**2 * noise + (step * spread) ** 2

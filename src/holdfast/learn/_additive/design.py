@@ -17,16 +17,16 @@ from holdfast.learn._additive.basis import Axes
 
 FIRST_FLOOR = {"classes": 7.0, "numbers": 4.5}
 """Over mu n: where the floor starts."""
-GROWTH = 1.4
+DIMENSION_GROWTH = 1.4
 LEAST_DIMENSION = 5.0
 SIGNAL_PER_DIMENSION = 15.0
 ROWS_PER_DIMENSION = 200.0
-STRONG = 3.0
+STRONG_SIGNAL = 3.0
 """From mu = 1/3 on, rows pay for up to twice as many."""
-SHARPER = 2.0
+SHARPENING = 2.0
 """How much more finer axes of a line are put back where the budget's floor leaves hardly anything of the widest: one
 that cannot pay for the slopes of all columns has nothing for what is finer."""
-UNSEEN = 0.01
+UNSEEN_SHARE = 0.01
 """Axes whose variance is below this share of the floor are left out: their noise would cost time and show nothing."""
 
 
@@ -37,25 +37,25 @@ def budget_limit(signal: float) -> float:
 
 def dimension_limit(signal: float, rows: float) -> float:
     """The same for budget and rows."""
-    per_row = min(2.0, max(1.0, STRONG * signal / rows)) / ROWS_PER_DIMENSION
+    per_row = min(2.0, max(1.0, STRONG_SIGNAL * signal / rows)) / ROWS_PER_DIMENSION
     return max(LEAST_DIMENSION, min(budget_limit(signal), rows * per_row))
 
 
 @dataclass(frozen=True, eq=False)
 class AdditiveDesign:
-    """Blocks of features with the factor of each: table = features x factor. `kept` are the axes of each block."""
+    """Blocks of features with the factor of each: table = features x factor. `ranks`: axes of each."""
 
     plan: CellPlan
     blocks: tuple[Axes, ...]
     factors: tuple[Floats, ...]
-    kept: tuple[int, ...]
+    ranks: tuple[int, ...]
 
     @cached_property
     def tables(self) -> tuple[Floats, ...]:
         """(cells, k) for each block."""
         return tuple(
             block.features[:, :few] * factor[:few]
-            for block, factor, few in zip(self.blocks, self.factors, self.kept, strict=True)
+            for block, factor, few in zip(self.blocks, self.factors, self.ranks, strict=True)
         )
 
     @cached_property
@@ -66,20 +66,20 @@ class AdditiveDesign:
     @property
     def dimension(self) -> int:
         """Features, the constant included."""
-        return 1 + sum(self.kept)
+        return 1 + sum(self.ranks)
 
     @cached_property
     def effective_dimension(self) -> float:
         """E |z|^2 under independent columns."""
         return 1.0 + sum(
             float(block.variances[:few] @ factor[:few] ** 2)
-            for block, factor, few in zip(self.blocks, self.factors, self.kept, strict=True)
+            for block, factor, few in zip(self.blocks, self.factors, self.ranks, strict=True)
         )
 
     @cached_property
     def ends(self) -> list[int]:
         """Where each block's weights begin, the constant's being the first."""
-        return [1, *(1 + np.cumsum(self.kept)).tolist()]
+        return [1, *(1 + np.cumsum(self.ranks)).tolist()]
 
     def parts(self, weights: Floats) -> list[Floats]:
         """The weights (K, D) of each block, (K, k)."""
@@ -87,7 +87,7 @@ class AdditiveDesign:
 
     def explained(self, weights: Floats) -> float:
         """The mean square of the scores, were columns independent; a released number where the weights are."""
-        blocks = zip(self.blocks, self.factors, self.kept, self.parts(weights), strict=True)
+        blocks = zip(self.blocks, self.factors, self.ranks, self.parts(weights), strict=True)
         spreads = (
             float(np.sum(part**2 @ (block.variances[:few] * factor[:few] ** 2)))
             for block, factor, few, part in blocks
@@ -104,11 +104,11 @@ class AdditiveDesign:
 
     def gather(self, sums: Floats) -> Floats:
         """The gradient (K, D) from what was summed over cells, (cells + 1, K)."""
-        made, start = [sums[-1:].T], 0
+        columns, start = [sums[-1:].T], 0
         for table in self.tables:
-            made.append((table.T @ sums[start : start + len(table)]).T)
+            columns.append((table.T @ sums[start : start + len(table)]).T)
             start += len(table)
-        return np.hstack(made)
+        return np.hstack(columns)
 
     def rounding(self, most: int) -> float:
         """What rounding may add to |gather|, over the clipping norm, for that many rows.
@@ -138,7 +138,7 @@ def whitened(
     weights = np.concatenate(held) ** 2
     poor = _floor(variances, weights, FIRST_FLOOR[target] / signal, budget_limit(signal))
     floor = _floor(variances, weights, poor, dimension_limit(signal, rows))
-    sharper = 1.0 + SHARPER * (1.0 - _widest(variances, poor))
+    sharper = 1.0 + SHARPENING * (1.0 - _widest(variances, poor))
     # However high the floor, the widest axis is as wide as the constant: steps would be too short for all others.
     widest = _widest(variances, floor)
     parts = (
@@ -148,14 +148,14 @@ def whitened(
     factors = tuple(
         a * np.sqrt(part / block.variances) for block, a, part in zip(blocks, held, parts, strict=True)
     )
-    kept = tuple(int(np.sum(block.variances > UNSEEN * floor)) for block in blocks)
-    return AdditiveDesign(plan, blocks, factors, kept)
+    ranks = tuple(int(np.sum(block.variances > UNSEEN_SHARE * floor)) for block in blocks)
+    return AdditiveDesign(plan, blocks, factors, ranks)
 
 
 def _floor(variances: Floats, weights: Floats, floor: float, limit: float) -> float:
     """From `floor` on, the first that keeps the effective dimension within the limit."""
     while 1.0 + float(np.sum(weights * variances / (variances + floor))) > limit and floor < 1e6:
-        floor *= GROWTH
+        floor *= DIMENSION_GROWTH
     return floor
 
 

@@ -29,7 +29,7 @@ FINE_NOISE = 0.025
 it is worth having."""
 BRANCHES, FEW_CELLS = 4, 24
 """A cell of the next coarser histogram holds so many; a line of few cells is counted once."""
-CERTAIN = 3.0
+CERTAIN_DEVIATIONS = 3.0
 """Deviations of its noise from which on a lack of rows is believed."""
 USUAL_EVENNESS = 0.7
 """Classes are as good as even from here on: 78 rows of one in a hundred, of two classes."""
@@ -91,7 +91,7 @@ def release_histograms(
     )
     target = rows.sums() if classes is None else rows.class_counts(classes)
     counted = [
-        coarsened(column, count, width)
+        coarse_counts(column, count, width)
         for column, count, each in zip(rows.cells, rows.counts(), widths, strict=True)
         for width in each
     ]
@@ -104,7 +104,7 @@ def release_histograms(
     shares = (_share(cells, part, total, noise_std) for cells, part in zip(rows.cells, parts, strict=True))
     noise = noise_std / total
     if classes is not None:
-        hidden = np.maximum(projected(seen, total) / total, max(noise, 1.0 / total))
+        hidden = np.maximum(nearest_counts(seen, total) / total, max(noise, 1.0 / total))
         return Histograms(tuple(shares), total, class_shares=hidden / hidden.sum())
     # What was seen and what is usual, each by how sure it is.
     sure, usual = noise**-2, ITS_SPREAD**-2
@@ -121,13 +121,13 @@ def resolutions(cells: ColumnCells) -> tuple[int, ...]:
     >>> resolutions(ColumnCells(Numeric("age", 0, 99, integer=True)))
     (1, 4, 16, 64)
     """
-    made, count = [1], len(cells.middles) if cells.numeric else 0
-    while count > max(FEW_CELLS, 1.5 * BRANCHES * made[-1]):
-        made.append(BRANCHES * made[-1])
-    return tuple(made)
+    intervals, count = [1], len(cells.middles) if cells.numeric else 0
+    while count > max(FEW_CELLS, 1.5 * BRANCHES * intervals[-1]):
+        intervals.append(BRANCHES * intervals[-1])
+    return tuple(intervals)
 
 
-def coarsened(cells: ColumnCells, counts: NDArray[np.int64], width: int) -> NDArray[np.int64]:
+def coarse_counts(cells: ColumnCells, counts: NDArray[np.int64], width: int) -> NDArray[np.int64]:
     """Counts of `width` cells of the line together; missing numbers are in the finest histogram only."""
     if width == 1:
         return counts
@@ -137,7 +137,7 @@ def coarsened(cells: ColumnCells, counts: NDArray[np.int64], width: int) -> NDAr
 def _share(cells: ColumnCells, noisy: list[Floats], total: float, noise_std: float) -> Floats:
     """Shares of the cells; missing numbers and categories by themselves, numbers as a tree."""
     if not cells.numeric:
-        return projected(noisy[0], total) / total
+        return nearest_counts(noisy[0], total) / total
     numbers = len(cells.middles)
     alone = np.maximum(noisy[0][numbers:], 0.0)
     if cells.missing:
@@ -148,10 +148,10 @@ def _share(cells: ColumnCells, noisy: list[Floats], total: float, noise_std: flo
     return mass / whole if whole > 0 else np.full(len(mass), 1.0 / len(mass))
 
 
-def projected(noisy: Floats, total: float) -> Floats:
+def nearest_counts(noisy: Floats, total: float) -> Floats:
     """The nearest counts that are >= 0 and sum to the total: clipping alone would add the noise's positive half.
 
-    >>> projected(np.array([8.0, 3.0, -1.0]), 10.0).tolist()
+    >>> nearest_counts(np.array([8.0, 3.0, -1.0]), 10.0).tolist()
     [7.5, 2.5, 0.0]
     """
     falling = np.sort(noisy)[::-1]
@@ -195,7 +195,7 @@ def _seen_below(noisy: Sequence[Floats], noise_std: float) -> list[tuple[Floats,
     count = len(noisy[0])
     levels = max(1, (count - 1).bit_length())
     counted = {BRANCHES**place: part for place, part in enumerate(noisy)}
-    seen, variance, made = np.zeros(2**levels), np.zeros(2**levels), []
+    seen, variance, estimates = np.zeros(2**levels), np.zeros(2**levels), []
     for level in range(levels):
         own = counted.get(2**level)
         if level:
@@ -205,8 +205,8 @@ def _seen_below(noisy: Sequence[Floats], noise_std: float) -> list[tuple[Floats,
             sure = variance[first] / (variance[first] + noise_std**2) if level else 1.0
             seen[first] += sure * (own - seen[first])
             variance[first] = noise_std**2 * sure
-        made.append((seen, variance))
-    return made
+        estimates.append((seen, variance))
+    return estimates
 
 
 def _row_count(parts: list[list[Floats]], rows: CellRows, *, noise_std: float) -> float:
@@ -227,6 +227,8 @@ def _row_count(parts: list[list[Floats]], rows: CellRows, *, noise_std: float) -
     ]
     weights = np.array([1.0 / len(part) for part in coarse])
     estimate = float(np.array([sum(part) for part in coarse]) @ weights / weights.sum())
-    if public and estimate >= rows.public_count - CERTAIN * noise_std / float(np.sqrt(weights.sum())):
+    if public and estimate >= rows.public_count - CERTAIN_DEVIATIONS * noise_std / float(
+        np.sqrt(weights.sum())
+    ):
         return float(rows.public_count)
     return float(np.clip(estimate, 1.0, rows.largest_count()))

@@ -18,10 +18,13 @@ from holdfast._arrays import Floats
 from holdfast.learn._additive.basis import Axes, principal_axes
 from holdfast.learn._additive.cells import ColumnCells
 
-COARSE, FINE, MANY_ROWS = 6, 8, 60_000
+COARSE_LEVELS, FINE_LEVELS, MANY_ROWS = 6, 8, 60_000
 """Levels of a column in a pair: from so many rows on, more of them are seen."""
 MOST_CANDIDATES, MOST_PAIRS = 60, 100
-SIGNAL_PER_FEATURE = {"classes": {COARSE: 80.0, FINE: 12.0}, "numbers": {COARSE: 22.0, FINE: 20.0}}
+SIGNAL_PER_FEATURE = {
+    "classes": {COARSE_LEVELS: 80.0, FINE_LEVELS: 12.0},
+    "numbers": {COARSE_LEVELS: 22.0, FINE_LEVELS: 20.0},
+}
 ROWS_PER_FEATURE = 50.0
 """mu n beyond what main shapes need, and n, for each feature of pairs: below it, a pair is more noise than shape."""
 MAIN_SIGNAL = {"classes": 1000.0, "numbers": 500.0}
@@ -33,7 +36,7 @@ to this power, since a column of two values has one contrast to vary with others
 
 def pair_levels(rows: float) -> int:
     """How many levels a column has in pairs; `rows` is public or released."""
-    return FINE if rows >= MANY_ROWS else COARSE
+    return FINE_LEVELS if rows >= MANY_ROWS else COARSE_LEVELS
 
 
 def paired_columns(
@@ -53,23 +56,23 @@ def paired_columns(
     ranked = sorted(
         combinations([int(a) for a in few if worth[a] > 0], 2), key=lambda ab: -worth[ab[0]] * worth[ab[1]]
     )
-    made, features = [], 0.0
+    pairs, features = [], 0.0
     for a, b in ranked[:MOST_PAIRS]:
         features += FULL_PRICE * float(capacity[a] * capacity[b]) ** 0.5
         if features > most:
             break
-        made.append((min(a, b), max(a, b)))
-    return tuple(made)
+        pairs.append((min(a, b), max(a, b)))
+    return tuple(pairs)
 
 
 def pair_capacity(cells: Sequence[ColumnCells], shares: Sequence[Floats], count: int) -> NDArray[np.int64]:
     """How many of the levels hold a released mass, less one; from the order of cells alone."""
-    made = []
+    capacities = []
     for column, mass in zip(cells, shares, strict=True):
         flat = np.zeros((len(mass), 1))
-        found = level_mass(levels_of(column, mass, flat, count), mass, count)
-        made.append(int(np.sum(found > 0)) - 1)
-    return np.array(made)
+        level_masses = level_mass(levels_of(column, mass, flat, count), mass, count)
+        capacities.append(int(np.sum(level_masses > 0)) - 1)
+    return np.array(capacities)
 
 
 def levels_of(cells: ColumnCells, mass: Floats, shape: Floats, count: int) -> NDArray[np.uint8]:

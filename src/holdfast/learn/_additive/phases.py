@@ -25,7 +25,7 @@ from holdfast.learn._additive.design import AdditiveDesign, whitened
 from holdfast.learn._additive.histograms import Histograms, affordable_grid, release_histograms
 from holdfast.learn._additive.pairs import levels_of, pair_axes, pair_capacity, pair_levels, paired_columns
 from holdfast.learn._risk.descent import gaussian_square
-from holdfast.learn._rows.examples import one_thread
+from holdfast.learn._rows.summation import one_thread
 from holdfast.privacy._account import Account
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
 
@@ -89,21 +89,21 @@ def fit_additive(
             outputs=outputs,
             account=account,
             count=seen.rows,
-            told=max(math.sqrt(square) * seen.rows / moved, 1e-3),
+            public_signal=max(math.sqrt(square) * seen.rows / moved, 1e-3),
             arithmetic=arithmetic,
             mean=seen.mean,
             mean_square=seen.mean_square,
             square_noise=seen.square_noise,
             evenness=seen.evenness,
         )
-        design, found, levels = _phases(task, seen, descents, interactions=interactions, unpaired=unpaired)
+        design, descent, levels = _phases(task, seen, descents, interactions=interactions, unpaired=unpaired)
         scale, shift = 1.0, np.zeros(outputs)
         if classifier:
-            scale, shift = calibrate_scores(task, design, found.weights, square=square * CALIBRATION)
-    values = design.values(scale * found.weights)
+            scale, shift = calibrate_scores(task, design, descent.weights, square=square * CALIBRATION)
+    values = design.values(scale * descent.weights)
     columns = len(rows.cells)
     return AdditiveFit(
-        constant=scale * found.weights[:, 0] + shift,
+        constant=scale * descent.weights[:, 0] + shift,
         shapes=tuple(values[:columns]),
         pairs=design.plan.pairs,
         levels=levels,
@@ -117,7 +117,7 @@ def fit_additive(
             "pairs": len(design.plan.pairs),
             "pair_levels": pair_levels(task.telling_rows),
             "scale": scale,
-            "clip": found.clip,
+            "clip": descent.clip,
             "steps": FINAL_STEPS,
         }
         | _rarest(seen),
@@ -137,11 +137,15 @@ def _phases(
         pair_capacity(cells, seen.shares, count) if interactions else np.zeros(len(cells), dtype=np.int64)
     )
     capacity[list(unpaired)] = 0
-    told: dict[str, Any] = {"signal": task.signal, "rows": task.telling_rows, "target": task.target}
-    paying = told | {"signal": task.signal / task.outputs}
+    design_arguments: dict[str, Any] = {
+        "signal": task.signal,
+        "rows": task.telling_rows,
+        "target": task.target,
+    }
+    paying = design_arguments | {"signal": task.signal / task.outputs}
     counts = tuple(column.count for column in cells)
     plan = CellPlan(cells=counts, outputs=task.outputs)
-    design = whitened(plan, mains, **told)
+    design = whitened(plan, mains, **design_arguments)
     start = np.zeros((task.outputs, design.dimension))
     start[:, 0] = _first_constant(seen, task.outputs)
     levels: tuple[NDArray[np.uint8], ...] = ()
@@ -160,16 +164,16 @@ def _phases(
         )
         plan = CellPlan(cells=counts, outputs=task.outputs, pairs=pairs, levels=count, level_of=levels)
         blocks = (*mains, *(pair_axes(pair, levels, seen.shares, scale=scale, count=count) for pair in pairs))
-        joint = whitened(plan, blocks, **told)
-        start = _carried(design, first.weights, joint)
+        joint = whitened(plan, blocks, **design_arguments)
+        start = _start_weights(design, first.weights, joint)
         design = joint
     second = descend(task, design, start, square=square * JOINT, steps=JOINT_STEPS, label="all shapes")
     walked = (MAIN_STEPS[task.target] if levels else 0) + JOINT_STEPS
     shrink = _shrinkage(task, design, second, walked)
-    final = whitened(design.plan, design.blocks, shrink=shrink, **told)
-    start = _carried(design, second.weights, final, shrink)
+    final = whitened(design.plan, design.blocks, shrink=shrink, **design_arguments)
+    start = _start_weights(design, second.weights, final, shrink)
     last = descend(task, final, start, square=square * (1 - JOINT), steps=FINAL_STEPS, label="final shapes")
-    return final, _believed(task, final, last, walked + FINAL_STEPS), levels
+    return final, _shrunk_descent(task, final, last, walked + FINAL_STEPS), levels
 
 
 def _rarest(seen: Histograms) -> dict[str, float | int]:
@@ -192,14 +196,16 @@ def _energy(shape: Floats, mass: Floats) -> float:
     return float(np.sum(mass @ (shape - mass @ shape) ** 2))
 
 
-def _shrinkage(task: AdditiveTask, design: AdditiveDesign, found: Descent, walked: int) -> tuple[Floats, ...]:
+def _shrinkage(
+    task: AdditiveTask, design: AdditiveDesign, descent: Descent, walked: int
+) -> tuple[Floats, ...]:
     """For each axis, the root of the share of its band's energy that is not noise, of the budget or of the sample."""
-    made = []
+    factors = []
     for block, factor, part, few in zip(
-        design.blocks, design.factors, design.parts(found.weights), design.kept, strict=True
+        design.blocks, design.factors, design.parts(descent.weights), design.ranks, strict=True
     ):
-        noise = found.noise + task.sampling_noise(
-            block.variances[:few] * factor[:few] ** 2, walked, found.residual
+        noise = descent.noise + task.sampling_noise(
+            block.variances[:few] * factor[:few] ** 2, walked, descent.residual
         )
         shrink = np.full(len(block.variances), math.sqrt(LEAST_ENERGY))
         bands = block.bands[:few]
@@ -209,29 +215,29 @@ def _shrinkage(task: AdditiveTask, design: AdditiveDesign, found: Descent, walke
             expected = len(chosen) * float(np.sum(noise[bands == band]))
             signal = 1.0 - expected / energy if energy > 0 else 0.0
             shrink[:few][bands == band] = math.sqrt(max(LEAST_ENERGY, signal))
-        made.append(shrink)
-    return tuple(made)
+        factors.append(shrink)
+    return tuple(factors)
 
 
-def _believed(task: AdditiveTask, design: AdditiveDesign, found: Descent, walked: int) -> Descent:
+def _shrunk_descent(task: AdditiveTask, design: AdditiveDesign, descent: Descent, walked: int) -> Descent:
     """Weights shrunk by the share of their band's energy that is noise: post-processing, which costs nothing."""
-    weights = found.weights.copy()
-    for place, shrink in enumerate(_shrinkage(task, design, found, walked)):
-        few = design.kept[place]
+    weights = descent.weights.copy()
+    for place, shrink in enumerate(_shrinkage(task, design, descent, walked)):
+        few = design.ranks[place]
         weights[:, design.ends[place] : design.ends[place] + few] *= shrink[:few] ** 2
-    return replace(found, weights=weights)
+    return replace(descent, weights=weights)
 
 
-def _carried(
+def _start_weights(
     old: AdditiveDesign, weights: Floats, new: AdditiveDesign, shrink: tuple[Floats, ...] | None = None
 ) -> Floats:
     """The same shapes in another design's weights, shrunk twice by the root (as features, and as a start)."""
-    made = np.zeros((len(weights), new.dimension))
-    made[:, 0] = weights[:, 0]
+    carried_weights = np.zeros((len(weights), new.dimension))
+    carried_weights[:, 0] = weights[:, 0]
     for place, part in enumerate(old.parts(weights)):
-        few = min(old.kept[place], new.kept[place])
+        few = min(old.ranks[place], new.ranks[place])
         ratio = old.factors[place][:few] / new.factors[place][:few]
         if shrink is not None:
             ratio = ratio * shrink[place][:few] ** 2
-        made[:, new.ends[place] : new.ends[place] + few] = part[:, :few] * ratio
-    return made
+        carried_weights[:, new.ends[place] : new.ends[place] + few] = part[:, :few] * ratio
+    return carried_weights

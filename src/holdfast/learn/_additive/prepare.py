@@ -19,16 +19,11 @@ from holdfast.learn._additive.cell_rows import CellRows, batches_of_matrix
 from holdfast.learn._additive.cells import cells_of_columns
 from holdfast.learn._problem.problem import LabelCoding
 from holdfast.learn._rows.counted_rows import CountedRows, may_lack
+from holdfast.learn._rows.declared_bounds import FEATURES_ASSUMED, Bounds, declared_columns
 from holdfast.learn._rows.levels import at_learned_levels
 from holdfast.learn._rows.payment import ROWS_AS_COLLECTED
-from holdfast.learn._rows.prepare import (
-    FEATURES_ASSUMED,
-    Bounds,
-    count_of_array,
-    count_of_table,
-    declared_columns,
-)
 from holdfast.learn._rows.private_file import PrivateFile, has_room
+from holdfast.learn._rows.public_count import count_of_array, count_of_table
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._curves.curve import PrivacyCurve
 

@@ -60,8 +60,8 @@ class PairShape:
 def shapes_of(model: AdditiveModel) -> list[Shape]:
     """Every column's, the most important first."""
     parts = zip(model.cells, model.split(model.shapes), model.split(model.shares), strict=True)
-    made = [Shape(cells=cells, values=value - share @ value, shares=share) for cells, value, share in parts]
-    return sorted(made, key=lambda shape: -shape.importance)
+    shapes = [Shape(cells=cells, values=value - share @ value, shares=share) for cells, value, share in parts]
+    return sorted(shapes, key=lambda shape: -shape.importance)
 
 
 def pair_shapes_of(model: AdditiveModel) -> list[PairShape]:
@@ -71,13 +71,13 @@ def pair_shapes_of(model: AdditiveModel) -> list[PairShape]:
         model.split(model.shares),
         model.pair_levels,
     )
-    made = []
+    shapes = []
     for (a, b), values in zip(
         model.pairs, model.pair_shapes.reshape(-1, count, count, model.constant.size), strict=True
     ):
         left, right = (level_mass(levels[c], shares[c], count) for c in (a, b))
         ticks = tuple(_level_words(model.cells[c], levels[c], count) for c in (a, b))
-        made.append(
+        shapes.append(
             PairShape(
                 names=(model.columns[a], model.columns[b]),
                 values=values,
@@ -85,17 +85,17 @@ def pair_shapes_of(model: AdditiveModel) -> list[PairShape]:
                 ticks=(ticks[0], ticks[1]),
             )
         )
-    return sorted(made, key=lambda shape: -shape.importance)
+    return sorted(shapes, key=lambda shape: -shape.importance)
 
 
 def _level_words(cells: ColumnCells, levels: NDArray[Any], count: int) -> tuple[str, ...]:
     """The first cell of each level, and of categories how many more."""
-    words = []
+    names = []
     for level in range(count):
-        found = [cells.words[place] for place in np.flatnonzero(levels == level)]
-        more = "" if cells.numeric or len(found) < 2 else f" +{len(found) - 1}"
-        words.append(f"{found[0]}{more}" if found else "")
-    return tuple(words)
+        members = [cells.short_labels[place] for place in np.flatnonzero(levels == level)]
+        more = "" if cells.numeric or len(members) < 2 else f" +{len(members) - 1}"
+        names.append(f"{members[0]}{more}" if members else "")
+    return tuple(names)
 
 
 def shape_table(model: AdditiveModel, *, most: int = 20) -> str:
@@ -104,7 +104,7 @@ def shape_table(model: AdditiveModel, *, most: int = 20) -> str:
     for shape in shapes_of(model)[:most]:
         values = shape.values[:, 0] if shape.values.shape[1] == 1 else np.ptp(shape.values, axis=1)
         low, high = int(np.argmin(values)), int(np.argmax(values))
-        labels = shape.cells.words
+        labels = shape.cells.short_labels
         where = f"{labels[low][:18]} ({values[low]:+.3g}), {labels[high][:18]} ({values[high]:+.3g})"
         lines.append(f"  {shape.cells.name[:34]:<34} {shape.importance:>8.3g}   {where}")
     left = len(model.columns) - most
@@ -171,13 +171,13 @@ def plot_shapes(model: AdditiveModel, *, most: int = 12, pairs: int = 3, output:
         axes.imshow(values.T, origin="lower", cmap="RdBu_r", vmin=-reach, vmax=reach, aspect="auto")
         axes.grid(visible=False)
         axes.set_title(" x ".join(pair.names), fontsize=9)
-        words = [[_shortened(word, 14) for word in side] for side in pair.ticks]
-        axes.set_xticks(range(len(values)), words[0], fontsize=7, rotation=40, ha="right")
-        axes.set_yticks(range(len(values)), words[1], fontsize=7)
+        tick_labels = [[_short_text(word, 14) for word in side] for side in pair.ticks]
+        axes.set_xticks(range(len(values)), tick_labels[0], fontsize=7, rotation=40, ha="right")
+        axes.set_yticks(range(len(values)), tick_labels[1], fontsize=7)
     return figure
 
 
-def _shortened(word: str, most: int) -> str:
+def _short_text(word: str, most: int) -> str:
     return word if len(word) <= most else f"{word[: most - 1]}…"
 
 
@@ -200,4 +200,4 @@ def _draw_shape(axes: Any, shape: Shape, output: int) -> None:
     if len(values) > BARS:
         axes.set_title(f"{cells.name}: {BARS} of {len(values)}", fontsize=9)
     axes.barh(range(len(order)), values[order], color="#1f5a99")
-    axes.set_yticks(range(len(order)), [_shortened(cells.labels[place], 20) for place in order], fontsize=7)
+    axes.set_yticks(range(len(order)), [_short_text(cells.labels[place], 20) for place in order], fontsize=7)

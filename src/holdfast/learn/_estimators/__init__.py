@@ -48,7 +48,34 @@ ESTIMATORS: tuple[type[Any], ...] = (
 
 @checked
 def load_model(path: str | os.PathLike[str]) -> Any:
-    """The estimator that `release_.save(path)` wrote, whichever it is; `FormatError` for another file."""
+    """The estimator that `release_.save(path)` wrote, whichever it is.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file. One that holds anything but a model of holdfast's, or a Pipeline that ends in one, is refused with
+        `FormatError`.
+
+    Returns
+    -------
+    estimator
+        A fitted estimator, or a Pipeline, that is ready to predict.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import numpy as np
+    >>> from holdfast.learn import PrivateLogisticRegression
+    >>> X, y = np.tile([[0.6, 0.1], [-0.5, 0.2]], (500, 1)), np.tile([1, 0], 500)
+    >>> model = PrivateLogisticRegression(epsilon=2.0, delta=1e-6, classes=[0, 1]).fit(X, y)
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "model.release"
+    ...     model.release_.save(path)
+    ...     loaded = load_model(path)
+    >>> bool((loaded.predict(X) == model.predict(X)).all())
+    True
+    """
     release = Release.load(path)
     return model_of_release(release)
 

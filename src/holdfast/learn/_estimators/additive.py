@@ -20,7 +20,7 @@ from holdfast.learn._estimators.paid_score import PaidScore
 from holdfast.learn._estimators.regressors import BOUNDS_ASSUMED, DEFAULT_BOUNDS
 from holdfast.learn._parameters import ADDITIVE, with_parameters
 from holdfast.learn._problem.problem import LabelCoding, NumberLabels
-from holdfast.learn._rows.prepare import Bounds
+from holdfast.learn._rows.declared_bounds import Bounds
 from holdfast.privacy._adjacency import Adjacency
 
 
@@ -28,6 +28,15 @@ from holdfast.privacy._adjacency import Adjacency
 @with_parameters(ADDITIVE)
 class PrivateAdditiveClassifier(ClassFace, PrivateAdditiveEstimator):
     """A sum of shape functions of single columns and of pairs, with a privacy promise; two classes or several.
+
+    Formal guarantees
+    -----------------
+    * Neighbours: by `adjacency`; they differ in one row of an array, or in one privacy unit of a `Table`.
+    * Privacy: mu-Gaussian DP, and so (epsilon, delta)-differential privacy: composed Gaussian mechanisms on
+      histograms and on gradients that are clipped record by record (soundness, section 24).
+    * Public: all parameters, the schema of a `Table`, and the number of rows except under "add_remove".
+    * Assumed: `classes`, `bounds` and `monotone` were declared without looking at the data, and nothing that learned
+      from the rows came before. What was read from the data instead is among `release_.guarantee.assumptions`.
 
     Examples
     --------
@@ -66,7 +75,7 @@ class PrivateAdditiveClassifier(ClassFace, PrivateAdditiveEstimator):
         return ("logistic", 1) if coding.binary else ("softmax", len(coding.classes))
 
     def predict_proba(self, X: Any) -> Floats:
-        """The probability of each class, as the model sees it."""
+        """The probability of each class, one column for each of `classes_`, for each row of `X`."""
         return np.asarray(np.exp(log_probabilities(self._scores(X))))
 
 
@@ -74,6 +83,15 @@ class PrivateAdditiveClassifier(ClassFace, PrivateAdditiveEstimator):
 @with_parameters(ADDITIVE)
 class PrivateAdditiveRegressor(PaidScore, RegressorMixin, PrivateAdditiveEstimator):  # type: ignore[misc]
     """A sum of shape functions for numbers, with a privacy promise.
+
+    Formal guarantees
+    -----------------
+    * Neighbours: by `adjacency`; they differ in one row of an array, or in one privacy unit of a `Table`.
+    * Privacy: mu-Gaussian DP, and so (epsilon, delta)-differential privacy: composed Gaussian mechanisms on
+      histograms and on gradients that are clipped record by record (soundness, section 24).
+    * Public: all parameters, the schema of a `Table`, and the number of rows except under "add_remove".
+    * Assumed: `target_bounds`, `bounds` and `monotone` were declared without looking at the data, and nothing that
+      learned from the rows came before. Defaults that stood in for them are among `release_.guarantee.assumptions`.
 
     Examples
     --------
@@ -130,7 +148,7 @@ class PrivateAdditiveRegressor(PaidScore, RegressorMixin, PrivateAdditiveEstimat
         return coding.scale, coding.centre
 
     def predict(self, X: Any) -> Floats:
-        """The number for each row."""
+        """The predicted number for each row of `X`."""
         return np.asarray(self._scores(X)[:, 0])
 
     def __sklearn_tags__(self) -> Any:

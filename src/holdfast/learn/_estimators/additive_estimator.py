@@ -38,10 +38,11 @@ from holdfast.learn._estimators.rare_classes import RareClass
 from holdfast.learn._parameters import Constraint, check_parameters
 from holdfast.learn._problem.problem import LabelCoding
 from holdfast.learn._rows.counted_rows import CountedRows
+from holdfast.learn._rows.declared_bounds import Bounds
 from holdfast.learn._rows.given_matrix import given_matrix, names_of_matrix
 from holdfast.learn._rows.numbers_only import numbers_only
-from holdfast.learn._rows.payment import PaidFit
-from holdfast.learn._rows.prepare import Bounds, limit_to_spend, require_labels
+from holdfast.learn._rows.payment import PaidFit, limit_to_spend
+from holdfast.learn._rows.prepare import require_labels
 from holdfast.privacy._account import Account
 from holdfast.privacy._account.request import (
     admit,
@@ -92,9 +93,25 @@ class PrivateAdditiveEstimator(PaidFit, BaseEstimator):  # type: ignore[misc]
     def fit(
         self, X: Any, y: Any = None, account: Account | None = None, target: str | None = None, **refused: Any
     ) -> Self:
-        """Fit a holdfast `Table` and the name of its target column, or rows X, within `bounds`, and labels y.
+        """Fit a table, or rows and labels, and leave the promise in `release_`.
 
-        With `account` the fit spends all that remains in it, and `epsilon` and `delta` are not used.
+        Parameters
+        ----------
+        X : array-like or Table
+            A holdfast `Table`, or rows within `bounds`.
+        y : array-like, optional
+            Labels, one for each row; not for a `Table`.
+        account : Account, optional
+            Pays for the fit, which spends all that remains in it; `epsilon` and `delta` are not used then.
+        target : str, optional
+            The name of the column to predict, where X is a `Table`.
+        **refused
+            Nothing: what scikit-learn's estimators take besides, such as `sample_weight`, is refused with the reason.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
         """
         for name in refused:
             reason = REFUSED.get(name, "fit takes X, y, account and target")
@@ -169,8 +186,8 @@ class PrivateAdditiveEstimator(PaidFit, BaseEstimator):  # type: ignore[misc]
 
     def _untrusted(self) -> str:
         """Why the probabilities of this model cannot be trusted; empty where they can, and for numbers."""
-        found = RareClass.of_release(self.release_)
-        return "" if found is None else found.words()
+        rare_class = RareClass.of_release(self.release_)
+        return "" if rare_class is None else rare_class.warning()
 
     # What a subclass says.
 
@@ -293,12 +310,37 @@ class PrivateAdditiveEstimator(PaidFit, BaseEstimator):  # type: ignore[misc]
     def explain(self, X: Any, *, output: int = 0) -> list[dict[str, float]]:
         """For each row, what every column and pair adds to its score, with the constant: they sum to the score.
 
-        With several classes, `output` is the place of the class in `classes_`.
+        Parameters
+        ----------
+        X : array-like or Table rows
+            Rows as for `predict`.
+        output : int
+            With several classes, the place of the class in `classes_`.
+
+        Returns
+        -------
+        list of dict
+            For each row the contributions, by the name of the column or pair.
         """
         return explain_rows(self.model_, self._batch(X), output=output)
 
     def plot(self, *, most: int = 12, pairs: int = 3, output: int = 0) -> Any:
-        """The most important shape functions and, as heat maps, pairs; a matplotlib figure (extra `plot`)."""
+        """The most important shape functions and, as heat maps, pairs; needs the extra `plot`.
+
+        Parameters
+        ----------
+        most : int
+            How many shape functions are drawn at most.
+        pairs : int
+            How many pairs are drawn at most.
+        output : int
+            With several classes, the place of the class in `classes_`.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            One panel for each of them.
+        """
         check_is_fitted(self, "model_")
         return plot_shapes(self.model_, most=most, pairs=pairs, output=output)
 
@@ -315,14 +357,14 @@ class PrivateAdditiveEstimator(PaidFit, BaseEstimator):  # type: ignore[misc]
             f"{type(self).__name__}: {len(model.columns)} shape functions and {len(model.pairs)} pairs, "
             "by the spread of what each adds to the score"
         )
-        from holdfast.learn._estimators.recommend import facts, rare_class_advice, told_levels
-        from holdfast.learn._estimators.schema_lines import schema_lines
+        from holdfast.learn._estimators.recommend import rare_class_advice
+        from holdfast.learn._estimators.schema_lines import fact_lines, level_lines, schema_lines
 
-        told = rare_class_advice(model.constant) if model.classes is not None else ""
-        levels = told_levels(model.schema, self.release_)
+        rarity = rare_class_advice(model.constant) if model.classes is not None else ""
+        levels = level_lines(model.schema, self.release_)
         first = (*self.release_.first_lines, head, self._untrusted(), *schema_lines(model.schema))
-        counted = facts(model.classes, self.counted_)
-        parts = (*first, *counted, shape_table(model), levels, told, self.release_.description())
+        counted = fact_lines(model.classes, self.counted_)
+        parts = (*first, *counted, shape_table(model), levels, rarity, self.release_.description())
         return "\n".join(part for part in parts if part)
 
     def to_json(self) -> str:
@@ -337,15 +379,15 @@ class PrivateAdditiveEstimator(PaidFit, BaseEstimator):  # type: ignore[misc]
         model = AdditiveModel.of_value(release.value)
         if model.model != cls.__name__:
             raise FormatError(f"the release holds a {model.model}, not a {cls.__name__}; use load_model")
-        made = cls()
-        made.n_features_in_ = len(model.columns)
-        made._take(model)
+        estimator = cls()
+        estimator.n_features_in_ = len(model.columns)
+        estimator._take(model)
         names = names_of_matrix(model.columns) if model.from_arrays else None
         if names is not None:
-            made.feature_names_in_ = names
-        made.counted_ = CountedRows.of_parameters(release.provenance.parameters, release.guarantee.unit)
-        made.release_ = release
-        return made
+            estimator.feature_names_in_ = names
+        estimator.counted_ = CountedRows.of_parameters(release.provenance.parameters, release.guarantee.unit)
+        estimator.release_ = release
+        return estimator
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

@@ -19,7 +19,7 @@ from holdfast.learn._parameters import LINEAR, Parameter, one_of, with_parameter
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Hinge, HuberHinge, Logistic, OneVsAll, Softmax
 from holdfast.learn._problem.problem import ClassLabels, LabelCoding
-from holdfast.learn._rows.prepare import Bounds
+from holdfast.learn._rows.declared_bounds import Bounds
 from holdfast.learn.methods.method import Learner
 from holdfast.learn.methods.softmax_objective import covers
 from holdfast.privacy._adjacency import Adjacency
@@ -69,12 +69,12 @@ class ClassFace(PaidScore, ClassifierMixin):  # type: ignore[misc]
         self.classes_ = np.asarray(model.classes)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Scores: above 0 for the second class; with several classes, one column each."""
+        """Scores of the rows of `X`: above 0 for the second class; with several classes, one column each."""
         scores = self._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row."""
+        """The predicted class of each row of `X`."""
         scores = self.decision_function(X)
         chosen = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[chosen])
@@ -140,6 +140,15 @@ class PrivateLogisticRegression(PrivateLinearClassifier):
     `sample_weight` and `class_weight` are refused: weights multiply the sensitivity, and balanced ones are
     computed from private labels.
 
+    Formal guarantees
+    -----------------
+    * Neighbours: by `adjacency`; they differ in one row of an array, or in one privacy unit of a `Table`.
+    * Privacy: (epsilon, delta)-differential privacy, pure where `delta=0`, by the theorem of the method that was
+      used, which `release_.guarantee.theorem` names. Several classes share one budget (soundness, section 2).
+    * Public: all parameters, the schema of a `Table`, and the number of rows except under "add_remove".
+    * Assumed: `classes` and `bounds` were declared without looking at the data, and nothing that learned from the
+      rows came before. What was read from the data instead is among `release_.guarantee.assumptions`.
+
     Examples
     --------
     >>> import numpy as np
@@ -203,11 +212,14 @@ class PrivateLogisticRegression(PrivateLinearClassifier):
         return pure and problem.outputs == "several" and not covers(problem)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The probability of each class, as the model sees it."""
+        """The probability of each class, one column for each of `classes_`, for each row of `X`."""
         return np.asarray(np.exp(self.predict_log_proba(X)))
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Its logarithm: of the softmax of the scores, or of each model's own probability over the sum of all."""
+        """The logarithm of each class's probability for each row of `X`.
+
+        The probabilities are the softmax of the scores, or each model's own probability over the sum of all.
+        """
         scores = self._scores(X)
         own = scores if self.model_.link is None else -np.logaddexp(0.0, -scores)
         return log_probabilities(own)
@@ -217,6 +229,15 @@ class PrivateLogisticRegression(PrivateLinearClassifier):
 @with_parameters(LINEAR | {"loss": LOSS_PARAMETER})
 class PrivateLinearSVC(PrivateLinearClassifier):
     """A linear support vector machine with a privacy promise; for several classes, one of each against the rest.
+
+    Formal guarantees
+    -----------------
+    * Neighbours: by `adjacency`; they differ in one row of an array, or in one privacy unit of a `Table`.
+    * Privacy: (epsilon, delta)-differential privacy, pure where `delta=0`, by the theorem of the method that was
+      used, which `release_.guarantee.theorem` names. Several classes share one budget (soundness, section 2).
+    * Public: all parameters, the schema of a `Table`, and the number of rows except under "add_remove".
+    * Assumed: `classes` and `bounds` were declared without looking at the data, and nothing that learned from the
+      rows came before. What was read from the data instead is among `release_.guarantee.assumptions`.
 
     Examples
     --------
@@ -265,8 +286,8 @@ class PrivateLinearSVC(PrivateLinearClassifier):
         self.loss = loss
 
     def _loss(self, coding: Any, *, prediction_bound: float) -> Any:
-        one = LOSSES[self.loss]
-        return one if coding.binary else OneVsAll(classes=len(coding.classes), binary=one)
+        loss = LOSSES[self.loss]
+        return loss if coding.binary else OneVsAll(classes=len(coding.classes), binary=loss)
 
     def _wants_penalty(self, problem: Problem, *, pure: bool) -> bool:
         return pure

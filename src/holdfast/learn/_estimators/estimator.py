@@ -1,4 +1,4 @@
-"""What the five estimators share: declared bounds in, one release out. Everything private is in the methods.
+"""What linear estimators share: declared bounds in, one release out. Everything private is in the methods.
 
 The order of things in `fit`: parameters are checked, rows are clipped and labels coded, what had to be read from
 the data becomes an assumption, and only then an account is opened and a method spends it.
@@ -31,7 +31,7 @@ from holdfast.errors import (
     require,
 )
 from holdfast.learn._catalogue import LEARNERS
-from holdfast.learn._choice import LearnerChoice, choose_learner, find_learner, package_of, unregistered
+from holdfast.learn._choice import LearnerChoice, author_assumptions, choose_learner, find_learner, package_of
 from holdfast.learn._estimators.exact import exact_weights
 from holdfast.learn._estimators.intervals import WithIntervals, stored_score
 from holdfast.learn._estimators.linear_model import LinearModel
@@ -40,20 +40,12 @@ from holdfast.learn._parameters import Constraint, check_parameters
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.problem import LabelCoding
 from holdfast.learn._rows.counted_rows import CountedRows
+from holdfast.learn._rows.declared_bounds import Bounds
+from holdfast.learn._rows.design import design, design_norm, intercept_value
 from holdfast.learn._rows.given_matrix import given_matrix, names_of_matrix
 from holdfast.learn._rows.numbers_only import numbers_only
-from holdfast.learn._rows.payment import PaidFit
-from holdfast.learn._rows.prepare import (
-    Bounds,
-    Prepared,
-    design,
-    design_norm,
-    intercept_value,
-    limit_to_spend,
-    of_arrays,
-    of_table,
-    require_labels,
-)
+from holdfast.learn._rows.payment import PaidFit, limit_to_spend
+from holdfast.learn._rows.prepare import Prepared, of_arrays, of_table, require_labels
 from holdfast.learn.methods.method import Fit, Learner, PublicFacts
 from holdfast.privacy._account import Account
 from holdfast.privacy._account.request import (
@@ -106,9 +98,25 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
     def fit(
         self, X: Any, y: Any = None, account: Account | None = None, target: str | None = None, **refused: Any
     ) -> Self:
-        """Fit rows X and labels y, or a holdfast `Table` and the name of its target column.
+        """Fit rows and labels, or a table, and leave the promise in `release_`.
 
-        With `account` the fit spends all that remains in it, and `epsilon` and `delta` are not used.
+        Parameters
+        ----------
+        X : array-like, sparse matrix or Table
+            Rows, or a holdfast `Table`.
+        y : array-like, optional
+            Labels, one for each row; not for a `Table`.
+        account : Account, optional
+            Pays for the fit, which spends all that remains in it; `epsilon` and `delta` are not used then.
+        target : str, optional
+            The name of the column to predict, where X is a `Table`.
+        **refused
+            Nothing: what scikit-learn's estimators take besides, such as `sample_weight`, is refused with the reason.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
         """
         for name in refused:
             reason = REFUSED.get(name, "fit takes X, y, account and target")
@@ -178,7 +186,7 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
             )
 
     def _prepare(self, X: Any, y: Any, target: str | None, account: Account | None) -> Prepared:
-        told: dict[str, Any] = {
+        settings: dict[str, Any] = {
             "row_norm": None if self.row_norm is None else float(self.row_norm),
             "fit_intercept": bool(self.fit_intercept),
             "intervals": self._wants_intervals(),
@@ -197,7 +205,7 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
                 target,
                 coding=self._column,
                 n_public=self.n_public,
-                **told,
+                **settings,
                 limit=limit_to_spend(self.epsilon, self.delta, account, count=X.n_public),
             )
             self.n_features_in_ = len(prepared.columns or ())
@@ -211,7 +219,7 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
                     self._targets(y),
                     y,
                     n_public=self.n_public,
-                    **told,
+                    **settings,
                     adjacency=resolve_adjacency(
                         self.adjacency, None if account is None else account.adjacency
                     ),
@@ -269,7 +277,7 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
         require_something_left(account)
         facts = self._facts(prepared, problem, account.remaining())
         useless = announce(method.prospects(facts))
-        fit = method.fit(examples, problem, account=account, **self._told(choice))
+        fit = method.fit(examples, problem, account=account, **self._method_options(choice))
         quantile = GAUSSIAN_QUANTILE if left.as_pure() is None else LAPLACE_QUANTILE
         model = self._learn(
             prepared, fit, quantile=quantile, choice=None if choice is None else choice.summary()
@@ -291,7 +299,7 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
                 ),
                 schema_hash=prepared.schema_hash,
             ),
-            assumptions=(*prepared.assumptions, *fit.assumptions, *unregistered(method), *chosen_by),
+            assumptions=(*prepared.assumptions, *fit.assumptions, *author_assumptions(method), *chosen_by),
             theorem=fit.theorem,
             prospects=useless,
         )
@@ -314,8 +322,8 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
     ) -> tuple[Learner, Problem, LearnerChoice | None]:
         """The method, the problem with its penalty, and why; from public quantities only."""
         only = self._only()
-        asked = only if self.method == "auto" else self.method
-        named = None if asked is None else find_learner(asked)
+        requested = only if self.method == "auto" else self.method
+        named = None if requested is None else find_learner(requested)
         if named is not None and not (named.name == only if only else named.takes(problem)):
             fitting = [only] if only else [method.name for method in LEARNERS if method.takes(problem)]
             raise ParameterError(
@@ -334,11 +342,11 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
         )
         return choice.learner, facts.problem, choice
 
-    def _told(self, choice: LearnerChoice | None) -> dict[str, Any]:
-        """What the method is told: by `auto`, by `arithmetic`, and by `options`, which have the last word."""
-        told = {} if choice is None else dict(choice.options)
-        told |= {} if self.arithmetic is None else {"arithmetic": self.arithmetic}
-        return told | dict(self.options or {})
+    def _method_options(self, choice: LearnerChoice | None) -> dict[str, Any]:
+        """The options of the method: those of `auto`, `arithmetic`, and `options`, which have the last word."""
+        options = {} if choice is None else dict(choice.options)
+        options |= {} if self.arithmetic is None else {"arithmetic": self.arithmetic}
+        return options | dict(self.options or {})
 
     def _learn(
         self, prepared: Prepared, fit: Fit, *, quantile: float | None = None, choice: str | None = None
@@ -418,17 +426,22 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
         The interval beside a coefficient holds, with 95 % confidence for each alone, what the same fit would have given
         without noise: privacy noise only. Those of `conf_int` below, where there are any, cover sampling error too.
         """
-        from holdfast.learn._estimators.recommend import advice, facts, told_levels
-        from holdfast.learn._estimators.schema_lines import schema_lines
+        from holdfast.learn._estimators.recommend import advice
+        from holdfast.learn._estimators.schema_lines import fact_lines, level_lines, schema_lines
 
         check_is_fitted(self, "model_")
         head = f"{type(self).__name__} by method {self.method_!r}; rows are clipped to norm {self.model_.row_norm:g}"
         first = () if self.release_ is None else self.release_.first_lines
         promise = "NOT PRIVATE: epsilon=inf" if self.release_ is None else self.release_.description()
-        levels = told_levels(self.model_.schema, self.release_)
+        levels = level_lines(self.model_.schema, self.release_)
         rows = None if self.counted_ is None else self.counted_.count
         last = (levels, self.model_.choice, advice(self.model_, self.release_, getattr(self, "count_", rows)))
-        lines = [*first, head, *facts(self.model_.classes, self.counted_), *schema_lines(self.model_.schema)]
+        lines = [
+            *first,
+            head,
+            *fact_lines(self.model_.classes, self.counted_),
+            *schema_lines(self.model_.schema),
+        ]
         return "\n".join(
             [*lines, self.model_.table(), self._said_of_intervals(), promise, *filter(None, last)]
         )
@@ -446,17 +459,19 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
         model = LinearModel.of_value(release.value)
         if model.model != cls.__name__:
             raise FormatError(f"the release holds a {model.model}, not a {cls.__name__}; use load_model")
-        made = cls(row_norm=model.row_norm)
-        made.n_features_in_ = model.coef.shape[1] if model.columns is None else len(model.columns)
+        estimator = cls(row_norm=model.row_norm)
+        estimator.n_features_in_ = model.coef.shape[1] if model.columns is None else len(model.columns)
         if model.feature_names is not None and model.columns is None:
-            made.feature_names_in_ = np.array(model.feature_names, dtype=object)
-        made._take(model)
-        names = names_of_matrix(model.columns) if model.columns is not None and made._of_a_matrix else None
+            estimator.feature_names_in_ = np.array(model.feature_names, dtype=object)
+        estimator._take(model)
+        names = (
+            names_of_matrix(model.columns) if model.columns is not None and estimator._of_a_matrix else None
+        )
         if names is not None:
-            made.feature_names_in_ = names
-        made.counted_ = CountedRows.of_parameters(release.provenance.parameters, release.guarantee.unit)
-        made.release_, made.method_ = release, release.provenance.method
-        return made
+            estimator.feature_names_in_ = names
+        estimator.counted_ = CountedRows.of_parameters(release.provenance.parameters, release.guarantee.unit)
+        estimator.release_, estimator.method_ = release, release.provenance.method
+        return estimator
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

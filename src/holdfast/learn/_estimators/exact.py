@@ -13,10 +13,10 @@ from holdfast.errors import DataError
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Softmax
 
-FREE = 30.0
+FREE_LENGTH = 30.0
 """How much longer the constant column is for solvers that penalise it: a penalty of a thousandth."""
 
-AWAY = 20.0
+ABSENT_LOG_ODDS = 20.0
 """Log-odds against a class that does not occur."""
 
 
@@ -40,35 +40,39 @@ def exact_weights(features: Floats, labels: Floats, problem: Problem, *, l1: boo
         free = _SOLVERS[problem.loss.name](features, labels, problem)
         if float(np.linalg.norm(free * problem.penalised)) <= problem.radius:
             return np.asarray(free, dtype=np.float64)
-    return _constrained(features, labels, problem, _project_l1 if l1 else _project_l2)
+    return _projected_descent(features, labels, problem, _project_l1 if l1 else _project_l2)
 
 
 def _without_some_classes(features: Floats, labels: Floats, problem: Problem, *, l1: bool) -> Floats:
     """The minimiser where no row has some class, as far as there is one: the score of that class is far below.
 
     A class that is declared and does not occur, such as what stands for all other values, drives its intercept to minus
-    infinity; here it goes `AWAY` below the lowest of the others.
+    infinity; here it goes `ABSENT_LOG_ODDS` below the lowest of the others.
     """
     if not len(labels):
         raise DataError("no row has a class; a comparison with the exact model needs rows that have one")
     weights = np.zeros((problem.predictions, problem.dimension))
     present = np.unique(labels)
     if problem.predictions == 1:
-        away = [AWAY * float(present[0])]
+        away = [ABSENT_LOG_ODDS * float(present[0])]
     elif problem.loss.name == "one_vs_all":
         loss: Any = problem.loss
-        one = dataclasses.replace(problem, loss=loss.binary)
+        binary_problem = dataclasses.replace(problem, loss=loss.binary)
         signs = (np.where(labels == code, 1.0, -1.0) for code in range(loss.classes))
-        return np.stack([exact_weights(features, sign, one, l1=l1) for sign in signs])
+        return np.stack([exact_weights(features, sign, binary_problem, l1=l1) for sign in signs])
     else:
         there = present.astype(np.int64)
         if len(there) > 1:
             fewer = dataclasses.replace(problem, loss=Softmax(classes=len(there)))
-            found = exact_weights(features, np.searchsorted(present, labels).astype(np.float64), fewer, l1=l1)
+            solution = exact_weights(
+                features, np.searchsorted(present, labels).astype(np.float64), fewer, l1=l1
+            )
             # Two classes may come as one score, which is the difference of theirs.
-            weights[there] = np.stack([-found / 2, found / 2]) if found.ndim == 1 else found
+            weights[there] = np.stack([-solution / 2, solution / 2]) if solution.ndim == 1 else solution
         lowest = float(weights[there, -1].min()) * problem.constant
-        away = [math.nan if code in there else lowest - AWAY for code in range(problem.predictions)]
+        away = [
+            math.nan if code in there else lowest - ABSENT_LOG_ODDS for code in range(problem.predictions)
+        ]
     if problem.has_intercept:
         shown = np.array(away) / problem.constant
         weights[:, -1] = np.where(np.isnan(shown), weights[:, -1], shown)
@@ -82,15 +86,15 @@ def _logistic(features: Floats, labels: Floats, problem: Problem) -> Floats:
     c = math.inf if problem.penalty == 0 else 1.0 / (len(labels) * problem.penalty)
     rows = features[:, :-1] if problem.has_intercept else features
     if not rows.shape[1]:
-        return _constrained(features, labels, problem, _project_l2)
+        return _projected_descent(features, labels, problem, _project_l2)
     solver = LogisticRegression(
         C=c, fit_intercept=problem.has_intercept, solver="newton-cholesky", tol=1e-10, max_iter=1000
     )
     solver.fit(rows, labels)
-    found = solver.coef_
+    coefficients = solver.coef_
     if problem.has_intercept:
-        found = np.column_stack([found, solver.intercept_ / problem.constant])
-    return np.asarray(found[0] if len(found) == 1 else found)
+        coefficients = np.column_stack([coefficients, solver.intercept_ / problem.constant])
+    return np.asarray(coefficients[0] if len(coefficients) == 1 else coefficients)
 
 
 def _hinge(features: Floats, labels: Floats, problem: Problem) -> Floats:
@@ -99,15 +103,15 @@ def _hinge(features: Floats, labels: Floats, problem: Problem) -> Floats:
     c = 1.0 / (len(labels) * max(problem.penalty, 1e-12))
     scaled = features.copy()
     if problem.has_intercept:  # liblinear penalises what it is given: next to nothing of a long column
-        scaled[:, -1] *= FREE
+        scaled[:, -1] *= FREE_LENGTH
     solver = LinearSVC(C=c, loss="hinge", fit_intercept=False, tol=1e-10, max_iter=200_000, random_state=0)
     weights = np.array(solver.fit(scaled, labels).coef_[0])
     if problem.has_intercept:
-        weights[-1] *= FREE
+        weights[-1] *= FREE_LENGTH
     return weights
 
 
-def _squared(features: Floats, labels: Floats, problem: Problem) -> Floats:
+def _least_squares(features: Floats, labels: Floats, problem: Problem) -> Floats:
     if problem.penalty == 0:
         return np.asarray(np.linalg.lstsq(features, labels, rcond=None)[0])
     gram = features.T @ features + len(labels) * np.diag(problem.penalties)
@@ -116,16 +120,16 @@ def _squared(features: Floats, labels: Floats, problem: Problem) -> Floats:
 
 def _one_vs_all(features: Floats, labels: Floats, problem: Problem) -> Floats:
     loss: Any = problem.loss
-    one = dataclasses.replace(problem, loss=loss.binary)
+    binary_problem = dataclasses.replace(problem, loss=loss.binary)
     signs = (np.where(labels == code, 1.0, -1.0) for code in range(loss.classes))
-    return np.stack([_SOLVERS[loss.binary.name](features, sign, one) for sign in signs])
+    return np.stack([_SOLVERS[loss.binary.name](features, sign, binary_problem) for sign in signs])
 
 
 _CLASSES = ("logistic", "softmax", "hinge", "huber", "one_vs_all")
 
 
 def _huber(features: Floats, labels: Floats, problem: Problem) -> Floats:
-    return _constrained(features, labels, problem, _project_l2)
+    return _projected_descent(features, labels, problem, _project_l2)
 
 
 _SOLVERS: dict[str, Any] = {
@@ -133,13 +137,13 @@ _SOLVERS: dict[str, Any] = {
     "softmax": _logistic,
     "hinge": _hinge,
     "huber": _hinge,
-    "squared": _squared,
+    "squared": _least_squares,
     "one_vs_all": _one_vs_all,
     "huber_regression": _huber,
 }
 
 
-def _constrained(features: Floats, labels: Floats, problem: Problem, project: Any) -> Floats:
+def _projected_descent(features: Floats, labels: Floats, problem: Problem, project: Any) -> Floats:
     """Accelerated projected gradient descent with restarts, until steps vanish; of K d weights, class after class."""
     n = len(labels)
     curvature = 1.0 if math.isinf(problem.loss.curvature) else problem.loss.curvature

@@ -57,7 +57,9 @@ def why_no_intervals(estimator: str, method: str, *, gives: str, scores: int, ma
     if max_rows > 1:
         return SEVERAL_ROWS
     # Of holdfast's own methods only: a page says the same wherever it is made, whatever is installed there.
-    reason = next((one.no_intervals for one in LEARNERS if one.name == method), Learner.no_intervals)
+    reason = next(
+        (learner.no_intervals for learner in LEARNERS if learner.name == method), Learner.no_intervals
+    )
     return f"no intervals by method {method!r}: {reason}; method={gives!r} gives them"
 
 
@@ -83,8 +85,21 @@ class WithIntervals:
     ) -> CoefficientIntervals:
         """Intervals and p-values that cover sampling *and* privacy noise, from the release alone: nothing is spent.
 
-        `method="test_inversion"` (least squares) also speaks where noise swamps the information, by sets that may have
-        no end. `NoIntervals` where the release does not say enough: the message says why, and which method would.
+        Parameters
+        ----------
+        level : float
+            The probability with which each interval covers its coefficient, in (0, 1).
+        parameters : sequence of str, optional
+            The names of the coefficients to report; by default all.
+        method : {"wald", "test_inversion"}
+            "test_inversion" (least squares) also speaks where noise swamps the information, by sets that may have no
+            end.
+
+        Returns
+        -------
+        CoefficientIntervals
+            An interval and a p-value for each coefficient. `NoIntervals` is raised where the release does not say
+            enough; the message says why, and which method would.
         """
         check_is_fitted(self, "model_")
         from holdfast.learn._inference.coefficients import coefficient_intervals

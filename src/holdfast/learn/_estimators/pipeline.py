@@ -36,11 +36,22 @@ PRIVATE_STEPS: tuple[type[PrivateStep], ...] = (PrivateScaler, PrivatePCA)
 def pipeline_release(pipeline: Any) -> Release[Any]:
     """One release of a fitted Pipeline: `save` it, and `load_model` gives the Pipeline back.
 
-    Where one account paid for all, the promise is its limit; else what each part promised is composed. Every step
-    before the model must be one that pays (`PrivateScaler`, `PrivatePCA`), that reads nothing (`Encoder`,
-    `RandomProjection`), or that is stateless by scikit-learn's tags and made of plain parameters (`Normalizer`,
-    `FunctionTransformer(np.log1p)`).
+    Where one account paid for all, the promise is its limit; else what each part promised is composed.
 
+    Parameters
+    ----------
+    pipeline : sklearn.pipeline.Pipeline
+        Fitted. Every step before the model must be one that pays (`PrivateScaler`, `PrivatePCA`), that reads nothing
+        (`Encoder`, `RandomProjection`), or that is stateless by scikit-learn's tags and made of plain parameters
+        (`Normalizer`, `FunctionTransformer(np.log1p)`); any other is refused by its name.
+
+    Returns
+    -------
+    Release
+        Of all steps together, with one guarantee.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from sklearn.pipeline import make_pipeline
     >>> from holdfast.learn import PrivateLogisticRegression, RandomProjection
@@ -56,14 +67,14 @@ def pipeline_release(pipeline: Any) -> Release[Any]:
     (*before, (last, model)) = steps
     if getattr(model, "release_", None) is None:
         raise ParameterError(f"the last step, {last!r}, must be a fitted private estimator of holdfast's")
-    kept = [(name, step) for name, step in before if step is not None and step != "passthrough"]
+    active_steps = [(name, step) for name, step in before if step is not None and step != "passthrough"]
     assumed = require_paid_steps(pipeline, "pipeline")
-    values = [_value(name, step) for name, step in kept]
-    paid = [step for _, step in kept if isinstance(step, PrivateStep)] + [model]
+    values = [_value(name, step) for name, step in active_steps]
+    paid = [step for _, step in active_steps if isinstance(step, PrivateStep)] + [model]
     guarantee, provenance = _together(paid)
     assumed = distinct((*(part for step in paid for part in step.release_.guarantee.assumptions), *assumed))
-    names = [name for name, _ in kept] + [last]
-    made: Release[Any] = Release(
+    names = [name for name, _ in active_steps] + [last]
+    release: Release[Any] = Release(
         value={"format": FORMAT, "names": names, "steps": [*values, model.release_.value]},
         guarantee=guarantee.assuming(*assumed),
         provenance=dataclasses.replace(provenance, steps=tuple(names)),
@@ -73,8 +84,8 @@ def pipeline_release(pipeline: Any) -> Release[Any]:
     account = model._payer
     if provenance.head and account is not None:
         # The ledger knows the model by itself; what is published is the pipeline, and it must know that one.
-        made.close_in(account)
-    return made
+        release.close_in(account)
+    return release
 
 
 def pipeline_of_release(release: Release[Any], models: Any) -> Any:
@@ -84,9 +95,9 @@ def pipeline_of_release(release: Release[Any], models: Any) -> Any:
     value = release.value
     try:
         names, steps = list(value["names"]), list(value["steps"])
-        made = [_step(one, release) for one in steps[:-1]]
-        made.append(models(dataclasses.replace(release, value=steps[-1])))
-        return Pipeline(list(zip(names, made, strict=True)))
+        fitted_steps = [_step(stored, release) for stored in steps[:-1]]
+        fitted_steps.append(models(dataclasses.replace(release, value=steps[-1])))
+        return Pipeline(list(zip(names, fitted_steps, strict=True)))
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise FormatError("a stored pipeline lacks a step or has one of the wrong kind") from error
 
@@ -116,9 +127,14 @@ def _value(name: str, step: Any) -> dict[str, Any]:
             raise ParameterError(f"step {name!r} must be fitted")
         return dict(step.release_.value)
     if type(step) is Encoder:
-        told = {key: getattr(step, key) for key in ("scale", "intercept", "row_norm")}
+        settings = {key: getattr(step, key) for key in ("scale", "intercept", "row_norm")}
         columns = None if step.columns is None else list(step.columns)
-        return {"format": "holdfast-encoder/1", "schema": step.schema.to_dict(), "columns": columns, **told}
+        return {
+            "format": "holdfast-encoder/1",
+            "schema": step.schema.to_dict(),
+            "columns": columns,
+            **settings,
+        }
     if type(step) is RandomProjection:
         width = int(step.n_features_in_)
         return {
@@ -139,11 +155,11 @@ def _step(value: Any, release: Release[Any]) -> Any:
 
     kind = value["format"]
     if kind == "holdfast-encoder/1":
-        told = {key: value[key] for key in ("columns", "scale", "intercept", "row_norm")}
-        return Encoder(Schema.from_dict(value["schema"]), **told).fit()
+        settings = {key: value[key] for key in ("columns", "scale", "intercept", "row_norm")}
+        return Encoder(Schema.from_dict(value["schema"]), **settings).fit()
     if kind == "holdfast-projection/1":
-        made = RandomProjection(value["components"], seed=value["seed"])
-        return made.fit(np.zeros((1, int(value["columns"]))))
+        projection = RandomProjection(value["components"], seed=value["seed"])
+        return projection.fit(np.zeros((1, int(value["columns"]))))
     if kind == STATELESS:
         return stateless_step(value)
     for private in PRIVATE_STEPS:

@@ -48,8 +48,8 @@ class RareClass:
     @classmethod
     def of_release(cls, release: Release[Any]) -> RareClass | None:
         """That of a released additive classifier; None for a model of numbers."""
-        told = release.provenance.parameters
-        share, rows = told.get("rarest_share"), told.get("records")
+        parameters = release.provenance.parameters
+        share, rows = parameters.get("rarest_share"), parameters.get("records")
         if share is None or rows is None:
             return None
         guarantee = release.guarantee
@@ -82,7 +82,7 @@ class RareClass:
             f"{self.records:,.0f}, below {LEAST_RECORDS:,}"
         )
 
-    def words(self) -> str:
+    def warning(self) -> str:
         """What a reader of the model must know; empty where its probabilities can be trusted."""
         if self.trusted:
             return ""

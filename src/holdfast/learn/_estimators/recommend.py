@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,29 +17,28 @@ from typing import Any
 
 from holdfast._arguments import checked
 from holdfast.data._encode import Encoder
-from holdfast.data._schema import Categorical, Hierarchy, Numeric, Schema
+from holdfast.data._schema import Categorical, Numeric, Schema
 from holdfast.data._sensitivity import count_noise
 from holdfast.data._table import Table
 from holdfast.errors import ParameterError, require
 from holdfast.learn._estimators.linear_model import LinearModel
 from holdfast.learn._estimators.rare_classes import RareClass
-from holdfast.learn._rows.counted_rows import CountedRows
 from holdfast.privacy._account.request import default_delta, limit_of
 from holdfast.release import Release
 from holdfast.release._usefulness import Prospect, influence
 
-FILE = Path(__file__).with_name("recommend_panel.json")
-NEAR = 8.0
+PANEL_FILE = Path(__file__).with_name("recommend_panel.json")
+NEAR_FACTOR = 8.0
 """Tables are alike whose records times epsilon, and the same per number, differ by at most this factor."""
-LEAST = 3
+LEAST_TRIES = 3
 """With fewer alike, the nearest ones are shown, and it is said that they are far."""
-GENERATED = ("units", "1 % class", "n 200", "heavy tails")
+GENERATED_TABLES = ("units", "1 % class", "n 200", "heavy tails")
 """Tables whose law is linear by construction: they say what privacy leaves, not which model fits the world better."""
 LEAST_SIGNAL = 0.01
 """Where a linear model is no better than a constant by this much, without privacy, a comparison says nothing."""
 MANY_CELLS = 20_000
 """Shapes beyond this number of cells were not tried."""
-RARE = 0.05
+RARE_SHARE = 0.05
 """Classes rarer than this are measured by the area under the ROC curve, and decide by themselves which model."""
 
 
@@ -82,7 +80,7 @@ class PanelTry:
     @property
     def decides(self) -> bool:
         """Whether the better of the two models on this table says something about others."""
-        return self.table not in GENERATED and self.exact - self.floor >= LEAST_SIGNAL
+        return self.table not in GENERATED_TABLES and self.exact - self.floor >= LEAST_SIGNAL
 
     def line(self) -> str:
         """As the summary shows it."""
@@ -118,8 +116,8 @@ class Recommendation:
         """The range, over tables like this one, of what privacy left of a linear model; None where none is alike."""
         if not self.near:
             return None
-        found = sorted(max(one.kept, 0.0) for one in self.alike)
-        return found[0], found[-1]
+        shares = sorted(max(attempt.kept, 0.0) for attempt in self.alike)
+        return shares[0], shares[-1]
 
     def summary(self) -> str:
         """A few lines for a reader."""
@@ -133,13 +131,13 @@ class Recommendation:
             )
         else:
             head.append("no table of this size and budget was tried; the nearest:")
-        return "\n".join([*head, *(one.line() for one in self.alike[:5])])
+        return "\n".join([*head, *(attempt.line() for attempt in self.alike[:5])])
 
 
 @cache
 def panel() -> tuple[PanelTry, ...]:
     """What was tried."""
-    return tuple(PanelTry(**one) for one in json.loads(FILE.read_text(encoding="utf-8"))["tried"])
+    return tuple(PanelTry(**record) for record in json.loads(PANEL_FILE.read_text(encoding="utf-8"))["tried"])
 
 
 @checked
@@ -154,11 +152,31 @@ def recommend(
 ) -> Recommendation:
     """Which estimator to fit to a table, from its schema, its size, the target and the budget; no row is read.
 
-    `rows` is a public number; a `Table` whose neighbours have the same number of rows brings its own. `rarest` is the
-    share of the rarest of two classes, as far as it is known without looking: shapes are learnt from few records then,
-    and below a share of 2 %, or few records times share times epsilon, their probabilities cannot be trusted. Where
-    noise would hide as many rows as there are, the summary begins with OF NO USE.
+    Parameters
+    ----------
+    data : Schema or Table
+        What is declared about the columns.
+    target : str
+        The name of the column to predict.
+    epsilon : float
+        The budget of the fit; > 0 and finite.
+    delta : float, optional
+        In [0, 1); by default what a fit takes for this number of rows.
+    rows : int, optional
+        The public number of rows. A `Table` whose neighbours have the same number of rows brings its own.
+    rarest : float, optional
+        The share of the rarest of two classes, as far as it is known without looking; in (0, 0.5]. Shapes are learnt
+        from few records then: below a share of 2 %, or where records times share times epsilon are few, the
+        probabilities of an additive model cannot be trusted.
 
+    Returns
+    -------
+    Recommendation
+        The estimator's name, the reason, and what happened on the tables most like this one. Where noise would hide
+        as many rows as there are, its `summary()` begins with OF NO USE.
+
+    Examples
+    --------
     >>> schema = Schema([Numeric("age", 0, 100), Categorical("sex", ["F", "M"]), Categorical("ill", ["no", "yes"])])
     >>> recommend(schema, target="ill", epsilon=1.0, rows=1_000).estimator
     'PrivateAdditiveClassifier'
@@ -192,7 +210,7 @@ def recommend(
     linear, additive = LINEAR[task], ADDITIVE[task]
     unit = schema.confirmed_unit
     hopeless = influence(limit_of(epsilon, delta), rows, noun=unit.noun)
-    told = {
+    common = {
         "rows": rows,
         "features": features,
         "epsilon": epsilon,
@@ -201,38 +219,46 @@ def recommend(
         "prospects": (hopeless,) if hopeless.useless else (),
     }
     if delta == 0:
-        return Recommendation(estimator=linear, why="additive models need delta > 0", **told)  # type: ignore[arg-type]
+        return Recommendation(estimator=linear, why="additive models need delta > 0", **common)  # type: ignore[arg-type]
     if cells > MANY_CELLS:
         why = f"its shapes would have {cells:,} cells, more than was tried"
-        return Recommendation(estimator=linear, why=why, **told)  # type: ignore[arg-type]
+        return Recommendation(estimator=linear, why=why, **common)  # type: ignore[arg-type]
     if task == "classes" and rarest is not None:
-        found = RareClass(share=rarest, rows=rows, epsilon=epsilon, max_rows=schema.confirmed_unit.max_rows)
-        if not found.trusted:
+        rare_class = RareClass(
+            share=rarest, rows=rows, epsilon=epsilon, max_rows=schema.confirmed_unit.max_rows
+        )
+        if not rare_class.trusted:
             why = (
-                f"{found.why}: the probabilities of an additive model cannot be trusted there, which said 0.05 to 0.8 "
-                "of the true rate in such fits"
+                f"{rare_class.why}: the probabilities of an additive model cannot be trusted there, which said 0.05 to "
+                "0.8 of the true rate in such fits"
             )
-            return Recommendation(estimator=linear, why=why, **told)  # type: ignore[arg-type]
-    rare = task == "classes" and rarest is not None and rarest < RARE
-    decide = rare_tries() if rare else [one for one in alike if one.decides]
-    better = sum(one.additive > one.linear for one in decide)
+            return Recommendation(estimator=linear, why=why, **common)  # type: ignore[arg-type]
+    rare = task == "classes" and rarest is not None and rarest < RARE_SHARE
+    decide = rare_tries() if rare else [attempt for attempt in alike if attempt.decides]
+    better = sum(attempt.additive > attempt.linear for attempt in decide)
     chosen, other = (additive, "linear") if 2 * better > len(decide) else (linear, "additive")
     wins, kind = max(better, len(decide) - better), "tables with a class that rare" if rare else "real tables"
     why = f"at least as good as the {other} model in {wins} of {len(decide)} tries on {kind}"
-    return Recommendation(estimator=chosen, why=why, **told)  # type: ignore[arg-type]
+    return Recommendation(estimator=chosen, why=why, **common)  # type: ignore[arg-type]
 
 
 def rare_tries() -> list[PanelTry]:
     """Those on tables with a class rarer than 5 %, generated ones too: there are few."""
-    return [one for one in panel() if one.measure == "area"]
+    return [attempt for attempt in panel() if attempt.measure == "area"]
 
 
 def _alike(task: str, rows: int, features: int, epsilon: float) -> tuple[tuple[PanelTry, ...], bool]:
     """Tries of the same task in the order of their distance; those alike, or the three nearest."""
-    known = [(one.distance(rows, features, epsilon), one) for one in panel() if one.task == task]
+    known = [
+        (attempt.distance(rows, features, epsilon), attempt) for attempt in panel() if attempt.task == task
+    ]
     ranked = sorted(known, key=lambda pair: pair[0])
-    alike = tuple(one for far, one in ranked if far <= math.log(NEAR))
-    return (alike, True) if len(alike) >= LEAST else (tuple(one for _, one in ranked[:LEAST]), False)
+    alike = tuple(attempt for far, attempt in ranked if far <= math.log(NEAR_FACTOR))
+    return (
+        (alike, True)
+        if len(alike) >= LEAST_TRIES
+        else (tuple(attempt for _, attempt in ranked[:LEAST_TRIES]), False)
+    )
 
 
 def _features(schema: Schema, target: str) -> int:
@@ -242,8 +268,8 @@ def _features(schema: Schema, target: str) -> int:
 
 
 def _cells(schema: Schema, target: str) -> int:
-    kept = [schema[name] for name in schema.names if name != target]
-    return sum(one.cells if isinstance(one, Categorical | Numeric) else 0 for one in kept)
+    features = [schema[name] for name in schema.names if name != target]
+    return sum(column.cells if isinstance(column, Categorical | Numeric) else 0 for column in features)
 
 
 def rare_class_advice(constant: Any) -> str:
@@ -251,53 +277,16 @@ def rare_class_advice(constant: Any) -> str:
 
     `constant` is the released score of a typical record.
     """
-    if len(constant) != 1 or abs(float(constant[0])) < math.log(1.0 / RARE - 1.0):
+    if len(constant) != 1 or abs(float(constant[0])) < math.log(1.0 / RARE_SHARE - 1.0):
         return ""
     tries = rare_tries()
-    ahead = sum(one.linear > one.additive for one in tries)
+    ahead = sum(attempt.linear > attempt.additive for attempt in tries)
     if 2 * ahead <= len(tries):
         return ""
     return (
-        f"a class seems rarer than {100 * RARE:.0f} %: on such tables a linear model (PrivateLogisticRegression) was "
-        f"ahead in {ahead} of {len(tries)} tries (holdfast.learn.recommend)"
+        f"a class seems rarer than {100 * RARE_SHARE:.0f} %: on such tables a linear model (PrivateLogisticRegression) "
+        f"was ahead in {ahead} of {len(tries)} tries (holdfast.learn.recommend)"
     )
-
-
-def facts(classes: Sequence[Any] | None, counted: CountedRows | None) -> list[str]:
-    """Lines of a summary: of two classes which one scores speak for, and which rows n counts.
-
-    >>> facts(["ill", "well"], None)
-    ["positive class: 'well'; what is above 0 among scores, coefficients and shapes speaks for it, against 'ill'"]
-    """
-    lines = []
-    if classes is not None and len(classes) == 2:
-        first, positive = classes
-        lines.append(
-            f"positive class: {positive!r}; what is above 0 among scores, coefficients and shapes speaks for it, "
-            f"against {first!r}"
-        )
-    return lines if counted is None else [*lines, counted.summary()]
-
-
-def told_levels(schema: Mapping[str, Any] | None, release: Release[Any] | None) -> str:
-    """At which levels a model takes the hierarchies of its table, and who said so; empty where there are none."""
-    declared = Schema.from_dict(schema).columns if schema is not None else ()
-    chosen = {} if release is None else release.provenance.parameters.get("levels") or {}
-    lines = []
-    for column in declared:
-        if not isinstance(column, Hierarchy):
-            continue
-        sizes = [len(set(names)) for names in column.steps]
-        level = column.level or 0
-        line = f"column {column.name!r} is taken at level {level} with {sizes[level]:,} names"
-        if column.name in chosen:
-            line += (
-                f" of {', '.join(f'{size:,}' for size in sizes)}: the finest whose cells stand above the noise, by the "
-                f"public number of rows and the budget; Schema.at_levels({{{column.name!r}: 0}}) or --level "
-                f"{column.name}=0 names another"
-            )
-        lines.append(line)
-    return "\n".join(lines)
 
 
 def advice(model: LinearModel, release: Release[Any] | None, rows: int | None) -> str:
@@ -312,7 +301,10 @@ def advice(model: LinearModel, release: Release[Any] | None, rows: int | None) -
     epsilon = float(release.guarantee.epsilon(delta))
     if not 0 < epsilon < math.inf:
         return ""
-    found = recommend(schema, target=targets[0], epsilon=epsilon, delta=delta, rows=rows)
-    if found.estimator not in ADDITIVE.values() or not found.near:
+    recommendation = recommend(schema, target=targets[0], epsilon=epsilon, delta=delta, rows=rows)
+    if recommendation.estimator not in ADDITIVE.values() or not recommendation.near:
         return ""
-    return f"an additive model ({found.estimator}) would likely do better: {found.why} (holdfast.learn.recommend)"
+    return (
+        f"an additive model ({recommendation.estimator}) would likely do better: {recommendation.why} "
+        "(holdfast.learn.recommend)"
+    )

@@ -27,7 +27,7 @@ from holdfast.learn._parameters import (
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import HuberRegression, Squared
 from holdfast.learn._problem.problem import LabelCoding, NumberLabels
-from holdfast.learn._rows.prepare import Bounds
+from holdfast.learn._rows.declared_bounds import Bounds
 from holdfast.learn.methods.method import Learner
 from holdfast.privacy._adjacency import Adjacency
 
@@ -130,7 +130,7 @@ class PrivateLinearRegressor(PaidScore, RegressorMixin, PrivateLinearEstimator):
         self.coef_, self.intercept_ = model.coef[0], float(model.intercept[0])
 
     def predict(self, X: Any) -> NDArray[np.float64]:
-        """The number for each row."""
+        """The predicted number for each row of `X`; rows are clipped as they were in training."""
         return np.asarray(self._scores(X)[:, 0])
 
     def __sklearn_tags__(self) -> Any:
@@ -145,6 +145,15 @@ class PrivateLinearRegression(PrivateLinearRegressor):
     """Least squares with a privacy promise.
 
     Methods that follow gradients need a radius.
+
+    Formal guarantees
+    -----------------
+    * Neighbours: by `adjacency`; they differ in one row of an array, or in one privacy unit of a `Table`.
+    * Privacy: (epsilon, delta)-differential privacy, pure where `delta=0`, by the theorem of the method that was
+      used, which `release_.guarantee.theorem` names.
+    * Public: all parameters, the schema of a `Table`, and the number of rows except under "add_remove".
+    * Assumed: `target_bounds` and `bounds` were declared without looking at the data, and nothing that learned from
+      the rows came before. Defaults that stood in for them are among `release_.guarantee.assumptions`.
 
     Examples
     --------
@@ -164,6 +173,15 @@ class PrivateRidge(PrivateLinearRegressor):
     """Ridge regression with a privacy promise: mean squared loss / 2 + (penalty / 2) |w|^2.
 
     In scikit-learn's terms alpha = n penalty; the intercept is not penalised.
+
+    Formal guarantees
+    -----------------
+    * Neighbours: by `adjacency`; they differ in one row of an array, or in one privacy unit of a `Table`.
+    * Privacy: (epsilon, delta)-differential privacy, pure where `delta=0`, by the theorem of the method that was
+      used, which `release_.guarantee.theorem` names.
+    * Public: all parameters, the schema of a `Table`, and the number of rows except under "add_remove".
+    * Assumed: `target_bounds` and `bounds` were declared without looking at the data, and nothing that learned from
+      the rows came before. Defaults that stood in for them are among `release_.guarantee.assumptions`.
 
     Examples
     --------
@@ -220,6 +238,15 @@ class PrivateLasso(PrivateLinearRegressor):
     It is for many columns of which few matter, many rows, and a radius known to be small: its error grows with ln d,
     but also with the radius. On ordinary tables it is worse than the mean of the target where `PrivateLinearRegression`
     is useful (R2 of -0.35 against 0.46 on Warfarin at epsilon 1), and `summary` says so.
+
+    Formal guarantees
+    -----------------
+    * Neighbours: by `adjacency`; they differ in one row of an array, or in one privacy unit of a `Table`.
+    * Privacy: (epsilon, delta)-differential privacy, pure where `delta=0`, of Frank and Wolfe's method with private
+      choices of a corner (Talwar, Thakurta and Zhang 2015; soundness, section 8).
+    * Public: all parameters, the schema of a `Table`, and the number of rows except under "add_remove".
+    * Assumed: `target_bounds` and `bounds` were declared without looking at the data, and nothing that learned from
+      the rows came before. Defaults that stood in for them are among `release_.guarantee.assumptions`.
 
     Examples
     --------
@@ -284,6 +311,15 @@ class PrivateHuberRegression(PrivateLinearRegressor):
     """Huber's regression with a privacy promise: squares near the line, absolute errors far from it.
 
     Its slope is bounded for all weights, so that methods which need a bounded gradient need no radius.
+
+    Formal guarantees
+    -----------------
+    * Neighbours: by `adjacency`; they differ in one row of an array, or in one privacy unit of a `Table`.
+    * Privacy: (epsilon, delta)-differential privacy, pure where `delta=0`, by the theorem of the method that was
+      used, which `release_.guarantee.theorem` names.
+    * Public: all parameters, the schema of a `Table`, and the number of rows except under "add_remove".
+    * Assumed: `target_bounds` and `bounds` were declared without looking at the data, and nothing that learned from
+      the rows came before. Defaults that stood in for them are among `release_.guarantee.assumptions`.
 
     Examples
     --------

@@ -1,11 +1,13 @@
-"""What the schema of a model says that its reader must know first."""
+"""Lines of a summary that follow from the schema of a model: what was assumed, its classes, its levels."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from holdfast.data._schema import Schema
+from holdfast.data._schema import Hierarchy, Schema
+from holdfast.learn._rows.counted_rows import CountedRows
+from holdfast.release import Release
 
 
 def schema_lines(schema: Mapping[str, Any] | None) -> list[str]:
@@ -22,3 +24,40 @@ def schema_lines(schema: Mapping[str, Any] | None) -> list[str]:
     declared = Schema.from_dict(schema)
     assumed = [f"assumes: {assumption.text}" for assumption in declared.assumptions]
     return assumed + ([declared.no_features] if declared.identifiers else [])
+
+
+def fact_lines(classes: Sequence[Any] | None, counted: CountedRows | None) -> list[str]:
+    """Lines of a summary: of two classes which one scores speak for, and which rows n counts.
+
+    >>> fact_lines(["ill", "well"], None)
+    ["positive class: 'well'; what is above 0 among scores, coefficients and shapes speaks for it, against 'ill'"]
+    """
+    lines = []
+    if classes is not None and len(classes) == 2:
+        first, positive = classes
+        lines.append(
+            f"positive class: {positive!r}; what is above 0 among scores, coefficients and shapes speaks for it, "
+            f"against {first!r}"
+        )
+    return lines if counted is None else [*lines, counted.summary()]
+
+
+def level_lines(schema: Mapping[str, Any] | None, release: Release[Any] | None) -> str:
+    """At which levels a model takes the hierarchies of its table, and who said so; empty where there are none."""
+    declared = Schema.from_dict(schema).columns if schema is not None else ()
+    chosen = {} if release is None else release.provenance.parameters.get("levels") or {}
+    lines = []
+    for column in declared:
+        if not isinstance(column, Hierarchy):
+            continue
+        sizes = [len(set(names)) for names in column.steps]
+        level = column.level or 0
+        line = f"column {column.name!r} is taken at level {level} with {sizes[level]:,} names"
+        if column.name in chosen:
+            line += (
+                f" of {', '.join(f'{size:,}' for size in sizes)}: the finest whose cells stand above the noise, by the "
+                f"public number of rows and the budget; Schema.at_levels({{{column.name!r}: 0}}) or --level "
+                f"{column.name}=0 names another"
+            )
+        lines.append(line)
+    return "\n".join(lines)

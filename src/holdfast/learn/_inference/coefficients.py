@@ -19,14 +19,14 @@ from holdfast._assumption import Assumption
 from holdfast._extras import optional
 from holdfast.errors import NoIntervals, ParameterError, require
 from holdfast.learn._inference.inversion import ScoreTest
-from holdfast.learn._inference.public_design import shortened
+from holdfast.learn._inference.public_design import clipping_assumptions
 from holdfast.learn._inference.refusal import why_swamped
 from holdfast.learn._inference.score import NoisyScore
 
 IntervalMethod = Literal["wald", "test_inversion"]
 COLUMNS = ("estimate", "std_error", "low", "high", "p_value")
 """The numbers of a coefficient, as a table has them."""
-GIVES = {"squared": "ssp", "logistic": "newton"}
+METHOD_BY_LOSS = {"squared": "ssp", "logistic": "newton"}
 """The method whose release says enough, by loss."""
 RESTS_ON = {
     "squared": "equal variance of the target around the line, rows drawn independently",
@@ -109,7 +109,7 @@ def coefficient_intervals(
     """
     _check(level, method, names, parameters)
     score = NoisyScore.of_value(stored["score"])
-    scales, shifts = (np.asarray(stored[one], dtype=np.float64) for one in ("scales", "shifts"))
+    scales, shifts = (np.asarray(stored[name], dtype=np.float64) for name in ("scales", "shifts"))
     require(
         len(names) == score.dimension, "names", len(names), f"{score.dimension}, one for each coefficient"
     )
@@ -125,7 +125,7 @@ def coefficient_intervals(
             longest_row=stored["longest_row"],
         )
     else:
-        parts = _inverted(score, chosen, level=level, shifts=shifts / scales)
+        parts = _inversion_sets(score, chosen, level=level, shifts=shifts / scales)
     estimate, error, low, high, p_value = parts
     scale, shift = scales[chosen], shifts[chosen]
     return CoefficientIntervals(
@@ -138,14 +138,16 @@ def coefficient_intervals(
         level=float(level),
         method="wald" if method == "wald" else "test_inversion",
         rests_on=RESTS_ON[score.loss],
-        cut=" ".join(assumption.text for assumption in _cut(stored)),
+        cut=" ".join(assumption.text for assumption in _clipping_assumptions(stored)),
     )
 
 
-def _cut(stored: Mapping[str, Any]) -> tuple[Assumption, ...]:
+def _clipping_assumptions(stored: Mapping[str, Any]) -> tuple[Assumption, ...]:
     """What a fit said before it was paid for, where rows may be longer than they were cut to."""
     norm, longest = stored["row_norm"], stored["longest_row"]
-    return () if norm is None else shortened(float(norm), None if longest is None else float(longest))
+    return (
+        () if norm is None else clipping_assumptions(float(norm), None if longest is None else float(longest))
+    )
 
 
 def _check(level: float, method: str, names: Sequence[str], parameters: Sequence[str] | None) -> None:
@@ -180,7 +182,9 @@ def _wald(
     return estimate, error, estimate - reach, estimate + reach, np.asarray(p_value)
 
 
-def _inverted(score: NoisyScore, chosen: list[int], *, level: float, shifts: Floats) -> tuple[Floats, ...]:
+def _inversion_sets(
+    score: NoisyScore, chosen: list[int], *, level: float, shifts: Floats
+) -> tuple[Floats, ...]:
     """What is not rejected."""
     if score.loss != "squared":
         raise NoIntervals(

@@ -20,7 +20,7 @@ from holdfast.learn._inference.score import NoisyScore
 
 VARIANCE_QUANTILE = 2.58
 """Deviations of its noise that are added to the residual variance (soundness, section 26: without, .86 of .95)."""
-FARTHEST = 1e6
+FARTHEST_END = 1e6
 """How many units of the target per unit of a row an end may be away; a set that goes on there has no end."""
 HALVINGS = 40
 
@@ -57,17 +57,17 @@ class ScoreTest:
 
         def along(others: Floats) -> tuple[float, Floats]:
             fixed[free] = others
-            found, change = self.statistic(fixed)
-            return found, change[free]
+            value_at_minimum, change = self.statistic(fixed)
+            return value_at_minimum, change[free]
 
         design, wanted = (
             self.score.curvature[:, free],
             self.score.target - self.score.curvature[:, place] * value,
         )
-        starts = (np.linalg.lstsq(design, wanted, rcond=None)[0], self._damped(design, wanted))
+        starts = (np.linalg.lstsq(design, wanted, rcond=None)[0], self._damped_solution(design, wanted))
         return min(float(minimize(along, start, jac=True, method="BFGS").fun) for start in starts)
 
-    def _damped(self, design: Floats, wanted: Floats) -> Floats:
+    def _damped_solution(self, design: Floats, wanted: Floats) -> Floats:
         """Least squares in which the noise's norm keeps directions that drown near zero."""
         ridge = 2.0 * self.score.dimension * self.score.deviation**2
         return np.asarray(
@@ -76,7 +76,7 @@ class ScoreTest:
 
     @cached_property
     def _start(self) -> Floats:
-        return self._damped(self.score.curvature, self.score.target)
+        return self._damped_solution(self.score.curvature, self.score.target)
 
     def interval(self, place: int, quantile: float) -> tuple[float, float]:
         """The hull of the values that are not rejected; infinite where it has no end, NaN where all are rejected."""
@@ -92,8 +92,8 @@ class ScoreTest:
 
     def _centre(self, place: int) -> float:
         """Where the statistic is least."""
-        found = minimize(self.statistic, self._start, jac=True, method="BFGS")
-        return float(found.x[place])
+        optimum = minimize(self.statistic, self._start, jac=True, method="BFGS")
+        return float(optimum.x[place])
 
     @staticmethod
     def _end(least: Callable[[float], float], quantile: float) -> float:
@@ -101,7 +101,7 @@ class ScoreTest:
         away = 1e-6
         while least(away) <= quantile:
             away *= 4.0
-            if away > FARTHEST:
+            if away > FARTHEST_END:
                 return math.inf
         inside, outside = away / 4.0, away
         for _ in range(HALVINGS):

@@ -15,7 +15,7 @@ from holdfast.data._encode import Encoder
 from holdfast.data._reference_encoder import ReferenceEncoder
 from holdfast.data._schema import Numeric, Schema
 
-USERS = Assumption(
+USERS_ASSUMED = Assumption(
     kind=ACCURACY,
     subject="intervals",
     text="no intervals can follow: a unit owns several rows, which are not independent draws; average each unit's rows "
@@ -62,10 +62,10 @@ class PublicDesign:
         )
 
 
-def shortened(row_norm: float, longest: float | None) -> tuple[Assumption, ...]:
+def clipping_assumptions(row_norm: float, longest: float | None) -> tuple[Assumption, ...]:
     """What is said, before anything is paid, where intervals will be about rows that are cut.
 
-    >>> shortened(2.0, 1.7)
+    >>> clipping_assumptions(2.0, 1.7)
     ()
     """
     if longest is not None and row_norm >= longest * (1.0 - 1e-9):

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from holdfast.learn._inference.score import DOUBT, LEAST_STRENGTH, NoisyScore
+from holdfast.learn._inference.score import DOUBT_DEVIATIONS, LEAST_STRENGTH, NoisyScore
 
-NAMED = 0.05
+LEAST_NAMED_SHARE = 0.05
 """Of the squared direction: columns with less of it are not named."""
 MOST_NAMED = 4
-LONGER = 1.05
+LONGER_FACTOR = 1.05
 """A row norm is too large where it is so many times the longest declared row."""
 
 
@@ -30,7 +30,7 @@ def why_swamped(
     """
     switch = "; method='test_inversion' holds here too and may find no end" if score.loss == "squared" else ""
     reasons = [f"noise swamps the information{_how_much(score)}"]
-    if row_norm is not None and longest_row is not None and row_norm > LONGER * longest_row:
+    if row_norm is not None and longest_row is not None and row_norm > LONGER_FACTOR * longest_row:
         gain = (row_norm / longest_row) ** 2
         reasons.append(
             f"row_norm={row_norm:g} is longer than any declared row, {longest_row:.4g}, and the noise grows with its "
@@ -43,17 +43,18 @@ def why_swamped(
 def _how_much(score: NoisyScore) -> str:
     """The numbers that decide."""
     sure = max(0.0, float(score.sure_strength))
-    told = f": the least eigenvalue of the noisy curvature is {score.strength:.2g} times its noise"
+    evidence = f": the least eigenvalue of the noisy curvature is {score.strength:.2g} times its noise"
     if sure >= score.needed_strength:
-        return f"{told} and the interval would be too wide to be of use"
-    return f"{told}, of which {sure:.2g} times are sure, and the theory of intervals needs {score.needed_strength:.2g}"
+        return f"{evidence} and the interval would be too wide to be of use"
+    needed = f"the theory of intervals needs {score.needed_strength:.2g}"
+    return f"{evidence}, of which {sure:.2g} times are sure, and {needed}"
 
 
 def missing_factor(score: NoisyScore) -> float | None:
     """By how much rows, or epsilon, must grow for intervals; None where the information is not seen above its noise."""
     noise = score.deviation if score.pilot is None else score.pilot_noise
     unit = max(score.deviation * math.sqrt(score.dimension), 1e-300)
-    doubt = DOUBT * noise / unit
+    doubt = DOUBT_DEVIATIONS * noise / unit
     strength = float(score.strength)
     if strength <= doubt:
         return None
@@ -76,7 +77,7 @@ def _too_little(score: NoisyScore, names: Sequence[str]) -> str:
     """Which columns the least information is about."""
     matrix = score.curvature if score.pilot is None else score.pilot
     direction = np.linalg.eigh(matrix)[1][:, 0] ** 2
-    order = [place for place in np.argsort(-direction)[:MOST_NAMED] if direction[place] >= NAMED]
+    order = [place for place in np.argsort(-direction)[:MOST_NAMED] if direction[place] >= LEAST_NAMED_SHARE]
     named = ", ".join(str(names[place]) for place in order)
     return (
         "the least information is not seen above its noise, so that no number of rows can be told; it is about "

@@ -36,20 +36,20 @@ LEAST_STRENGTH = 4.5
 on first-order theory holds, and with terms of second order the mean width is within 1.15 of an oracle's."""
 LEAST_USED = 3.0
 """The same of the curvature that is inverted, where another one decided: below it even second-order terms are large."""
-DOUBT = float(ndtri(0.99))
+DOUBT_DEVIATIONS = float(ndtri(0.99))
 """Deviations that are taken off before something is sure: an interval that should be refused is issued once in 100."""
 LEAST_ROWS = 3.5
 """The same in units of what one row of full norm adds where a logistic model bends: without noise theory needs rows."""
-COIN, LUCK = 1.25, 4.5
+COIN_SCALE, LUCK_SCALES = 1.25, 4.5
 """Scale of the Laplace coin by which the line of refusal is blurred, in units of what sampling does to the deciding
 number; and how many scales the line is raised before, so that luck of the coin never lowers it (soundness, section 26).
 """
-ASTRAY = 1.5
+PILOT_DEVIATIONS = 1.5
 """Deviations by which the noise of the steps before may have moved the place where a curvature was measured."""
-BENT = 8.0
+BEND_FACTOR = 8.0
 """Terms of second order of a logistic model, as a share of the variance: this over the squared strength. Its curvature
 is also measured beside the place where it is needed; by simulation."""
-WIDEST = 1.1
+WIDEST_FACTOR = 1.1
 """What terms of second order may do to a width; an interval that knows itself to be wider is not issued."""
 VARIANCE_MARGIN = 0.5
 """Deviations of its noise that are added to the residual variance: the plug-in one is too small half of the time."""
@@ -94,19 +94,19 @@ class NoisyScore:
         if self.tilt is not None:
             shapes["tilt"] = (*many, d)
         for name, shape in shapes.items():
-            found = getattr(self, name)
-            require(found.shape == shape, f"{name}.shape", found.shape, str(shape))
+            array = getattr(self, name)
+            require(array.shape == shape, f"{name}.shape", array.shape, str(shape))
         require(self.count >= 1, "count", self.count, ">= 1")
 
     def __getitem__(self, place: Any) -> Self:
         """Some of many releases, or one."""
         many = ("curvature", "target", "centres", "pilot", "tilt", "square")
         held = {name: getattr(self, name) for name in many}
-        return replace(self, **{name: one[place] for name, one in held.items() if one is not None})
+        return replace(self, **{name: array[place] for name, array in held.items() if array is not None})
 
     def value(self) -> dict[str, Any]:
         """What a release stores."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @classmethod
     def of_value(cls, value: Any) -> Self:
@@ -124,18 +124,18 @@ class NoisyScore:
         try:
             if not isinstance(value, Mapping) or value["loss"] not in ("squared", "logistic"):
                 raise ValueError("loss")
-            told = dict(require_fields("score", value, [one.name for one in fields(cls)]))
+            entries = dict(require_fields("score", value, [field.name for field in fields(cls)]))
             for name in arrays:
-                if told[name] is not None:
-                    told[name] = np.ascontiguousarray(told[name], dtype=np.float64)
-                    if not np.isfinite(told[name]).all():
+                if entries[name] is not None:
+                    entries[name] = np.ascontiguousarray(entries[name], dtype=np.float64)
+                    if not np.isfinite(entries[name]).all():
                         raise ValueError(name)
-            if told["target"].ndim != 1:
+            if entries["target"].ndim != 1:
                 raise ValueError("target")
-            numbers = {"pilot_noise": float(told["pilot_noise"]), "bend": float(told["bend"])}
+            numbers = {"pilot_noise": float(entries["pilot_noise"]), "bend": float(entries["bend"])}
             if not all(number >= 0 for number in numbers.values()):
                 raise ValueError("pilot_noise or bend")
-            return cls(**told | numbers | {"count": int(told["count"])})
+            return cls(**entries | numbers | {"count": int(entries["count"])})
         except (KeyError, TypeError, ValueError) as error:
             raise FormatError("what a release holds about its score is of the wrong kind") from error
 
@@ -171,7 +171,7 @@ class NoisyScore:
         eigenvector the noise is normal.
         """
         noise = self.deviation if self.pilot is None else self.pilot_noise
-        return self.strength - DOUBT * noise / self._unit
+        return self.strength - DOUBT_DEVIATIONS * noise / self._unit
 
     @cached_property
     def _blurred(self) -> tuple[Any, Any, Any]:
@@ -185,14 +185,14 @@ class NoisyScore:
         assert self.tilt is not None, "told how fast it changes"
         eye, some = np.eye(self.dimension), np.asarray(self._free_of_noise > 0)
         least = np.where(some, self._free_of_noise * self._unit, 1.0)
-        floor = np.where(some[..., None, None], self.pilot - DOUBT * self.pilot_noise * eye, eye)
+        floor = np.where(some[..., None, None], self.pilot - DOUBT_DEVIATIONS * self.pilot_noise * eye, eye)
         moved = np.linalg.solve(floor, self.tilt[..., None])[..., 0]
         by_rows = np.sqrt(np.sum(self.tilt * moved, axis=-1)) / least
         t = self.pilot_noise * float(self.gradient_noise[0] / self.curvature_noise[0])
         by_noise = t * np.linalg.norm(moved, axis=-1) / least + (self.bend * t / least) ** 2
-        root = np.sqrt(least) * np.exp(-np.minimum(0.5 * ASTRAY * by_noise, 350.0))
+        root = np.sqrt(least) * np.exp(-np.minimum(0.5 * PILOT_DEVIATIONS * by_noise, 350.0))
         spread = np.hypot(by_rows, self.bend**2 / least) * np.sqrt(least)
-        return root, 0.5 * COIN * spread, spread * np.sqrt(least)
+        return root, 0.5 * COIN_SCALE * spread, spread * np.sqrt(least)
 
     @property
     def needed_strength(self) -> float:
@@ -212,7 +212,7 @@ class NoisyScore:
         if self.pilot is None or self.tilt is None:
             return np.zeros(self.target.shape[:-1])
         root, scale, _ = self._blurred
-        sure = np.maximum(root - scale * np.maximum(LUCK - _coin(self.pilot), 0.0), 0.0) ** 2
+        sure = np.maximum(root - scale * np.maximum(LUCK_SCALES - _coin(self.pilot), 0.0), 0.0) ** 2
         return np.where(self._free_of_noise > 0, sure / self._unit, self._free_of_noise)
 
     @property
@@ -221,9 +221,11 @@ class NoisyScore:
         if self.bend == 0.0 or self.pilot is None or self.tilt is None:
             return np.zeros_like(self.target)
         root, scale, moved = self._blurred
-        above = (root - math.sqrt(self.needed_strength * self._unit)) / np.maximum(scale, 1e-300) - LUCK
+        above = (root - math.sqrt(self.needed_strength * self._unit)) / np.maximum(
+            scale, 1e-300
+        ) - LUCK_SCALES
         tail = np.exp(-np.maximum(above, 0.0))
-        slope = tail / (2.0 - tail) / np.maximum(COIN * moved, 1e-300)
+        slope = tail / (2.0 - tail) / np.maximum(COIN_SCALE * moved, 1e-300)
         return np.asarray(np.linalg.solve(self.curvature, (slope[..., None] * self.tilt)[..., None])[..., 0])
 
     @cached_property
@@ -237,12 +239,12 @@ class NoisyScore:
         if self.loss == "squared":
             return 1.0 + 1.5 * (self.dimension + 1) / self.dimension / self.strength**2
         # A pilot that was led astray does not say how strong the curvature is where it is used.
-        return 1.0 + BENT / np.minimum(self.strength, self._used) ** 2
+        return 1.0 + BEND_FACTOR / np.minimum(self.strength, self._used) ** 2
 
     @cached_property
     def swamped(self) -> Any:
         """Whether noise may swamp the information: first-order theory is not to be believed."""
-        return self.drowned | ~(self.sure_strength >= self.needed_strength) | (self._wider > WIDEST**2)
+        return self.drowned | ~(self.sure_strength >= self.needed_strength) | (self._wider > WIDEST_FACTOR**2)
 
     @cached_property
     def solution(self) -> Floats:
@@ -298,7 +300,7 @@ def _least(matrix: Floats) -> Any:
 def _coin(matrix: Floats) -> Any:
     """A Laplace number for each matrix, from all digits of it: who holds the release finds the same."""
     plain = np.ascontiguousarray(matrix, dtype="<f8").reshape(-1, *matrix.shape[-2:])
-    drawn = [int.from_bytes(hashlib.sha256(one.tobytes()).digest()[:6], "big") for one in plain]
+    drawn = [int.from_bytes(hashlib.sha256(array.tobytes()).digest()[:6], "big") for array in plain]
     chance = (np.array(drawn) + 0.5) / 2.0**48
     side = np.where(chance < 0.5, 1.0, -1.0)
     return (side * np.log(2.0 * np.where(chance < 0.5, chance, 1.0 - chance))).reshape(matrix.shape[:-2])

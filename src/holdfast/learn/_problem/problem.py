@@ -23,12 +23,31 @@ from holdfast.privacy._adjacency import Adjacency
 @checked
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """(1/n) sum of losses + (penalty / 2) |w|^2, over |w| <= radius.
+    """(1/n) sum of losses + (penalty / 2) |w|^2, over |w| <= radius: what a method minimises, all of it public.
 
     No method penalises the weight of the constant column: `penalties` leaves it out, and methods whose proof needs a
-    penalty on every weight count that one from a centre that they pay for (`learn.centre`; soundness, section 0).
-    Rows, with their intercept column, have norm at most `row_norm`. `outputs` says how many predictions.
+    penalty on every weight count that one from a centre that they pay for (soundness, section 0). `outputs` says how
+    many predictions.
 
+    Parameters
+    ----------
+    loss : Loss
+        Of a prediction and a label, such as `holdfast.learn._problem.losses.Logistic()`.
+    dimension : int
+        The number of columns, the constant column included; >= 1.
+    penalty : float
+        lambda, >= 0 and finite.
+    radius : float
+        Weights are confined to this Euclidean norm; `math.inf` for no bound.
+    row_norm : float
+        Rows, with their constant column, have at most this Euclidean norm.
+    constant : float
+        What the last column is in every row that is not null; 0 where it is a column like the others.
+    active : int, optional
+        How many numbers of a row may differ from 0, where not all: one for each declared column, and the constant.
+
+    Examples
+    --------
     >>> from holdfast.learn._problem.losses import Logistic
     >>> Problem(loss=Logistic(), dimension=3).gradient_change("replace") > 2
     True
@@ -40,9 +59,7 @@ class Problem:
     radius: float = math.inf
     row_norm: float = 1.0
     constant: float = 0.0
-    """What the last column is in every row that is not null; 0 where it is a column like the others."""
     active: int | None = None
-    """How many numbers of a row may differ from 0, where not all: one of each declared column, and a constant."""
 
     def __post_init__(self) -> None:
         require(self.dimension >= 1, "dimension", self.dimension, ">= 1")
@@ -94,13 +111,13 @@ class Problem:
         return self.predictions * self.dimension
 
     def slopes(self, z: NDArray[np.float64], labels: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The loss's slopes at predictions of shape (rows, predictions), in the same shape."""
+        """The slopes of the loss at predictions `z` of shape (rows, predictions), for `labels`; in the same shape."""
         fitting = z.size == self.predictions * len(labels) and labels.ndim == 1
         require(fitting, "z.shape", z.shape, f"{self.predictions} predictions for each of the labels")
         return self.loss.slopes(z if self.outputs == "several" else z[:, 0], labels).reshape(z.shape)
 
     def of_weights(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Weights as a method releases them: a vector for one prediction, a row for each of several."""
+        """The `weights` in the shape that a method releases: a vector for one prediction, a row for each of several."""
         shape = (self.predictions, self.dimension) if self.outputs == "several" else (self.dimension,)
         require(weights.size == math.prod(shape), "weights.size", weights.size, f"that of shape {shape}")
         return np.asarray(weights).reshape(shape)
@@ -131,18 +148,26 @@ class Problem:
         return Adjacency.of(adjacency).gradient_factor * self.lipschitz
 
     def require(self, needs: Iterable[str], *, method: str) -> None:
-        """Refuse a problem without what a proof needs ("lipschitz", "smooth", "strongly_convex")."""
-        asked = {
+        """Refuse a problem that lacks what the proof of a method needs.
+
+        Parameters
+        ----------
+        needs : iterable of str
+            Of "lipschitz", "smooth" and "strongly_convex"; other needs are not the problem's.
+        method : str
+            The method's name, for the message.
+        """
+        checks = {
             "lipschitz": self.require_lipschitz,
             "smooth": self.require_smooth,
             "strongly_convex": self.require_strongly_convex,
         }
         for need in needs:
-            if need in asked:
-                asked[need](method)
+            if need in checks:
+                checks[need](method)
 
     def require_lipschitz(self, method: str) -> None:
-        """Refuse a loss whose gradient has no bound."""
+        """Refuse, in the name of `method`, a loss whose gradient has no bound."""
         if not math.isfinite(self.lipschitz):
             free = math.isinf(self.radius)
             instead = "give radius=..." if free else "give the loss prediction_bound=row_norm * radius"
@@ -158,14 +183,14 @@ class Problem:
             )
 
     def require_smooth(self, method: str) -> None:
-        """Refuse a loss without a second derivative."""
+        """Refuse, in the name of `method`, a loss without a second derivative."""
         if not math.isfinite(self.smoothness):
             raise ParameterError(
                 f"{method} needs a smooth loss, the {self.loss.name} loss is not; use the Huber-smoothed hinge"
             )
 
     def require_strongly_convex(self, method: str) -> None:
-        """Refuse a problem without a penalty."""
+        """Refuse, in the name of `method`, a problem without a penalty."""
         if self.penalty <= 0:
             raise ParameterError(
                 f"penalty must be > 0 for {method}, got penalty={self.penalty!r}; "
@@ -413,11 +438,11 @@ class ShiftedNumbers:
 
     def encode(self, y: Any) -> Floats:
         """Clipped and shifted."""
-        return self._shifted(self.numbers.encode(y))
+        return self._shift_labels(self.numbers.encode(y))
 
     def encode_column(self, batch: Batch, name: str) -> Floats:
         """Clipped and shifted, from a column of a table; NaN where a row has no number."""
-        return self._shifted(self.numbers.encode_column(batch, name))
+        return self._shift_labels(self.numbers.encode_column(batch, name))
 
-    def _shifted(self, labels: Floats) -> Floats:
+    def _shift_labels(self, labels: Floats) -> Floats:
         return np.clip(labels, -self.bound, self.bound) - self.shift

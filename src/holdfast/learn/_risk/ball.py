@@ -16,9 +16,9 @@ import numpy as np
 from holdfast._arrays import Floats
 from holdfast.learn._risk.minimise import NotCertified
 from holdfast.learn._risk.risk import Risk
-from holdfast.learn._rows.examples import UNIT_ROUNDOFF, one_thread
+from holdfast.learn._rows.summation import UNIT_ROUNDOFF, one_thread
 
-STEPS = 500
+MOST_STEPS = 500
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -48,8 +48,8 @@ class BallRisk(Risk):
         """The second derivative, the barrier's included."""
         gap = self.problem.radius**2 - float(w @ w)
         own = 2.0 * self.weight / gap
-        made = super().hessian(w, every=every, precise=precise)
-        return np.asarray(made + own * np.eye(w.size) + 2.0 * own / gap * np.outer(w, w))
+        smooth_part = super().hessian(w, every=every, precise=precise)
+        return np.asarray(smooth_part + own * np.eye(w.size) + 2.0 * own / gap * np.outer(w, w))
 
 
 def minimise_in_ball(risk: BallRisk, *, tolerance: float) -> Floats:
@@ -60,7 +60,7 @@ def minimise_in_ball(risk: BallRisk, *, tolerance: float) -> Floats:
     """
     with one_thread():
         w = np.zeros(risk.weights)
-        for _ in range(STEPS):
+        for _ in range(MOST_STEPS):
             gradient, doubt = risk.gradient(w)
             size = float(np.linalg.norm(gradient))
             if size + doubt <= tolerance:

@@ -16,9 +16,9 @@ from scipy.linalg import cho_factor, cho_solve
 
 from holdfast._arrays import Floats
 
-DENSE = 6_000
+MOST_DENSE_ROWS = 6_000
 """Matrices beyond this many rows are not kept: 300 MB, and more work than conjugate gradients have."""
-FORCING = 1e-3
+FORCING_TOLERANCE = 1e-3
 """How far conjugate gradients take a Newton system: each step then gains three digits."""
 MOST_PRODUCTS = 500
 """For one system; a step of fewer digits is still a step down."""
@@ -68,15 +68,15 @@ class Products:
 
     def solve(self, vector: Floats) -> Floats:
         """Conjugate gradients from 0 (Nocedal and Wright 2006, algorithm 5.2)."""
-        found, left = np.zeros_like(vector), vector.copy()
+        solution, left = np.zeros_like(vector), vector.copy()
         along, square = left.copy(), float(left @ left)
-        enough = FORCING**2 * square
+        enough = FORCING_TOLERANCE**2 * square
         for _ in range(MOST_PRODUCTS):
             if square <= enough:
                 break
             turned = self.multiply(along)
             share = square / float(along @ turned)
-            found, left = found + share * along, left - share * turned
+            solution, left = solution + share * along, left - share * turned
             square, before = float(left @ left), square
             along = left + square / before * along
-        return found
+        return solution

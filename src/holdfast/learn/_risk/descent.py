@@ -22,7 +22,8 @@ from holdfast._progress import progress
 from holdfast.data._clipped_rows import NORM_SLACK
 from holdfast.errors import BudgetExceeded, require
 from holdfast.learn._problem import Problem
-from holdfast.learn._rows.examples import UNIT_ROUNDOFF, ClippedBlocks, rounding_of_sum
+from holdfast.learn._rows.clipped_blocks import ClippedBlocks
+from holdfast.learn._rows.summation import UNIT_ROUNDOFF, rounding_of_sum
 from holdfast.privacy._account import Permit
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._curves.curve import PrivacyCurve
@@ -34,10 +35,10 @@ Preconditioner = Literal["full", "diagonal", "none"]
 PRECONDITIONERS = ("full", "diagonal", "none")
 KEPT_LENGTHS = 2**23
 """Rows whose length is kept from pass to pass: 64 MB."""
-CLIPS = (0.06, 0.05, 0.5)
+CLIP_RULE = (0.06, 0.05, 0.5)
 """At least, per root of the signal, and at most."""
-RESIDUALS = ("squared", "huber_regression")
-SLOWER, GREW, DOUBT = 0.6, 1.5, 3.0
+RESIDUAL_LOSSES = ("squared", "huber_regression")
+SLOWDOWN_FACTOR, GROWTH_THRESHOLD, DOUBT_DEVIATIONS = 0.6, 1.5, 3.0
 """The guard: steps become this much shorter when the squared gradient, less its noise, grew by this much and by so many
 standard deviations of what noise does to it."""
 LARGEST_FULL = 1_000
@@ -87,7 +88,7 @@ class DescentSchedule:
         """How many of the last iterates the result is a mean of."""
         return max(1, math.ceil(self.average * self.steps))
 
-    def changed(self, changes: DescentChanges) -> DescentSchedule:
+    def with_changes(self, changes: DescentChanges) -> DescentSchedule:
         """With what a caller prefers."""
         return replace(self, **{name: value for name, value in vars(changes).items() if value is not None})
 
@@ -175,11 +176,11 @@ def gradient_clip(
         slope = problem.loss.slope
         return problem.norm_bound * (slope if math.isfinite(slope) else 1.0)
     dimension = max(1.0, whitening.effective_dimension)
-    least, by_signal, most = CLIPS
+    least, by_signal, most = CLIP_RULE
     part = min(most, max(least, by_signal * math.sqrt(signal / dimension)))
     if schedule.clip is not None:
         part = schedule.clip
-    elif problem.loss.name in RESIDUALS:
+    elif problem.loss.name in RESIDUAL_LOSSES:
         part /= 2.0
     return part * math.sqrt(dimension)
 
@@ -265,7 +266,7 @@ class ClippedGradients:
     clip: float
     _kept: list[Floats] = field(default_factory=list)
 
-    def _measured(self) -> Iterator[tuple[Floats, Floats, Floats]]:
+    def _rows_with_lengths(self) -> Iterator[tuple[Floats, Floats, Floats]]:
         """Rows, labels, and |P x|, never less than it is.
 
         Where every pass meets the same blocks, lengths are computed once for those of the first `KEPT_LENGTHS` rows.
@@ -295,7 +296,7 @@ class ClippedGradients:
                 raw[0], form=self.whitening.form(), clip=self.clip, largest=2.0 * self._share
             )
             return each_row(self.whitening.forward, total)
-        for rows, labels, lengths in self._measured():
+        for rows, labels, lengths in self._rows_with_lengths():
             slopes = self.problem.slopes(rows @ raw.T, labels)
             sizes = (
                 np.abs(slopes[:, 0]) if len(weights) == 1 else np.sqrt(np.einsum("ij,ij->i", slopes, slopes))
@@ -363,8 +364,8 @@ def noisy_descent(
             expected = mean_gradient.size * spread**2
             size = max(float(np.sum(mean_gradient**2)) - expected, 0.0)
             # The variance of |g + noise|^2 over m numbers is 2 m spread^4 + 4 spread^2 |g|^2.
-            doubt = DOUBT * spread * math.sqrt(2.0 * expected + 4.0 * size)
-            pace *= SLOWER if size > GREW * last + doubt else 1.0
+            doubt = DOUBT_DEVIATIONS * spread * math.sqrt(2.0 * expected + 4.0 * size)
+            pace *= SLOWDOWN_FACTOR if size > GROWTH_THRESHOLD * last + doubt else 1.0
             last = max(size, 0.1 * expected)
         velocity = schedule.momentum * velocity + mean_gradient
         # The penalty takes an implicit step, which is stable whatever the whitening made of it.

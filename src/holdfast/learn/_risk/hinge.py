@@ -24,7 +24,9 @@ from holdfast._arrays import Floats
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import as_codes
 from holdfast.learn._risk.minimise import NotCertified
-from holdfast.learn._rows.examples import Examples, clipped, one_thread
+from holdfast.learn._rows.clipped_blocks import clip_chunk
+from holdfast.learn._rows.examples import Examples
+from holdfast.learn._rows.summation import one_thread
 
 MOST_STEPS = 200
 BLOCK = 8_192
@@ -57,7 +59,7 @@ class HingeRisk:
         """
         parts = [np.zeros((0, examples.dimension))]
         for chunk in examples.chunks():
-            rows, labels = clipped(chunk, problem)
+            rows, labels = clip_chunk(chunk, problem)
             if problem.outputs == "several":
                 labels = np.where(as_codes(labels, problem.predictions) == code, 1.0, -1.0)
             parts.append(rows * labels[:, None])
@@ -91,8 +93,8 @@ class HingeRisk:
         largest = max(1.0, float(np.max(np.abs(self.ahead), initial=0.0)))
         hidden = count * self.share * (columns + 4) * (largest + self.norm * length) * unit
         apart += (count + 8) * count * self.share * self.norm / self.penalty * unit
-        found = self.share * float(total) + hidden + 0.5 * self.penalty * float(apart) ** 2
-        return float(found * (1.0 + (count + 8) * 2.0**-53))
+        difference = self.share * float(total) + hidden + 0.5 * self.penalty * float(apart) ** 2
+        return float(difference * (1.0 + (count + 8) * 2.0**-53))
 
     def within(self, w: Floats, alpha: Floats) -> float:
         """No farther from the minimiser than this: in plain arithmetic, or the machine's widest where that is less."""
@@ -117,11 +119,11 @@ def minimise_hinge(risk: HingeRisk, *, distance: float) -> Floats:
             # Products of multipliers and distances are about the gap: far from the end nothing needs certifying.
             if at.products() * risk.share * len(risk.rows) > 4.0 * risk.penalty * distance**2:
                 continue
-            for alpha in (np.clip(at.alpha, 0.0, 1.0), at.snapped()):
+            for alpha in (np.clip(at.alpha, 0.0, 1.0), at.snapped_alpha()):
                 w = risk.weights(alpha)
-                found = risk.within(w, alpha)
-                if found < reached:
-                    best, reached = w, found
+                gap = risk.within(w, alpha)
+                if gap < reached:
+                    best, reached = w, gap
                 if reached <= distance:
                     return best
     raise NotCertified(
@@ -185,7 +187,7 @@ class _Round:
         shares = (float(np.min(-at[by < 0] / by[by < 0])) for at, by in pairs if bool((by < 0).any()))
         return min((1.0, *shares))
 
-    def snapped(self) -> Floats:
+    def snapped_alpha(self) -> Floats:
         """Every alpha at the bound that it tends to, and the few between such that their margins are zero."""
         alpha = np.where(self.below > self.alpha, 0.0, np.where(self.above > self.slack, 1.0, self.alpha))
         rows = self.risk.rows[free := (alpha > 0) & (alpha < 1)]
@@ -204,8 +206,8 @@ def _interior_point(risk: HingeRisk) -> Iterator[_Round]:
     `below` and `above` are the multipliers of the two bounds: at the end above - below = 1 - <a_i, w>. Mehrotra's
     predictor and corrector (Nocedal and Wright 2006, chapter 16).
     """
-    half, one = np.full(len(risk.rows), 0.5), np.ones(len(risk.rows))
-    at = _Round(risk=risk, alpha=half, slack=half, below=one, above=one)
+    half, ones = np.full(len(risk.rows), 0.5), np.ones(len(risk.rows))
+    at = _Round(risk=risk, alpha=half, slack=half, below=ones, above=ones)
     for _ in range(MOST_STEPS):
         try:
             guess = at.step(0.0)

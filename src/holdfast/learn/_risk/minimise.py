@@ -17,13 +17,14 @@ from holdfast._arrays import Floats
 from holdfast.errors import HoldfastError, require
 from holdfast.learn._risk.curvature import Curvature
 from holdfast.learn._risk.risk import SmoothRisk
-from holdfast.learn._rows.examples import ArrayExamples, one_thread
+from holdfast.learn._rows.examples import ArrayExamples
+from holdfast.learn._rows.summation import one_thread
 
-SPHERE = 2.0**-48
+SPHERE_TOLERANCE = 2.0**-48
 """How close to the sphere, relatively, a point counts as on it."""
-SAMPLED = 5
+SAMPLE_STRIDE = 5
 """Every so many-th row is enough to come near the minimiser."""
-THINNED = 4
+HESSIAN_STRIDE = 4
 """Every so many-th row is enough for the first Hessian there."""
 LEAST_SAMPLE = 1_024
 """Below so many rows, a sample saves nothing."""
@@ -41,13 +42,13 @@ def gradient_residual(risk: SmoothRisk, w: Floats, *, precise: bool = False) -> 
     """
     gradient, doubt = risk.gradient(w, precise=precise)
     length, radius = float(np.linalg.norm(w)), risk.problem.radius
-    if length > radius * (1 + SPHERE):
+    if length > radius * (1 + SPHERE_TOLERANCE):
         return math.inf
-    if length >= radius * (1 - SPHERE):
+    if length >= radius * (1 - SPHERE_TOLERANCE):
         outward = max(0.0, -float(gradient @ w) / length**2)
         gradient = gradient + outward * w
         # The point of the sphere next to w: the gradient there, and the way to it.
-        doubt += (risk.smoothness + risk.penalty + outward) * 2 * SPHERE * radius
+        doubt += (risk.smoothness + risk.penalty + outward) * 2 * SPHERE_TOLERANCE * radius
     return float(np.linalg.norm(gradient)) * (1 + 1e-12) + doubt
 
 
@@ -75,7 +76,7 @@ def minimise_certified(risk: SmoothRisk, *, tolerance: float, start: Floats | No
         w = near_start(risk) if start is None else start
         if not risk.dense:
             w = quasi_newton(risk, w)  # near it; the last digits are Newton's
-        w = newton(risk, w, tolerance=tolerance, thinned=THINNED if _is_long(risk) else 1)
+        w = newton(risk, w, tolerance=tolerance, thinned=HESSIAN_STRIDE if _is_long(risk) else 1)
         if float(np.linalg.norm(w)) > risk.problem.radius:
             w = on_sphere(risk, w, tolerance=tolerance)
         if is_certified(risk, w, tolerance=tolerance):
@@ -97,16 +98,20 @@ def near_start(risk: SmoothRisk) -> Floats:
     if not _is_long(risk) or not isinstance(rows, ArrayExamples):
         return w
     sample = dataclasses.replace(
-        rows, features=rows.features[::SAMPLED].copy(), labels=rows.labels[::SAMPLED]
+        rows, features=rows.features[::SAMPLE_STRIDE].copy(), labels=rows.labels[::SAMPLE_STRIDE]
     )
-    part = risk.of_sample(sample, times=SAMPLED)
+    part = risk.of_sample(sample, times=SAMPLE_STRIDE)
     # A tenth of what the other rows' gradients will differ by.
     unit = risk.rows / risk.divisor * risk.problem.lipschitz
-    return newton(part, w, tolerance=0.1 * unit / math.sqrt(risk.rows / SAMPLED))
+    return newton(part, w, tolerance=0.1 * unit / math.sqrt(risk.rows / SAMPLE_STRIDE))
 
 
 def _is_long(risk: SmoothRisk) -> bool:
-    return risk.dense and risk.weights <= risk.rows // SAMPLED and risk.rows >= SAMPLED * LEAST_SAMPLE
+    return (
+        risk.dense
+        and risk.weights <= risk.rows // SAMPLE_STRIDE
+        and risk.rows >= SAMPLE_STRIDE * LEAST_SAMPLE
+    )
 
 
 def newton(
@@ -130,7 +135,7 @@ def newton(
         if hessian is None:
             hessian = risk.curvature(w, every=thinned, shift=shift)
             fresh, thinned, pairs = thinned == 1, 1, []
-        step = -_corrected(hessian, pairs, gradient)
+        step = -_corrected_step(hessian, pairs, gradient)
         share = 1.0
         while share > 2.0**-20:
             # |gradient|^2 falls along a Newton step, by its square at first: Armijo's test.
@@ -157,7 +162,7 @@ def newton(
     return w
 
 
-def _corrected(hessian: Curvature, pairs: list[tuple[Floats, Floats]], gradient: Floats) -> Floats:
+def _corrected_step(hessian: Curvature, pairs: list[tuple[Floats, Floats]], gradient: Floats) -> Floats:
     """hessian^-1 gradient, the hessian first corrected by what gradients did along later steps.
 
     The two loops of L-BFGS (Nocedal and Wright 2006, algorithm 7.4) around a Hessian of an earlier point.
@@ -166,10 +171,10 @@ def _corrected(hessian: Curvature, pairs: list[tuple[Floats, Floats]], gradient:
     for step, change in reversed(pairs):
         shares.append(float(step @ gradient) / float(step @ change))
         gradient = gradient - shares[-1] * change
-    found = hessian.solve(gradient)
+    direction = hessian.solve(gradient)
     for (step, change), share in zip(pairs, reversed(shares), strict=True):
-        found = found + (share - float(change @ found) / float(step @ change)) * step
-    return np.asarray(found)
+        direction = direction + (share - float(change @ direction) / float(step @ change)) * step
+    return np.asarray(direction)
 
 
 def quasi_newton(risk: SmoothRisk, w: Floats) -> Floats:
@@ -180,8 +185,8 @@ def quasi_newton(risk: SmoothRisk, w: Floats) -> Floats:
         return risk.value(point), risk.gradient(point)[0]
 
     options: Any = {"maxiter": 500, "maxfun": 1_000, "gtol": 1e-14, "ftol": 0.0, "maxcor": 30}
-    found: Any = minimize(both, w.tolist(), jac=True, method="L-BFGS-B", options=options)
-    return np.asarray(found.x, dtype=np.float64)
+    optimum: Any = minimize(both, w.tolist(), jac=True, method="L-BFGS-B", options=options)
+    return np.asarray(optimum.x, dtype=np.float64)
 
 
 def on_sphere(risk: SmoothRisk, w: Floats, *, tolerance: float) -> Floats:

@@ -19,7 +19,8 @@ from holdfast._arrays import Floats
 from holdfast.learn._problem.losses import Multiclass, Softmax
 from holdfast.learn._risk.curvature import Curvature, Dense, Products
 from holdfast.learn._risk.risk import PenalisedRisk
-from holdfast.learn._rows.examples import BLOCK, UNIT_ROUNDOFF, ClippedBlocks
+from holdfast.learn._rows.clipped_blocks import ClippedBlocks
+from holdfast.learn._rows.summation import BLOCK, UNIT_ROUNDOFF
 
 DENSE_WEIGHTS = 1_500
 """Beyond them products are cheaper than a matrix, whose making takes K^2 / 2 passes over the rows."""
@@ -32,10 +33,10 @@ def contrasts(classes: int) -> Floats:
     >>> (basis.T @ basis).round(12).tolist(), basis.sum(axis=0).round(12).tolist()
     ([[1.0, 0.0], [0.0, 1.0]], [0.0, 0.0])
     """
-    made = np.zeros((classes, classes - 1))
+    columns = np.zeros((classes, classes - 1))
     for k in range(1, classes):
-        made[:k, k - 1], made[k, k - 1] = 1.0, -float(k)
-    return np.asarray(made / np.linalg.norm(made, axis=0))
+        columns[:k, k - 1], columns[k, k - 1] = 1.0, -float(k)
+    return np.asarray(columns / np.linalg.norm(columns, axis=0))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -82,9 +83,11 @@ class MulticlassRisk(PenalisedRisk):
         """The second derivative, as a matrix of the weights or as an operator."""
         if self.dense:
             return Dense(matrix=self.hessian(w, every=every) + shift * np.eye(self.weights))
-        return Products(multiply=lambda along: self._turned(w, along) + (self.penalty + shift) * along)
+        return Products(
+            multiply=lambda along: self._curvature_times(w, along) + (self.penalty + shift) * along
+        )
 
-    def _turned(self, w: Floats, along: Floats) -> Floats:
+    def _curvature_times(self, w: Floats, along: Floats) -> Floats:
         """The second derivative of the losses times a vector."""
         turned, direction, total = self.of_classes(w), self.of_classes(along), self._zeros(np.float64)
         for x, y in self._passes.blocks():
@@ -112,8 +115,8 @@ class MulticlassRisk(PenalisedRisk):
         for a in range(several):
             for b in range(a):
                 total[a, :, b, :] = total[b, :, a, :].T
-        made = total.reshape(self.weights, self.weights) * (every / self.divisor)
-        return np.asarray(made + self.penalty * np.eye(self.weights))
+        data_part = total.reshape(self.weights, self.weights) * (every / self.divisor)
+        return np.asarray(data_part + self.penalty * np.eye(self.weights))
 
     def of_classes(self, w: Floats) -> Floats:
         """W = Q V: a row of weights for each class."""

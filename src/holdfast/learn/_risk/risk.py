@@ -19,16 +19,15 @@ from numpy.typing import NDArray
 from holdfast._arrays import Floats
 from holdfast.errors import require
 from holdfast.learn._problem import Problem
-from holdfast.learn._risk.curvature import DENSE, Curvature, Dense, Dual, Products
-from holdfast.learn._rows.examples import (
+from holdfast.learn._risk.curvature import MOST_DENSE_ROWS, Curvature, Dense, Dual, Products
+from holdfast.learn._rows.clipped_blocks import (
     GATHERED_COLUMNS,
     GATHERED_ROWS,
-    Chunk,
-    Examples,
-    clipped,
+    clip_chunk,
     out_of_bounds,
-    signed,
+    sign_labels,
 )
+from holdfast.learn._rows.examples import Chunk, Examples
 
 if TYPE_CHECKING:
     from holdfast._kernel.lookup import GatheredRows
@@ -156,7 +155,7 @@ class Risk(PenalisedRisk):
 
     def admissible(self) -> Iterator[Chunk]:
         """Rows within the declared norm, and labels as the loss takes them."""
-        prepare = signed if self.is_clean else clipped
+        prepare = sign_labels if self.is_clean else clip_chunk
         return (prepare(chunk, self.problem) for chunk in self.examples.chunks())
 
     @cached_property
@@ -173,8 +172,8 @@ class Risk(PenalisedRisk):
         from holdfast._kernel.lookup import GatheredRows  # the way of some tables only
 
         parts = list(self.admissible())
-        found = GatheredRows.of([x for x, _ in parts], self.weights)
-        return None if found is None else (found, np.concatenate([y for _, y in parts]))
+        gathered = GatheredRows.of([x for x, _ in parts], self.weights)
+        return None if gathered is None else (gathered, np.concatenate([y for _, y in parts]))
 
     def value(self, w: Floats) -> float:
         """The risk, for line searches."""
@@ -206,7 +205,7 @@ class Risk(PenalisedRisk):
     @property
     def dense(self) -> bool:
         """By the smaller of rows and weights."""
-        return min(self.rows, self.weights) <= DENSE
+        return min(self.rows, self.weights) <= MOST_DENSE_ROWS
 
     def curvature(self, w: Floats, *, every: int = 1, shift: float = 0.0) -> Curvature:
         """The second derivative, in single precision: it steers the solver and proves nothing.
@@ -214,23 +213,25 @@ class Risk(PenalisedRisk):
         A matrix of the weights, or of the rows where those are fewer; an operator where both are many.
         """
         if not self.dense:
-            return Products(multiply=lambda along: self._turned(w, along) + (self.penalty + shift) * along)
+            return Products(
+                multiply=lambda along: self._curvature_times(w, along) + (self.penalty + shift) * along
+            )
         if self.rows >= self.weights:
             return Dense(matrix=self.hessian(w, every=every) + shift * np.eye(w.size))
         none = np.zeros((0, w.size), dtype=np.float32)
-        scaled = (self._scaled(w, x[::every], y[::every]) for x, y in self._cached())
+        scaled = (self._scaled_rows(w, x[::every], y[::every]) for x, y in self._admissible_blocks())
         rows = np.concatenate([none, *scaled]) * np.float32(math.sqrt(every / self.divisor))
         return Dual(rows, self.penalty + shift)
 
-    def _scaled(self, w: Floats, x: Floats, y: Floats, kind: Any = np.float32) -> NDArray[Any]:
+    def _scaled_rows(self, w: Floats, x: Floats, y: Floats, kind: Any = np.float32) -> NDArray[Any]:
         """Rows times the roots of their curvatures: A of A^T A."""
         curvatures = self.problem.loss.curvatures(x @ w, y)
         return np.asarray(x.astype(kind) * np.sqrt(curvatures).astype(kind)[:, None])
 
-    def _turned(self, w: Floats, along: Floats) -> Floats:
+    def _curvature_times(self, w: Floats, along: Floats) -> Floats:
         """The second derivative of the losses times a vector."""
         total = np.zeros(w.size)
-        for x, y in self._cached():
+        for x, y in self._admissible_blocks():
             total += (self.problem.loss.curvatures(x @ w, y) * (x @ along)) @ x
         return total / self.divisor
 
@@ -243,12 +244,14 @@ class Risk(PenalisedRisk):
             scales[::every] = np.sqrt(self.problem.loss.curvatures(rows.products(w), y)[::every])
             total = rows.gram(scales, block=BLOCK)
             return np.asarray(total * (every / self.divisor) + self.penalty * np.eye(w.size))
-        for block, labels in self._cached():
-            scaled = self._scaled(w, block[::every], labels[::every], np.float64 if precise else np.float32)
+        for block, labels in self._admissible_blocks():
+            scaled = self._scaled_rows(
+                w, block[::every], labels[::every], np.float64 if precise else np.float32
+            )
             total += scaled.T @ scaled  # one matrix with itself: half the work of two
         return np.asarray(total * (every / self.divisor) + self.penalty * np.eye(w.size))
 
-    def _cached(self) -> Iterator[Chunk]:
+    def _admissible_blocks(self) -> Iterator[Chunk]:
         """Admissible rows, few at a time."""
         for x, y in self.admissible():
             for start in range(0, len(x), CACHED_ROWS):
@@ -262,7 +265,7 @@ class Risk(PenalisedRisk):
             total = rows.total(self.problem.loss.slopes(rows.products(w), y), block=size)
             return total, size - BLOCK + math.ceil(len(y) / size)
         blocks = [np.zeros((1, w.size))]
-        for x, y in self._cached():
+        for x, y in self._admissible_blocks():
             blocks.append(_block_sums(self.problem.loss.slopes(x @ w, y), x))
         stacked = np.concatenate(blocks)
         wide = float(np.finfo(np.longdouble).eps / np.finfo(np.float64).eps)

@@ -65,8 +65,8 @@ class StackedSgd:
         """End the pass; the average or the last iterate as one vector, before any noise."""
         self.end_pass()
         averaged = self.steps_taken - self._average_from + 1
-        found = self._average / averaged if self._average_from and averaged > 0 else self._weights
-        return np.asarray(found).ravel().copy()
+        weights = self._average / averaged if self._average_from and averaged > 0 else self._weights
+        return np.asarray(weights).ravel().copy()
 
     def _close_batch(self) -> None:
         if self.steps_taken >= self._steps.size:

@@ -19,9 +19,9 @@ def poisson_sample(examples: Examples, source: Source, *, rate: Fraction) -> Ite
     start = 0
     for features, labels in examples.chunks():
         records = examples.records(start, labels.size)
-        kept = bernoulli(source, p=rate, size=labels.size, records=records)
+        sampled = bernoulli(source, p=rate, size=labels.size, records=records)
         start += labels.size
-        yield features[kept], labels[kept]
+        yield features[sampled], labels[sampled]
 
 
 def disjoint_batches(examples: Examples, source: Source, *, size: int, count: int) -> Iterator[list[Chunk]]:
@@ -31,7 +31,7 @@ def disjoint_batches(examples: Examples, source: Source, *, size: int, count: in
     order shifts with a row, so each row draws its batch by itself and batches vary in size.
     """
     if examples.adjacency.count_is_public:
-        yield from _cut(examples.shuffled(source), size=size, count=count)
+        yield from _regroup(examples.shuffled(source), size=size, count=count)
         return
     places, start = [], 0
     for _, labels in examples.chunks():
@@ -43,22 +43,22 @@ def disjoint_batches(examples: Examples, source: Source, *, size: int, count: in
         yield [(features[place == number], labels[place == number]) for (features, labels), place in chosen]
 
 
-def _cut(chunks: Iterator[Chunk], *, size: int, count: int) -> Iterator[list[Chunk]]:
+def _regroup(chunks: Iterator[Chunk], *, size: int, count: int) -> Iterator[list[Chunk]]:
     batch: list[Chunk] = []
-    room, made = size, 0
+    room, batch_count = size, 0
     for features, labels in chunks:
         start = 0
-        while start < labels.size and made < count:
+        while start < labels.size and batch_count < count:
             stop = min(labels.size, start + room)
             batch.append((features[start:stop], labels[start:stop]))
             room -= stop - start
             start = stop
             if room == 0:
                 yield batch
-                batch, room, made = [], size, made + 1
-    while made < count:
+                batch, room, batch_count = [], size, batch_count + 1
+    while batch_count < count:
         yield batch
-        batch, made = [], made + 1
+        batch, batch_count = [], batch_count + 1
 
 
 def partition(examples: Examples, source: Source, *, sizes: Sequence[int]) -> tuple[ArrayExamples, ...]:

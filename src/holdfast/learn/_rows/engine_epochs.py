@@ -123,11 +123,11 @@ class Averaged:
     @cached_property
     def courses(self) -> dict[int, PartRun]:
         """The course of each size."""
-        made: dict[int, PartRun] = {}
+        courses: dict[int, PartRun] = {}
         for size in sorted(set(self.sizes)):
             smaller: Any = replace(self.course, records=size, batch=min(self.course.batch, size))  # type: ignore[type-var]
-            made[size] = smaller
-        return made
+            courses[size] = smaller
+        return courses
 
     @property
     def l2_sensitivity(self) -> float:
@@ -151,22 +151,22 @@ class Averaged:
     def train(self, examples: TableExamples, source: Source) -> Floats:
         """The average before noise, in one secret order that every pass keeps; private."""
         rows = examples.labelled
-        made = examples.table.map_partitions(
+        partitions = examples.table.map_partitions(
             PartKernel(courses=self.courses, rows=rows),
             rows.columns,
             order=Order.shuffled(source),
             partitions=self.parts,
         )
-        return self.average(made)
+        return self.average(partitions)
 
-    def average(self, made: Sequence[Partition[Floats]]) -> Floats:
+    def average(self, partitions: Sequence[Partition[Floats]]) -> Floats:
         """Weights m_p / m, added up exactly and rounded once."""
-        if [part.rows for part in made] != self.sizes:
+        if [part.rows for part in partitions] != self.sizes:
             raise DataError(
                 f"public_count must be the number of rows, got public_count={self.course.records}; "
                 "nothing was released"
             )
-        scaled = np.array([part.value * (part.rows / self.course.records) for part in made])
+        scaled = np.array([part.value * (part.rows / self.course.records) for part in partitions])
         return np.array([math.fsum(column) for column in scaled.T])
 
 

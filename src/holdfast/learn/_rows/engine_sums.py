@@ -22,9 +22,9 @@ from holdfast.data._table import Table
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Loss
 from holdfast.learn._problem.problem import LabelCoding
-from holdfast.learn._rows.examples import BLOCK
 from holdfast.learn._rows.gathered_sums import form_margin
 from holdfast.learn._rows.sql_labels import SLOPES, sql_label, within
+from holdfast.learn._rows.summation import BLOCK
 
 
 def _blocks(features: Floats, labels: Floats) -> Iterator[tuple[Floats, Floats]]:
@@ -136,20 +136,20 @@ class GradientSum:
 
     def total(self, features: Floats, labels: Floats) -> Floats:
         """The sum over rows that are encoded already."""
-        made = np.zeros(self.shape)
+        gradient = np.zeros(self.shape)
         for x, y in _blocks(features, labels):
             slopes = self.loss.slopes(x @ self.weights, y)
             sizes = np.abs(slopes) * _lengths(x, self.form, self.margin)
-            made += (slopes * (self.clip / np.maximum(sizes, self.clip))) @ x
-        return made
+            gradient += (slopes * (self.clip / np.maximum(sizes, self.clip))) @ x
+        return gradient
 
     def spelled(self, row: CodedRow) -> Spelling | None:
         """Layer upon layer: features and label, prediction and length, the slope, the two clips."""
-        made = self.rows.spelled(row)
+        spelling = self.rows.spelled(row)
         tame = ordinary(self.weights, self.form, self.bound, self.clip, 1.0 / self.clip)
-        if made is None or not tame:
+        if spelling is None or not tame:
             return None
-        features, labelled = made
+        features, labelled = spelling
         dialect = row.dialect
         zero, clip = dialect.number(0.0), dialect.number(self.clip)
         slope = SLOPES[self.loss.name](self.loss, "z", "y", dialect)
@@ -196,14 +196,14 @@ class GramSum:
         """The sum over these rows."""
         features = with_intercept(self.rows.encoder.encode(batch), self.rows.intercept)
         features[self.rows.null(batch)] = 0.0
-        made = np.zeros(self.shape)
+        total = np.zeros(self.shape)
         for x, _ in _blocks(features, features):
             if self.form is not None:
                 x = x * (self.norm / np.maximum(_lengths(x, self.form, self.margin), self.norm))[:, None]
-            made += np.einsum("ij,ij->j", x, x) if self.kind == "diagonal" else x.T @ x
+            total += np.einsum("ij,ij->j", x, x) if self.kind == "diagonal" else x.T @ x
         if self.kind == "arrow":
-            made[:-1, :-1] = np.diag(np.diag(made)[:-1])
-        return made
+            total[:-1, :-1] = np.diag(np.diag(total)[:-1])
+        return total
 
     def spelled(self, row: CodedRow) -> Spelling | None:
         """Products of numbers, numbers by cell, pairs of cells; and what the constant adds."""
@@ -237,10 +237,10 @@ class GramSum:
         corner = (Term(value="cc"),) if self.rows.intercept else ()
 
         def assemble(parts: Sequence[Floats]) -> Floats:
-            made = features.matrix(parts[: len(pairs)], pairs)
+            matrix = features.matrix(parts[: len(pairs)], pairs)
             if corner:
-                made[-1, -1] = parts[-1]
-            return np.diag(made).copy() if self.kind == "diagonal" else made
+                matrix[-1, -1] = parts[-1]
+            return np.diag(matrix).copy() if self.kind == "diagonal" else matrix
 
         return Spelling(layers=(*layers, layer), terms=(*terms, *corner), bound=self.bound, assemble=assemble)
 
@@ -266,17 +266,17 @@ class CrossSum:
     def __call__(self, batch: Batch) -> Floats:
         """The sum over these rows."""
         features, labels = self.rows.chunk(batch)
-        made = np.zeros(self.shape)
+        total = np.zeros(self.shape)
         for x, y in _blocks(features, np.clip(labels, -self.target_bound, self.target_bound)):
-            made += x.T @ y
-        return made
+            total += x.T @ y
+        return total
 
     def spelled(self, row: CodedRow) -> Spelling | None:
         """One sum per feature."""
-        made = self.rows.spelled(row)
-        if made is None:
+        spelling = self.rows.spelled(row)
+        if spelling is None:
             return None
-        features, labelled = made
+        features, labelled = spelling
         y = within("y", -self.target_bound, self.target_bound, row.dialect)
         weights = (("c", f"{y} * s"), ("d", f"{y} * {features.weight}"))
         return Spelling(

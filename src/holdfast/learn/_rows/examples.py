@@ -8,18 +8,16 @@ by a method of `Examples`; without one, the rows are read instead.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arrays import Floats
 from holdfast._assumption import NUMBER_OF_ROWS, Assumption
-from holdfast._kernel import SgdOptions, clip
+from holdfast._kernel import SgdOptions
 from holdfast.data._table import CHUNK_ROWS
 from holdfast.errors import require
 from holdfast.learn._problem import Problem
@@ -30,13 +28,6 @@ from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
 Chunk = tuple[Floats, Floats]
 Visit = tuple[Floats, Floats, NDArray[np.int64]]
 """Rows, labels, and the positions in which they are met."""
-UNIT_ROUNDOFF = 2.0**-53
-BLOCK = 2_048
-"""Rows that are summed at once: few enough to stay in a processor's cache; a fixed number."""
-GATHERED_ROWS, GATHERED_COLUMNS = 4_096, 32
-"""Tables in memory of that size are tried for rows of mostly zeros; smaller ones are as fast as they are."""
-SIGNED = ("logistic", "huber", "hinge")
-"""Losses whose labels count by their sign, as in the kernel."""
 
 
 class RowSums(Protocol):
@@ -136,7 +127,7 @@ class Examples:
         """
         count = sum(int(labels.size) for _, labels in self.chunks())
         sizes = np.bincount(integers(source, bound=batches, size=count), minlength=batches)
-        return cut(self.shuffled(source), [int(size) for size in sizes], dimension=self.dimension)
+        return regroup(self.shuffled(source), [int(size) for size in sizes], dimension=self.dimension)
 
     def sums(self, problem: Problem) -> RowSums | None:
         """Gradients and second moments summed where the rows are; None where rows are read instead."""
@@ -284,11 +275,11 @@ class ArrayExamples(Examples):
             yield self.features[chosen], self.labels[chosen]
 
 
-def cut(chunks: Iterator[Chunk], sizes: list[int], *, dimension: int) -> Iterator[Chunk]:
+def regroup(chunks: Iterator[Chunk], sizes: list[int], *, dimension: int) -> Iterator[Chunk]:
     """The rows of the chunks, regrouped into pieces of these sizes.
 
     >>> rows = np.arange(6.0).reshape(6, 1)
-    >>> [piece[1].tolist() for piece in cut(iter([(rows, rows[:, 0])]), [2, 0, 4], dimension=1)]
+    >>> [piece[1].tolist() for piece in regroup(iter([(rows, rows[:, 0])]), [2, 0, 4], dimension=1)]
     [[0.0, 1.0], [], [2.0, 3.0, 4.0, 5.0]]
     """
     held: Chunk = np.empty((0, dimension)), np.empty(0)
@@ -300,118 +291,3 @@ def cut(chunks: Iterator[Chunk], sizes: list[int], *, dimension: int) -> Iterato
             held = rows, labels
         yield held[0][:size], held[1][:size]
         held = held[0][size:], held[1][size:]
-
-
-def out_of_bounds(chunk: Chunk, problem: Problem) -> NDArray[np.bool_]:
-    """Which rows are longer than declared, or not finite in features or label."""
-    x, y = chunk
-    with np.errstate(over="ignore", invalid="ignore"):
-        squares = np.einsum("ij,ij->i", x, x)
-    return np.asarray(~(squares <= problem.norm_bound**2) | ~np.isfinite(y))
-
-
-def clipped(chunk: Chunk, problem: Problem) -> Chunk:
-    """Rows within the declared norm, null records where they are not finite, labels as the loss takes them.
-
-    A second clipping, after the encoder's: what it lets through would break the promise, so it is checked here.
-    """
-    x, y = chunk
-    wrong = out_of_bounds(chunk, problem)
-    if wrong.any():
-        null = ~np.isfinite(y)
-        x, y = x.copy(), np.where(null, 0.0, y)
-        x[wrong] = clip(x[wrong], row_norm=problem.row_norm)
-        x[null] = 0.0
-    return signed((x, y), problem)
-
-
-def signed(chunk: Chunk, problem: Problem) -> Chunk:
-    """Labels -1 and +1 for the losses that take those."""
-    x, y = chunk
-    return x, np.where(y > 0, 1.0, -1.0) if problem.loss.name in SIGNED else y
-
-
-class ClippedBlocks:
-    """Every row within the declared norm, a block at a time, again and again.
-
-    Rows that lie in memory are clipped once, and those of a private copy looked through once; rows that an engine
-    streams are clipped again in every pass, because nothing promises that a second pass meets the same.
-    """
-
-    def __init__(self, examples: Examples, problem: Problem) -> None:
-        self._examples, self._problem = examples, problem
-        self.resident = examples.resident
-        """Whether every pass meets the same arrays."""
-        self._within = False
-        self._kept = list(self._cut()) if self.resident else None
-
-    @cached_property
-    def engine(self) -> RowSums | None:
-        """What takes sums by itself, so that no block need be read: an engine, or a kernel for rows of mostly zeros."""
-        made = self._examples.sums(self._problem)
-        rows = sum(len(labels) for _, labels in self._kept or ())
-        if made is not None or rows < GATHERED_ROWS or self._problem.dimension < GATHERED_COLUMNS:
-            return made
-        from holdfast.learn._rows.gathered_sums import gathered_sums  # the way of some tables only
-
-        return gathered_sums(self._kept or [], self._problem, block=BLOCK)
-
-    @property
-    def repeats(self) -> bool:
-        """Whether what was computed for a block stays true for the block of that number in further passes."""
-        return self._examples.repeats
-
-    def blocks(self) -> Iterator[Chunk]:
-        """One pass."""
-        return self._cut() if self._kept is None else iter(self._kept)
-
-    def _cut(self) -> Iterator[Chunk]:
-        sure, within = self._within and self._examples.repeats, True
-        for chunk in self._examples.chunks():
-            # Numbers that were looked through once, and come again as they were, need no second look.
-            rows, labels = (signed if sure else clipped)(chunk, self._problem)
-            within = within and rows is chunk[0]
-            for start in range(0, len(rows), BLOCK):
-                yield rows[start : start + BLOCK], labels[start : start + BLOCK]
-        self._within = within and self._examples.repeats
-
-
-def rounding_of_sum(count: int) -> float:
-    """A bound on the rounding error of a blocked sum, relative to the sum of absolute values (Higham 2002).
-
-    Chunks of a stream may be shorter than a block: at worst one of 64 rows each.
-
-    >>> rounding_of_sum(10**6) < 1e-11
-    True
-    """
-    return 2.0 * UNIT_ROUNDOFF * (BLOCK + count / 64 + 65.0)
-
-
-def summation_error(count: int) -> float:
-    """How far a sum of that many products may be from the exact one, relative to the sum of their sizes.
-
-    One chunk of at most `CHUNK_ROWS` rows is summed at once, then chunks of at least 1024 rows are added up;
-    the last one may be shorter. The 16 covers the products' own rounding.
-
-    >>> summation_error(1) < 1e-14 < summation_error(10**6) < 1e-10
-    True
-    """
-    return 2.0 * UNIT_ROUNDOFF * min(count + 16, CHUNK_ROWS + count / 1024 + 16)
-
-
-def one_thread() -> AbstractContextManager[Any]:
-    """Within it, BLAS runs in the calling thread; what was set before is set again afterwards.
-
-    Passes over rows are bound by memory, and threads only wait for each other: on a busy machine two made a fit ten
-    times slower. With one, the order of a sum does not depend on how many cores a machine has.
-    """
-    limited: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
-    return limited
-
-
-@cache
-def _controller() -> Any:
-    # Comes with scikit-learn. Looking for the loaded libraries takes longer than a fit's own bookkeeping: once.
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()

@@ -28,11 +28,11 @@ def gathered_sums(
     """
     if problem.outputs != "one":
         return None
-    found = GatheredRows.of([x for x, _ in blocks], problem.dimension)
-    if found is None:
+    gathered = GatheredRows.of([x for x, _ in blocks], problem.dimension)
+    if gathered is None:
         return None
     return GatheredSums(
-        rows=found, labels=np.concatenate([y for _, y in blocks]), problem=problem, block=block
+        rows=gathered, labels=np.concatenate([y for _, y in blocks]), problem=problem, block=block
     )
 
 
@@ -64,8 +64,8 @@ class GatheredSums:
         if kind == "diagonal" and form is None:
             return self.rows.squared().total(np.ones(len(self.labels)), block=self.block)
         scales = np.ones(len(self.labels)) if form is None else norm / np.maximum(self.lengths(form), norm)
-        made = self.rows.gram(scales, block=self.block)
-        return np.diag(made).copy() if kind == "diagonal" else made
+        matrix = self.rows.gram(scales, block=self.block)
+        return np.diag(matrix).copy() if kind == "diagonal" else matrix
 
     def cross(self, target_bound: float) -> Floats:
         """The sum of y x."""

@@ -10,7 +10,8 @@ from holdfast._arrays import Floats
 from holdfast.errors import require
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Squared
-from holdfast.learn._rows.examples import Examples, clipped
+from holdfast.learn._rows.clipped_blocks import clip_chunk
+from holdfast.learn._rows.examples import Examples
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -30,7 +31,7 @@ def second_moments(examples: Examples, problem: Problem, *, target_bound: float)
         return Moments(gram=engine.gram(), cross=engine.cross(target_bound))
     gram = np.zeros((examples.dimension, examples.dimension))
     cross = np.zeros(examples.dimension)
-    for features, labels in (clipped(chunk, problem) for chunk in examples.chunks()):
+    for features, labels in (clip_chunk(chunk, problem) for chunk in examples.chunks()):
         gram += features.T @ features
         cross += features.T @ np.clip(labels, -target_bound, target_bound)
     return Moments(gram=gram, cross=cross)

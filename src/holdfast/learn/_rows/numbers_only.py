@@ -18,13 +18,13 @@ from holdfast._arguments import type_of
 from holdfast.data._table import Table
 from holdfast.errors import DataError
 
-DATED = ("date", "time", "period", "duration", "interval")
+DATE_TYPES = ("date", "time", "period", "duration", "interval")
 """How the types of dates, times and lengths of time begin, whichever library names them; text types hold none."""
 WAY_OUT = (
     "a date has no unit here, and would be read as nanoseconds since 1970; declare a schema with a DateTime column and "
     "fit a Table, or give the number that you mean, such as days since a public day"
 )
-MISSING = (
+MISSING_VALUES = (
     "{what} contains NaN; missing values need a public rule: declare a schema, whose columns say what stands for a "
     "missing value, and fit a Table, or write a number that was chosen without looking at the rows (a value that is "
     "computed from them, such as a mean, would be released without being paid for)"
@@ -54,7 +54,7 @@ def numbers_only(*data: Any) -> Iterator[None]:
             ) from None
         if "contains NaN" in said:
             what = "y" if said.startswith("Input y") else "X"
-            raise DataError(MISSING.format(what=f"Input {what}")) from None
+            raise DataError(MISSING_VALUES.format(what=f"Input {what}")) from None
         raise
 
 
@@ -83,17 +83,17 @@ def _types(data: Any) -> list[Any]:
     """The types of columns, or the one of an array; none where only cells have types."""
     if isinstance(data, list | tuple):
         return []
-    found = getattr(data, "dtypes", None)
-    if found is None:
-        found = getattr(data, "dtype", None)
-        return [] if found is None else [found]
-    return list(found) if hasattr(found, "__iter__") else [found]
+    types = getattr(data, "dtypes", None)
+    if types is None:
+        types = getattr(data, "dtype", None)
+        return [] if types is None else [types]
+    return list(types) if hasattr(types, "__iter__") else [types]
 
 
 def _is_dated_type(kind: Any) -> bool:
     if isinstance(kind, np.dtype):
         return kind.kind in "Mm"
-    return str(kind).lower().startswith(DATED)
+    return str(kind).lower().startswith(DATE_TYPES)
 
 
 def _refuse_no_rows(data: Any) -> None:

@@ -9,6 +9,7 @@ fit.
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar, Self
 
 from sklearn.base import clone
@@ -18,8 +19,10 @@ from holdfast._caution import warn
 from holdfast.data._table import Table
 from holdfast.errors import BudgetWarning, ParameterError
 from holdfast.privacy._account import Account
+from holdfast.privacy._account.request import limit_of
 from holdfast.privacy._account.shared import FitShare, FittedRows, SharedAccount
 from holdfast.privacy._account.unpaid_steps import PAID
+from holdfast.privacy._curves.curve import PrivacyCurve
 
 ROWS_AS_COLLECTED = Assumption(
     kind=READING_OF_ROWS,
@@ -116,3 +119,12 @@ def payer_of(fitted: Any) -> tuple[int, str] | None:
     """The journal, as a number that no other has, and the share that paid for a fitted object; None: not known."""
     payer = fitted._payer if isinstance(fitted, PaidFit) else None
     return None if payer is None else (id(payer.journal), payer.share)
+
+
+def limit_to_spend(
+    epsilon: float, delta: float | None, account: Account | None, *, count: int | None = None
+) -> PrivacyCurve | None:
+    """What a fit may spend; None for a fit without privacy. `count` is a public number of units, where it is known."""
+    if account is not None:
+        return account.remaining()
+    return None if epsilon == math.inf else limit_of(epsilon, delta, count=count)

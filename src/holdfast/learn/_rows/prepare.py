@@ -1,54 +1,32 @@
-"""Rows and labels as methods take them, from arrays or from a table, with what reading them assumed.
-
-Rows of an array are clipped to the declared norm and get a constant column for the intercept.
-"""
+"""Prepared: rows and labels as methods take them, from arrays or from a table, with what reading them assumed."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from holdfast._arguments import shown, type_of
-from holdfast._arrays import Floats
-from holdfast._assumption import BOUNDS_BY_DEFAULT, READ_FROM_DATA, Assumption
-from holdfast.data._clipped_rows import clip_rows
+from holdfast._assumption import Assumption
 from holdfast.data._encode import Encoder
 from holdfast.data._schema import Categorical, Numeric, Schema
 from holdfast.data._table import Table
-from holdfast.errors import ParameterError, require
-from holdfast.learn._inference.public_design import USERS, PublicDesign, shortened
+from holdfast.errors import ParameterError
+from holdfast.learn._inference.public_design import USERS_ASSUMED, PublicDesign, clipping_assumptions
 from holdfast.learn._problem.problem import LabelCoding
 from holdfast.learn._rows.counted_rows import CountedRows
+from holdfast.learn._rows.declared_bounds import FEATURES_ASSUMED, Bounds, declared_columns
+from holdfast.learn._rows.design import design, intercept_value, row_norm_of
 from holdfast.learn._rows.examples import ArrayExamples, Examples
 from holdfast.learn._rows.levels import at_learned_levels
 from holdfast.learn._rows.payment import ROWS_AS_COLLECTED
+from holdfast.learn._rows.public_count import count_of_array, count_of_table
 from holdfast.learn._rows.table_examples import TableExamples
-from holdfast.privacy._account import Account
-from holdfast.privacy._account.request import limit_of
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._curves.curve import PrivacyCurve
-
-Bounds = tuple[float, float] | Sequence[tuple[float, float]] | Mapping[str, tuple[float, float]]
-INTERCEPT_SHARE = 0.5
-"""The constant column, as a share of the row norm: it adds 12 % to the norm that sensitivities use."""
-CLIPPED_AT_A_TIME = 4_096
-FEATURES_ASSUMED = Assumption(
-    kind=BOUNDS_BY_DEFAULT,
-    subject="bounds",
-    text="bounds was not declared: features are taken to be within [-1, 1], and what is larger is cut short; declare "
-    "bounds, or fit a Table with a schema",
-)
-COUNT_READ = Assumption(
-    kind=READ_FROM_DATA,
-    subject="n_public",
-    voids=True,
-    text="the number of rows was read from the data and is treated as public; declare n_public",
-)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -100,25 +78,6 @@ def require_labels(X: Any, y: Any, target: str | None) -> None:
     )
 
 
-def count_of_array(
-    rows: int, n_public: int | None, adjacency: Adjacency
-) -> tuple[int, tuple[Assumption, ...]]:
-    """The public number of rows of an array, and what was read from the data for it.
-
-    >>> count_of_array(5, None, Adjacency.replace), count_of_array(5, 7, Adjacency.add_remove)
-    ((5, ()), (7, ()))
-    """
-    if n_public is None:
-        return rows, () if adjacency.count_is_public else (COUNT_READ,)
-    require(n_public >= 1, "n_public", n_public, ">= 1")
-    if adjacency.count_is_public and n_public != rows:
-        raise ParameterError(
-            f"n_public must be the number of rows under adjacency={adjacency.value!r}, got "
-            f"n_public={n_public}; leave it out, or use adjacency='add_remove'"
-        )
-    return n_public, ()
-
-
 def of_arrays(
     X: Any,
     targets: tuple[LabelCoding, tuple[Assumption, ...]],
@@ -143,7 +102,7 @@ def of_arrays(
     longest = None if bounds is None else math.nextafter(math.sqrt(X.shape[1]), math.inf)
     norm = row_norm_of(row_norm, longest, intervals=intervals)
     if intervals:
-        assumed = (*assumed, *shortened(norm, longest))
+        assumed = (*assumed, *clipping_assumptions(norm, longest))
     if bounds is not None:
         named = named or tuple(f"x{place}" for place in range(X.shape[1]))
         schema = Schema(declared_columns(named, bounds), adjacency=adjacency)
@@ -170,38 +129,6 @@ def of_arrays(
     )
 
 
-def pairs_of_bounds(bounds: Any, columns: int) -> Floats:
-    """One row (low, high) for each column; one pair holds for all.
-
-    >>> pairs_of_bounds((0.0, 1.0), 2).tolist()
-    [[0.0, 1.0], [0.0, 1.0]]
-    """
-    told = "a pair (low, high), or one for each column, of finite numbers with low < high"
-    try:
-        pairs = np.asarray(bounds, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ParameterError(f"bounds must be {told}, got bounds={bounds!r}") from None
-    if pairs.shape == (2,):
-        pairs = np.tile(pairs, (columns, 1))
-    require(pairs.shape == (columns, 2), "bounds", bounds, f"{told}: {columns} of them here")
-    require(bool(np.isfinite(pairs).all() and (pairs[:, 0] < pairs[:, 1]).all()), "bounds", bounds, told)
-    with np.errstate(over="ignore"):
-        width = pairs[:, 1] - pairs[:, 0]
-    require(bool(np.isfinite(width).all()), "bounds", bounds, f"{told}, not too far apart for a float")
-    return pairs
-
-
-def declared_columns(names: tuple[str, ...], bounds: Bounds) -> list[Numeric]:
-    """Numbers within the declared bounds: one pair for all columns, one each, or by name."""
-    if isinstance(bounds, Mapping):
-        require(
-            set(bounds) == set(names), "bounds", sorted(map(str, bounds)), f"one pair for each of {names}"
-        )
-        bounds = [bounds[name] for name in names]
-    pairs = pairs_of_bounds(bounds, len(names)).tolist()
-    return [Numeric(name, low, high) for name, (low, high) in zip(names, pairs, strict=True)]
-
-
 def of_table(
     table: Table,
     target: str | None,
@@ -224,10 +151,10 @@ def of_table(
     said: tuple[Assumption, ...] = ()
     if intervals:
         public = PublicDesign.of(table.schema, columns, intercept=fit_intercept)
-        said = (USERS,) if table.unit.max_rows > 1 else ()
+        said = (USERS_ASSUMED,) if table.unit.max_rows > 1 else ()
     norm = row_norm_of(row_norm, public.longest_row, intervals=intervals)
     if intervals:
-        said = (*said, *shortened(norm, public.longest_row))
+        said = (*said, *clipping_assumptions(norm, public.longest_row))
     encoder = public.encoder(norm)
     encoder.fit()
     examples = TableExamples(
@@ -254,75 +181,3 @@ def of_table(
         longest_row=public.longest_row,
         reference=public.reference,
     )
-
-
-def row_norm_of(row_norm: float | None, longest: float | None, *, intervals: bool) -> float:
-    """What rows are clipped to: what is given; else 1, or, where intervals are wanted, what no declared row exceeds.
-
-    >>> row_norm_of(None, 2.0, intervals=True), row_norm_of(None, 2.0, intervals=False)
-    (2.0, 1.0)
-    """
-    if row_norm is not None:
-        return row_norm
-    return longest if intervals and longest is not None else 1.0
-
-
-def count_of_table(table: Table, n_public: int | None) -> tuple[int, tuple[Assumption, ...]]:
-    """The public number of units of a table, and what was read from the data for it."""
-    if n_public is not None and table.n_public is None and not table.adjacency.count_is_public:
-        return n_public, ()
-    count, counted = table.public_count()
-    require(n_public in (None, count), "n_public", n_public, "what the table declares", "leave it out")
-    return count, counted
-
-
-def limit_to_spend(
-    epsilon: float, delta: float | None, account: Account | None, *, count: int | None = None
-) -> PrivacyCurve | None:
-    """What a fit may spend; None for a fit without privacy. `count` is a public number of units, where it is known."""
-    if account is not None:
-        return account.remaining()
-    return None if epsilon == math.inf else limit_of(epsilon, delta, count=count)
-
-
-def intercept_value(row_norm: float, *, fit_intercept: bool) -> float:
-    """The value of the constant column, in proportion to the row norm so that units do not matter; 0 for none."""
-    return INTERCEPT_SHARE * row_norm if fit_intercept else 0.0
-
-
-def design_norm(row_norm: float, *, fit_intercept: bool) -> float:
-    """The norm of a row with its constant, which counts (soundness, section 0); rounded up.
-
-    >>> design_norm(1.0, fit_intercept=True) >= math.sqrt(1.25)
-    True
-    """
-    constant = intercept_value(row_norm, fit_intercept=fit_intercept)
-    return math.nextafter(math.hypot(row_norm, constant), math.inf) if constant else row_norm
-
-
-def design(X: Any, *, row_norm: float, constant: float) -> Floats:
-    """Rows of a dense or sparse matrix, clipped and with the constant, in one array and little else in memory.
-
-    >>> design(np.array([[0.0, 4.0], [0.3, 0.4]]), row_norm=1.0, constant=0.5).tolist()
-    [[0.0, 1.0, 0.5], [0.3, 0.4, 0.5]]
-    """
-    rows, columns = X.shape
-    made = np.empty((rows, columns + (constant != 0)))
-    made[:, columns:] = constant
-    for start in range(0, rows, CLIPPED_AT_A_TIME):
-        part = X[start : start + CLIPPED_AT_A_TIME]
-        part = np.asarray(part.toarray() if hasattr(part, "toarray") else part, dtype=np.float64)
-        made[start : start + CLIPPED_AT_A_TIME, :columns] = part
-        long = ~_within(part, row_norm)
-        if long.any():
-            made[start : start + CLIPPED_AT_A_TIME, :columns][long] = clip_rows(part[long], row_norm)
-    return made
-
-
-def _within(rows: Floats, row_norm: float) -> NDArray[np.bool_]:
-    """Rows that are certainly no longer than row_norm (1 + 1e-9); only the others need care."""
-    if not 1e-100 < row_norm < 1e100:
-        return np.zeros(len(rows), dtype=np.bool_)
-    # A tenth of the slack in the norm; the sum of squares is off by less than 1e-10 up to a million columns.
-    with np.errstate(over="ignore"):
-        return np.asarray(np.einsum("ij,ij->i", rows, rows) <= row_norm**2 * (1.0 + 2e-10))

@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 from holdfast.errors import DataError
 
 Arrays = tuple[NDArray[Any], ...]
-SPARED = 2
+FREE_SPACE_FACTOR = 2
 """A file is begun only where the disk has this many times its size free."""
 
 
 def has_room(folder: Path | None, size: int) -> bool:
     """Whether so many bytes are a small enough part of what is free there."""
     try:
-        return SPARED * size <= shutil.disk_usage(folder or tempfile.gettempdir()).free
+        return FREE_SPACE_FACTOR * size <= shutil.disk_usage(folder or tempfile.gettempdir()).free
     except OSError:
         return False
 
@@ -80,11 +80,11 @@ class PrivateFile:
         """All chunks as they were written, in arrays of their own."""
         place = 0
         for shapes in self._shapes:
-            made = tuple(np.empty(shape, dtype) for dtype, shape in shapes)
-            for array in made:
+            arrays = tuple(np.empty(shape, dtype) for dtype, shape in shapes)
+            for array in arrays:
                 self._read(place, array)
                 place += array.nbytes
-            yield made
+            yield arrays
 
     def close(self) -> None:
         """Give the arrays up; without a name, the file is gone with this."""

@@ -17,12 +17,12 @@ from holdfast.learn._rows.examples import Chunk, DerivedExamples, Examples, RowS
 from holdfast.learn._rows.private_file import PrivateFile, has_room
 from holdfast.noise._source import Source
 
-DOUBLE = 8
+DOUBLE_BYTES = 8
 
 
 def copied_bytes(examples: Examples) -> int:
     """What a copy of all rows takes, by public numbers only."""
-    return DOUBLE * (examples.dimension + 1) * examples.public_count * examples.unit.max_rows
+    return DOUBLE_BYTES * (examples.dimension + 1) * examples.public_count * examples.unit.max_rows
 
 
 def room_for(examples: Examples, folder: Path | None = None) -> bool:

@@ -53,9 +53,9 @@ def sql_label(coding: LabelCoding, name: str, row: CodedRow) -> str | None:
     return None if spelled is None else spelled(coding, name, row)
 
 
-def _logistic(loss: Any, z: str, y: str, dialect: Dialect) -> str:
-    half, one = dialect.number(0.5), dialect.number(1.0)
-    return f"-({half} * {y} * ({one} - tanh({half} * {y} * {z})))"
+def _logistic_slope(loss: Any, z: str, y: str, dialect: Dialect) -> str:
+    half, unity = dialect.number(0.5), dialect.number(1.0)
+    return f"-({half} * {y} * ({unity} - tanh({half} * {y} * {z})))"
 
 
 def _huber(loss: Any, z: str, y: str, dialect: Dialect) -> str:
@@ -67,9 +67,14 @@ def _hinge(loss: Any, z: str, y: str, dialect: Dialect) -> str:
     return f"CASE WHEN {y} * {z} < {dialect.number(1.0)} THEN -{y} ELSE {dialect.number(0.0)} END"
 
 
-def _squared(loss: Any, z: str, y: str, dialect: Dialect) -> str:
+def _squared_slope(loss: Any, z: str, y: str, dialect: Dialect) -> str:
     return f"{z} - {within(y, -loss.target_bound, loss.target_bound, dialect)}"
 
 
 #: phi'(z, y) by the name of the loss.
-SLOPES: dict[str, Slope] = {"logistic": _logistic, "huber": _huber, "hinge": _hinge, "squared": _squared}
+SLOPES: dict[str, Slope] = {
+    "logistic": _logistic_slope,
+    "huber": _huber,
+    "hinge": _hinge,
+    "squared": _squared_slope,
+}

@@ -19,7 +19,8 @@ from holdfast.learn._problem import Problem
 from holdfast.learn._problem.problem import LabelCoding, NumberLabels, ShiftedNumbers
 from holdfast.learn._rows.counted_rows import may_lack
 from holdfast.learn._rows.engine_sums import EngineSums, LabelledRows, engine_sums
-from holdfast.learn._rows.examples import BLOCK, ArrayExamples, Chunk, Examples
+from holdfast.learn._rows.examples import ArrayExamples, Chunk, Examples
+from holdfast.learn._rows.summation import BLOCK
 from holdfast.noise._source import Source
 from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
 
@@ -122,8 +123,8 @@ class TableExamples(Examples):
         if not table.can("engine_epochs"):
             return None
         order = Order.shuffled(source)
-        made: Floats = table.epochs(self.labelled, options, order=order, passes=passes, records=records)
-        return made
+        weights: Floats = table.epochs(self.labelled, options, order=order, passes=passes, records=records)
+        return weights
 
     def with_shifted_labels(self, *, bound: float, shift: float) -> Examples | None:
         """Numbers only, by a coding of their own."""
@@ -142,11 +143,11 @@ class TableExamples(Examples):
         A copy is begun when rows are first read, so never by a method for which the engine takes sums.
         """
         if self.table.can("engine_sums") or self.table.unit.column is not None:
-            return self._copied()
+            return self._copy_rows()
         count = self.table.count()
         if 8 * count * self.dimension > IN_MEMORY_BYTES:
-            return self._copied()
-        features, labels = self._gathered(count)
+            return self._copy_rows()
+        features, labels = self._gather_rows(count)
         return ArrayExamples(
             features=features,
             labels=labels,
@@ -156,7 +157,7 @@ class TableExamples(Examples):
             lacking=self.may_lack_targets,
         )
 
-    def _copied(self) -> Examples:
+    def _copy_rows(self) -> Examples:
         from holdfast.learn._rows.row_copy import RowCopy, room_for  # the way of large tables only
 
         # Models that an engine trains in parts are trained where the rows are.
@@ -168,7 +169,7 @@ class TableExamples(Examples):
         """Whole blocks of the sums over rows: at least one, and no more than any table reads at a time."""
         return min(CHUNK_ROWS, BLOCK * max(1, CHUNK_BYTES // (8 * max(1, self.dimension) * BLOCK)))
 
-    def _gathered(self, count: int) -> Chunk:
+    def _gather_rows(self, count: int) -> Chunk:
         """All rows in arrays of their final size: no chunk is held twice."""
         features, labels = np.empty((count, self.dimension)), np.empty(count)
         start = 0

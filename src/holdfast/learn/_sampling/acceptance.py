@@ -18,7 +18,7 @@ from holdfast.noise._source import Source
 
 REFILL = 6_144
 """Words drawn at a time."""
-WHOLE = 0.5
+WHOLE_SHARE = 0.5
 """Where more than this share of the rows would be met, all gaps are summed instead: the same chance."""
 
 
@@ -63,13 +63,13 @@ def is_kept(
     # gap_i <= curvature <x_i, v>^2 / 2 <= smoothness |v|^2 / 2.
     bound = 0.5 * potential.problem.smoothness * float(v @ v)
     until = potential.weight * count * bound
-    if until > WHOLE * count:
+    if until > WHOLE_SHARE * count:
         return coins.exponential() > potential.weight * gaps.total(predictions, v)
     clock, meetings = 0.0, math.ceil(until + 4.0 * math.sqrt(until) + 4.0)
     while True:
-        words = coins.next(3 * meetings)
+        coin_words = coins.next(3 * meetings)
         verdict, clock, used = gaps.thinned(
-            predictions, v, bound=bound, until=until, words=words, clock=clock
+            predictions, v, bound=bound, until=until, words=coin_words, clock=clock
         )
         coins.use(used)
         if verdict is not ThinnedTest.MORE_WORDS:

@@ -60,7 +60,7 @@ def box_minimiser(potential: Potential, *, half_side: float) -> Floats:
         value = float(potential.values(at[None, :])[0]) + 0.5 * potential.penalty * float(at @ at)
         return value, gradient + potential.penalty * at
 
-    found = minimize(
+    optimum = minimize(
         both,
         np.zeros(potential.dimension),
         jac=True,
@@ -68,4 +68,4 @@ def box_minimiser(potential: Potential, *, half_side: float) -> Floats:
         bounds=[(-half_side, half_side)] * potential.dimension,
         options={"maxiter": 500, "gtol": 1e-10, "ftol": 0.0},
     )
-    return np.asarray(np.clip(found.x, -half_side, half_side))
+    return np.asarray(np.clip(optimum.x, -half_side, half_side))

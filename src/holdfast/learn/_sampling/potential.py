@@ -12,7 +12,8 @@ from holdfast._arrays import Floats
 from holdfast._kernel.bregman import Gaps, KeptRows, gaps
 from holdfast.learn._problem import Problem
 from holdfast.learn._risk.risk import Risk
-from holdfast.learn._rows.examples import ArrayExamples, Examples, clipped
+from holdfast.learn._rows.clipped_blocks import clip_chunk
+from holdfast.learn._rows.examples import ArrayExamples, Examples
 
 BLOCK = 2_048
 
@@ -48,8 +49,8 @@ class Potential:
     def gaps(self) -> Gaps:
         """The rows as the kernel takes them."""
         loss = self.problem.loss
-        kept = KeptRows.of(self.rows.features, self.rows.labels, loss=loss.name, width=loss.corner_width)
-        return gaps(kept)
+        rows = KeptRows.of(self.rows.features, self.rows.labels, loss=loss.name, width=loss.corner_width)
+        return gaps(rows)
 
     @property
     def risk(self) -> Risk:
@@ -81,9 +82,9 @@ class Potential:
 def kept_rows(examples: Examples, problem: Problem) -> ArrayExamples:
     """All rows in memory, clipped once more; what an array holds is not copied."""
     if isinstance(examples, ArrayExamples):
-        rows, labels = clipped((examples.features, examples.labels), problem)
+        rows, labels = clip_chunk((examples.features, examples.labels), problem)
         return dataclasses.replace(examples, features=rows, labels=labels)
-    parts = [clipped(chunk, problem) for chunk in examples.chunks()]
+    parts = [clip_chunk(chunk, problem) for chunk in examples.chunks()]
     none = np.empty((0, problem.dimension)), np.empty(0)
     features, labels = (np.concatenate(part) for part in zip(none, *parts, strict=True))
     return ArrayExamples(

@@ -22,9 +22,9 @@ from holdfast.learn._sampling.start import Start
 from holdfast.noise._idealised import normal
 from holdfast.noise._source import Source
 
-NEAR = 1.0
+NEAR_RESIDUAL = 1.0
 """Tangency is moved closer to the proximal point until s |residual|^2 is below this, which costs a factor e^(1/2)."""
-MOVES = 8
+MOST_MOVES = 8
 BATCH = 8
 """Proposals whose normal numbers are drawn together."""
 
@@ -62,8 +62,8 @@ class ProximalRounds:
         proposal = centre
         while left > 0:
             noise = math.sqrt(self._plan.spread) * normal(source, size=BATCH * d).reshape(BATCH, d)
-            for one in noise[: int(min(left, BATCH))]:
-                proposal = np.asarray(centre + one)
+            for step in noise[: int(min(left, BATCH))]:
+                proposal = np.asarray(centre + step)
                 if self._accept(self._potential, tangent.predictions, proposal - tangent.at, coins):
                     return proposal
             left -= BATCH
@@ -75,10 +75,10 @@ class ProximalRounds:
         # As if f were the parabola with the start's second derivative and the last tangent.
         last = self._last
         guess = self._inverse @ (y / h + self._curvature @ last.at - k * last.gradient)
-        for move in range(MOVES):
+        for move in range(MOST_MOVES):
             tangent = self._tangent(guess)
             residual = k * tangent.gradient + self._plan.strong_convexity * guess + (guess - y) / h
-            if self._plan.spread * float(residual @ residual) <= NEAR or move == MOVES - 1:
+            if self._plan.spread * float(residual @ residual) <= NEAR_RESIDUAL or move == MOST_MOVES - 1:
                 break
             guess = guess - self._inverse @ residual
         self._last = tangent

@@ -23,7 +23,7 @@ START = 0.1
 CAP_SHARE = 0.1
 """Of the total variation, for rounds that give up at their cap."""
 MOST_ROUNDS = 1_000_000
-SAFE = 1.0 + 1e-9
+UPWARD_ROUNDING = 1.0 + 1e-9
 """Rounding of doubles, upwards."""
 
 
@@ -124,7 +124,7 @@ class SamplingPlan:
     def start_divergence(self) -> float:
         """From the start's law to the density: (d/2) ln(1 + smoothness / (d penalty)), and the start's inexactness."""
         d = self.dimension
-        return 0.5 * d * math.log1p(self.smoothness / (d * self.penalty)) * SAFE + START
+        return 0.5 * d * math.log1p(self.smoothness / (d * self.penalty)) * UPWARD_ROUNDING + START
 
     @cached_property
     def rounds(self) -> int:
@@ -133,7 +133,7 @@ class SamplingPlan:
             return 0
         mixing = (1.0 - CAP_SHARE) * self.total_variation
         needed = 0.5 * math.log(self.start_divergence / (2.0 * mixing**2))
-        return max(1, math.ceil(needed / math.log1p(self.strong_convexity * self.step) * SAFE))
+        return max(1, math.ceil(needed / math.log1p(self.strong_convexity * self.step) * UPWARD_ROUNDING))
 
     def cap(self, residual: float) -> float:
         """Proposals after which a round gives up; all rounds together do so with a chance of at most the caps' share.
@@ -143,4 +143,6 @@ class SamplingPlan:
         if self.is_direct:
             return math.inf
         expected = PROPOSALS * math.exp(min(0.5 * self.spread * residual**2, 600.0))
-        return math.ceil(expected * math.log(self.rounds / (CAP_SHARE * self.total_variation)) * SAFE)
+        return math.ceil(
+            expected * math.log(self.rounds / (CAP_SHARE * self.total_variation)) * UPWARD_ROUNDING
+        )

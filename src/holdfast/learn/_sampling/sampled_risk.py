@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from holdfast._arrays import Floats
-from holdfast.learn._rows.examples import one_thread
+from holdfast.learn._rows.summation import one_thread
 from holdfast.learn._sampling.direct import box_minimiser, direct_draw
 from holdfast.learn._sampling.potential import Potential
 from holdfast.learn._sampling.proximal import proximal_draw
@@ -16,7 +16,7 @@ from holdfast.learn._sampling.rounds import SamplingPlan
 from holdfast.learn._sampling.start import certified_minimiser, certified_start, first_point
 from holdfast.noise._source import Source
 
-FARTHEST = 1e100
+LARGEST_PREDICTION = 1e100
 """Slopes are what they are at infinity long before that."""
 
 
@@ -64,7 +64,9 @@ class SampledRisk:
     def gradient(self, at: Floats) -> Floats:
         """Of f; private. A point so far out that predictions overflow is brought nearer along its ray."""
         farthest = float(np.max(np.abs(at)))
-        return self.potential.gradient(at if farthest <= FARTHEST else at * (FARTHEST / farthest))[0]
+        return self.potential.gradient(
+            at if farthest <= LARGEST_PREDICTION else at * (LARGEST_PREDICTION / farthest)
+        )[0]
 
     def values(self, points: Floats) -> Floats:
         """f at each point; private."""

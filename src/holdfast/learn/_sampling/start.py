@@ -36,8 +36,8 @@ def certified_minimiser(potential: Potential, plan: SamplingPlan) -> Floats:
 
 def certified_start(potential: Potential, plan: SamplingPlan) -> Start:
     """One minimisation and one second derivative."""
-    found = certified_minimiser(potential, plan)
-    return Start(minimiser=found, curvature=plan.inverse_temperature * potential.risk.hessian(found))
+    minimiser = certified_minimiser(potential, plan)
+    return Start(minimiser=minimiser, curvature=plan.inverse_temperature * potential.risk.hessian(minimiser))
 
 
 def first_point(potential: Potential, plan: SamplingPlan, start: Start, source: Source) -> Floats:

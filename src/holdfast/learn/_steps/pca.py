@@ -14,9 +14,10 @@ from holdfast._assumption import Assumption
 from holdfast.data._clipped_rows import NORM_SLACK
 from holdfast.errors import ParameterError, require
 from holdfast.learn._parameters import COUNT, FLAG, STEP, Parameter, with_parameters
-from holdfast.learn._rows.examples import BLOCK, ArrayExamples
+from holdfast.learn._rows.design import INTERCEPT_SHARE, design
+from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.learn._rows.given_matrix import given_scores
-from holdfast.learn._rows.prepare import INTERCEPT_SHARE, design
+from holdfast.learn._rows.summation import BLOCK
 from holdfast.learn._steps.step import PrivateStep, lined_up, names_after, release_mean
 from holdfast.learn._whitening import from_upper_triangle, second_moment_sensitivity, upper_triangle
 from holdfast.privacy._account import Account
@@ -71,6 +72,14 @@ class PrivatePCA(PrivateStep):
 
     `informative_` is how many variances stand out of the noise's own spectrum: components beyond it are directions of
     noise.
+
+    Formal guarantees
+    -----------------
+    * Neighbours: by `adjacency`; they differ in one row of the array.
+    * Privacy: noise on the second moment of rows of norm at most `row_norm`, and on their sum where `center` is set
+      (Dwork, Talwar, Thakurta and Zhang 2014; soundness, section 20); the decomposition is post-processing.
+    * Public: all parameters, the number of columns, and the number of rows except under "add_remove".
+    * Assumed: `row_norm` was chosen without looking at the data, and nothing that learned from the rows came before.
 
     Examples
     --------
@@ -155,26 +164,26 @@ class PrivatePCA(PrivateStep):
         self.mean_ *= min(1.0, norm / size) if size else 1.0
         values, basis = np.linalg.eigh(moment - np.outer(self.mean_, self.mean_))
         values, basis = values[::-1], basis[:, ::-1]
-        kept = self.n_components
+        few = self.n_components
         # The sign of a component says nothing; its largest entry is made positive, as scikit-learn does.
         signs = np.sign(basis[np.argmax(np.abs(basis), axis=0), np.arange(d)])
-        self.components_ = np.ascontiguousarray((basis * signs).T[:kept])
-        self.explained_variance_ = np.maximum(values[:kept], 0.0)
+        self.components_ = np.ascontiguousarray((basis * signs).T[:few])
+        self.explained_variance_ = np.maximum(values[:few], 0.0)
         whole = float(np.maximum(values, 0.0).sum())
-        self.explained_variance_ratio_ = self.explained_variance_ / whole if whole > 0 else np.zeros(kept)
+        self.explained_variance_ratio_ = self.explained_variance_ / whole if whole > 0 else np.zeros(few)
         # The spectral norm of symmetric noise of this deviation on the diagonal, 1 / sqrt(2) of it beside.
         self.noise_norm_ = math.sqrt(2.0 * d) * noisy.deviation
         self.informative_ = int(np.sum(values > self.noise_norm_))
         return assumed
 
     def transform(self, X: Any) -> Floats:
-        """The rows, shortened and centred, along the components."""
+        """The rows of `X`, shortened and centred, along the components."""
         rows = design(self._checked(X), row_norm=float(self.row_norm), constant=0.0)
         scores = (rows - self.mean_) @ self.components_.T
         return np.asarray(scores / self._spread() if self.whiten else scores)
 
     def inverse_transform(self, X: Any) -> Floats:
-        """The rows that have these scores and nothing beside the components."""
+        """The rows that have the scores `X` and nothing beside the components."""
         check_is_fitted(self, "release_")
         scores = given_scores(X, len(self.components_))
         return np.asarray(
@@ -186,7 +195,7 @@ class PrivatePCA(PrivateStep):
         return np.asarray(np.sqrt(np.maximum(self.explained_variance_, max(self.noise_norm_, 1e-300))))
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """pca0, pca1, ..."""
+        """pca0, pca1, ..., whatever `input_features` are."""
         check_is_fitted(self, "release_")
         return names_after("pca", len(self.components_))
 
@@ -203,7 +212,7 @@ class PrivatePCA(PrivateStep):
             ]
             for place, (value, ratio) in enumerate(pairs)
         ]
-        told = f"the noise alone has variances up to {self.noise_norm_:.3g}"
+        noise = f"the noise alone has variances up to {self.noise_norm_:.3g}"
         return "\n".join(
-            [lined_up(["component", "variance", "share", ""], rows), told, self.release_.summary()]
+            [lined_up(["component", "variance", "share", ""], rows), noise, self.release_.summary()]
         )

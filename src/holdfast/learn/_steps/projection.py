@@ -28,9 +28,18 @@ MOST_ENTRIES = 2**27
 class RandomProjection(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """X -> X A / sqrt(components), A with independent standard normal entries (Johnson and Lindenstrauss 1984).
 
-    Lengths are kept in expectation. `seed` is public: it is stored with whatever uses the projection, or predictions
-    cannot be repeated. `fit` reads how many columns there are, and nothing else.
+    Lengths are kept in expectation. `fit` reads how many columns there are, and nothing else, so it costs nothing.
 
+    Parameters
+    ----------
+    components : int
+        How many columns the projected rows have; >= 1.
+    seed : int
+        From which the matrix is drawn. It is public: it is stored with whatever uses the projection, or predictions
+        could not be repeated.
+
+    Examples
+    --------
     >>> step = RandomProjection(components=50, seed=1).fit(np.zeros((1, 784)))
     >>> step.transform(np.eye(784)[:3]).shape
     (3, 50)
@@ -43,7 +52,7 @@ class RandomProjection(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.seed = seed
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Draw the matrix for as many columns as X has."""
+        """Draw the matrix for as many columns as `X` has; neither its values nor `y` are looked at."""
         check_settings(self)
         whole = isinstance(self.components, int | np.integer) and not isinstance(self.components, bool)
         require(whole and self.components >= 1, "components", self.components, "a whole number >= 1")
@@ -62,13 +71,13 @@ class RandomProjection(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def transform(self, X: Any) -> NDArray[np.float64]:
-        """The projected rows."""
+        """The projected rows of `X`."""
         check_is_fitted(self)
         X = given_matrix(self, X, accept_sparse="csr")
         return np.asarray(X @ self.matrix_)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """projection0, projection1, ..."""
+        """projection0, projection1, ..., whatever `input_features` are."""
         check_is_fitted(self)
         return np.asarray([f"projection{place}" for place in range(self.components)], dtype=object)
 

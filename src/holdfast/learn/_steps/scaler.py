@@ -13,9 +13,10 @@ from holdfast._arguments import Seed, checked
 from holdfast._arrays import Floats
 from holdfast._assumption import Assumption
 from holdfast.learn._parameters import POSITIVE, STEP, Parameter, with_parameters
-from holdfast.learn._rows.examples import BLOCK, ArrayExamples
+from holdfast.learn._rows.declared_bounds import pairs_of_bounds
+from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.learn._rows.given_matrix import given_scores
-from holdfast.learn._rows.prepare import pairs_of_bounds
+from holdfast.learn._rows.summation import BLOCK
 from holdfast.learn._steps.step import PrivateStep, lined_up, release_mean
 from holdfast.privacy._account import Account
 from holdfast.privacy._adjacency import Adjacency
@@ -67,6 +68,14 @@ SCALER_PARAMETERS = {
 @with_parameters(STEP | SCALER_PARAMETERS)
 class PrivateScaler(PrivateStep):
     """(x - mean) / spread for each column, from one noisy release of sums and sums of squares.
+
+    Formal guarantees
+    -----------------
+    * Neighbours: by `adjacency`; they differ in one row of the array.
+    * Privacy: noise on the sums of columns within their bounds and of their squares, by the Gaussian mechanism or,
+      without delta, by Laplace noise (Dwork et al. 2006); means, spreads and `transform` are post-processing.
+    * Public: all parameters, the number of columns, and the number of rows except under "add_remove".
+    * Assumed: `bounds` were declared without looking at the data, and nothing that learned from the rows came before.
 
     Examples
     --------
@@ -139,20 +148,20 @@ class PrivateScaler(PrivateStep):
         return 1.0 if self.length is None else float(self.length) / math.sqrt(self.n_features_in_)
 
     def transform(self, X: Any) -> Floats:
-        """Clipped to the bounds, centred and scaled."""
+        """The rows of `X` clipped to the bounds, centred and scaled."""
         X = self._checked(X)
         pairs = pairs_of_bounds(self.bounds, self.n_features_in_)
         inside = np.clip(X, pairs[:, 0], pairs[:, 1])
         return np.asarray((inside - self.mean_) * (self._unit / self.scale_))
 
     def inverse_transform(self, X: Any) -> Floats:
-        """Back in the columns' own units."""
+        """The scaled rows `X` in the columns' own units."""
         check_is_fitted(self, "release_")
         rows = given_scores(X, self.n_features_in_)
         return np.asarray(rows * (self.scale_ / self._unit) + self.mean_)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """As they came in."""
+        """The names of the columns as they came in: those of the fit, or `input_features`."""
         from sklearn.utils.validation import _check_feature_names_in
 
         return _check_feature_names_in(self, input_features)

@@ -22,11 +22,12 @@ from holdfast._assumption import Assumption
 from holdfast._caution import warn
 from holdfast.errors import AssumptionWarning, FormatError, ParameterError
 from holdfast.learn._parameters import Constraint, check_parameters
-from holdfast.learn._rows.examples import ArrayExamples, rounding_of_sum
+from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.learn._rows.given_matrix import given_matrix
 from holdfast.learn._rows.numbers_only import numbers_only
 from holdfast.learn._rows.payment import ROWS_AS_COLLECTED, PaidFit
-from holdfast.learn._rows.prepare import count_of_array
+from holdfast.learn._rows.public_count import count_of_array
+from holdfast.learn._rows.summation import rounding_of_sum
 from holdfast.privacy._account import Account
 from holdfast.privacy._account.remaining import fractions_of_rest, noise_within
 from holdfast.privacy._account.request import (
@@ -52,7 +53,7 @@ class Paying:
     pure: bool = True
     instead_of_pure: str = ""
     currency: str = "gdp"
-    adjacencies: tuple[str, ...] = tuple(one.value for one in Adjacency)
+    adjacencies: tuple[str, ...] = tuple(adjacency.value for adjacency in Adjacency)
     single_rows: str = "an array does not say whose its rows are; use a Table and an estimator"
 
 
@@ -111,7 +112,22 @@ class PrivateStep(PaidFit, TransformerMixin, BaseEstimator):  # type: ignore[mis
     LEARNED: ClassVar[tuple[str, ...]]
 
     def fit(self, X: Any, y: Any = None, account: Account | None = None) -> Self:
-        """Learn from rows; y is not looked at. With `account`, `share` of what remains in it is spent."""
+        """Learn from rows with noise, and leave the promise in `release_`.
+
+        Parameters
+        ----------
+        X : array-like
+            Rows of numbers.
+        y : None
+            Not looked at; a Pipeline passes labels.
+        account : Account, optional
+            Pays for the fit, which spends `share` of what remains in it; `epsilon` and `delta` are not used then.
+
+        Returns
+        -------
+        self
+            The fitted step.
+        """
         self._check(account)
         adjacency = resolve_adjacency(self.adjacency, None if account is None else account.adjacency)
         # Where the number of rows is private, so is that there are none.
@@ -200,12 +216,12 @@ class PrivateStep(PaidFit, TransformerMixin, BaseEstimator):  # type: ignore[mis
         value = release.value
         if not isinstance(value, Mapping) or value.get("format") != cls.FORMAT:
             raise FormatError(f"the release does not hold a {cls.__name__}")
-        made = cls(**{name: value[name] for name in cls.PUBLIC})
-        made.n_features_in_ = int(value["columns"])
+        step = cls(**{name: value[name] for name in cls.PUBLIC})
+        step.n_features_in_ = int(value["columns"])
         for name in cls.LEARNED:
-            setattr(made, name, value[name])
-        made.release_ = release
-        return made
+            setattr(step, name, value[name])
+        step.release_ = release
+        return step
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

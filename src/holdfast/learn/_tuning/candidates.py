@@ -183,7 +183,7 @@ def choose_by_random_stopping(
     chosen: tuple[int, Fit] | None = None
     for _ in range(law.draw(account.source)):
         index = int(integers(account.source, bound=len(candidates), size=1)[0])
-        noisy, fit = runs.one(index)
+        noisy, fit = runs.scored_run(index)
         # A total order: equal scores are ordered by coins that know nothing of the data.
         rank = (noisy, int(integers(account.source, bound=2**62, size=1)[0]))
         if best is None or rank < best:
@@ -209,7 +209,7 @@ def try_each(
     law = RandomStopping() if stopping is None else stopping
     runs = _Runs.of(candidates, examples, account, law, score)
     for index in range(len(candidates)):
-        runs.one(index)
+        runs.scored_run(index)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -250,7 +250,7 @@ class _Runs:
             arithmetic=arithmetic,
         )
 
-    def one(self, index: int) -> tuple[float, Fit]:
+    def scored_run(self, index: int) -> tuple[float, Fit]:
         """Train a candidate, and score it with noise on the same rows."""
         account, count = self.account, self.examples.public_count
         run = Account(self.base, adjacency=account.adjacency, unit=account.unit)

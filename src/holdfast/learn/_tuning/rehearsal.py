@@ -16,7 +16,7 @@ from holdfast.errors import HoldfastError, ParameterError
 from holdfast.learn._rows.examples import ArrayExamples, Examples
 from holdfast.privacy._account import Account
 
-COMMON = ("gdp", "zcdp", "renyi")
+COMMON_CURRENCIES = ("gdp", "zcdp", "renyi")
 """Currencies that pay for methods of several kinds, the tightest first; the last one has a price for all of ours."""
 
 Search = Callable[[Examples, Account], object]
@@ -59,8 +59,8 @@ def first_that_pays(
             return account
     if len({str(refusal) for refusal in refusals.values()}) == 1:
         raise next(iter(refusals.values()))
-    told = "; ".join(f"in {currency!r}: {refusal}" for currency, refusal in refusals.items())
+    reasons = "; ".join(f"in {currency!r}: {refusal}" for currency, refusal in refusals.items())
     raise ParameterError(
         f"candidates must all be accepted in one currency, and none of {', '.join(refusals)} will do; nothing was "
-        f"spent. Search among methods of one currency, or use delta=0. {told}"
+        f"spent. Search among methods of one currency, or use delta=0. {reasons}"
     )

@@ -26,7 +26,7 @@ from holdfast._arrays import Floats
 from holdfast._assumption import CHOICE, REAL_ARITHMETIC, Assumption, distinct
 from holdfast._caution import warn
 from holdfast.errors import AssumptionWarning, ParameterError, UselessReleaseWarning, require
-from holdfast.learn._choice import package_of, unregistered
+from holdfast.learn._choice import author_assumptions, package_of
 from holdfast.learn._estimators.estimator import GAUSSIAN_QUANTILE, LAPLACE_QUANTILE, PrivateLinearEstimator
 from holdfast.learn._estimators.paid_score import row_scores
 from holdfast.learn._estimators.pipeline import pipeline_release
@@ -45,8 +45,8 @@ from holdfast.learn._tuning.candidates import (
     try_each,
 )
 from holdfast.learn._tuning.random_stopping import RandomStopping
-from holdfast.learn._tuning.rehearsal import COMMON, Search, first_that_pays, rehearse_search
-from holdfast.learn._tuning.whole_models import FIXED, WholeModels, model_of, require_searchable
+from holdfast.learn._tuning.rehearsal import COMMON_CURRENCIES, Search, first_that_pays, rehearse_search
+from holdfast.learn._tuning.whole_models import FIXED_PARAMETERS, WholeModels, model_of, require_searchable
 from holdfast.learn.methods.method import Fit, Learner
 from holdfast.privacy._account import Account
 from holdfast.privacy._account.request import (
@@ -63,7 +63,7 @@ from holdfast.release._usefulness import Prospect, announce, influence
 
 Strategy = Literal["parts", "random_stopping"]
 STRATEGIES = ("parts", "random_stopping")
-SEARCHED = ("method", "options", "penalty", "radius")
+SEARCHED_PARAMETERS = ("method", "options", "penalty", "radius")
 """Where candidates differ in these only, all see the same prepared rows; else each is fitted whole."""
 WRITTEN_BEFORE = Assumption(kind=CHOICE, text="the candidates were written down before looking at the data")
 REAL_NUMBERS = Assumption(
@@ -93,25 +93,45 @@ def _can(name: str) -> Any:
 class PrivateSearch(PaidFit, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """The best of several settings of a private estimator, within one budget.
 
+    `fit` leaves `best_estimator_`, `best_params_`, `best_index_` and `release_`. Scores are not left: they would
+    cost more. The search is first rehearsed on null rows: candidates that no common account pays for, or that refuse
+    their options, are refused before anything is spent.
+
     Parameters
     ----------
-    estimator : one of holdfast's, or a Pipeline of its steps that ends in one. Its own epsilon and delta are not used.
-    param_grid : names and values, or a list of such, as in scikit-learn, `step__name` in a Pipeline: every parameter
-        but the promise, its neighbours and the classes. The grid is public: write it down before looking at the data.
-    epsilon, delta : the promise about the whole search. Ignored where `fit` is given an account.
-    strategy : `"parts"` trains each setting on a part of its own and chooses on a further part, by the exponential
-        mechanism: all parts are disjoint, so each spends everything. Good for few settings and many rows.
-        `"random_stopping"` trains settings drawn at random on all rows, a secret random number of times, and
-        releases the best: each run gets less than half of the budget, however long the grid. It needs
-        `delta=0`, or methods that count in zCDP. Either way the search is first rehearsed on null rows: candidates
-        that no common account pays for, or that refuse their options, are refused before anything is spent.
-    holdout : the share of the rows on which `"parts"` chooses.
-    stopping : the law of the number of runs of `"random_stopping"`.
-    random_state : None for secure noise; a seed makes the search repeatable and not private.
+    estimator : estimator or Pipeline
+        One of holdfast's estimators, or a Pipeline of its steps that ends in one. Its own epsilon and delta are not
+        used.
+    param_grid : dict, or list of dict
+        Names and values as in scikit-learn, `step__name` in a Pipeline: every parameter but the promise, its neighbours
+        and the classes. The grid is public: write it down before looking at the data.
+    epsilon : float
+        The promise about the whole search, together with `delta`; > 0. Not used where `fit` is given an account.
+    delta : float, optional
+        In [0, 1): 0 asks for pure privacy. By default 1e-6, or less where the public number of rows asks for less.
+    strategy : {"parts", "random_stopping"}
+        "parts" trains each setting on a part of its own and chooses on a further part, by the exponential mechanism:
+        all parts are disjoint, so each spends everything. Good for few settings and many rows. "random_stopping"
+        trains settings drawn at random on all rows, a secret random number of times, and releases the best: each run
+        gets less than half of the budget, however long the grid. It needs `delta=0`, or methods that count in zCDP.
+    holdout : float
+        The share of the rows on which "parts" chooses.
+    stopping : RandomStopping, optional
+        The law of the number of runs of "random_stopping".
+    random_state : int, optional
+        None for secure noise; a seed makes the search repeatable and not private.
 
-    `fit` leaves `best_estimator_`, `best_params_`, `best_index_` and `release_`. Scores are not left: they would
-    cost more. `predict` and the like are those of the best estimator.
+    Formal guarantees
+    -----------------
+    * Neighbours: by the `adjacency` of the estimator; they differ in one row, or in one privacy unit of a `Table`.
+    * Privacy: (epsilon, delta)-differential privacy of the best model and of its choice together: parallel composition
+      over disjoint parts with the exponential mechanism, or random stopping (Papernot and Steinke 2022; soundness,
+      section 5); each candidate by the theorem of its method.
+    * Public: the grid, all parameters of the estimator, and the number of rows except under "add_remove".
+    * Assumed: the grid was written down before looking at the data.
 
+    Examples
+    --------
     >>> from holdfast.learn import PrivateLogisticRegression
     >>> X, y = np.tile([[0.6, 0.1], [-0.5, 0.2]], (2000, 1)), np.tile([1, 0], 2000)
     >>> model = PrivateLogisticRegression(classes=[0, 1], method="output")
@@ -142,7 +162,24 @@ class PrivateSearch(PaidFit, MetaEstimatorMixin, BaseEstimator):  # type: ignore
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, account: Account | None = None, target: str | None = None) -> Self:
-        """Search on rows X and labels y, or on a holdfast `Table` and the name of its target column."""
+        """Search, and leave the best model with the promise about the whole search in `release_`.
+
+        Parameters
+        ----------
+        X : array-like or Table
+            Rows, or a holdfast `Table`.
+        y : array-like, optional
+            Labels, one for each row; not for a `Table`.
+        account : Account, optional
+            Pays for the whole search, which spends all that remains in it; `epsilon` and `delta` are not used then.
+        target : str, optional
+            The name of the column to predict, where X is a `Table`.
+
+        Returns
+        -------
+        self
+            The search, with the best estimator in it.
+        """
         check_settings(self)
         settings = self._settings()
         if account is not None:
@@ -159,7 +196,7 @@ class PrivateSearch(PaidFit, MetaEstimatorMixin, BaseEstimator):  # type: ignore
         methods, score = [trainer.decide(prepared, limit)[0] for trainer in trainers], _score(models[0])
         require_small_delta(limit if account is None else account.limit, count)
         self._chosen_by = self._chosen_alone(X) if account is None else ()
-        search = self._rehearsed(_candidates(trainers, settings), score)
+        search = self._rehearsal(_candidates(trainers, settings), score)
         if account is None:
             account = self._open(limit, methods, prepared, search)
         else:
@@ -167,7 +204,7 @@ class PrivateSearch(PaidFit, MetaEstimatorMixin, BaseEstimator):  # type: ignore
             rehearse_search(search, prepared.examples, account)
         for trainer in trainers:
             trainer.idealised.clear()
-        useless = _announced(account, prepared.examples, public=prepared.count_is_public)
+        useless = _announce_prospects(account, prepared.examples, public=prepared.count_is_public)
         chosen = self._choose(_candidates(trainers, settings), prepared.examples, account, score=score)
         self.best_index_, self.best_params_ = chosen.index, settings[chosen.index]
         self.best_estimator_ = models[chosen.index]
@@ -195,7 +232,7 @@ class PrivateSearch(PaidFit, MetaEstimatorMixin, BaseEstimator):  # type: ignore
                 *prepared.assumptions,
                 *chosen.fit.assumptions,
                 # All of them saw the rows, whichever was chosen.
-                *distinct(stranger for method in methods for stranger in unregistered(method)),
+                *distinct(stranger for method in methods for stranger in author_assumptions(method)),
                 WRITTEN_BEFORE,
                 *self._chosen_by,
                 *((REAL_NUMBERS,) if real else ()),
@@ -216,7 +253,7 @@ class PrivateSearch(PaidFit, MetaEstimatorMixin, BaseEstimator):  # type: ignore
         require(len(settings) >= 1, "param_grid", len(settings), "at least one setting")
         names = {name for setting in settings for name in setting}
         for name in sorted(names):
-            if name.split("__")[-1] in FIXED:
+            if name.split("__")[-1] in FIXED_PARAMETERS:
                 raise ParameterError(
                     f"param_grid must not name {name}, which all candidates share; set it on the search or on its "
                     "estimator"
@@ -233,7 +270,7 @@ class PrivateSearch(PaidFit, MetaEstimatorMixin, BaseEstimator):  # type: ignore
     def _fits_whole(self, settings: Sequence[Mapping[str, Any]]) -> bool:
         """Whether candidates differ in more than what a method does with the same rows."""
         names = {name for setting in settings for name in setting}
-        return not isinstance(self.estimator, PrivateLinearEstimator) or not names <= set(SEARCHED)
+        return not isinstance(self.estimator, PrivateLinearEstimator) or not names <= set(SEARCHED_PARAMETERS)
 
     def _search_whole(
         self, settings: list[dict[str, Any]], X: Any, y: Any, account: Account | None, target: str | None
@@ -248,24 +285,24 @@ class PrivateSearch(PaidFit, MetaEstimatorMixin, BaseEstimator):  # type: ignore
         for assumption in rows.read:
             warn(assumption.text, AssumptionWarning)
         candidates = [rows.candidate(setting, epsilon=self.epsilon, delta=self.delta) for setting in settings]
-        search = self._rehearsed(candidates, rows)
+        search = self._rehearsal(candidates, rows)
         if account is None:
-            opened = partial(self._opened, limit, rows.examples)
+            opened = partial(self._open_account, limit, rows.examples)
             account = first_that_pays(search, rows.examples, opened, self._currencies(limit, ()))
         else:
             require_something_left(account)
             rehearse_search(search, rows.examples, account)
         # A rehearsal meets every candidate: which of them are trained later may be a secret.
         tried, rows.fitted = [model_of(model).release_ for model in rows.fitted], []
-        useless = _announced(account, rows.examples, public=rows.examples.adjacency.count_is_public)
+        useless = _announce_prospects(account, rows.examples, public=rows.examples.adjacency.count_is_public)
         chosen = self._choose(candidates, rows.examples, account, score=rows)
         self.best_index_, self.best_params_ = chosen.index, settings[chosen.index]
         self.best_estimator_ = best = rows.model(chosen.fit)
         own = pipeline_release(best) if hasattr(best, "steps") else best.release_
-        real = any(one.provenance.arithmetic == "idealised" for one in tried)
+        real = any(release.provenance.arithmetic == "idealised" for release in tried)
         said = (
             *(*rows.read, *own.guarantee.assumptions),
-            *(assumption for one in tried for assumption in one.guarantee.assumptions),
+            *(assumption for release in tried for assumption in release.guarantee.assumptions),
             *(*self._chosen_by, WRITTEN_BEFORE, *((REAL_NUMBERS,) if real else ())),
         )
         self.release_ = Release.paid_by(
@@ -308,14 +345,14 @@ class PrivateSearch(PaidFit, MetaEstimatorMixin, BaseEstimator):  # type: ignore
             open_account(limit, method, adjacency=examples.adjacency, unit=examples.unit, seed=seed)
 
         currencies = self._currencies(limit, [method.currency for method in methods])
-        return first_that_pays(search, examples, partial(self._opened, limit, examples), currencies)
+        return first_that_pays(search, examples, partial(self._open_account, limit, examples), currencies)
 
     def _currencies(self, limit: PrivacyCurve, own: Sequence[str]) -> tuple[str, ...]:
         if limit.as_pure() is not None:
             return ("pure",)
-        return ("renyi",) if self.strategy == "random_stopping" else (*own, *COMMON)
+        return ("renyi",) if self.strategy == "random_stopping" else (*own, *COMMON_CURRENCIES)
 
-    def _opened(self, limit: PrivacyCurve, examples: Examples, currency: str) -> Account:
+    def _open_account(self, limit: PrivacyCurve, examples: Examples, currency: str) -> Account:
         seed = seed_of(self.random_state)
         return Account(limit, adjacency=examples.adjacency, unit=examples.unit, currency=currency, seed=seed)
 
@@ -336,7 +373,7 @@ class PrivateSearch(PaidFit, MetaEstimatorMixin, BaseEstimator):  # type: ignore
             candidates, examples, account=account, score=score, stopping=self.stopping
         )
 
-    def _rehearsed(self, candidates: Sequence[Candidate], score: Score) -> Search:
+    def _rehearsal(self, candidates: Sequence[Candidate], score: Score) -> Search:
         """The same search with every candidate in it, for a rehearsal."""
         if self.strategy == "parts":
             return lambda examples, account: self._choose(candidates, examples, account, score=score)
@@ -353,24 +390,24 @@ class PrivateSearch(PaidFit, MetaEstimatorMixin, BaseEstimator):  # type: ignore
         return np.asarray(self.best_estimator_.classes_)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """By the best estimator."""
+        """The predictions of the best estimator for the rows of `X`."""
         check_is_fitted(self, "best_estimator_")
         return np.asarray(self.best_estimator_.predict(X))
 
     @_can("predict_proba")  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
-        """By the best estimator."""
+        """The probabilities of classes by the best estimator for the rows of `X`."""
         check_is_fitted(self, "best_estimator_")
         return np.asarray(self.best_estimator_.predict_proba(X))
 
     @_can("decision_function")  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Floats:
-        """By the best estimator."""
+        """The scores by the best estimator for the rows of `X`."""
         check_is_fitted(self, "best_estimator_")
         return np.asarray(self.best_estimator_.decision_function(X))
 
     def score(self, X: Any, y: Any) -> float:
-        """Accuracy or R^2 on other rows; on the training rows it would not be private."""
+        """Accuracy or R^2 on other rows `X` with labels `y`; on the training rows it would not be private."""
         check_is_fitted(self, "best_estimator_")
         share = self._score_share
         return (
@@ -408,7 +445,7 @@ class _Trainer:
     def decide(self, prepared: Prepared, left: PrivacyCurve) -> tuple[Learner, Problem, dict[str, Any]]:
         """Method, problem and options, as the estimator itself decides; from public quantities."""
         method, problem, choice = self.model._decide(prepared, self.model._problem(prepared), left)
-        return method, problem, self.model._told(choice)
+        return method, problem, self.model._method_options(choice)
 
     def __call__(self, examples: Examples, account: Account) -> Fit:
         """Train, as `Candidate.train`."""
@@ -421,7 +458,7 @@ class _Trainer:
         return fit
 
 
-def _announced(account: Account, examples: Examples, *, public: bool) -> tuple[Prospect, ...]:
+def _announce_prospects(account: Account, examples: Examples, *, public: bool) -> tuple[Prospect, ...]:
     """What is said of the whole search before it pays."""
     number = examples.public_count if public else None
     return announce([influence(account.remaining(), number, noun=examples.unit.noun)])

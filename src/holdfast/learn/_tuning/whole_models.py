@@ -31,7 +31,7 @@ from holdfast.learn._estimators.pipeline import require_storable
 from holdfast.learn._rows.counted_rows import CountedRows
 from holdfast.learn._rows.examples import ArrayExamples, Examples
 from holdfast.learn._rows.payment import own_copy
-from holdfast.learn._rows.prepare import count_of_array
+from holdfast.learn._rows.public_count import count_of_array
 from holdfast.learn._steps.step import PrivateStep
 from holdfast.learn._tuning.candidates import Candidate
 from holdfast.learn.methods.method import Fit
@@ -39,7 +39,7 @@ from holdfast.privacy._account import Account
 from holdfast.privacy._account.unpaid_steps import require_paid_steps
 from holdfast.privacy._adjacency import PrivacyUnit, resolve_adjacency
 
-FIXED = ("epsilon", "delta", "random_state", "adjacency", "n_public", "classes")
+FIXED_PARAMETERS = ("epsilon", "delta", "random_state", "adjacency", "n_public", "classes")
 """What all candidates share: the promise, its neighbours, and what is predicted."""
 MODELS = (PrivateLinearEstimator, PrivateAdditiveEstimator)
 
@@ -134,16 +134,16 @@ class WholeModels:
 
     def candidate(self, setting: Mapping[str, Any], *, epsilon: float, delta: float | None) -> Candidate:
         """A setting, put into the estimator. Its accounts are not its own epsilon, which is only checked."""
-        made = own_copy(self.base).set_params(**setting)
-        require_searchable(made)
-        paying = [made] if not hasattr(made, "steps") else [step for _, step in made.steps]
+        model = own_copy(self.base).set_params(**setting)
+        require_searchable(model)
+        paying = [model] if not hasattr(model, "steps") else [step for _, step in model.steps]
         for step in paying:
             if isinstance(step, (*MODELS, PrivateStep)):
                 step.set_params(epsilon=epsilon, delta=delta, random_state=None)
-        if isinstance(model_of(made), PrivateLinearEstimator):
-            model_of(made)._check_parameters(None)
+        if isinstance(model_of(model), PrivateLinearEstimator):
+            model_of(model)._check_parameters(None)
         name = ", ".join(f"{key}={value}" for key, value in setting.items()) or "as it is"
-        return Candidate(name=name, train=lambda examples, account: self._train(made, examples, account))
+        return Candidate(name=name, train=lambda examples, account: self._train(model, examples, account))
 
     def model(self, fit: Fit) -> Any:
         """The fitted model that a `Fit` stands for."""
@@ -178,8 +178,8 @@ class WholeModels:
     def _train(self, model: Any, examples: Examples, account: Account) -> Fit:
         """Fit a copy on the rows at these places; the `Fit` holds its number."""
         places = np.concatenate([np.zeros((0, 1)), *(part for part, _ in examples.chunks())])
-        made, (X, y) = own_copy(model), self._rows(places)
-        steps = made.steps if hasattr(made, "steps") else [("", made)]
+        fitted, (X, y) = own_copy(model), self._rows(places)
+        steps = fitted.steps if hasattr(fitted, "steps") else [("", fitted)]
         for _, step in steps:
             if not examples.adjacency.count_is_public and hasattr(step, "n_public"):
                 step.set_params(n_public=examples.public_count)
@@ -190,12 +190,12 @@ class WholeModels:
                 adjacency=examples.adjacency,
                 n_public=None if examples.adjacency.count_is_public else examples.public_count,
             )
-            made.fit(part, target=self.target, account=account)
+            fitted.fit(part, target=self.target, account=account)
         else:
             paid = [name for name, step in steps if isinstance(step, (*MODELS, PrivateStep))]
-            made.fit(X, y, **{f"{name}__account" if name else "account": account for name in paid})
-        self.fitted.append(made)
-        release = model_of(made).release_
+            fitted.fit(X, y, **{f"{name}__account" if name else "account": account for name in paid})
+        self.fitted.append(fitted)
+        release = model_of(fitted).release_
         return Fit(
             weights=np.array([len(self.fitted) - 1.0]),
             theorem=release.guarantee.theorem,
@@ -204,28 +204,28 @@ class WholeModels:
         )
 
     def _rows(self, places: Floats) -> tuple[Any, Any]:
-        found = places[:, 0].astype(np.intp) - 1
-        if len(found) and found.min() < 0:
-            return self._made_up(len(found))
+        indices = places[:, 0].astype(np.intp) - 1
+        if len(indices) and indices.min() < 0:
+            return self._made_up(len(indices))
         if self.table is not None:
-            return {name: values[found] for name, values in self.features.items()}, self.labels[found]
+            return {name: values[indices] for name, values in self.features.items()}, self.labels[indices]
         arrow = hasattr(self.features, "column_names")
-        part = self.features.take(found) if arrow else _safe_indexing(self.features, found)
-        return part, self.labels[found]
+        part = self.features.take(indices) if arrow else _safe_indexing(self.features, indices)
+        return part, self.labels[indices]
 
     def _made_up(self, rows: int) -> tuple[Any, Any]:
         """As many rows as asked for, of declared values."""
         arrow = hasattr(self.features, "column_names")
         names = self.features.column_names if arrow else getattr(self.features, "columns", None)
         if self.table is not None:
-            X: Any = _declared(self.table.schema, list(self.features), rows)
+            X: Any = _declared_rows(self.table.schema, list(self.features), rows)
         elif names is None:
             X = np.zeros((rows, self.features.shape[1]))
         else:
             schema = next(
                 (step.schema for _, step in getattr(self.base, "steps", []) if type(step) is Encoder), None
             )
-            values = _declared(schema, list(names), rows)
+            values = _declared_rows(schema, list(names), rows)
             X = type(self.features).from_pydict(values) if arrow else type(self.features)(values)
         model = model_of(self.base)
         if self.table is not None:
@@ -240,14 +240,14 @@ class WholeModels:
         return np.asarray(coding.classes if hasattr(coding, "classes") else [coding.low, coding.high])
 
 
-def _declared(schema: Schema | None, names: Sequence[str], rows: int) -> dict[str, Any]:
+def _declared_rows(schema: Schema | None, names: Sequence[str], rows: int) -> dict[str, Any]:
     """A row of declared values, over and over."""
-    made = {}
+    columns = {}
     for name in names:
         column = schema[name] if schema is not None and name in schema.names else None
         value = 0.0 if column is None else column.labels[0] if isinstance(column, Categorical) else column.low
-        made[name] = np.full(rows, value)
-    return made
+        columns[name] = np.full(rows, value)
+    return columns
 
 
 def _read_table(
@@ -262,24 +262,24 @@ def _read_table(
                 f"and radius on a Table, got a {column.kind} column; give rows X and labels y"
             )
     batches = list(table.batches(table.schema.names, order=Order.irrelevant()))
-    kept: dict[str, Any] = {}
+    features: dict[str, Any] = {}
     for column in columns:
         values = np.concatenate([batch.values[column.name] for batch in batches])
         missing = [batch.missing.get(column.name) for batch in batches]
         if isinstance(column, Categorical):
             values = np.asarray(column.labels, dtype=object)[values]
-        elif any(one is not None for one in missing):
+        elif any(mask is not None for mask in missing):
             values = np.where(
-                np.concatenate([np.asarray(one, dtype=bool) for one in missing]), np.nan, values
+                np.concatenate([np.asarray(mask, dtype=bool) for mask in missing]), np.nan, values
             )
-        kept[column.name] = values
-    labels = kept.pop(target)
+        features[column.name] = values
+    labels = features.pop(target)
     coded = np.concatenate([coding.encode_column(batch, target) for batch in batches])
     absent = ~np.isfinite(coded)
     if hasattr(coding, "classes"):
         labels = coding.classes[coding.places[np.concatenate([batch.codes(target) for batch in batches])]]
     if not absent.any():
-        return kept, labels, None
+        return features, labels, None
     known: NDArray[Any] = labels.astype(object)
     known[absent] = None
-    return kept, known, absent
+    return features, known, absent

@@ -19,7 +19,8 @@ from holdfast._assumption import ACCURACY, Assumption
 from holdfast._progress import progress
 from holdfast.errors import ParameterError, require
 from holdfast.learn._problem import Problem
-from holdfast.learn._rows.examples import Examples, clipped
+from holdfast.learn._rows.clipped_blocks import clip_chunk
+from holdfast.learn._rows.examples import Examples
 from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner
 from holdfast.noise._source import Source
 from holdfast.noise._uniform import integers
@@ -155,7 +156,7 @@ def _matrix(examples: Examples, problem: Problem, population: int) -> tuple[Floa
     features = np.zeros((population, examples.dimension))
     labels = np.ones(population)
     start = 0
-    for rows, values in (clipped(chunk, problem) for chunk in examples.chunks()):
+    for rows, values in (clip_chunk(chunk, problem) for chunk in examples.chunks()):
         stop = min(population, start + values.size)
         features[start:stop], labels[start:stop] = rows[: stop - start], values[: stop - start]
         start = stop

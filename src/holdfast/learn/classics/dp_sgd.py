@@ -21,7 +21,9 @@ from holdfast.errors import require
 from holdfast.learn._problem import Problem
 from holdfast.learn._risk.descent import DescentSchedule, noisy_descent
 from holdfast.learn._rows.batches import poisson_sample
-from holdfast.learn._rows.examples import Examples, clipped, one_thread, rounding_of_sum
+from holdfast.learn._rows.clipped_blocks import clip_chunk
+from holdfast.learn._rows.examples import Examples
+from holdfast.learn._rows.summation import one_thread, rounding_of_sum
 from holdfast.learn._whitening import no_whitening
 from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner
 from holdfast.noise._source import Source
@@ -143,7 +145,7 @@ class Sgd:
         """The sum of clipped gradients over a fresh secret sample; private before noise."""
         total = np.zeros_like(weights)
         for chunk in poisson_sample(examples, source, rate=self.coin):
-            rows, labels = clipped(chunk, self.problem)
+            rows, labels = clip_chunk(chunk, self.problem)
             slopes = self.problem.slopes(rows @ weights.T, labels)
             # The norm of an outer product, the gradient of all classes together.
             lengths = np.linalg.norm(slopes, axis=1) * np.sqrt(np.einsum("ij,ij->i", rows, rows))
@@ -196,7 +198,7 @@ def dp_sgd(
     Private for any loss: gradients are clipped record by record. Needs an account that can pay for subsampled
     noise: one of currency 'renyi', or one opened with `plan=plan_for(...)`.
     """
-    planned = _planned(account)
+    planned = _plan_of(account)
     if planned is not None:
         options = options.as_planned(*planned)
     sgd = Sgd.of(problem, count=examples.public_count, options=options)
@@ -243,7 +245,7 @@ def dp_sgd(
     )
 
 
-def _planned(account: Account) -> tuple[SubsampledGaussian, int] | None:
+def _plan_of(account: Account) -> tuple[SubsampledGaussian, int] | None:
     """The account's plan, where it was opened with one for this method."""
     for mechanism, times in getattr(account.currency, "items", ()):
         if isinstance(mechanism, SubsampledGaussian):

@@ -18,11 +18,16 @@ import numpy as np
 from holdfast._arrays import Floats
 from holdfast._progress import progress
 from holdfast.errors import require
-from holdfast.learn._intercept_centre import centred
+from holdfast.learn._intercept_centre import pay_for_centre
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Softmax, Squared
 from holdfast.learn._rows.examples import Chunk, Examples
-from holdfast.learn.classics.frank_wolfe_sampling import PLANS, AdmissibleRows, Asked, FrankWolfeBounds
+from holdfast.learn.classics.frank_wolfe_sampling import (
+    PLANS,
+    AdmissibleRows,
+    FrankWolfeBounds,
+    SamplingRequest,
+)
 from holdfast.learn.methods.method import Fit, Learner
 from holdfast.privacy._account import Account
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
@@ -142,11 +147,11 @@ def frank_wolfe(
         else Corners(points=np.asarray(vertices, dtype=np.float64))
     )
     require(polytope.centre().size == math.prod(shape), "vertices", "...", "as long as all weights")
-    at = centred(examples, problem, account, arithmetic=arithmetic, classes=False)
+    at = pay_for_centre(examples, problem, account, arithmetic=arithmetic, classes=False)
     examples, problem = at.examples, at.problem
     bounds = bounds_of(problem, polytope, feature_bound=feature_bound)
     plan = PLANS[sampling](
-        Asked(
+        SamplingRequest(
             rows=AdmissibleRows(examples, problem, bounds),
             bounds=bounds,
             weights=math.prod(shape),
@@ -174,7 +179,7 @@ def frank_wolfe(
             steps=plan.steps, gumbel_scale=2.0 * plan.score_change / plan.epsilon, corners=polytope.corners
         )
     return Fit(
-        weights=at.restored(w.reshape(shape)),
+        weights=at.original_weights(w.reshape(shape)),
         theorem=plan.theorem,
         parameters={**parameters, **at.parameters},
         assumptions=plan.assumptions,

@@ -20,14 +20,9 @@ from holdfast._assumption import Assumption
 from holdfast.errors import AdjacencyError, require
 from holdfast.learn._problem import Problem
 from holdfast.learn._rows.batches import disjoint_batches, poisson_sample
-from holdfast.learn._rows.examples import (
-    UNIT_ROUNDOFF,
-    Chunk,
-    DerivedExamples,
-    Examples,
-    clipped,
-    summation_error,
-)
+from holdfast.learn._rows.clipped_blocks import clip_chunk
+from holdfast.learn._rows.examples import Chunk, DerivedExamples, Examples
+from holdfast.learn._rows.summation import UNIT_ROUNDOFF, summation_error
 from holdfast.noise._source import Source
 from holdfast.privacy._account import Account
 from holdfast.privacy._account.parallel import parallel
@@ -98,11 +93,11 @@ class FrankWolfeBounds:
         """
         reach = score_change * math.log(corners)
         point = left.as_approximate()
-        pure = left.as_pure() if point is None or math.isfinite(_concentrated(left)) else point[0]
+        pure = left.as_pure() if point is None or math.isfinite(_rho_of(left)) else point[0]
         if pure is not None:
             best = math.sqrt(self.curvature_term * float(pure) / (2.0 * reach))
         else:
-            a = reach / math.sqrt(2.0 * _concentrated(left))
+            a = reach / math.sqrt(2.0 * _rho_of(left))
             best = (2.0 * self.curvature_term / a) ** (2.0 / 3.0)
         return int(min(max(1, round(best)), count**2))
 
@@ -111,7 +106,7 @@ class FrankWolfeBounds:
         return self.curvature_term / (steps + 1) + gumbel_scale * math.log(corners)
 
 
-def _concentrated(left: PrivacyCurve) -> float:
+def _rho_of(left: PrivacyCurve) -> float:
     """A rho that what remains allows, for the rule above: exact in zCDP, by its one order in Renyi."""
     rho = left.as_zcdp()
     orders = getattr(left, "orders", (2.0,))
@@ -146,7 +141,7 @@ class AdmissibleRows(DerivedExamples):
         return map(self._within, self._examples.shuffled(source))
 
     def _within(self, chunk: Chunk) -> Chunk:
-        features, labels = clipped(chunk, self._problem)
+        features, labels = clip_chunk(chunk, self._problem)
         if self._reach < self._problem.norm_bound:  # else no entry of a row can exceed it
             features = np.clip(features, -self._reach, self._reach)
         return features, labels
@@ -167,8 +162,8 @@ class RowSampling:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Asked:
-    """What every plan is told."""
+class SamplingRequest:
+    """What every plan of sampling starts from."""
 
     rows: AdmissibleRows
     bounds: FrankWolfeBounds
@@ -232,57 +227,63 @@ def _epsilon_of_each(
     return largest_epsilon(account, lambda each: curve(each).repeat(steps))
 
 
-def full(asked: Asked) -> RowSampling:
+def full(request: SamplingRequest) -> RowSampling:
     """All rows in every step; epsilon per choice sqrt(8 rho / T) in zCDP, epsilon / T in pure DP."""
     require(
-        asked.batch is None,
+        request.batch is None,
         "batch",
-        asked.batch,
+        request.batch,
         "None when every step uses all rows",
         "give sampling='poisson'",
     )
-    divisor = float(asked.count)
-    change = asked.score_change(divisor)
-    steps = asked.steps or asked.bounds.steps(
-        asked.account.remaining(), score_change=change, corners=asked.corners, count=asked.count
+    divisor = float(request.count)
+    change = request.score_change(divisor)
+    steps = request.steps or request.bounds.steps(
+        request.account.remaining(), score_change=change, corners=request.corners, count=request.count
     )
 
     def mechanism(epsilon: float) -> Exponential:
         return Exponential(
             epsilon=epsilon,
             sensitivity=change,
-            adjacency=asked.account.adjacency,
-            arithmetic=asked.arithmetic,
+            adjacency=request.account.adjacency,
+            arithmetic=request.arithmetic,
         )
 
-    epsilon, choose = asked.composed(mechanism, steps=steps)
+    epsilon, choose = request.composed(mechanism, steps=steps)
     return RowSampling(
         steps=steps,
         divisor=divisor,
-        rows=asked.rows.chunks,
+        rows=request.rows.chunks,
         choose=choose,
         score_change=change,
         epsilon=epsilon,
         theorem="exponential mechanism, composed over all steps (Talwar, Thakurta and Zhang 2015; zCDP)",
-        assumptions=asked.assumptions,
+        assumptions=request.assumptions,
     )
 
 
-def disjoint(asked: Asked) -> RowSampling:
+def disjoint(request: SamplingRequest) -> RowSampling:
     """Section 8 (a): each row takes part in one step, so the whole run costs as much as one choice."""
-    refuse_users(asked.rows, what="frank_wolfe with sampling='disjoint'", instead="use sampling='full'")
+    refuse_users(request.rows, what="frank_wolfe with sampling='disjoint'", instead="use sampling='full'")
     require(
-        (asked.steps is None) != (asked.batch is None), "steps", asked.steps, "given, or batch, but not both"
+        (request.steps is None) != (request.batch is None),
+        "steps",
+        request.steps,
+        "given, or batch, but not both",
     )
-    size = asked.batch if asked.batch is not None else max(1, asked.count // (asked.steps or 1))
-    steps = asked.steps or max(1, asked.count // size)
-    change = asked.score_change(float(size))
-    accounts = parallel(asked.account, parts=steps, label="frank_wolfe")
+    size = request.batch if request.batch is not None else max(1, request.count // (request.steps or 1))
+    steps = request.steps or max(1, request.count // size)
+    change = request.score_change(float(size))
+    accounts = parallel(request.account, parts=steps, label="frank_wolfe")
     epsilon = largest_epsilon(accounts[0], lambda each: Exponential(epsilon=each, sensitivity=change).curve)
     mechanism = Exponential(
-        epsilon=epsilon, sensitivity=change, adjacency=asked.account.adjacency, arithmetic=asked.arithmetic
+        epsilon=epsilon,
+        sensitivity=change,
+        adjacency=request.account.adjacency,
+        arithmetic=request.arithmetic,
     )
-    batches = disjoint_batches(asked.rows, asked.account.source, size=size, count=steps)
+    batches = disjoint_batches(request.rows, request.account.source, size=size, count=steps)
     return RowSampling(
         steps=steps,
         divisor=float(size),
@@ -291,45 +292,45 @@ def disjoint(asked: Asked) -> RowSampling:
         score_change=change,
         epsilon=epsilon,
         theorem="exponential mechanism on disjoint batches (parallel composition)",
-        assumptions=asked.assumptions,
+        assumptions=request.assumptions,
     )
 
 
-def poisson_rows(asked: Asked) -> RowSampling:
+def poisson_rows(request: SamplingRequest) -> RowSampling:
     """Section 8 (b): a fresh sample of rate q in each step, divisor q n_0, epsilon' = ln(1 + q (e^eps - 1))."""
-    refuse_users(asked.rows, what="frank_wolfe with sampling='poisson'", instead="use sampling='full'")
-    if asked.account.adjacency is Adjacency.replace:
+    refuse_users(request.rows, what="frank_wolfe with sampling='poisson'", instead="use sampling='full'")
+    if request.account.adjacency is Adjacency.replace:
         raise AdjacencyError(
             "sampling='poisson' is proved for adjacency add_remove and zero_out, got 'replace'; "
             "use sampling='disjoint' or 'full'"
         )
-    batch = asked.batch or 0
-    require(batch >= 1, "batch", asked.batch, "a whole number >= 1 for sampling='poisson'")
-    rate = min(1.0, batch / asked.count)
-    steps = asked.steps or max(1, round(1.0 / rate))
-    divisor = rate * asked.count
-    change = asked.score_change(divisor)
+    batch = request.batch or 0
+    require(batch >= 1, "batch", request.batch, "a whole number >= 1 for sampling='poisson'")
+    rate = min(1.0, batch / request.count)
+    steps = request.steps or max(1, round(1.0 / rate))
+    divisor = rate * request.count
+    change = request.score_change(divisor)
 
     def mechanism(epsilon: float) -> SubsampledPure:
-        base = Exponential(epsilon=epsilon, sensitivity=change, arithmetic=asked.arithmetic)
+        base = Exponential(epsilon=epsilon, sensitivity=change, arithmetic=request.arithmetic)
         return SubsampledPure(
-            base=base, rate=rate, adjacency=asked.account.adjacency, arithmetic=asked.arithmetic
+            base=base, rate=rate, adjacency=request.account.adjacency, arithmetic=request.arithmetic
         )
 
-    epsilon, choose = asked.composed(mechanism, steps=steps, rate=rate)
+    epsilon, choose = request.composed(mechanism, steps=steps, rate=rate)
     return RowSampling(
         steps=steps,
         divisor=divisor,
-        rows=lambda: poisson_sample(asked.rows, asked.account.source, rate=Fraction(rate)),
+        rows=lambda: poisson_sample(request.rows, request.account.source, rate=Fraction(rate)),
         choose=choose,
         score_change=change,
         epsilon=epsilon,
         theorem="exponential mechanism on Poisson samples (Balle, Barthe and Gaboardi 2018), composed",
-        assumptions=asked.assumptions,
+        assumptions=request.assumptions,
     )
 
 
-PLANS: dict[str, Callable[[Asked], RowSampling]] = {
+PLANS: dict[str, Callable[[SamplingRequest], RowSampling]] = {
     "full": full,
     "disjoint": disjoint,
     "poisson": poisson_rows,

@@ -22,7 +22,9 @@ from holdfast.data._sensitivity import counts_l1, counts_l2, sum_l2
 from holdfast.errors import ParameterError, require
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import as_codes
-from holdfast.learn._rows.examples import SIGNED, Examples, clipped, summation_error
+from holdfast.learn._rows.clipped_blocks import SIGNED_LOSSES, clip_chunk
+from holdfast.learn._rows.examples import Examples
+from holdfast.learn._rows.summation import summation_error
 from holdfast.learn.methods.method import Fit, Learner
 from holdfast.privacy._account import Account
 from holdfast.privacy._account.remaining import fractions_of_rest, largest_epsilon, selection_epsilon
@@ -63,14 +65,14 @@ class HistogramCells:
         """Classes, or cells of a number."""
         if self.problem.outputs == "several":
             return self.problem.predictions
-        return 2 if self.problem.loss.name in SIGNED else self.label_bins
+        return 2 if self.problem.loss.name in SIGNED_LOSSES else self.label_bins
 
     @property
     def label_values(self) -> Floats:
         """What a loss is told for each of them."""
         if self.problem.outputs == "several":
             return np.arange(self.label_cells, dtype=np.float64)
-        if self.problem.loss.name in SIGNED:
+        if self.problem.loss.name in SIGNED_LOSSES:
             return np.array([-1.0, 1.0])
         return self._centres(self.target_bound, self.label_bins)
 
@@ -83,7 +85,7 @@ class HistogramCells:
         """How many rows lie in each cell of the chosen columns and the label; private."""
         size = self.bins ** len(chosen) * self.label_cells
         total = np.zeros(size, dtype=np.int64)
-        for rows, labels in (clipped(chunk, self.problem) for chunk in examples.chunks()):
+        for rows, labels in (clip_chunk(chunk, self.problem) for chunk in examples.chunks()):
             present = rows.any(axis=1)
             place = np.zeros(int(present.sum()), dtype=np.int64)
             for column in chosen:
@@ -94,8 +96,8 @@ class HistogramCells:
 
     def centres(self, columns: int) -> Floats:
         """The middle of every cell of so many columns, a row each, in the order of `table`."""
-        one = self._centres(self.reach, self.bins)
-        grids = np.meshgrid(*[one] * columns, indexing="ij")
+        axis = self._centres(self.reach, self.bins)
+        grids = np.meshgrid(*[axis] * columns, indexing="ij")
         return np.stack([grid.ravel() for grid in grids], axis=1)
 
     def signals(self, labels: Floats) -> Floats:
@@ -150,7 +152,7 @@ def projected_histogram(
     require(columns is None or columns >= 1, "columns", columns, "a whole number >= 1")
     require(0 < share < 1, "share", share, "in (0, 1)")
     many = min(problem.dimension, columns or cells.affordable(examples.public_count))
-    named = _named(places, problem.dimension)
+    named = _named_columns(places, problem.dimension)
     width = many if named is None else len(named)
     size = bins**width * cells.label_cells
     require(
@@ -169,14 +171,16 @@ def projected_histogram(
         account.release(mechanism, cells.table(examples, named), label="histogram"), dtype=float
     )
     # Everything below looks at noisy counts and public numbers only.
-    kept = np.where(noisy > deviation * math.sqrt(2.0 * math.log(size)), noisy, 0.0)
+    counts = np.where(noisy > deviation * math.sqrt(2.0 * math.log(size)), noisy, 0.0)
     curvature = problem.loss.curvature if math.isfinite(problem.smoothness) else 1.0
     ridge = curvature * cells.reach**2 * deviation * math.sqrt(size) / examples.public_count
     penalty = max(problem.penalty, ridge)
     penalties = penalty * problem.penalised[named]
-    found = _minimised(cells, kept, width, penalties=penalties, count=float(examples.public_count))
+    minimiser = _weights_of_cells(
+        cells, counts, width, penalties=penalties, count=float(examples.public_count)
+    )
     weights = np.zeros((problem.predictions, problem.dimension))
-    weights[:, named] = found * min(1.0, problem.radius / max(float(np.linalg.norm(found)), 1e-300))
+    weights[:, named] = minimiser * min(1.0, problem.radius / max(float(np.linalg.norm(minimiser)), 1e-300))
     return Fit(
         weights=problem.of_weights(weights),
         theorem=THEOREM,
@@ -193,7 +197,7 @@ def projected_histogram(
     )
 
 
-def _named(places: tuple[int, ...] | None, dimension: int) -> list[int] | None:
+def _named_columns(places: tuple[int, ...] | None, dimension: int) -> list[int] | None:
     if places is None:
         return None
     known = all(0 <= place < dimension for place in places)
@@ -217,7 +221,7 @@ def _chosen(
     problem = cells.problem
     most, assumptions = examples.largest_count()
     total = np.zeros((cells.signals(np.zeros(1)).shape[1], problem.dimension))
-    for rows, labels in (clipped(chunk, problem) for chunk in examples.chunks()):
+    for rows, labels in (clip_chunk(chunk, problem) for chunk in examples.chunks()):
         total += cells.signals(labels).T @ rows
     scores = np.linalg.norm(total, axis=0)
     permit = account.permit(
@@ -248,14 +252,14 @@ def _count_noise(
         return gaussian, float(gaussian.sigma)
     moved = counts_l1(near, examples.unit)
 
-    def made(epsilon: float) -> Laplace:
+    def mechanism(epsilon: float) -> Laplace:
         return Laplace(scale=moved / epsilon, l1_sensitivity=moved, adjacency=near, arithmetic=arithmetic)
 
-    laplace = made(largest_epsilon(account, lambda epsilon: made(epsilon).curve))
+    laplace = mechanism(largest_epsilon(account, lambda epsilon: mechanism(epsilon).curve))
     return laplace, math.sqrt(2.0) * float(laplace.scale)
 
 
-def _minimised(
+def _weights_of_cells(
     cells: HistogramCells, counts: Floats, columns: int, *, penalties: Floats, count: float
 ) -> Floats:
     """The weights of the chosen columns: the loss over cell centres, weighted by counts, and a penalty."""

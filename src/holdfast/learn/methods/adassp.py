@@ -13,8 +13,9 @@ import numpy as np
 
 from holdfast._arrays import Floats
 from holdfast.learn._problem import Problem
-from holdfast.learn._rows.examples import UNIT_ROUNDOFF, Examples, summation_error
+from holdfast.learn._rows.examples import Examples
 from holdfast.learn._rows.moments import Moments, second_moments, squared_loss
+from holdfast.learn._rows.summation import UNIT_ROUNDOFF, summation_error
 from holdfast.learn._whitening import from_upper_triangle, upper_triangle
 from holdfast.learn.methods.method import Fit, Learner, Rank
 from holdfast.privacy._account import Account

@@ -21,7 +21,7 @@ from holdfast._kernel import SgdOptions, SgdRun, start
 from holdfast._kernel.sensitivity import averaging_from, psgd_sensitivity, rounding_slack
 from holdfast._progress import progress
 from holdfast.errors import DataError, require
-from holdfast.learn._intercept_centre import Centred, centred, pulled
+from holdfast.learn._intercept_centre import Centred, pay_for_centre, pull_assumptions
 from holdfast.learn._problem import Problem
 from holdfast.learn._risk.balance import balanced_penalty, typical_norm
 from holdfast.learn._rows.engine_epochs import in_parts
@@ -133,7 +133,7 @@ SCHEDULES: Mapping[str, StepSizes] = {
 THEOREM = "Bolt-on permutation SGD (Wu et al. 2017), by the backward recursion over batches"
 PASSES = 10
 """Where nothing asks for more."""
-OVERFULL = 2
+OVERFULL_FACTOR = 2
 """Under add_remove a batch keeps at most this many times its nominal size (soundness, section 1)."""
 
 
@@ -210,7 +210,7 @@ class Pass:
             passes=self.passes,
             penalty=problem.penalty,
             gradient_change=gradient_change(problem, self.adjacency),
-            smoothness=problem.smoothness if ranked else OVERFULL * problem.smoothness,
+            smoothness=problem.smoothness if ranked else OVERFULL_FACTOR * problem.smoothness,
             averaging_weights=averaging_from(self.average_from, steps=self.count)
             if self.average_from
             else None,
@@ -218,9 +218,9 @@ class Pass:
         rounded = rounding_slack(
             steps,
             dimension=problem.weights,
-            batch=OVERFULL * self.batch + problem.predictions,
-            lipschitz=OVERFULL * problem.lipschitz,
-            smoothness=OVERFULL * problem.smoothness,
+            batch=OVERFULL_FACTOR * self.batch + problem.predictions,
+            lipschitz=OVERFULL_FACTOR * problem.lipschitz,
+            smoothness=OVERFULL_FACTOR * problem.smoothness,
             penalty=problem.penalty,
             radius=problem.radius,
         )
@@ -237,14 +237,14 @@ class Pass:
 
     def _cut(self, examples: Examples, source: Source) -> Floats:
         """Batches in the order of a secret permutation."""
-        told: dict[str, Any] = {"batch": self.batch, "steps": self.steps, "penalty": self.problem.penalty}
+        settings: dict[str, Any] = {"batch": self.batch, "steps": self.steps, "penalty": self.problem.penalty}
         if self.problem.outputs == "one":
-            made = examples.epochs(
-                self._options(**told), source=source, passes=self.passes, records=self.records
+            weights = examples.epochs(
+                self._options(**settings), source=source, passes=self.passes, records=self.records
             )
-            if made is not None:
-                return made
-        run = self._start(**told)
+            if weights is not None:
+                return weights
+        run = self._start(**settings)
         with one_order(examples, passes=self.passes) as ordered:
             for done in progress(range(1, self.passes + 1), desc="bolt_on"):
                 seen = 0
@@ -267,7 +267,7 @@ class Pass:
         reduced, which is the update of divisor b. A null row opens every batch, so that an empty one takes its
         step too; it fills the place that is left over.
         """
-        capacity = OVERFULL * self.batch
+        capacity = OVERFULL_FACTOR * self.batch
         ratio = (capacity + 1) / self.batch
         run = self._start(batch=capacity + 1, steps=self.steps * ratio, penalty=self.problem.penalty / ratio)
         null = np.zeros((1, self.problem.dimension))
@@ -277,13 +277,13 @@ class Pass:
             run.end_pass()
         return run.final()
 
-    def _start(self, **told: Any) -> SgdRun:
+    def _start(self, **settings: Any) -> SgdRun:
         """The kernel, or for several predictions its sibling in matrices."""
         if self.problem.outputs == "one":
-            return start(self._options(**told))
+            return start(self._options(**settings))
         from holdfast.learn._risk.stacked_sgd import StackedSgd
 
-        return StackedSgd(self.problem, average_from=self.average_from, **told)
+        return StackedSgd(self.problem, average_from=self.average_from, **settings)
 
     def _options(self, *, batch: int, steps: Floats, penalty: float) -> SgdOptions:
         loss = self.problem.loss
@@ -364,7 +364,7 @@ def bolt_on(
     """
     at = Centred(examples=examples, problem=problem)
     if problem.penalty > 0 or math.isfinite(problem.radius):
-        at = centred(examples, problem, account, arithmetic=arithmetic, classes=False)
+        at = pay_for_centre(examples, problem, account, arithmetic=arithmetic, classes=False)
     examples, problem = at.examples, at.problem
     if schedule == "auto":
         schedule = "strongly_convex" if problem.penalty > 0 else "constant"
@@ -396,7 +396,9 @@ def bolt_on(
     )
     centre = run.train(examples, account.source)
     return Fit(
-        weights=at.restored(problem.of_weights(account.release(noise.mechanism, centre, label="bolt_on"))),
+        weights=at.original_weights(
+            problem.of_weights(account.release(noise.mechanism, centre, label="bolt_on"))
+        ),
         theorem=THEOREM,
         parameters={
             "l2_sensitivity": sensitivity,
@@ -409,7 +411,7 @@ def bolt_on(
             "parts": run.part_count,
             **at.parameters,
         },
-        assumptions=pulled(problem) if problem.penalty > 0 else (),
+        assumptions=pull_assumptions(problem) if problem.penalty > 0 else (),
         noise_std=noise.deviation,
         centre_noise_std=at.noise_std,
     )

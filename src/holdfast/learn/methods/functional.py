@@ -17,7 +17,9 @@ from holdfast._assumption import ACCURACY, Assumption
 from holdfast.errors import ParameterError, require
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Logistic, Squared
-from holdfast.learn._rows.examples import Examples, clipped, summation_error
+from holdfast.learn._rows.clipped_blocks import clip_chunk
+from holdfast.learn._rows.examples import Examples
+from holdfast.learn._rows.summation import summation_error
 from holdfast.learn.methods.method import Fit, Learner, Rank
 from holdfast.privacy._account import Account
 from holdfast.privacy._account.remaining import largest_epsilon
@@ -122,7 +124,7 @@ def functional(
 
     laplace = mechanism(largest_epsilon(account, lambda epsilon: mechanism(epsilon).curve))
     total = np.zeros(d + d * (d + 1) // 2)
-    for features, labels in (clipped(chunk, problem) for chunk in examples.chunks()):
+    for features, labels in (clip_chunk(chunk, problem) for chunk in examples.chunks()):
         scaled = np.clip(labels / label_scale, -1.0, 1.0)
         total += quadratic.coefficients(features / problem.norm_bound, scaled)
     noisy = np.asarray(account.release(laplace, total, label="functional"))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from holdfast._arrays import Floats
 from holdfast._assumption import REAL_ARITHMETIC, Assumption
 from holdfast.errors import BudgetExceeded, ParameterError, require
-from holdfast.learn._intercept_centre import centred, pulled
+from holdfast.learn._intercept_centre import pay_for_centre, pull_assumptions
 from holdfast.learn._problem import Problem
 from holdfast.learn._rows.examples import ArrayExamples, Examples
 from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner
@@ -37,7 +37,7 @@ MOST_COLUMNS = 4_096
 """The proximal sampler keeps three matrices of so many columns squared."""
 MOST_BYTES = 2**34
 """Rows of a table are read once and kept, up to this size."""
-SAFE = 1.0 - 1e-9
+SAFETY_FACTOR = 1.0 - 1e-9
 ROUNDING = Assumption(
     kind=REAL_ARITHMETIC, text="the sampler's arithmetic is in doubles and analysed as real numbers"
 )
@@ -68,7 +68,7 @@ def gibbs_sampling(
     require(diameter is None or 0 < diameter < math.inf, "diameter", diameter, "> 0 and finite, or None")
     most, assumed = examples.largest_count(count_bound)
     _require_room(examples, problem, most)
-    at = centred(examples, problem, account, arithmetic="strict", classes=False)
+    at = pay_for_centre(examples, problem, account, arithmetic="strict", classes=False)
     examples, problem = at.examples, at.problem
     left = account.remaining()
     pure = left.as_pure()
@@ -79,9 +79,9 @@ def gibbs_sampling(
         mechanism, plan = recipe.regularised(left, sampler)
     else:
         mechanism, plan = recipe.boxed(round_down(pure), sampler)
-    weights = _released(examples, problem, account, mechanism, plan)
+    weights = _released_weights(examples, problem, account, mechanism, plan)
     return Fit(
-        weights=at.restored(weights),
+        weights=at.original_weights(weights),
         theorem=type(mechanism).theorem,
         parameters={
             "k": plan.inverse_temperature,
@@ -93,7 +93,7 @@ def gibbs_sampling(
             "arithmetic": arithmetic,
             **at.parameters,
         },
-        assumptions=(ROUNDING, *assumed, *pulled(problem)),
+        assumptions=(ROUNDING, *assumed, *pull_assumptions(problem)),
     )
 
 
@@ -160,7 +160,7 @@ class _Recipe:
                 adjacency=self._account.adjacency,
             )
 
-        k = epsilon / float(at(1.0).curve.epsilon(0.0)) * SAFE
+        k = epsilon / float(at(1.0).curve.epsilon(0.0)) * SAFETY_FACTOR
         plan = SamplingPlan(
             dimension=d,
             inverse_temperature=k,
@@ -214,10 +214,12 @@ def _gaussian_mu(left: PrivacyCurve, share: float) -> float:
     if point is not None:
         if point[0] <= 0 or point[1] <= 0:
             raise BudgetExceeded("nothing remains in the account; nothing was drawn")
-        limit: PrivacyCurve = ApproxDP(round_down(point[0]) * SAFE, round_down(point[1]) * share * SAFE)
+        limit: PrivacyCurve = ApproxDP(
+            round_down(point[0]) * SAFETY_FACTOR, round_down(point[1]) * share * SAFETY_FACTOR
+        )
     else:
         limit = bare_and_slack(left)[0]
-    return SAFE / float(Gaussian.within(limit, l2_sensitivity=1.0).sigma)
+    return SAFETY_FACTOR / float(Gaussian.within(limit, l2_sensitivity=1.0).sigma)
 
 
 def _slack(left: PrivacyCurve) -> float:
@@ -225,7 +227,7 @@ def _slack(left: PrivacyCurve) -> float:
     point = left.as_approximate()
     if point is None:
         return round_down(left.total_variation)
-    return SAFE * SLACK_SHARE * round_down(point[1]) / (1.0 + math.exp(float(point[0])))
+    return SAFETY_FACTOR * SLACK_SHARE * round_down(point[1]) / (1.0 + math.exp(float(point[0])))
 
 
 def _require_room(examples: Examples, problem: Problem, most: int) -> None:
@@ -238,7 +240,7 @@ def _require_room(examples: Examples, problem: Problem, most: int) -> None:
         )
 
 
-def _released(
+def _released_weights(
     examples: Examples,
     problem: Problem,
     account: Account,

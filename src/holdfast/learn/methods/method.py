@@ -81,7 +81,7 @@ class PublicFacts:
 
 
 def any_release(facts: PublicFacts) -> tuple[Prospect, ...]:
-    """The public forecast of every method: what its limit hides, whatever it releases."""
+    """The forecast of every method from public `facts`: what its limit hides, whatever it releases."""
     return (influence(facts.limit, facts.count if facts.count_is_public else None, noun=facts.noun),)
 
 
@@ -118,13 +118,13 @@ class Rank:
 
 
 def as_it_is(facts: PublicFacts) -> Settings:
-    """No options."""
+    """No options, whatever the public `facts` are."""
     first = f"it is the first in the order for the {facts.problem.loss.name} loss whose proof holds"
     return Settings(reasons=(first,))
 
 
 def minimiser_moved(facts: PublicFacts) -> float:
-    """G / (penalty n), of every exact minimiser of a penalised Lipschitz risk (soundness, section 3)."""
+    """G / (penalty n) from public `facts`: of exact minimisers of penalised Lipschitz risks (soundness, section 3)."""
     return (
         facts.max_rows
         * facts.problem.gradient_change(facts.adjacency)
@@ -135,46 +135,86 @@ def minimiser_moved(facts: PublicFacts) -> float:
 @checked
 @dataclass(frozen=True, kw_only=True)
 class Learner:
-    """An entry of LEARNERS, or a method of your own: estimators take it as `method=` as well as a name."""
+    """A method by which linear models are fitted: an entry of LEARNERS, or one of your own.
+
+    Estimators take it as `method=`, as well as the name of an entry. `fit` checks what the proof needs, then runs it.
+
+    Parameters
+    ----------
+    name : str
+        As in `method="output"`.
+    run : callable
+        (examples, problem, *, account, and its options by name) -> Fit. Everything private passes through the account,
+        of which it spends all that remains, unless its options say otherwise.
+    paper : str
+        Where the method is described.
+    needs : tuple of str
+        What the proof needs, of "convex", "lipschitz", "smooth", "strongly_convex" and "delta".
+    pure : bool
+        Whether it works without delta.
+    adjacencies : tuple of str
+        The neighbours that the proof covers.
+    currency : str
+        What an account opened for it counts in, where delta > 0.
+    outputs : tuple of str
+        Losses it takes: of "one" prediction, of "several" (a softmax), or of both kinds.
+    losses : tuple of str
+        Names of the losses that its proof covers; empty for all that have what it needs.
+    smoothed : tuple of str
+        Losses without a bounded gradient that it replaces by one with, where there is no delta, penalty or radius.
+    only : str
+        What is said of other losses, as in "solves least squares only".
+    single_rows : str
+        What to do where a unit owns several rows, which the proof does not cover; empty where it does.
+    ranks : tuple of Rank
+        How it ranks for `method="auto"`, by the first that applies; where none does, it is not chosen.
+    behind : str
+        Why it is not the first choice, where its proof holds.
+    settings : callable
+        The options that "auto" hands to it, from public facts.
+    samples : bool
+        Whether a step looks at a sample of the rows, whose secret coins its price counts on.
+    centres : bool
+        Whether it releases more where rows have a constant column: origins of columns, how many rows classes have, or
+        the mean target; which of them depends on the loss and the penalty.
+    no_intervals : str
+        Why `conf_int` has nothing to work with, where a fit has no score.
+    prospects : callable
+        What public facts say beforehand of the worth of what it releases.
+    moved : callable
+        How far one unit moves the weights that it releases under noise, from public facts. Where it needs a penalty and
+        none is given, the penalty follows from it.
+
+    Examples
+    --------
+    >>> from holdfast.learn import LEARNERS
+    >>> output = next(learner for learner in LEARNERS if learner.name == "output")
+    >>> output.needs, output.pure
+    (('convex', 'lipschitz', 'strongly_convex'), True)
+    >>> [option.name for option in output.options]
+    ['inexactness', 'arithmetic']
+    """
 
     name: str
     run: RunLearner
     paper: str
     needs: tuple[str, ...] = ()
-    """Of "convex", "lipschitz", "smooth", "strongly_convex", "delta"."""
     pure: bool = False
-    """Whether it works without delta."""
     adjacencies: tuple[str, ...] = ("replace", "zero_out", "add_remove")
     currency: str = "gdp"
-    """What an account opened for it counts in, where delta > 0."""
     outputs: tuple[str, ...] = ("one",)
-    """Losses it takes: of "one" prediction, of "several" (a softmax), or of both kinds."""
     losses: tuple[str, ...] = ()
-    """Names of the losses that its proof covers; empty for all that have what it needs."""
     smoothed: tuple[str, ...] = ()
-    """Losses without a bounded gradient that it replaces by one with, where there is no delta, penalty or radius."""
     only: str = ""
-    """What is said of other losses, as in "solves least squares only"."""
     single_rows: str = ""
-    """What to do where a unit owns several rows, which the proof does not cover; empty where it does."""
     ranks: tuple[Rank, ...] = ()
-    """How it ranks for `auto`, by the first that applies; where none does, it is not chosen."""
     behind: str = "gives no rank to method='auto'"
-    """Why it is not the first choice, where its proof holds."""
     settings: Callable[[PublicFacts], Settings] = as_it_is
-    """What `auto` tells it."""
     samples: bool = False
-    """Whether a step looks at a sample of the rows, whose secret coins its price counts on."""
     centres: bool = False
-    """Whether it releases more where rows have a constant column: origins of columns, how many rows classes have, or
-    the mean target; which of them depends on the loss and the penalty."""
     no_intervals: str = "its release holds weights only, and nothing about the curvature of the risk"
-    """Why `conf_int` has nothing to work with, where a fit has no score."""
     prospects: Callable[[PublicFacts], tuple[Prospect, ...]] = any_release
-    """What public numbers say beforehand of the worth of what it releases."""
     moved: Callable[[PublicFacts], float] = minimiser_moved
-    """How far one unit moves the weights that it releases under noise: where it needs a penalty and none is given,
-    the penalty follows from it."""
 
     @property
     def instead_of_pure(self) -> str:
@@ -187,14 +227,43 @@ class Learner:
         return options_of(self.run)
 
     def fit(self, examples: Examples, problem: Problem, *, account: Account, **options: Any) -> Fit:
-        """Check options, rows, problem and account, all of it public; then spend."""
+        """Check options, rows, problem and account, all of it public; then spend.
+
+        Parameters
+        ----------
+        examples : Examples
+            Rows and labels as numbers, with what is public of them.
+        problem : Problem
+            What is minimised.
+        account : Account
+            Pays for the fit.
+        **options
+            Options of the method, by name.
+
+        Returns
+        -------
+        Fit
+            Weights, the theorem, and what a reader needs to judge them.
+        """
         self.admit(examples, problem, account, options)
         return self.run(examples, problem, account=account, **keywords_of(options, self.options))
 
     def admit(
         self, examples: Examples, problem: Problem, account: Account, options: Mapping[str, Any]
     ) -> None:
-        """Refuse, before anything is spent, what the method's proof or its function does not cover."""
+        """Refuse, before anything is spent, what the method's proof or its function does not cover.
+
+        Parameters
+        ----------
+        examples : Examples
+            Rows and labels; only what is public of them is looked at.
+        problem : Problem
+            What is to be minimised.
+        account : Account
+            What would pay.
+        options : mapping
+            Options of the method, by name.
+        """
         check_options(options, self.options, method=self.name)
         self._require_taken(problem)
         request.admit(examples, account, self)
@@ -213,19 +282,22 @@ class Learner:
             )
 
     def takes(self, problem: Problem) -> bool:
-        """Whether the problem's loss is of a kind that it takes."""
+        """Whether the loss of this `problem` is of a kind that it takes."""
         return problem.outputs in self.outputs
 
     def place(self, facts: PublicFacts) -> float | None:
-        """Its place in the order of `auto`; None to stand back."""
+        """Its place in the order of `method="auto"` under these public `facts`; None to stand back."""
         return next((rank.place for rank in self.ranks if rank.applies(facts)), None)
 
     def needs_penalty(self, problem: Problem) -> bool:
-        """Whether its proof does, for a loss that it covers."""
+        """Whether its proof needs a penalty in this `problem`, if it covers the loss at all."""
         return "strongly_convex" in self.needs and problem.loss.name in (self.losses or (problem.loss.name,))
 
     def default_penalty(self, facts: PublicFacts) -> float:
-        """Where none is given: at which it costs as much as the noise that it saves; a rule in public quantities."""
+        """The penalty where none is given: at which it costs as much as the noise that it saves.
+
+        It is a rule in the public `facts` alone.
+        """
 
         def moved(penalty: float) -> float:
             return self.moved(replace(facts, problem=replace(facts.problem, penalty=penalty)))
@@ -233,7 +305,7 @@ class Learner:
         return balanced_penalty(facts.problem, moved, limit=facts.limit)
 
     def objection(self, facts: PublicFacts) -> str:
-        """What its proof misses, in words; empty where it misses nothing."""
+        """What its proof misses under these public `facts`, in a few words; empty where it misses nothing."""
         problem, several = facts.problem, facts.problem.outputs == "several"
         bounded = math.isfinite(problem.lipschitz) or self._smooths(problem, pure=facts.pure)
         checks = (

@@ -22,7 +22,9 @@ from holdfast.data._clipped_rows import NORM_SLACK
 from holdfast.learn._inference.score import NoisyScore
 from holdfast.learn._problem import Problem
 from holdfast.learn._risk.descent import gaussian_for, gaussian_square
-from holdfast.learn._rows.examples import UNIT_ROUNDOFF, ClippedBlocks, Examples, one_thread, rounding_of_sum
+from holdfast.learn._rows.clipped_blocks import ClippedBlocks
+from holdfast.learn._rows.examples import Examples
+from holdfast.learn._rows.summation import UNIT_ROUNDOFF, one_thread, rounding_of_sum
 from holdfast.learn._whitening import from_upper_triangle, upper_triangle
 from holdfast.learn.methods.method import Fit, Learner
 from holdfast.privacy._account import Account
@@ -31,11 +33,11 @@ from holdfast.privacy._mechanisms.mechanism import Arithmetic
 
 SHARES = (2, 2, 2, 3, 3, 4, 10, 12, 16, 20, 26)
 """Of mu^2, in per cent, for each step. What the first ones cost is lost; to a strong signal six are too few."""
-ESTIMATED, PILOTS = slice(8, 11), slice(6, 8)
+ESTIMATE_STEPS, PILOT_STEPS = slice(8, 11), slice(6, 8)
 """The steps that make the estimate, and those before them, whose curvature decides whether intervals are issued."""
-TOGETHER = 3
+RELEASES_TOGETHER = 3
 """Releases whose common root a step goes to. One alone is noisy, and a logistic score is linear only near its fit."""
-FLOOR, LONGEST = 2.0, 4.0
+FLOOR, LONGEST_STEP = 2.0, 4.0
 """Of a step: eigenvalues at least so many norms of their noise, predictions changed by at most so much."""
 
 
@@ -160,8 +162,8 @@ def newton_steps(
     theta, steps = np.zeros(d), list[NewtonStep]()
     along: Floats | None = None
     for share in progress(SHARES, desc="newton"):
-        if len(steps) == ESTIMATED.start:
-            along = np.linalg.eigh(mean_curvature(steps[PILOTS]))[1][:, 0]
+        if len(steps) == ESTIMATE_STEPS.start:
+            along = np.linalg.eigh(mean_curvature(steps[PILOT_STEPS]))[1][:, 0]
         noisy, sigma = released(theta, Fraction(share, 100), along)
         gradient, triangle, tilt = np.split(noisy, [d, d + d * (d + 1) // 2])
         steps.append(
@@ -175,15 +177,15 @@ def newton_steps(
                 tilt=None if along is None else tilt / joint.tilt_lift,
             )
         )
-        theta = _stepped(steps[-TOGETHER:], problem, penalties=penalties)
+        theta = _newton_step(steps[-RELEASES_TOGETHER:], problem, penalties=penalties)
     return steps, theta
 
 
-def _stepped(last: list[NewtonStep], problem: Problem, *, penalties: Floats) -> Floats:
+def _newton_step(last: list[NewtonStep], problem: Problem, *, penalties: Floats) -> Floats:
     """A Newton step with the last releases as one score, eigenvalues floored; post-processing."""
-    weights, newest = pooled(last), last[-1]
+    weights, newest = pooling_weights(last), last[-1]
     curvature = mean_curvature(last)
-    slopes = [one.gradient + one.curvature @ (newest.point - one.point) for one in last]
+    slopes = [past.gradient + past.curvature @ (newest.point - past.point) for past in last]
     gradient = np.tensordot(weights, slopes, axes=1)
     deviation = pooled_noise(last)
     values, basis = np.linalg.eigh(curvature)
@@ -194,22 +196,22 @@ def _stepped(last: list[NewtonStep], problem: Problem, *, penalties: Floats) -> 
     else:
         step = basis @ (basis.T @ gradient / floored)
     length = problem.row_norm * float(np.linalg.norm(step))
-    theta = newest.point - step * min(1.0, LONGEST / max(length, 1e-300))
+    theta = newest.point - step * min(1.0, LONGEST_STEP / max(length, 1e-300))
     return np.asarray(theta * min(1.0, problem.radius / max(float(np.linalg.norm(theta)), 1e-300)))
 
 
 def score_of(steps: list[NewtonStep], count: int, *, bend: float) -> NoisyScore:
     """The last steps as one score, weighted by what each cost; and the curvature of the steps before them."""
-    used, before = steps[ESTIMATED], steps[PILOTS]
-    weights, tilts = pooled(used), [one.tilt for one in used if one.tilt is not None]
+    used, before = steps[ESTIMATE_STEPS], steps[PILOT_STEPS]
+    weights, tilts = pooling_weights(used), [step.tilt for step in used if step.tilt is not None]
     return NoisyScore(
         loss="logistic",
         curvature=mean_curvature(used),
-        target=np.tensordot(weights, [one.curvature @ one.point - one.gradient for one in used], axes=1),
-        centres=np.stack([one.point for one in used]),
+        target=np.tensordot(weights, [step.curvature @ step.point - step.gradient for step in used], axes=1),
+        centres=np.stack([step.point for step in used]),
         weights=weights,
-        gradient_noise=np.array([one.gradient_noise for one in used]),
-        curvature_noise=np.array([one.curvature_noise for one in used]),
+        gradient_noise=np.array([step.gradient_noise for step in used]),
+        curvature_noise=np.array([step.curvature_noise for step in used]),
         count=count,
         pilot=mean_curvature(before),
         pilot_noise=pooled_noise(before),
@@ -218,20 +220,20 @@ def score_of(steps: list[NewtonStep], count: int, *, bend: float) -> NoisyScore:
     )
 
 
-def pooled(steps: list[NewtonStep]) -> Floats:
+def pooling_weights(steps: list[NewtonStep]) -> Floats:
     """Weights in inverse proportion to the variances of the noise."""
-    shares = np.array([one.share for one in steps])
+    shares = np.array([step.share for step in steps])
     return np.asarray(shares / shares.sum())
 
 
 def mean_curvature(steps: list[NewtonStep]) -> Floats:
     """By what each cost."""
-    return np.asarray(np.tensordot(pooled(steps), [one.curvature for one in steps], axes=1))
+    return np.asarray(np.tensordot(pooling_weights(steps), [step.curvature for step in steps], axes=1))
 
 
 def pooled_noise(steps: list[NewtonStep]) -> float:
     """The deviation of the noise in their mean curvature."""
-    return float(np.linalg.norm(pooled(steps) * [one.curvature_noise for one in steps]))
+    return float(np.linalg.norm(pooling_weights(steps) * [step.curvature_noise for step in steps]))
 
 
 METHOD = Learner(

@@ -29,7 +29,9 @@ from holdfast.learn._risk.descent import (
     signal,
     step_length,
 )
-from holdfast.learn._rows.examples import ClippedBlocks, Examples, one_thread
+from holdfast.learn._rows.clipped_blocks import ClippedBlocks
+from holdfast.learn._rows.examples import Examples
+from holdfast.learn._rows.summation import one_thread
 from holdfast.learn._whitening import MomentReleases, no_whitening, release_whitener
 from holdfast.learn.methods.method import Fit, Learner, PublicFacts, Rank, Settings
 from holdfast.privacy._account import Account
@@ -57,7 +59,7 @@ def noisy_gd(
     a public bound on the number of rows, enters only the slack for rounding errors of the sums. `schedule` is the
     rule's answer, where the caller has asked it already; `changes` are what the caller prefers to it.
     """
-    found = whitened_descent(
+    descent = whitened_descent(
         examples,
         problem,
         account,
@@ -69,22 +71,22 @@ def noisy_gd(
         name="noisy_gd",
         moment="noisy_gd: second moment",
     )
-    setting = found.schedule
+    setting = descent.schedule
     return Fit(
-        weights=found.weights[0],
+        weights=descent.weights[0],
         theorem=THEOREM,
         parameters={
             "preconditioner": setting.preconditioner,
             "share": setting.moment_share,
             "ridge": setting.ridge,
-            "clip": found.clip,
+            "clip": descent.clip,
             "steps": setting.steps,
             "step": setting.step,
             "momentum": setting.momentum,
             "average": setting.average,
-            "gradient_noise_std": found.gradient_noise,
+            "gradient_noise_std": descent.gradient_noise,
         },
-        assumptions=found.assumptions,
+        assumptions=descent.assumptions,
     )
 
 
@@ -120,13 +122,13 @@ def whitened_descent(
     square, count = gaussian_square(account.remaining()), examples.public_count
     plain = changes.preconditioner == "none"
     if schedule is None or plain:
-        mu, told = math.sqrt(square), {"count": count, "dimension": problem.dimension}
+        mu, sizes = math.sqrt(square), {"count": count, "dimension": problem.dimension}
         schedule = (
-            plain_schedule(mu, **told, factor=factor)
+            plain_schedule(mu, **sizes, factor=factor)
             if plain
-            else schedule_for(mu, **told, factor=factor, classes=problem.predictions)
+            else schedule_for(mu, **sizes, factor=factor, classes=problem.predictions)
         )
-    schedule = schedule.changed(changes)
+    schedule = schedule.with_changes(changes)
     most, assumptions = examples.largest_count(count_bound)
     with one_thread():
         passes, whitening = ClippedBlocks(examples, problem), no_whitening(problem.dimension)

@@ -17,7 +17,7 @@ import numpy as np
 from holdfast._arrays import Floats
 from holdfast._assumption import REAL_ARITHMETIC, Assumption
 from holdfast.errors import BudgetExceeded, ParameterError, require
-from holdfast.learn._intercept_centre import Centred, centred, pulled
+from holdfast.learn._intercept_centre import Centred, pay_for_centre, pull_assumptions
 from holdfast.learn._problem import Problem
 from holdfast.learn._risk.ball import BallRisk, minimise_in_ball
 from holdfast.learn._risk.minimise import minimise_certified
@@ -78,12 +78,12 @@ class Losses:
         """A certified minimiser of the sum at w0 + v, + (penalty/2)|v|^2 + <linear, v>."""
         # In w = w0 + v that is the sum at w, + (penalty/2)|w|^2 + <linear - penalty w0, w>.
         risk = self._risk(penalty, linear - penalty * self.origin)
-        found = (
+        minimiser = (
             minimise_in_ball(risk, tolerance=tolerance)
             if isinstance(risk, BallRisk)
             else minimise_certified(risk, tolerance=tolerance)
         )
-        return np.asarray(found - self.origin)
+        return np.asarray(minimiser - self.origin)
 
     def gradient(self, at: Floats) -> Floats:
         """Of the sum of losses, and of the barrier, which is the same for every table; private."""
@@ -101,8 +101,13 @@ class Losses:
         return at * (most / length) if self.barrier and length > most else at
 
     def _risk(self, penalty: float, linear: Floats | None) -> Risk:
-        told: Any = {"examples": self.examples, "problem": self.problem, "penalty": penalty, "linear": linear}
-        return BallRisk(weight=self.barrier, **told) if self.barrier else Risk(**told)
+        arguments: Any = {
+            "examples": self.examples,
+            "problem": self.problem,
+            "penalty": penalty,
+            "linear": linear,
+        }
+        return BallRisk(weight=self.barrier, **arguments) if self.barrier else Risk(**arguments)
 
 
 def objective_perturbation(
@@ -136,7 +141,7 @@ def objective_perturbation(
         _admit_mapping(preconditioner, problem, account, mechanism)
         at = Centred(examples=examples, problem=problem)
         if problem.loss.name == "squared":  # classes have an origin of their own there
-            at = centred(examples, problem, account, arithmetic=arithmetic or "strict")
+            at = pay_for_centre(examples, problem, account, arithmetic=arithmetic or "strict")
         rows = pure_rows(
             at.examples,
             at.problem,
@@ -146,13 +151,13 @@ def objective_perturbation(
             count_bound=count_bound,
             arithmetic=arithmetic or "strict",
         )
-        fit = _mapped(rows, account, penalty_factor=penalty_factor, arithmetic=arithmetic or "strict")
+        fit = _mapped_fit(rows, account, penalty_factor=penalty_factor, arithmetic=arithmetic or "strict")
         return dataclasses.replace(
-            fit, weights=at.restored(fit.weights), parameters={**fit.parameters, **at.parameters}
+            fit, weights=at.original_weights(fit.weights), parameters={**fit.parameters, **at.parameters}
         )
     require(preconditioner in (None, "none"), "preconditioner", preconditioner, "'diagonal' or 'none'")
     if mechanism is None:
-        at = centred(examples, problem, account, arithmetic=arithmetic or "strict")
+        at = pay_for_centre(examples, problem, account, arithmetic=arithmetic or "strict")
         examples, problem = at.examples, at.problem
         chosen = objective_mechanism(
             problem,
@@ -167,16 +172,16 @@ def objective_perturbation(
         for name in ("lipschitz", "smoothness"):
             held, needed = float(getattr(mechanism, name)), float(getattr(problem, name))
             require(held >= needed, f"mechanism.{name}", held, f">= {needed!r}, the problem's own")
-    fit = _perturbed(examples, problem, account, chosen, origin=at.origin)
+    fit = _perturbed_fit(examples, problem, account, chosen, origin=at.origin)
     return dataclasses.replace(
         fit,
-        weights=at.restored(fit.weights),
+        weights=at.original_weights(fit.weights),
         parameters={**fit.parameters, **at.parameters},
-        assumptions=(*fit.assumptions, *(() if at.parameters else pulled(problem))),
+        assumptions=(*fit.assumptions, *(() if at.parameters else pull_assumptions(problem))),
     )
 
 
-def _perturbed(
+def _perturbed_fit(
     examples: Examples,
     problem: Problem,
     account: Account,
@@ -231,7 +236,9 @@ def _admit_mapping(preconditioner: str | None, problem: Problem, account: Accoun
     )
 
 
-def _mapped(rows: PureRows, account: Account, *, penalty_factor: float | None, arithmetic: Arithmetic) -> Fit:
+def _mapped_fit(
+    rows: PureRows, account: Account, *, penalty_factor: float | None, arithmetic: Arithmetic
+) -> Fit:
     """The perturbed objective of mapped rows, with what is left: a plain sum of two pure costs."""
     chosen = objective_mechanism(
         rows.problem,
@@ -245,7 +252,7 @@ def _mapped(rows: PureRows, account: Account, *, penalty_factor: float | None, a
         curvature=rows.curvature,
         weight_size=rows.weight_size,
     )
-    fit = _perturbed(rows.examples, rows.problem, account, chosen, origin=rows.origin)
+    fit = _perturbed_fit(rows.examples, rows.problem, account, chosen, origin=rows.origin)
     how = "by Laplace-noised moments of columns and clipped" if rows.turned.units else "publicly and clipped"
     return dataclasses.replace(
         fit,
@@ -351,7 +358,7 @@ class _Recipe:
     def pure(self, *, epsilon: float, arithmetic: Arithmetic) -> PureObjectivePerturbation:
         """epsilon = G/scale + ln(1 + beta/penalty) + the output's share."""
         output = PURE_OUTPUT_SHARE * epsilon
-        made = PureObjectivePerturbation(
+        unscaled = PureObjectivePerturbation(
             scale=1.0,
             output_epsilon=output,
             tolerance=1.0,
@@ -359,11 +366,11 @@ class _Recipe:
             l1_factor=self.l1_factor,
             **self._constants,
         )
-        left = epsilon - made.log_determinants - output
-        scale = round_up(made.gradient_change) / left * (1.0 + 1e-15)
+        left = epsilon - unscaled.log_determinants - output
+        scale = round_up(unscaled.gradient_change) / left * (1.0 + 1e-15)
         spread = scale * (self.problem.dimension + 10.0 * math.sqrt(self.problem.dimension))
         while True:
-            sized = dataclasses.replace(made, scale=scale, tolerance=self._tolerance(spread))
+            sized = dataclasses.replace(unscaled, scale=scale, tolerance=self._tolerance(spread))
             total = sized.curve.as_pure()
             if total is not None and round_up(total) <= epsilon:
                 return sized
@@ -409,11 +416,11 @@ class _Recipe:
 
 def _settings(facts: PublicFacts) -> Settings:
     """Without delta, penalty and radius, how rows are mapped first."""
-    told, epsilon = as_it_is(facts), facts.limit.as_pure()
+    settings, epsilon = as_it_is(facts), facts.limit.as_pure()
     if epsilon is None or not facts.problem.unconstrained:
-        return told
+        return settings
     plan = row_plan(facts.problem, epsilon=float(epsilon), adjacency=facts.adjacency, count=facts.count)
-    return Settings(options={"preconditioner": plan.preconditioner}, reasons=(*told.reasons, plan.reason))
+    return Settings(options={"preconditioner": plan.preconditioner}, reasons=(*settings.reasons, plan.reason))
 
 
 METHOD = Learner(

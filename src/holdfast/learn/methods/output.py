@@ -14,7 +14,7 @@ import numpy as np
 
 from holdfast._arrays import Floats
 from holdfast.errors import require
-from holdfast.learn._intercept_centre import centred
+from holdfast.learn._intercept_centre import pay_for_centre
 from holdfast.learn._problem import Problem
 from holdfast.learn._risk.descent import gaussian_square
 from holdfast.learn._risk.minimise import minimise_certified
@@ -48,7 +48,7 @@ def output_perturbation(
     classes are one minimiser and one release. The penalty on an intercept is counted from a centre that is paid for.
     """
     require(0 < inexactness <= 1, "inexactness", inexactness, "in (0, 1]")
-    at = centred(examples, problem, account, arithmetic=arithmetic)
+    at = pay_for_centre(examples, problem, account, arithmetic=arithmetic)
     examples, problem = at.examples, at.problem
     sensitivity = minimiser_sensitivity(
         problem, adjacency=account.adjacency, public_count=examples.public_count, inexactness=inexactness
@@ -63,7 +63,7 @@ def output_perturbation(
         length = float(np.linalg.norm(weights))
         weights = weights * min(1.0, problem.radius / max(length, 1e-300))
     return Fit(
-        weights=at.restored(weights),
+        weights=at.original_weights(weights),
         theorem=THEOREM,
         parameters={
             "l2_sensitivity": sensitivity,
@@ -117,11 +117,11 @@ def certified_weights(
         problem.require_smooth("output, but for the hinge,")
     # Classes against the rest are minimised one by one: K distances of 1 / sqrt(K) each.
     distance = tolerance / problem.penalty / math.sqrt(problem.predictions)
-    found = []
+    minimisers = []
     for code, first in enumerate(start.reshape(problem.predictions, -1)):
         risk = HingeRisk.of(examples, free, divisor=count, code=code, origin=first)
-        found.append(first + minimise_hinge(risk, distance=distance))
-    return problem.of_weights(np.stack(found))
+        minimisers.append(first + minimise_hinge(risk, distance=distance))
+    return problem.of_weights(np.stack(minimisers))
 
 
 def minimiser_sensitivity(

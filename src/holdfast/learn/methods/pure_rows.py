@@ -34,7 +34,8 @@ from holdfast.errors import require
 from holdfast.learn._intercept_centre import ClassShares, release_shares
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import SmoothHuber, Squared
-from holdfast.learn._rows.examples import SIGNED, Examples
+from holdfast.learn._rows.clipped_blocks import SIGNED_LOSSES
+from holdfast.learn._rows.examples import Examples
 from holdfast.learn._whitened_examples import (
     SHARE,
     RowMap,
@@ -48,17 +49,17 @@ from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
 
 Whitening = Literal["diagonal", "none"]
-NORM = 0.5
+ROW_NORM_FACTOR = 0.5
 """The Euclidean norm of rows in units of their own, over the root of the effective dimension."""
-REACH = 0.5
+REACH_FACTOR = 0.5
 """The sum of a row's sizes, over what its norm and its active numbers allow."""
-TYPICAL = 0.8
+TYPICAL_SIZE = 0.8
 """What the sizes of a usual row add up to, over the same: sqrt(2 / pi) for normal numbers."""
 LEAST_SIGNAL = 5.0
 """Of epsilon n X^2 / (d factor), in units of what one row can add to the moments: below it, units are noise."""
-SEEN = 0.03
+VISIBLE_DIRECTIONS = 0.03
 """Directions that noise leaves visible, per epsilon n / (factor sqrt(K))."""
-CROWDED = 2.0
+CROWDING_FACTOR = 2.0
 """Rows are projected where their noise is that of so many times more directions."""
 WIDTHS = (0.06, 0.003, 0.25)
 """Of the smooth loss for numbers, in half ranges of the target: at least, per root of the signal, and at most."""
@@ -66,7 +67,7 @@ WEIGHT_SIZE = 0.04
 """Of numbers, in half ranges of the target: what the ridge takes a weight of mapped rows to be."""
 CLASS_SHARE = Fraction(1, 25)
 """Of epsilon, spent on how many rows each class has."""
-FAINT = 40.0
+FAINT_SIGNAL = 40.0
 """The signal below which a ridge is nearly twice as large."""
 LEAST_PENALTY = 2.0
 """In units of smoothness / (1 - e^-epsilon): determinants take half of a small epsilon at most."""
@@ -100,9 +101,9 @@ def row_plan(
     strength = epsilon * count / (problem.dimension * factor)
     enough = LEAST_SIGNAL * moments_bound(problem) / problem.row_norm**2
     kind: Whitening = "diagonal" if strength >= enough else "none"
-    seen = SEEN * epsilon * evenness * count / (factor * math.sqrt(problem.predictions))
+    seen = VISIBLE_DIRECTIONS * epsilon * evenness * count / (factor * math.sqrt(problem.predictions))
     directions = max(1, int(seen))
-    crowded = math.sqrt(problem.active_columns * problem.dimension) > CROWDED * seen
+    crowded = math.sqrt(problem.active_columns * problem.dimension) > CROWDING_FACTOR * seen
     few = crowded and problem.constant > 0 and directions < problem.dimension - 1
     reason = f"the signal epsilon n / (d factor) is {strength:.3g}: preconditioner {kind}"
     if few:
@@ -146,20 +147,21 @@ class PureRows:
             return 0.0
         two = self.problem.outputs == "one"
         scores = np.diff(self.classes.scores) if two else self.classes.scores
-        made = np.zeros((len(scores), self.problem.dimension))
-        made[:, -1] = 1.0
-        made[:, -1] = scores / (self.weights(made)[:, -1] * self.constant)
-        return made.ravel()
+        centre = np.zeros((len(scores), self.problem.dimension))
+        centre[:, -1] = 1.0
+        centre[:, -1] = scores / (self.weights(centre)[:, -1] * self.constant)
+        return centre.ravel()
 
-    def weights(self, found: Any) -> Any:
+    def weights(self, whitened: Any) -> Any:
         """As weights of the rows themselves, which are longer than those that were learnt from.
 
-        A usual row of units is shortened by `NORM`, every usual row by `REACH` over `TYPICAL`; weights make up for it,
-        or probabilities would be too sure. Decisions are the same. Numbers were shortened with their rows.
+        A usual row of units is shortened by `ROW_NORM_FACTOR`, every usual row by `REACH_FACTOR` over `TYPICAL_SIZE`;
+        weights make up for it, or probabilities would be too sure. Decisions are the same. Numbers were shortened with
+        their rows.
         """
-        shortened = min(1.0, REACH / TYPICAL) * (NORM if self.turned.units else 1.0)
+        shortened = min(1.0, REACH_FACTOR / TYPICAL_SIZE) * (ROW_NORM_FACTOR if self.turned.units else 1.0)
         shortened = self.target_bound or shortened
-        return self.turned.backward(found) * (shortened / self.norm)
+        return self.turned.backward(whitened) * (shortened / self.norm)
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -199,7 +201,7 @@ def pure_rows(
             f"a whole number of at least 1 and at most {most}, for rows with an intercept",
         )
     classes = None
-    if problem.constant > 0 and (problem.outputs == "several" or problem.loss.name in SIGNED):
+    if problem.constant > 0 and (problem.outputs == "several" or problem.loss.name in SIGNED_LOSSES):
         classes = release_shares(
             examples, problem, account, share=CLASS_SHARE, arithmetic=arithmetic, label="objective: classes"
         )
@@ -215,13 +217,13 @@ def pure_rows(
     most_rows, assumptions = examples.largest_count(count_bound)
     if kind == "diagonal":
         turned = release_units(examples, problem, account, most=most_rows, arithmetic=arithmetic)
-        norm = NORM * math.sqrt(max(1.0, turned.effective_dimension))
+        norm = ROW_NORM_FACTOR * math.sqrt(max(1.0, turned.effective_dimension))
     else:
         turned, norm, assumptions = plain_map(problem), problem.norm_bound, ()
     if few is not None:
         turned = turned.along(few)
-        norm = NORM * math.sqrt(turned.effective_dimension) if kind == "diagonal" else norm
-    reach = max(1.0, REACH * math.sqrt(turned.active))
+        norm = ROW_NORM_FACTOR * math.sqrt(turned.effective_dimension) if kind == "diagonal" else norm
+    reach = max(1.0, REACH_FACTOR * math.sqrt(turned.active))
     bound = problem.loss.target_bound if isinstance(problem.loss, Squared) else None
     rows = WhitenedExamples(
         examples=examples, problem=problem, turned=turned, norm=norm, reach=reach, target_bound=bound
@@ -231,9 +233,9 @@ def pure_rows(
         share = examples.public_count / max(1.0, turned.effective_dimension)
         width = smooth_width(account.remaining().epsilon(0.0) * share / account.adjacency.gradient_factor)
         inner = dataclasses.replace(inner, loss=SmoothHuber(width=width))
-        assumptions = (*assumptions, smoothed(width))
+        assumptions = (*assumptions, smoothing_assumption(width))
     return PureRows(
-        examples=rows.kept(),
+        examples=rows.in_memory(),
         problem=inner,
         turned=turned,
         norm=norm,
@@ -245,7 +247,7 @@ def pure_rows(
     )
 
 
-def smoothed(width: float) -> Assumption:
+def smoothing_assumption(width: float) -> Assumption:
     """What a release says of a loss for numbers that was smoothed."""
     return Assumption(
         kind=ACCURACY,
@@ -297,9 +299,9 @@ def noise_ridge(
     What determinants cost is left out of epsilon, which the penalty itself decides: a few rounds settle it.
 
     Rows are shortened, so they say less than n h / D, and the ridge is up to twice as large; but not where the signal
-    epsilon n / (D factor) is far above `FAINT`, since tables whose predictions are sure have larger weights.
+    epsilon n / (D factor) is far above `FAINT_SIGNAL`, since tables whose predictions are sure have larger weights.
     """
-    larger = 1.0 + 1.0 / (1.0 + (signal / FAINT) ** 2)
+    larger = 1.0 + 1.0 / (1.0 + (signal / FAINT_SIGNAL) ** 2)
     penalty = least
     for _ in range(8):
         left = max(epsilon - determinants(penalty), 0.1 * epsilon)

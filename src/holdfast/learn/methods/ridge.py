@@ -14,10 +14,11 @@ import numpy as np
 
 from holdfast._arrays import Floats
 from holdfast.errors import ParameterError, require
-from holdfast.learn._intercept_centre import centred
+from holdfast.learn._intercept_centre import pay_for_centre
 from holdfast.learn._problem import Problem
-from holdfast.learn._rows.examples import UNIT_ROUNDOFF, Examples, summation_error
+from holdfast.learn._rows.examples import Examples
 from holdfast.learn._rows.moments import Moments, second_moments, squared_loss
+from holdfast.learn._rows.summation import UNIT_ROUNDOFF, summation_error
 from holdfast.learn.methods.method import Fit, Learner, PublicFacts, Rank
 from holdfast.privacy._account import Account
 from holdfast.privacy._account.remaining import noise_within
@@ -123,7 +124,7 @@ def ridge(
             "got radius=inf; give radius=..., or the option count_bound"
         )
     most, assumptions = examples.largest_count(count_bound)
-    at = centred(examples, problem, account, arithmetic=arithmetic)
+    at = pay_for_centre(examples, problem, account, arithmetic=arithmetic)
     examples, problem = at.examples, at.problem
     loss = squared_loss(problem)
     bounds = RidgeBounds(
@@ -141,7 +142,7 @@ def ridge(
     theta = solve_ridge(moments, ridge=bounds.ridge, radius=problem.radius)
     weights = account.release(noise.mechanism, theta, label="ridge")
     return Fit(
-        weights=at.restored(weights),
+        weights=at.original_weights(weights),
         theorem=THEOREM_BALL if math.isfinite(problem.radius) else THEOREM,
         parameters={
             "ridge": bounds.ridge,
@@ -177,7 +178,7 @@ def solve_ridge(moments: Moments, *, ridge: float, radius: float = math.inf) -> 
     return np.asarray(basis @ theta)
 
 
-def _moved(facts: PublicFacts) -> float:
+def _solution_moved(facts: PublicFacts) -> float:
     """How far one unit moves the solution, for the largest table that the declared count admits.
 
     Without a radius the bound on residuals grows as the penalty falls, Y (1 + R / (2 sqrt(penalty))): one row moves the
@@ -205,6 +206,6 @@ METHOD = Learner(
     only="solves least squares only",
     ranks=(Rank(place=2, losses=("squared",)),),
     behind="solves least squares only",
-    moved=_moved,
+    moved=_solution_moved,
     centres=True,
 )

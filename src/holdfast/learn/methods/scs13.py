@@ -18,7 +18,8 @@ from holdfast._assumption import REAL_ARITHMETIC, Assumption
 from holdfast._progress import progress
 from holdfast.errors import DataError, require
 from holdfast.learn._problem import Problem
-from holdfast.learn._rows.examples import Chunk, Examples, clipped, cut
+from holdfast.learn._rows.clipped_blocks import clip_chunk
+from holdfast.learn._rows.examples import Chunk, Examples, regroup
 from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner, Rank
 from holdfast.noise._source import Source
 from holdfast.privacy._account import Account
@@ -109,7 +110,7 @@ def step_noise(limit: PrivacyCurve, *, passes: int, l2_sensitivity: float, **opt
 
 def gradient_sum(problem: Problem, w: Floats, chunk: Chunk) -> Floats:
     """The sum of the data loss's gradients over a batch."""
-    x, y = clipped(chunk, problem)
+    x, y = clip_chunk(chunk, problem)
     return np.asarray(problem.slopes(x @ w.T, y).T @ x)
 
 
@@ -129,7 +130,7 @@ def _batches(examples: Examples, source: Source, *, passes: int, batch: int) -> 
     for _ in range(passes):
         if examples.adjacency.count_is_public:
             sizes = [min(batch, examples.public_count - start * batch) for start in range(count)]
-            yield from cut(examples.shuffled(source), sizes, dimension=examples.dimension)
+            yield from regroup(examples.shuffled(source), sizes, dimension=examples.dimension)
         else:
             yield from examples.drawn(source, batches=count)
 

@@ -51,8 +51,8 @@ def multiclass(
         return softmax_objective(examples, problem, account=account, arithmetic=arithmetic)
     if by == "output":
         problem.require_strongly_convex(f"{problem.loss.name} with engine='output'")
-        found = output_perturbation(examples, problem, account=account, arithmetic=arithmetic)
-        return dataclasses.replace(found, parameters={"engine": "output", **found.parameters})
+        fit = output_perturbation(examples, problem, account=account, arithmetic=arithmetic)
+        return dataclasses.replace(fit, parameters={"engine": "output", **fit.parameters})
     if pure:
         raise ParameterError("engine='noisy_gd' needs delta > 0: its noise is Gaussian; leave engine out")
     changes = DescentChanges(preconditioner=preconditioner, steps=steps, step=step, momentum=momentum)
@@ -69,7 +69,7 @@ def _descent(
 ) -> Fit:
     """Preconditioned by a private second moment (soundness, section 20)."""
     loss = problem.loss
-    found = whitened_descent(
+    descent = whitened_descent(
         examples,
         problem,
         account,
@@ -82,16 +82,16 @@ def _descent(
         moment="multiclass: second moment",
     )
     return Fit(
-        weights=found.weights,
+        weights=descent.weights,
         theorem="Noisy gradient descent on stacked class gradients: composed Gaussian mechanisms",
         parameters={
             "engine": "noisy_gd",
-            "steps": found.schedule.steps,
-            "preconditioner": found.schedule.preconditioner,
-            "gradient_sensitivity": found.l2_sensitivity,
-            "gradient_noise_std": found.gradient_noise,
+            "steps": descent.schedule.steps,
+            "preconditioner": descent.schedule.preconditioner,
+            "gradient_sensitivity": descent.l2_sensitivity,
+            "gradient_noise_std": descent.gradient_noise,
         },
-        assumptions=found.assumptions,
+        assumptions=descent.assumptions,
     )
 
 

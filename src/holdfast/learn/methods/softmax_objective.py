@@ -31,7 +31,7 @@ import numpy as np
 
 from holdfast._arrays import Floats
 from holdfast.errors import BudgetExceeded, ParameterError, require
-from holdfast.learn._intercept_centre import Centred, centred
+from holdfast.learn._intercept_centre import Centred, pay_for_centre
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Softmax
 from holdfast.learn._risk.minimise import minimise_certified
@@ -128,7 +128,7 @@ def softmax_mechanism(
     """
     ratio = math.expm1(log_determinant(problem, loss, penalty=penalty) * (1.0 + 1e-12))
     numbers, output = weights_of(problem, loss, l1=l1_factor is not None), OUTPUT_SHARE * epsilon
-    made = PureObjectivePerturbation(
+    unscaled = PureObjectivePerturbation(
         scale=1.0,
         output_epsilon=output,
         tolerance=1.0,
@@ -139,15 +139,15 @@ def softmax_mechanism(
         adjacency=adjacency,
         l1_factor=l1_factor,
     )
-    left = epsilon - made.log_determinants - output
+    left = epsilon - unscaled.log_determinants - output
     if left <= 0:
         raise ParameterError(
             f"penalty must be larger on the sum of losses, got {penalty!r}: determinants alone would cost epsilon"
         )
-    scale = round_up(made.gradient_change) / left * (1.0 + 1e-15)
+    scale = round_up(unscaled.gradient_change) / left * (1.0 + 1e-15)
     size = public_count * problem.lipschitz + scale * (numbers + 10.0 * math.sqrt(numbers))
     while True:
-        sized = dataclasses.replace(made, scale=scale, tolerance=RELATIVE_TOLERANCE * size)
+        sized = dataclasses.replace(unscaled, scale=scale, tolerance=RELATIVE_TOLERANCE * size)
         total = sized.curve.as_pure()
         if total is not None and round_up(total) <= epsilon:
             return sized
@@ -174,8 +174,10 @@ class SoftmaxLosses:
     def minimise(self, linear: Floats, *, penalty: float, tolerance: float) -> Floats:
         """A certified minimiser of the sum at W0 + V, + (penalty/2)|V|^2 + <linear, V>."""
         # In W = W0 + V that is the sum at W, + (penalty/2)|W|^2 + <linear - penalty W0, W>.
-        found = minimise_certified(self._risk(penalty, linear - penalty * self.origin), tolerance=tolerance)
-        return np.asarray(found - self.origin)
+        minimiser = minimise_certified(
+            self._risk(penalty, linear - penalty * self.origin), tolerance=tolerance
+        )
+        return np.asarray(minimiser - self.origin)
 
     def gradient(self, at: Floats) -> Floats:
         """Of the sum of losses; private."""
@@ -187,9 +189,9 @@ class SoftmaxLosses:
         hessian = self._risk(penalty, None).hessian(at + self.origin, precise=True)
         return float(np.linalg.slogdet(hessian)[1])
 
-    def of_classes(self, found: Floats) -> Floats:
+    def of_classes(self, contrasts: Floats) -> Floats:
         """A row of weights for each class; what all classes share, which predicts nothing, is taken off."""
-        weights = self._risk(1.0, None).of_classes(found)
+        weights = self._risk(1.0, None).of_classes(contrasts)
         return np.asarray(weights - weights.mean(axis=0)) if self.whole else weights
 
     def of_weights(self, weights: Floats | float) -> Floats | float:
@@ -229,11 +231,11 @@ def softmax_objective(
     if problem.penalty == 0:
         mapped = pure_rows(examples, problem, account, arithmetic=arithmetic)
     else:
-        at = centred(examples, problem, account, arithmetic=arithmetic)
+        at = pay_for_centre(examples, problem, account, arithmetic=arithmetic)
     rows, inner = (examples, problem) if mapped is None else (mapped.examples, mapped.problem)
     remaining = account.remaining().as_pure()
     assert remaining is not None, "the account is pure, as checked above"
-    told: dict[str, Any] = {
+    arguments: dict[str, Any] = {
         "epsilon": round_down(remaining),
         "adjacency": account.adjacency,
         "public_count": examples.public_count,
@@ -242,14 +244,14 @@ def softmax_objective(
         "l1_factor": None if mapped is None else math.sqrt(2.0) * (1.0 + 1e-12) * mapped.reach,
     }
     effective = None if mapped is None else mapped.turned.effective_dimension
-    least = softmax_penalty(inner, loss, effective_dimension=effective, **told)
+    least = softmax_penalty(inner, loss, effective_dimension=effective, **arguments)
     penalty = max(least, examples.public_count * problem.penalty)
-    mechanism = softmax_mechanism(inner, loss, penalty=penalty, **told)
+    mechanism = softmax_mechanism(inner, loss, penalty=penalty, **arguments)
     losses = SoftmaxLosses(examples=rows, problem=inner, loss=loss, whole=mapped is not None)
     origin = losses.of_weights(at.origin) if mapped is None else mapped.origin
     losses = dataclasses.replace(losses, origin=origin)
-    found = origin + np.asarray(account.release(mechanism, losses, label="softmax: objective"))
-    weights = losses.of_classes(found)
+    contrasts = origin + np.asarray(account.release(mechanism, losses, label="softmax: objective"))
+    weights = losses.of_classes(contrasts)
     how = (
         ""
         if mapped is None

@@ -16,8 +16,10 @@ from holdfast._arrays import Floats
 from holdfast.learn._inference.score import NoisyScore
 from holdfast.learn._problem import Problem
 from holdfast.learn._risk.descent import gaussian_for, gaussian_square
-from holdfast.learn._rows.examples import UNIT_ROUNDOFF, Examples, clipped, summation_error
+from holdfast.learn._rows.clipped_blocks import clip_chunk
+from holdfast.learn._rows.examples import Examples
 from holdfast.learn._rows.moments import Moments, squared_loss
+from holdfast.learn._rows.summation import UNIT_ROUNDOFF, summation_error
 from holdfast.learn._whitening import from_upper_triangle, second_moment_sensitivity, upper_triangle
 from holdfast.learn.methods.adassp import solve_noisy
 from holdfast.learn.methods.method import Fit, Learner
@@ -133,7 +135,7 @@ def squared_score(
 def joint_moment(examples: Examples, problem: Problem, *, bound: float, omega: float) -> Floats:
     """The sum of v v^T over all rows, rows and targets within their bounds; private."""
     total = np.zeros((problem.dimension + 1, problem.dimension + 1))
-    for rows, labels in (clipped(chunk, problem) for chunk in examples.chunks()):
+    for rows, labels in (clip_chunk(chunk, problem) for chunk in examples.chunks()):
         joined = np.column_stack([rows, omega * np.clip(labels, -bound, bound)])
         total += joined.T @ joined
     return total

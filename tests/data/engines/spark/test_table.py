@@ -74,7 +74,9 @@ def opened(session: Any, *, partitions: int | None = None, **options: Any) -> Ta
     return open_table(spark.stored(session, people(), partitions=partitions), schema(), **options)
 
 
-@pytest.mark.filterwarnings("ignore::holdfast.errors.ProbabilityWarning")  # so few rows say little of a rare class
+@pytest.mark.filterwarnings(
+    "ignore::holdfast.errors.ProbabilityWarning"
+)  # so few rows say little of a rare class
 def test_additive_fits_give_the_numbers_of_the_memory_engine(session: Any) -> None:
     made = PrivateAdditiveClassifier(4.0, 1e-4, random_state=7).fit(
         opened(session, partitions=3), target="ill"
