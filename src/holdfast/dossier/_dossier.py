@@ -52,12 +52,47 @@ class Dossier:
 
     The `public` edition holds released values, proofs, certificates and audits of planted records; it refuses
     what is an un-noised function of private data. The `internal` edition may hold attacks and accuracy, and says
-    on every page that it must not be published. With `ledger`, the one that paid, it shows the budget and who
-    signed; saving it then closes the page in the ledger, unless that was opened for reading alone. `created` and
-    `head` make the page of an earlier day again: the date that it bears, and how far the ledger had come. `also_run`
-    is how many audits and attacks were run and are not on this page: all that was run shares the error, so that nobody
-    is accused by the luckiest of many. `beside` are p-values of attacks whose results are not at hand.
+    on every page that it must not be published.
 
+    Parameters
+    ----------
+    release : Release or sequence of Release
+        What the page is about.
+    attacks : sequence
+        Results of attacks on real records, for the internal edition.
+    audits : sequence of AuditResult
+        Results of audits. The public edition takes those of planted records.
+    ledger : Ledger, optional
+        The ledger that paid: the page then shows the budget and who signed, and saving it closes the page in the
+        ledger, unless that was opened for reading alone.
+    audience : {'public', 'internal'}
+        The edition.
+    title : str, optional
+        The title of the page; by default the release's own.
+    tables : sequence of Bars
+        Released tables to draw.
+    accuracy : sequence of Accuracy
+        Scores on real records, for the internal edition.
+    confidence : float
+        Of what audits and attacks claim together, in (0, 1).
+    names : sequence of str, optional
+        What the releases are called on the page, one each.
+    digests : sequence of str, optional
+        The SHA-256 of each release's file; by default computed.
+    also_run : int
+        How many audits and attacks were run and are not on this page: all that was run shares the error, so that
+        nobody is accused by the luckiest of many.
+    beside : sequence of float
+        p-values of attacks whose results are not at hand.
+    created : str, optional
+        The date that the page bears, to make the page of an earlier day again; by default today's.
+    head : str, optional
+        How far the ledger had come, to make the page of an earlier day again.
+    files : sequence of Path
+        The files of the releases, where they were read from files: the page is written over none of them.
+
+    Examples
+    --------
     >>> from holdfast.privacy import Account, Gaussian, GaussianDP
     >>> account = Account(GaussianDP(0.5))
     >>> noisy = account.release(Gaussian(sigma=2.0, l2_sensitivity=1.0), [12.0, 30.0])
@@ -84,7 +119,6 @@ class Dossier:
     created: str | None = field(default=None, kw_only=True)
     head: str | None = field(default=None, kw_only=True)
     files: Sequence[Path] = field(default=(), kw_only=True)
-    """The files of the releases, where they were read from files: the page is written over none of them."""
 
     def __post_init__(self) -> None:
         require(self.audience in ("public", "internal"), "audience", self.audience, "'public' or 'internal'")
@@ -105,7 +139,20 @@ class Dossier:
 
     @classmethod
     def of_files(cls, paths: Sequence[str | os.PathLike[str]], **more: Any) -> Dossier:
-        """The dossier of release files, which it names and whose hashes it keeps."""
+        """The dossier of release files, which it names and whose hashes it keeps.
+
+        Parameters
+        ----------
+        paths : sequence of str or path
+            Files that `Release.save` wrote.
+        **more
+            The other parameters of a dossier.
+
+        Returns
+        -------
+        Dossier
+            It refuses to be written over one of these files.
+        """
         files = [Path(path) for path in paths]
         return cls(
             [Release.load(path) for path in files],
@@ -206,7 +253,18 @@ class Dossier:
         return render(self.record)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the page, whole or not at all, and its hash into the ledger that paid."""
+        """Write the page, whole or not at all, and its hash into the ledger that paid.
+
+        Parameters
+        ----------
+        path : str or path
+            The file to write; a folder that does not exist is made.
+
+        Returns
+        -------
+        Path
+            Where the page is.
+        """
         target = Path(path)
         read = [FileRead(name="a release", path=place) for place in self.files]
         if self.ledger is not None:

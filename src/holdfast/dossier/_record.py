@@ -50,7 +50,25 @@ class ReleaseFacts(Section):
 @checked
 @dataclass(frozen=True, kw_only=True)
 class Bars(Section):
-    """A released table of counts to draw, with the error that holds for all its cells at once."""
+    """A released table of counts to draw, with the error that holds for all its cells at once.
+
+    Parameters
+    ----------
+    title : str
+        The title of the drawing.
+    labels : tuple of str
+        The name of each bar.
+    counts : tuple of float
+        The released count of each.
+    error : float
+        How far off all the counts may be, for the error bars.
+
+    Examples
+    --------
+    >>> bars = Bars(title="visits", labels=("2024", "2025"), counts=(105.2, 98.7), error=9.4)
+    >>> bars.to_json()["error"]
+    9.4
+    """
 
     title: str
     labels: tuple[str, ...]

@@ -34,7 +34,7 @@ class Section:
 
     @classmethod
     def from_json(cls, data: Any) -> Self:
-        """The section that `to_json` wrote; `FormatError` for anything else."""
+        """The section that `to_json` wrote as `data`; `FormatError` for anything else."""
         try:
             kinds, known = get_type_hints(cls), {json_key(one): one.name for one in fields(cls)}
             return cls(**{known[key]: _read(kinds[known[key]], value) for key, value in data.items()})

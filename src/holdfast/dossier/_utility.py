@@ -126,6 +126,19 @@ class Accuracy(Section):
 
     It is computed without noise, so it is internal.
 
+    Parameters
+    ----------
+    model : str
+        What was scored.
+    score : float
+        The score.
+    rows : int
+        On how many records.
+    measure : str
+        What the score is.
+
+    Examples
+    --------
     >>> Accuracy(model="majority class", score=0.76, rows=16281).audience
     'internal'
     """

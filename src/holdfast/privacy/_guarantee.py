@@ -172,6 +172,15 @@ def _wider(one: float | None, other: float | None) -> float | None:
 class Sureness:
     """Odds grow by at most e^`loss`, except with probability `failure` (with the unit's data and without).
 
+    Parameters
+    ----------
+    loss : float
+        The logarithm of the factor by which odds grow at most.
+    failure : float
+        The probability of an exception; 0 for a pure curve.
+
+    Examples
+    --------
     >>> from holdfast.privacy import PureDP
     >>> bound = Sureness.of(PureDP(1.0))
     >>> bound.failure, round(bound.after(0.5), 3)
@@ -185,7 +194,18 @@ class Sureness:
     def of(cls, curve: PrivacyCurve, *, failure: float | None = None) -> Sureness:
         """Without exception where the curve is pure, else with at most this probability of an exception.
 
-        By default one in a million, or the next power of ten that is well above what the curve may fail with.
+        Parameters
+        ----------
+        curve : PrivacyCurve
+            What is promised.
+        failure : float, optional
+            The probability of an exception; by default one in a million, or the next power of ten that is well above
+            what the curve may fail with.
+
+        Returns
+        -------
+        Sureness
+            The bound that the curve proves.
         """
         require(failure is None or 0 < failure < 1, "failure", failure, "in (0, 1)")
         if curve.as_pure() is not None and not curve.has_slack:
@@ -194,11 +214,11 @@ class Sureness:
         return cls(loss=loss_tail(curve, chosen), failure=chosen)
 
     def words(self, unit: str) -> str:
-        """The bound for whoever was in doubt."""
+        """The bound in a sentence, for whoever was in doubt about `unit`, such as "one row"."""
         return sure_words(self.after(0.5), self.failure, unit)
 
     def after(self, prior: float) -> float:
-        """How sure at most, of whoever was this sure before; rounded up to a tenth of a per cent."""
+        """How sure at most, of whoever was sure with probability `prior`; rounded up to a tenth of a per cent."""
         require(0 < prior < 1, "prior", prior, "in (0, 1)")
         if math.isinf(self.loss):
             return 1.0

@@ -36,25 +36,61 @@ COUNTING = 0.02
 @checked
 @dataclass(frozen=True, kw_only=True)
 class SynthesisEstimate:
-    """Sizes are exact, noise is what the noise will be, time and memory are rules of thumb."""
+    """Sizes are exact, noise is what the noise will be, time and memory are rules of thumb.
+
+    `Synthesizer.estimate` makes one.
+
+    Parameters
+    ----------
+    method : str
+        The name of the method that would run.
+    groups : int
+        The number of groups of queries in the workload.
+    queries : int
+        The number of queries, all groups together.
+    largest_group : int
+        The number of queries of the largest group.
+    universe : float
+        The number of possible records.
+    rows : int, optional
+        The public number of rows; None where it is private.
+    one_way_noise : float
+        The standard deviation in a cell of a 1-way marginal, in records, if only these were measured and with the
+        whole budget.
+    workload_noise : float
+        The standard deviation in a cell, in records, if the whole workload is measured at once: what methods that
+        choose their measurements try to beat.
+    certificate_noise : float, optional
+        The standard deviation of the certificate, in records; None without one.
+    seconds : float
+        CPU seconds, roughly.
+    megabytes : float
+        Memory, roughly.
+    prospects : tuple of Prospect
+        What public numbers say against the synthesis being of use. A fit warns of it, a command refuses.
+
+    Examples
+    --------
+    >>> from holdfast.data import Categorical, Schema
+    >>> from holdfast.synth import Synthesizer
+    >>> schema = Schema([Categorical("sex", ["F", "M"]), Categorical("ill", ["no", "yes"])])
+    >>> estimate = Synthesizer(epsilon=1.0, delta=1e-6).estimate(schema, rows=1000)
+    >>> estimate.universe, estimate.groups, estimate.queries
+    (4.0, 1, 4)
+    """
 
     method: str
     groups: int
     queries: int
     largest_group: int
     universe: float
-    """The number of possible records."""
     rows: int | None
     one_way_noise: float
-    """Standard deviation in a cell of a 1-way marginal if all were measured with the whole budget, in records."""
     workload_noise: float
-    """Of a cell if the whole workload is measured at once: what adaptive methods try to beat."""
     certificate_noise: float | None
-    """Standard deviation of the certificate, in records; None without one."""
     seconds: float
     megabytes: float
     prospects: tuple[Prospect, ...] = ()
-    """What public numbers say against the synthesis being of use; a fit would be warned of it, a command refused."""
 
     @property
     def smallest_claim(self) -> float | None:

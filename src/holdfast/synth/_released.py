@@ -100,7 +100,13 @@ class ReleasedTable:
         return describe(self._contents, self.release_, method=self.method_)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the release: rows, noisy counts, guarantee and certificates in one file."""
+        """Write the release: rows, noisy counts, guarantee and certificates in one file.
+
+        Parameters
+        ----------
+        path : str or path
+            The file to write. It holds what was released, and nothing else.
+        """
         self._require_fitted()
         self.release_.save(path)
 

@@ -81,21 +81,81 @@ class Synthesizer(ReleasedTable):
 
     `fit(table)` spends the budget; sampling and answering cost nothing more.
 
-    * `workload`: the queries that rows are meant to answer; by default all 3-way marginals that are not too large.
-    * `target`: the column that others are to predict; it weighs as much in the workload as all others together.
-    * `objective`, of `auto`: "average" total variation of the workload's tables, or the "largest" error of an answer.
-    * `method`: "auto", a name of SYNTHESISERS, or a method of your own; `options` are the method's.
-    * `certificate`: what is to be claimed of the rows' errors, and what pays for it; None for no certificate.
-    * `random_state`: None draws secure noise; a seed makes a run that can be repeated and is not private.
-    * `key`, with a ledger's account: a job that was killed and runs again does not pay twice.
+    Parameters
+    ----------
+    epsilon : float
+        The promise, together with `delta`, where `fit` is not given an account.
+    delta : float, optional
+        0 for pure privacy; by default at most 1e-6, and less for a large public number of units.
+    method : str or SynthesisMethod
+        'auto', a name of SYNTHESISERS, or a method of your own. 'auto' chooses from public quantities.
+    workload : Workload, optional
+        The queries that the rows are meant to answer; by default all 3-way marginals that are not too large.
+    target : str, optional
+        The column that others are to predict; it weighs as much in the workload as all others together.
+    objective : {'average', 'largest'}
+        What 'auto' makes small: the average total variation of the workload's tables, or the largest error of an
+        answer.
+    certificate : CertificateRequest, optional
+        What is to be claimed of the rows' errors, and what pays for it; None for no certificate.
+    rows : int, optional
+        How many rows are drawn; by default as many as the table has, where that is public, or is measured to have.
+    columns : sequence of str, optional
+        The columns that are synthesised; by default all of the schema.
+    constraints : sequence of Zeros
+        Combinations of values in which no record can be, and no drawn row is.
+    adjacency : Adjacency or str, optional
+        The neighbour relation; by default that of the schema, else 'replace'.
+    n_public : int, optional
+        The public number of units, if the schema does not declare it; a conflict is an error.
+    confidence : float
+        Of certificate and intervals, in (0.5, 1).
+    options : mapping, optional
+        The method's own options, by name.
+    random_state : int or SeedSequence, optional
+        None draws secure noise. A seed makes a run that can be repeated and is not private.
+    key : str, optional
+        With the account of a ledger: the name of the job, so that one that was killed and runs again does not pay
+        twice.
 
+    Attributes
+    ----------
+    release_ : Release
+        Rows, noisy counts, guarantee and certificates.
+    method_ : str
+        The name of the method that ran.
+    choice_ : SynthesizerChoice or None
+        Why this method, where 'auto' chose it.
+    certificate_ : Certificate or None
+        How wrong the rows can be over all certified queries.
+    certification_ : Certification or None
+        All that is claimed of the rows; None of a release that was loaded.
+    model_ : Model or None
+        What rows are drawn from; None of a release that was loaded.
+
+    Formal guarantees
+    -----------------
+    * Neighbours: those of `adjacency`, between units of the schema (a row, or all rows of a user).
+    * Privacy: what is released satisfies the curve of the account, or (epsilon, delta) where none is given. Every
+      look at the table is charged to it before noise is drawn; rows, answers and files are post-processing. The
+      theorem of the method that ran is in `release_.guarantee`.
+    * Accuracy: with probability at least `confidence`, no certified query is off by more than the certificate says
+      (soundness, section 10).
+    * Public: the schema, the workload, all parameters, what 'auto' chose, and the number of units unless
+      neighbours are of `add_remove`.
+    * Assumed: nothing about the rows, but what the schema declares of them and is enforced; where `user_cap` is
+      given to the certificate, that no user owns more rows. `release_.guarantee.assumptions` lists what else a
+      method takes for granted.
+
+    Examples
+    --------
     >>> from holdfast.data import Categorical, Schema
     >>> schema = Schema([Categorical("sex", ["F", "M"]), Categorical("ill", ["no", "yes"])])
     >>> frame = {"sex": ["F", "M"] * 200, "ill": ["no", "no", "yes", "no"] * 100}
-    >>> made = Synthesizer(epsilon=2.0, delta=1e-6).fit(frame, schema)
-    >>> sorted(made.sample()), len(made.sample()["ill"])
+    >>> synthesizer = Synthesizer(epsilon=2.0, delta=1e-6).fit(frame, schema)
+    >>> sorted(synthesizer.sample()), len(synthesizer.sample()["ill"])
     (['ill', 'sex'], 400)
-    >>> made.certificate_.confidence
+    >>> synthesizer.certificate_.confidence
     0.95
     """
 
@@ -144,9 +204,21 @@ class Synthesizer(ReleasedTable):
     # Fitting.
 
     def fit(self, source: Any, schema: Schema | None = None, account: Account | None = None) -> Self:
-        """Synthesise a holdfast `Table`, or a frame or file with its schema.
+        """Spend the budget: learn a model, draw the rows, certify them.
 
-        With `account` the fit spends all that remains in it, and `epsilon` and `delta` are not used.
+        Parameters
+        ----------
+        source : Table, data frame, mapping of arrays or path
+            The private rows.
+        schema : Schema, optional
+            What is public about them; left out with a `Table`, which has its own.
+        account : Account, optional
+            What pays. The fit then spends all that remains in it, and `epsilon` and `delta` are not used.
+
+        Returns
+        -------
+        Synthesizer
+            Itself, fitted.
         """
         self._check_parameters(account)
         table = self._open(source, schema)
@@ -233,7 +305,19 @@ class Synthesizer(ReleasedTable):
     ) -> SynthesisEstimate:
         """Size, noise, time and memory before anything is spent, from public quantities only.
 
-        `source` is a table, a frame or file with its schema, or a schema alone (with the public number of rows).
+        Parameters
+        ----------
+        source : Schema, Table, data frame, mapping of arrays or path
+            A schema alone, or what would be fitted.
+        schema : Schema, optional
+            What is public about the rows, where `source` is neither a schema nor a `Table`.
+        rows : int, optional
+            The public number of rows, where the schema does not declare it.
+
+        Returns
+        -------
+        SynthesisEstimate
+            Nothing is spent for it.
         """
         self._check_parameters(None)
         if isinstance(source, Schema):
@@ -271,7 +355,17 @@ class Synthesizer(ReleasedTable):
     def evaluate(self, real: Any = None, **options: Any) -> EvaluationReport:
         """How good the released rows are: what the release says itself (public), or against `real` rows (internal).
 
-        `target`, `by`, `columns` and `holdout` are those of `evaluate_against_real`; without rows `by` alone has a use.
+        Parameters
+        ----------
+        real : Table, data frame, mapping of arrays or path, optional
+            The private rows. The report is then exact, and internal.
+        **options
+            `target`, `by`, `columns` and `holdout` of `evaluate_against_real`; without `real` rows only `by` has a use.
+
+        Returns
+        -------
+        EvaluationReport
+            Its `audience` says who may see it.
         """
         from holdfast.synth._evaluation.evaluator import evaluate_against_real, evaluate_against_release
 
@@ -285,7 +379,18 @@ class Synthesizer(ReleasedTable):
 
     @classmethod
     def from_release(cls, release: Release[Any]) -> Self:
-        """A fitted synthesizer from a release: its rows, answers and claims; other rows are drawn from its own."""
+        """A fitted synthesizer from a release: its rows, answers and claims; other rows are drawn from its own.
+
+        Parameters
+        ----------
+        release : Release
+            A release of a `Synthesizer`.
+
+        Returns
+        -------
+        Synthesizer
+            It samples, answers and summarises as the one that was fitted.
+        """
         contents = SyntheticContents.of_value(release.value)
         made = cls(confidence=contents.confidence)
         made.method_, made.choice_, made.certification_ = release.provenance.method, None, None
@@ -294,7 +399,18 @@ class Synthesizer(ReleasedTable):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """The same from a file that `save` wrote."""
+        """A fitted synthesizer from a file that `save` wrote.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+
+        Returns
+        -------
+        Synthesizer
+            As of `from_release`.
+        """
         return cls.from_release(Release.load(path))
 
     # Steps.

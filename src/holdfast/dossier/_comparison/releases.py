@@ -22,7 +22,27 @@ _MOST_LETTERS = 48
 @checked
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """A table with one column per thing compared; `notes` say what keeps the columns apart."""
+    """A table with one column per thing compared; `notes` say what keeps the columns apart.
+
+    Parameters
+    ----------
+    title : str
+        What is compared.
+    names : tuple of str
+        The names of the columns.
+    rows : tuple
+        A pair for each row: its label, and the texts of its cells, one per column.
+    notes : tuple of str
+        What a reader has to know before comparing.
+    audience : str
+        'public', or 'internal' where something in it was computed without noise.
+
+    Examples
+    --------
+    >>> print(Comparison(title="two", names=("A", "B"), rows=(("noise", ("secure", "seeded")),)).summary())
+                A       B
+    noise  secure  seeded
+    """
 
     title: str
     names: tuple[str, ...]
@@ -71,6 +91,18 @@ class Comparison:
 def compare(releases: Mapping[str, Release[Any]]) -> Comparison:
     """What each release promises and what it is worth, side by side; nothing but the releases is read.
 
+    Parameters
+    ----------
+    releases : mapping of str to Release
+        Two or more releases, each under the name of its column.
+
+    Returns
+    -------
+    Comparison
+        Public, as the releases are.
+
+    Examples
+    --------
     >>> from holdfast.privacy import Account, Gaussian, GaussianDP
     >>> def released(mu):
     ...     account = Account(GaussianDP(mu))

@@ -37,18 +37,25 @@ Verdict = Literal["ok", "wrong", "not judged"]
 class DossierVerification:
     """What was checked, what does not hold, and what could not be checked.
 
+    `verify_dossier` makes one.
+
     Parameters
     ----------
-    checked
+    checked : tuple of str
         What was checked, and holds.
-    problems
+    problems : tuple of str
         What does not hold.
-    skipped
+    skipped : tuple of str
         What could not be checked with what was given.
-    recomputed
+    recomputed : tuple of str
         What epsilon the recorded mechanisms give today, where that was asked for.
-    judge
+    judge : str
         The version of holdfast that made the page and can judge it, where that is another one; else empty.
+
+    Examples
+    --------
+    >>> DossierVerification(checked=("the seal",), skipped=("the ledger (give --ledger)",)).verdict
+    'not judged'
     """
 
     checked: tuple[str, ...]

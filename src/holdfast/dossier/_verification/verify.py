@@ -68,23 +68,36 @@ def verify_dossier(
 
     Parameters
     ----------
-    page
+    page : str or path
         The dossier.
-    releases
+    releases : sequence of str or path
         The release files that it is about.
-    ledger
+    ledger : str or path, optional
         The ledger that paid for them.
-    recompute
-        Whether epsilon is told again too, from the recorded mechanisms.
-    public_key
-        The PEM file of one key, or a trust file that lists several: then ledger, approvals, releases and page must be
-        signed by them.
+    recompute : bool
+        Whether epsilon is computed again too, from the recorded mechanisms.
+    public_key : str, path or Trust, optional
+        The PEM file of one key, or a trust file that lists several: then ledger, approvals, releases and page must
+        be signed by them.
 
     Returns
     -------
     DossierVerification
-        What was checked, with a verdict: "ok" only where everything was checked and holds, "wrong" where something does
-        not hold, else "not judged", with what a judgement takes in the first line of its summary.
+        What was checked, with a verdict: "ok" only where everything was checked and holds, "wrong" where something
+        does not hold, else "not judged", with what a judgement takes in the first line of its summary.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from holdfast.dossier import Dossier
+    >>> from holdfast.privacy import Account, Gaussian, GaussianDP
+    >>> account = Account(GaussianDP(0.5))
+    >>> noisy = account.release(Gaussian(sigma=2.0, l2_sensitivity=1.0), [12.0, 30.0])
+    >>> dossier = Dossier(Release.of(account, noisy, method="two noisy counts"))
+    >>> with TemporaryDirectory() as folder:
+    ...     page = dossier.save(Path(folder, "counts.html"))
+    ...     print(verify_dossier(page).first_line())
+    NOT JUDGED: not everything could be checked: the release (give --release)
     """
     found = Findings()
     trust = public_key if public_key is None or isinstance(public_key, Trust) else Trust.of(public_key)

@@ -43,7 +43,24 @@ LINES = ("uniform", "independent", "gaussian answers", "tree")
 class Evaluation:
     """Errors of proportions, one entry per group of the workload.
 
-    Exact functions of the private table: for whoever holds it.
+    These are exact functions of the private table, for whoever holds it.
+
+    Parameters
+    ----------
+    total_variation : ndarray
+        For each group, half the L1 distance between its proportions in the two tables.
+    max_errors : ndarray
+        For each group, the largest difference of one of its proportions.
+    name : str
+        What was evaluated, for the summary.
+    audience : {'internal'}
+        Always internal: nothing here is noised.
+
+    Examples
+    --------
+    >>> errors = Evaluation(total_variation=np.array([0.1, 0.3]), max_errors=np.array([0.02, 0.01]))
+    >>> round(errors.average_total_variation, 3), errors.max_error
+    (0.2, 0.02)
     """
 
     total_variation: Floats
@@ -75,7 +92,31 @@ class Evaluation:
 
 @checked
 def evaluate(truth: Tables, released: Tables, workload: Workload, *, name: str = "") -> Evaluation:
-    """Compare two sources of joint counts over a workload, a group at a time."""
+    """Compare two sources of joint counts over a workload, a group at a time.
+
+    Parameters
+    ----------
+    truth : callable
+        The exact table: a function that takes names of columns and returns their joint counts.
+    released : callable
+        The same of the table that is compared with it.
+    workload : Workload
+        The groups of queries that are compared.
+    name : str
+        What was evaluated, for the summary.
+
+    Returns
+    -------
+    Evaluation
+        The errors of each group. They are exact, hence internal.
+
+    Examples
+    --------
+    >>> from holdfast.synth import Marginal
+    >>> truth, released = (lambda columns: [30, 70]), (lambda columns: [40, 60])
+    >>> evaluate(truth, released, Workload([Marginal(("ill",))])).summary()
+    'release: average total variation 0.1, largest error 0.1 (internal: not noised, do not publish)'
+    """
     variation, largest = [], []
     with progress(desc="evaluating", total=len(workload.groups)) as bar:
         for group in workload.groups:

@@ -162,7 +162,7 @@ class SynthesisTask:
 
 
 def one_table(task: SynthesisTask) -> int:
-    """A method that chooses what it measures may spend nearly all on one table: the best that noise allows."""
+    """1 for every `task`: a method that chooses what it measures may spend nearly all of the budget on one table."""
     return 1
 
 
@@ -181,32 +181,66 @@ class SynthesisRank:
 @checked
 @dataclass(frozen=True, kw_only=True)
 class SynthesisMethod:
-    """An entry of SYNTHESISERS, or one of your own: `Synthesizer(method=...)` takes the object as well as a name."""
+    """An entry of SYNTHESISERS, or one of your own: `Synthesizer(method=...)` takes the object as well as a name.
+
+    Parameters
+    ----------
+    name : str
+        The name, which releases store.
+    run : callable
+        The function that does the work, `run(data, workload, *, account, ...) -> Synthesis`. Its further keywords
+        are the method's options.
+    paper : str
+        Where the method was published.
+    pure : bool
+        Whether it works without delta.
+    currency : str
+        The currency of an account that is opened for it, where delta > 0.
+    adjacencies : tuple of str
+        The neighbour relations that its proof covers.
+    single_rows : str
+        Empty where the proof covers units of several rows; else what to do about them.
+    most_cells : int, optional
+        The largest universe (product of all domain sizes) that it can hold, where it holds all of it.
+    divides_within : float
+        The largest universe for which it divides by the number of rows, which must then be public; 0 for none.
+    zeros : bool
+        Whether `run` takes `constraints`: declared impossible cells, which then never get any weight.
+    ranks : tuple of SynthesisRank
+        How it ranks for `method='auto'`: the first rank that is about the task counts. A method without ranks only
+        runs where it is named.
+    seconds : tuple of float
+        CPU seconds, for estimates: a fixed part, and one per million cells of the workload.
+    tables : callable
+        How many tables of single columns it cannot do without measuring, for a task: they share the budget.
+    selects : bool
+        Whether it measures only what may stand above the noise, so that a small budget takes less time.
+
+    Examples
+    --------
+    >>> from holdfast.synth import SYNTHESISERS
+    >>> next(method for method in SYNTHESISERS if method.name == "independent").pure
+    True
+    >>> def learn_nothing(data, workload, *, account):
+    ...     raise NotImplementedError
+    >>> SynthesisMethod(name="mine", run=learn_nothing, paper="").currencies
+    ('zcdp',)
+    """
 
     name: str
     run: RunSynthesis
     paper: str
     pure: bool = False
-    """Whether it works without delta."""
     currency: str = "zcdp"
-    """What an account opened for it counts in, where delta > 0."""
     adjacencies: tuple[str, ...] = ("replace", "zero_out", "add_remove")
     single_rows: str = ""
-    """Empty where units of several rows are covered; else what to do about them."""
     most_cells: int | None = None
-    """The largest universe (product of all domain sizes) it can hold, where it holds all of it."""
     divides_within: float = 0.0
-    """The largest universe for which it divides by the number of rows, which must then be public; 0 for none."""
     zeros: bool = False
-    """Whether its function takes `constraints`: declared impossible cells, which then never get any weight."""
     ranks: tuple[SynthesisRank, ...] = ()
-    """How it ranks for `auto`: the first one that is about the task counts. Without any it runs where it is named."""
     seconds: tuple[float, float] = (10.0, 100.0)
-    """CPU seconds, for estimates: a fixed part, and one per million cells of the workload."""
     tables: Callable[[SynthesisTask], int] = one_table
-    """Of single columns that it cannot do without measuring: they share the budget."""
     selects: bool = False
-    """Whether it measures only what may stand above the noise, so that a small budget takes less time."""
 
     @property
     def instead_of_pure(self) -> str:
@@ -239,7 +273,24 @@ class SynthesisMethod:
         return next((rank for rank in self.ranks if self.takes(task) and rank.when(task)), None)
 
     def fit(self, data: ExactCounts, workload: Workload, *, account: Account, **options: Any) -> Synthesis:
-        """Run, after everything that can be refused was: nothing is charged before."""
+        """Check everything that can be refused, then run: nothing is charged before.
+
+        Parameters
+        ----------
+        data : ExactCounts
+            The exact counts of the private table.
+        workload : Workload
+            The queries that the model is to answer.
+        account : Account
+            What pays; the method spends all that remains in it, unless its options say otherwise.
+        **options
+            Keywords of `run`.
+
+        Returns
+        -------
+        Synthesis
+            The model, and the noisy tables that it rests on.
+        """
         if options:
             check_options(options, self.options, method=self.name)
         admit(data, account, self)
