@@ -8,7 +8,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="verify: the number of certified groups is not compared",
         target="dossier/verification/certificates:_check_alphas",
-        old="all(kept.size in (1, len(contents.certified)) for _, kept in maxima)",
+        old="all(noisy.size in (1, len(contents.certified)) for _, noisy in maxima)",
         new="True",
         tests=("tests/dossier/verification/test_alphas.py::test_alphas_follow_from_what_the_ledger_keeps",),
     ),
@@ -38,7 +38,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="together: two accounts of one ledger taken for one",
         target="dossier:_covers",
-        old="set(other.entries) <= set(made.entries)",
+        old="set(other.entries) <= set(first.entries)",
         new="True",
         tests=("tests/dossier/test_promise.py::test_releases_of_one_account_share_its_limit",),
     ),
@@ -96,8 +96,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="verify: a release need not be closed",
         target="dossier:check_closings",
-        old='found.problems.append(f"release {one.name}: the ledger did not close it',
-        new='found.checked.append(f"release {one.name}: the ledger did not close it',
+        old='findings.problems.append(f"release {release.name}: the ledger did not close it',
+        new='findings.checked.append(f"release {release.name}: the ledger did not close it',
         tests=("tests/dossier/verification/test_findings.py::test_forged_and_drawn_again",),
     ),
     Fault(
@@ -182,9 +182,9 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="doubts: what voids is read out of the sentence",
         target="dossier:doubts",
-        old='Assumption.from_json(stored) for stored in one.guarantee["assumptions"]',
+        old='Assumption.from_json(stored) for stored in release.guarantee["assumptions"]',
         new='Assumption.from_json(dict(stored) | {"voids": "registered" in stored["text"]}) '
-        'for stored in one.guarantee["assumptions"]',
+        'for stored in release.guarantee["assumptions"]',
         tests=(
             "tests/dossier/verification/test_sentences.py::test_a_sentence_of_the_users_voids_nothing",
             "tests/dossier/verification/test_sentences.py::test_sentences_decide_nothing",
@@ -193,7 +193,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="doubts: a release without a ledger rests on nothing",
         target="dossier:doubts",
-        old="not one.provenance.head",
+        old="not release.provenance.head",
         new="False",
         tests=("tests/dossier/verification/test_findings.py::test_a_release_that_nobody_counted_says_so",),
     ),
@@ -340,7 +340,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="dossier: what cannot fail passes (A1)",
         target="dossier:_spared",
-        old='"not a test" if known and not one.numbers.can_fail else "consistent"',
+        old='"not a test" if known and not attempt.numbers.can_fail else "consistent"',
         new='"consistent"',
         tests=("tests/dossier/test_evidence.py::test_what_cannot_fail_is_not_a_test_and_earns_no_tile",),
     ),
@@ -398,7 +398,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="page: an audit of unknown power counts as a test",
         target="dossier:_is_test",
-        old="one.numbers.can_fail",
+        old="attempt.numbers.can_fail",
         new="True",
         tests=("tests/dossier/test_consistent_page.py::test_every_kind_of_audit_alone",),
     ),
@@ -486,8 +486,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="page: what refutes may be left out of the picture",
         target="dossier:picture",
-        old='(one.state != "refuted", -one.curve.detection_at(0.01))',
-        new="-one.curve.detection_at(0.01)",
+        old='(attempt.state != "refuted", -attempt.curve.detection_at(0.01))',
+        new="-attempt.curve.detection_at(0.01)",
         tests=("tests/dossier/test_evidence.py::test_three_attacks_are_drawn_and_all_are_in_the_table",),
     ),
     Fault(
@@ -528,7 +528,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="verify: a curve that the picture leaves out is not missed",
         target="dossier/verification:_with_lines",
-        old="made.left_out + max(0, len(attacks) - MOST_ATTACKS)",
+        old="rebuilt.left_out + max(0, len(attacks) - MOST_ATTACKS)",
         new="written.left_out",
         tests=("tests/dossier/verification/test_findings.py::test_what_an_officer_reads_cannot_be_softened",),
     ),
@@ -542,14 +542,14 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="verify: alpha is taken at its word",
         target="dossier:_check_alphas",
-        old="math.isclose(told[key], wanted[key], rel_tol=_TOLERANCE)",
+        old="math.isclose(claimed[key], wanted[key], rel_tol=_TOLERANCE)",
         new="True",
         tests=("tests/dossier/verification/test_alphas.py::test_alphas_follow_from_what_the_ledger_keeps",),
     ),
     Fault(
         name="verify: the noisy number of rows is taken at its word",
         target="dossier:_check_alphas",
-        old="float(np.asarray(kept).ravel()[0]) == contents.counted.value",
+        old="float(np.asarray(noisy).ravel()[0]) == contents.counted.value",
         new="True",
         tests=("tests/dossier/verification/test_alphas.py::test_alphas_follow_from_what_the_ledger_keeps",),
     ),

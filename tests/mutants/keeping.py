@@ -105,7 +105,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="outputs: inodes are not compared",
         target="release:_identities",
-        old="found.add((status.st_dev, status.st_ino))",
+        old="identities.add((status.st_dev, status.st_ino))",
         new="pass",
         tests=("tests/release/test_outputs.py::test_another_name_of_a_file_is_the_file",),
     ),

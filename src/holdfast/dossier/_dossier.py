@@ -178,22 +178,22 @@ class Dossier:
             guarantee,
             confidence=self.confidence,
             run=run,
-            beside=[*(one.numbers.p_value for one in alone), *self.beside],
-            own=[one.guarantee for one in self.releases],
+            beside=[*(attempt.numbers.p_value for attempt in alone), *self.beside],
+            own=[release.guarantee for release in self.releases],
         )
         attacks = attacked(
             self.attacks,
             guarantee,
             confidence=self.confidence,
             run=run,
-            beside=[one.numbers.p_value for one in audits],
+            beside=[attempt.numbers.p_value for attempt in audits],
         )
         return (*audits, *attacks)
 
     @property
     def contradictions(self) -> tuple[str, ...]:
         """What refutes the promise; empty where nothing does."""
-        return tuple(one.contradiction for one in self.tried if one.contradiction is not None)
+        return tuple(attempt.contradiction for attempt in self.tried if attempt.contradiction is not None)
 
     def to_json(self) -> dict[str, Any]:
         """Everything the page says, as plain data; it is embedded in the page."""
@@ -208,16 +208,19 @@ class Dossier:
         names = self.names or [
             "release" if len(releases) == 1 else f"release {k + 1}" for k in range(len(releases))
         ]
-        digests = self.digests or [one.sha256() for one in releases]
+        digests = self.digests or [release.sha256() for release in releases]
         facts = tuple(
-            described(one, name=name, sha256=sha256)
-            for one, name, sha256 in zip(releases, names, digests, strict=True)
+            described(release, name=name, sha256=sha256)
+            for release, name, sha256 in zip(releases, names, digests, strict=True)
         )
         books = None if self.ledger is None else Books.of(self.ledger, head=self.head)
         paid: list[Payment] = []
         if books is not None:
-            paid = [payment(one, books, sha256=digest) for one, digest in zip(releases, digests, strict=True)]
-        made = Record(
+            paid = [
+                payment(release, books, sha256=digest)
+                for release, digest in zip(releases, digests, strict=True)
+            ]
+        record = Record(
             title=self.title or releases[0].provenance.title,
             audience=self.audience,
             created=self.created or today(),
@@ -226,8 +229,8 @@ class Dossier:
             promise=promise(releases),
             picture=picture(together(releases), self.tried),
             confidence=self.confidence,
-            tried=tuple(one.attempt for one in self.tried),
-            audits=tuple(_kept(one, self.audience) for one in self.audits),
+            tried=tuple(attempt.attempt for attempt in self.tried),
+            audits=tuple(_kept(audit, self.audience) for audit in self.audits),
             contradictions=self.contradictions,
             tables=tuple(self.tables),
             accuracy=tuple(self.accuracy),
@@ -236,7 +239,7 @@ class Dossier:
             payments=tuple(paid),
             budgets=tuple(
                 books.budget(name, shown=digests)
-                for name in dict.fromkeys(one.dataset for one in paid)
+                for name in dict.fromkeys(payment.dataset for payment in paid)
                 if books is not None
             ),
             doubts=doubts(facts, paid),
@@ -244,7 +247,7 @@ class Dossier:
             renderer=renderer(),
         )
         # As any later reader of the page will see it.
-        return Record.from_json(visible(made.to_json()))
+        return Record.from_json(visible(record.to_json()))
 
     def html(self) -> str:
         """The page, sealed."""
@@ -281,7 +284,7 @@ class Dossier:
                 page,
                 title=self.record.title,
                 audience=self.audience,
-                releases=[one.sha256 for one in self.record.releases],
+                releases=[release.sha256 for release in self.record.releases],
             )
         return target
 
@@ -289,7 +292,7 @@ class Dossier:
         """A few lines: what is promised, what was tried, and whether anything contradicts it."""
         said = self.record
         lines = [
-            *(line for one in self.releases for line in one.first_lines),
+            *(line for release in self.releases for line in release.first_lines),
             f"{said.title} ({self.audience} edition): {together(self.releases).headline()}",
             f"  {said.promise.sure.words(said.promise.unit)}",
             f"  {guess_words(said.promise.guess)}",

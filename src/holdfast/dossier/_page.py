@@ -81,7 +81,7 @@ def render(record: Record) -> str:
             Markup(budget_chart([(part.name, part.share) for part in budget.parts]))
             for budget in record.budgets
         ],
-        models=[Markup(_coefficients(one.utility)) for one in record.releases],
+        models=[Markup(_coefficients(release.utility)) for release in record.releases],
         embedded=Markup(embedded(record)),
         seal=BLANK,
     )
@@ -127,10 +127,12 @@ def embedded(record: Record) -> str:
 
 def record_of(page: str) -> dict[str, Any]:
     """The record that a page embeds, as it is written there; `FormatError` for anything else."""
-    found = _RECORD.findall(page)
-    if len(found) != 1:
+    records = _RECORD.findall(page)
+    if len(records) != 1:
         raise FormatError("not a dossier: the page embeds no record, or more than one")
-    record = parse_json(found[0].encode(), "the record of the dossier", most_parts=_MOST_PARTS, most_depth=80)
+    record = parse_json(
+        records[0].encode(), "the record of the dossier", most_parts=_MOST_PARTS, most_depth=80
+    )
     if not isinstance(record, dict):
         raise FormatError("the record of the dossier must be one object")
     return record
@@ -138,10 +140,10 @@ def record_of(page: str) -> dict[str, Any]:
 
 def written_seal(page: str) -> str:
     """The seal that the page carries."""
-    found = _SEAL.findall(page)
-    if len(found) != 1:
+    seals = _SEAL.findall(page)
+    if len(seals) != 1:
         raise FormatError("not a dossier: the page carries no seal, or more than one")
-    seal: str = found[0]
+    seal: str = seals[0]
     return seal
 
 
@@ -176,7 +178,7 @@ def origin_of(place: str, record: Record) -> tuple[str, str]:
         return f"the page itself ({CONSTANTS[rest[0]][1]})", ""
     if first == "releases" and rest:
         return _of_release(record.releases[int(rest[0])].name, rest[1:])
-    names = " and ".join(one.name for one in record.releases)
+    names = " and ".join(release.name for release in record.releases)
     if first in ("payments", "budgets"):
         return f"the ledger {record.payments[0].ledger if record.payments else ''}".strip(), ""
     if first == "tried" and rest and record.tried[int(rest[0])].kind == "attack":
@@ -210,9 +212,13 @@ def _of_release(name: str, rest: Sequence[str]) -> tuple[str, str]:
 def _told(value: Any) -> str:
     """A value as the last section shows it; of many numbers how many, the first and the last."""
     value = json.loads(
-        json.dumps(value, default=lambda one: one.to_json() if hasattr(one, "to_json") else str(one))
+        json.dumps(value, default=lambda value: value.to_json() if hasattr(value, "to_json") else str(value))
     )
-    if isinstance(value, list) and len(value) > 1 and all(isinstance(one, int | float) for one in value):
+    if (
+        isinstance(value, list)
+        and len(value) > 1
+        and all(isinstance(number, int | float) for number in value)
+    ):
         return f"{len(value)} numbers, from {value[0]} to {value[-1]}"
     if isinstance(value, list | dict) and len(str(value)) > _MOST_LETTERS:
         return f"{len(value)} parts"
@@ -238,11 +244,11 @@ class Citations:
         """A text, and behind it a link to each thing that it cites."""
         from markupsafe import Markup, escape
 
-        made = escape(value)
-        for one in cited(str(value)):
-            number = self.found.setdefault(one, len(self.found) + 1)
-            made += Markup(' <a class="ref" href="#reference-{0}">[{0}]</a>').format(number)
-        return Markup(made)
+        html = escape(value)
+        for reference in cited(str(value)):
+            number = self.found.setdefault(reference, len(self.found) + 1)
+            html += Markup(' <a class="ref" href="#reference-{0}">[{0}]</a>').format(number)
+        return Markup(html)
 
     def references(self) -> list[Reference]:
         """All of them, by number."""
@@ -256,11 +262,11 @@ def cited(text: str) -> list[Reference]:
     ['Yu-Xiang Wang. Revisitin', 'Soundness notes of holdf', 'Soundness notes of holdf']
     """
     known, named = _library()
-    found = [(match.start(), known[match[0]]) for match in named.finditer(text)]
+    places = [(match.start(), known[match[0]]) for match in named.finditer(text)]
     for match in re.finditer(r"soundness, sections? (\d+(?:(?:, | and )\d+)*)", text):
         numbers = re.findall(r"\d+", match[1])
-        found += [(match.start(), known[name]) for name in numbers if name in known]
-    return list(dict.fromkeys(one for _, one in sorted(found, key=lambda one: one[0])))
+        places += [(match.start(), known[name]) for name in numbers if name in known]
+    return list(dict.fromkeys(place for _, place in sorted(places, key=lambda place: place[0])))
 
 
 @lru_cache(maxsize=1)
@@ -269,17 +275,17 @@ def _library() -> tuple[dict[str, Reference], re.Pattern[str]]:
     stored = json.loads(
         (files("holdfast.dossier") / "_templates/references.json").read_text(encoding="utf-8")
     )
-    papers = {name: Reference(one["text"]) for one in stored["papers"] for name in one["names"]}
+    papers = {name: Reference(paper["text"]) for paper in stored["papers"] for name in paper["names"]}
     pages = {
         f"docs/{name}.md": Reference(f"Documentation of holdfast, page “{title}” (docs/{name}.md).")
         for name, title in stored["pages"].items()
     }
     notes = {
         number: Reference(
-            f"Soundness notes of holdfast, section {number}: {one['title']}.",
-            _EMPHASIS.sub(r"\1", one["text"]),
+            f"Soundness notes of holdfast, section {number}: {section['title']}.",
+            _EMPHASIS.sub(r"\1", section["text"]),
         )
-        for number, one in stored["sections"].items()
+        for number, section in stored["sections"].items()
     }
     names = sorted(papers | pages, key=len, reverse=True)
     return papers | pages | notes, re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, names))})(?!\w)")
@@ -308,7 +314,7 @@ def _hash(text: str) -> str:
 def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    made = Environment(
+    environment = Environment(
         loader=PackageLoader("holdfast", "dossier/_templates"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -316,8 +322,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     for name, form in _FORMS.items():
-        made.filters[name] = _in_form(form)
-    return made
+        environment.filters[name] = _in_form(form)
+    return environment
 
 
 def small(value: float) -> str:

@@ -162,7 +162,11 @@ def require_depth(value: Any, what: str, most: int) -> None:
         depth += 1
         if depth > most:
             raise FormatError(f"{what} is nested at most {most} levels deep")
-        parts = [part for one in level for part in (one.values() if isinstance(one, dict) else one)]
+        parts = [
+            part
+            for container in level
+            for part in (container.values() if isinstance(container, dict) else container)
+        ]
         level = [part for part in parts if isinstance(part, dict | list)]
 
 

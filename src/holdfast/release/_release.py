@@ -339,7 +339,7 @@ class Release(Generic[T]):
                 "this release was drawn from a seed and is not private; open the account without a seed",
                 NotPrivateWarning,
             )
-        made = cls(
+        release = cls(
             value=value,
             guarantee=guarantee if theorem is None else replace(guarantee, theorem=theorem),
             provenance=replace(
@@ -355,8 +355,8 @@ class Release(Generic[T]):
             prospects=tuple(prospects),
         )
         if head:
-            made.close_in(account)
-        return made
+            release.close_in(account)
+        return release
 
     def close_in(self, account: Account) -> None:
         """Write the release's hash into the journal that holds its charges: a release not named there is not its own.
@@ -377,7 +377,7 @@ class Release(Generic[T]):
     def useless(self) -> tuple[str, ...]:
         """Why the value cannot be of use, as far as released and public numbers tell; empty where nothing says so."""
         vacuous = [claim.summary() for claim in self.certificates[:1] if claim.vacuous]
-        return (*(one.sentence() for one in self.prospects), *vacuous)
+        return (*(prospect.sentence() for prospect in self.prospects), *vacuous)
 
     @property
     def first_lines(self) -> tuple[str, ...]:
@@ -431,33 +431,33 @@ class Release(Generic[T]):
 
     def _closing(self, share: str) -> dict[str, Any]:
         """What the ledger that paid writes down of the release."""
-        made = self.provenance
+        provenance = self.provenance
         return {
             "sha256": self.sha256(),
             "share": share,
-            "method": made.method,
-            "estimator": made.estimator,
-            "package": made.package,
-            "noise": made.noise,
-            "arithmetic": made.arithmetic,
-            "schema_hash": made.schema_hash,
-            "charges": len(made.entries),
-            "last": max(made.entries, default=0),
-            "head": made.head,
+            "method": provenance.method,
+            "estimator": provenance.estimator,
+            "package": provenance.package,
+            "noise": provenance.noise,
+            "arithmetic": provenance.arithmetic,
+            "schema_hash": provenance.schema_hash,
+            "charges": len(provenance.entries),
+            "last": max(provenance.entries, default=0),
+            "head": provenance.head,
         }
 
     def _record(self, contents: Contents) -> dict[str, Any]:
-        words = {
+        statements = {
             "guarantee": self.guarantee.to_json(),
             "provenance": self.provenance.to_json(),
             "certificates": [certificate.to_json() for certificate in self.certificates],
-            "prospects": [one.to_json() for one in self.prospects],
+            "prospects": [prospect.to_json() for prospect in self.prospects],
         }
         try:
-            _require_modest(words)
+            _require_modest(statements)
         except FormatError as error:
             raise ParameterError(f"{error}; put what is larger into the value") from None
-        return {"value": contents.tree} | words
+        return {"value": contents.tree} | statements
 
     def __eq__(self, other: object) -> bool:
         """Equal where the files would be: arrays by dtype, shape and bits."""
@@ -471,10 +471,10 @@ class Release(Generic[T]):
 
 def _require_modest(record: Mapping[str, Any]) -> None:
     """What a release says of itself is read by people, and drawn on a page: a megabyte is enough, and 32 levels."""
-    words = [record["provenance"], record["certificates"], record["prospects"]]
-    words.append(record["guarantee"] | {"curve": None})
-    require_depth(words, "what a release says of itself", _MOST_LEVELS)
-    size = len(json.dumps(words, default=str))
+    statements = [record["provenance"], record["certificates"], record["prospects"]]
+    statements.append(record["guarantee"] | {"curve": None})
+    require_depth(statements, "what a release says of itself", _MOST_LEVELS)
+    size = len(json.dumps(statements, default=str))
     if size > _MOST_WORDS:
         raise FormatError(
             f"what a release says of itself has at most {_MOST_WORDS:,} letters, this has {size:,}"
@@ -502,14 +502,18 @@ def _from_record(record: dict[str, Any], members: dict[str, bytes]) -> Release[A
 def strange_mechanisms(charged: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """The mechanisms that are none of holdfast's, be it inside of another one, each with its package or nothing."""
     known = {kind.__name__ for kind in MECHANISMS}
-    found: dict[str, str] = {}
+    origins: dict[str, str] = {}
     for stored in charged:
         name = str(stored.get("mechanism"))
         if name not in known:
-            found[name] = str(stored.get("from", ""))
-        inner = [one for one in stored.values() if isinstance(one, dict) and "mechanism" in one]
-        found |= strange_mechanisms(inner)
-    return found
+            origins[name] = str(stored.get("from", ""))
+        inner = [
+            mechanism
+            for mechanism in stored.values()
+            if isinstance(mechanism, dict) and "mechanism" in mechanism
+        ]
+        origins |= strange_mechanisms(inner)
+    return origins
 
 
 def strange_proofs(charged: Sequence[Mapping[str, Any]]) -> list[Assumption]:

@@ -115,10 +115,10 @@ def budget_chart(parts: Sequence[tuple[str, float]]) -> str:
             f'<rect class="bar part{place}" x="{left}" y="70" width="11" height="11"/>'
             f'<text x="{left + 17}" y="80">{escape(name)} {share_text(share)}</text>'
         )
-    words = ", ".join(f"{name} {share_text(share)}" for name, share in parts)
+    description = ", ".join(f"{name} {share_text(share)}" for name, share in parts)
     return (
         f'<svg class="chart" viewBox="0 0 {WIDTH} {_BUDGET_HEIGHT}" role="img" xmlns="http://www.w3.org/2000/svg" '
-        f'aria-label="The budget: {escape(words)}"><title>The budget</title><desc>{escape(words)}</desc>'
+        f'aria-label="The budget: {escape(description)}"><title>The budget</title><desc>{escape(description)}</desc>'
         f'<text class="title" x="14" y="18">The budget</text>{"".join(body)}'
         f'<rect class="frame" x="14" y="32" width="{WIDTH - 28}" height="26"/></svg>'
     )

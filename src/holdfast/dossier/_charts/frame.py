@@ -120,29 +120,30 @@ def axes(
 def path(x: Axis, y: Axis, xs: ArrayLike, ys: ArrayLike) -> str:
     """A line through these points, without those too close together to be seen."""
     places = np.column_stack([x.place(np.asarray(xs, float)), y.place(np.asarray(ys, float))])
-    kept = [places[0]]
+    corners = [places[0]]
     for place in places[1:-1]:
-        if np.max(np.abs(place - kept[-1])) >= _LEAST_STEP:
-            kept.append(place)
-    kept.append(places[-1])
-    return "M" + "L".join(f"{a:.1f},{b:.1f}" for a, b in kept)
+        if np.max(np.abs(place - corners[-1])) >= _LEAST_STEP:
+            corners.append(place)
+    corners.append(places[-1])
+    return "M" + "L".join(f"{a:.1f},{b:.1f}" for a, b in corners)
 
 
 def svg_lines(x: Axis, y: Axis, series: Sequence[Series]) -> str:
     """Every series, in its own colour and dashes."""
     return "".join(
-        f'<path class="line s{i % LINES}" d="{path(x, y, one.x, one.y)}"/>' for i, one in enumerate(series)
+        f'<path class="line s{i % LINES}" d="{path(x, y, curve.x, curve.y)}"/>'
+        for i, curve in enumerate(series)
     )
 
 
 def legend(series: Sequence[Series], at: tuple[float, float]) -> tuple[str, float]:
     """A sample of each line beside its name, in full; and where the last of them ends."""
     rows, y = [], at[1]
-    for place, one in enumerate(series):
+    for place, curve in enumerate(series):
         rows.append(
             f'<line class="line s{place % LINES}" x1="{at[0]:.0f}" x2="{at[0] + 24:.0f}" y1="{y}" y2="{y}"/>'
         )
-        said, height = lines_of(one.name, (at[0] + 30, y + 4), width=WIDTH - RIGHT - at[0] - 30)
+        said, height = lines_of(curve.name, (at[0] + 30, y + 4), width=WIDTH - RIGHT - at[0] - 30)
         rows.append(said)
         y += height + 2
     return "".join(rows), y
@@ -234,7 +235,7 @@ def lines_of(
 def standalone(*charts: str) -> str:
     """One SVG file with the charts side by side."""
     total = WIDTH * len(charts)
-    height = max(int(found) for chart in charts for found in re.findall(r'viewBox="0 0 \d+ (\d+)"', chart))
+    height = max(int(number) for chart in charts for number in re.findall(r'viewBox="0 0 \d+ (\d+)"', chart))
     inner = "".join(
         f'<g transform="translate({WIDTH * i},0)">{_sized(chart)}</g>' for i, chart in enumerate(charts)
     )

@@ -102,14 +102,14 @@ class HeldOut:
         from holdfast.learn._estimators import estimator_of
 
         with warnings.catch_warnings():
-            for told in (
+            for category in (
                 AssumptionWarning,
                 BudgetWarning,
                 NotPrivateWarning,
                 ConvergenceWarning,
                 LinAlgWarning,
             ):
-                warnings.simplefilter("ignore", told)
+                warnings.simplefilter("ignore", category)
             table = open_table(self.train, self.schema)
             kind: dict[str, Any] = (
                 {"model": ADDITIVE} if method == ADDITIVE else {"model": None, "method": method}

@@ -90,8 +90,8 @@ def _matches(pattern: re.Pattern[str], value: object) -> bool:
 
 def _number(version: str) -> tuple[int, ...]:
     """The number that a version begins with; nothing where it begins with none."""
-    found = _NUMBER.match(version)
-    return () if found is None else tuple(map(int, found.groups()))
+    match = _NUMBER.match(version)
+    return () if match is None else tuple(map(int, match.groups()))
 
 
 def _shown(value: object) -> str:
