@@ -259,7 +259,7 @@ FAULTS: tuple[Fault, ...] = (
         name="verify: the record of another version is taken at its word",
         target="dossier/verification:verify_dossier",
         old='if written["format"] == FORMAT:',
-        new='if written["format"] == FORMAT and not found.judge:',
+        new='if written["format"] == FORMAT and not findings.judge:',
         tests=("tests/dossier/verification/test_versions.py::test_a_later_version_hides_no_forged_record",),
     ),
     Fault(

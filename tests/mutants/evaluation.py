@@ -58,8 +58,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="evaluation: what models said of single rows leaves",
         target="synth:plain",
-        old="for one in fields(value) if one.repr",
-        new="for one in fields(value)",
+        old="for field in fields(value) if field.repr",
+        new="for field in fields(value)",
         tests=(ROWS + "test_report.py::test_nothing_about_single_rows_leaves",),
     ),
     Fault(

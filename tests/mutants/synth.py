@@ -203,7 +203,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="contents: queries are stored by their columns alone",
         target="synth:_stored",
-        old='| {one.name: getattr(group, one.name) for one in fields(group) if one.name not in ("columns", "weight")}',
+        old="| {field.name: getattr(group, field.name) for field in fields(group) "
+        'if field.name not in ("columns", "weight")}',
         new="| {}",
         tests=("tests/review/test_synth_findings.py",),
     ),
@@ -412,8 +413,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="decoder: what trained the tree judges it",
         target="synth:distance_held_back",
-        old="* one.values - held.values",
-        new="* one.values - one.values",
+        old="* part.values - held.values",
+        new="* part.values - part.values",
         tests=(
             "tests/synth/models/generator/test_training.py"
             "::test_the_distance_held_back_estimates_the_squared_error",
@@ -512,7 +513,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="generator: the first column of a triple has no derivative",
         target="synth:_descend",
-        old="    _back_leading(made, block.prefix, back_lead, slope)\n",
+        old="    _back_leading(features, block.prefix, back_lead, slope)\n",
         new="",
         tests=("tests/synth/models/generator/test_targets.py::test_the_slope_is_the_derivative",),
     ),
@@ -544,8 +545,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="game: the average is the last move",
         target="synth:averaged",
-        old="for one in models]",
-        new="for one in models[-1:]]",
+        old="for model in models]",
+        new="for model in models[-1:]]",
         tests=(
             "tests/synth/classics/test_query_gan_select.py::test_the_average_is_the_mixture_of_all_rounds",
         ),
@@ -693,7 +694,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="workload: a target whose marginals are too large is left out",
         target="synth:Workload.marginals",
-        old="            kept += [pair for pair in alone if len(pair) == 2]\n",
+        old="            sets += [pair for pair in alone if len(pair) == 2]\n",
         new="",
         tests=("tests/synth/test_synthesizer.py::test_a_declared_target_is_not_forgotten",),
     ),

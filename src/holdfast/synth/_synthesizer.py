@@ -267,7 +267,7 @@ class Synthesizer(ReleasedTable):
             task, method, work, check, units=data.public_units, confidence=self.confidence
         )
         useless = announce(said)
-        held = tuple(one for one in zeros if one.is_held(data.domain))
+        held = tuple(impossible for impossible in zeros if impossible.is_held(data.domain))
         synthesis = method.fit(data, workload, account=work, **self._options(method, choice, held))
         # From here on only the certificate looks at the table.
         coins = row_coins(synthesis.measurements, key=self.key or "")
@@ -392,10 +392,14 @@ class Synthesizer(ReleasedTable):
             It samples, answers and summarises as the one that was fitted.
         """
         contents = SyntheticContents.of_value(release.value)
-        made = cls(confidence=contents.confidence)
-        made.method_, made.choice_, made.certification_ = release.provenance.method, None, None
-        made._hold(release, contents, contents.coded(), model=None, constraints=contents.constraints)
-        return made
+        synthesizer = cls(confidence=contents.confidence)
+        synthesizer.method_, synthesizer.choice_, synthesizer.certification_ = (
+            release.provenance.method,
+            None,
+            None,
+        )
+        synthesizer._hold(release, contents, contents.coded(), model=None, constraints=contents.constraints)
+        return synthesizer
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -523,10 +527,10 @@ class Synthesizer(ReleasedTable):
     ) -> Release[dict[str, Any]]:
         package, claim = package_and_claim(method)
         assumed = [*data.assumptions, *synthesis.assumptions, *claim]
-        asked: dict[str, Any] = {}
+        declared: dict[str, Any] = {}
         if self.certificate is not None and self.certificate.user_cap is not None:
             assumed.append(cap_assumption(data.unit, self.certificate.user_cap))
-            asked["user_cap"] = self.certificate.user_cap
+            declared["user_cap"] = self.certificate.user_cap
         return Release.paid_by(
             account,
             contents.value(),
@@ -538,7 +542,7 @@ class Synthesizer(ReleasedTable):
                     "rows": contents.table.num_rows,
                     "certificate_share": self._certificate_share,
                     "constraints": len(self.constraints),
-                    **asked,
+                    **declared,
                     **synthesis.parameters,
                 },
                 schema_hash=contents.schema.hash(),
@@ -553,7 +557,7 @@ class Synthesizer(ReleasedTable):
         self, data: ExactCounts, method: SynthesisMethod, workload: Workload, certified: Workload
     ) -> str:
         """All that a job asks, as far as it decides what its charges are about; nothing of the table's rows."""
-        asked: tuple[Any, ...] = (
+        request_parts: tuple[Any, ...] = (
             data.table.schema.select(*data.names).hash(),
             method.name,
             sorted(self.options.items(), key=str),
@@ -566,5 +570,5 @@ class Synthesizer(ReleasedTable):
         )
         request = self.certificate
         if request is not None and request.covers_whole:
-            asked = (*asked, request.user_cap, request.user_weights)
-        return hashlib.sha256(repr(asked).encode()).hexdigest()[:16]
+            request_parts = (*request_parts, request.user_cap, request.user_weights)
+        return hashlib.sha256(repr(request_parts).encode()).hexdigest()[:16]

@@ -43,17 +43,17 @@ class Marginals:
     @property
     def average(self) -> float:
         """The mean total variation."""
-        return float(np.mean([one.total_variation for one in self.errors])) if self.errors else math.nan
+        return float(np.mean([error.total_variation for error in self.errors])) if self.errors else math.nan
 
     @property
     def by_chance(self) -> float:
         """What the mean would be by chance alone."""
-        return float(np.mean([one.by_chance for one in self.errors])) if self.errors else math.nan
+        return float(np.mean([error.by_chance for error in self.errors])) if self.errors else math.nan
 
     @property
     def worst(self) -> TableError | None:
         """The table with the largest error of a single cell."""
-        return max(self.errors, key=lambda one: one.largest, default=None)
+        return max(self.errors, key=lambda error: error.largest, default=None)
 
 
 def marginal_errors(real: ComparedRows, synthetic: ComparedRows, *, width: int) -> Marginals:
@@ -151,7 +151,7 @@ class MovedColumn:
 
 def moved_columns(real: ComparedRows, synthetic: ComparedRows) -> tuple[MovedColumn, ...]:
     """Numbers of the sampled rows, and ordered categories of all rows; missing and other values have no place."""
-    found = []
+    moves = []
     steps = category_steps(real.schema)
     for place, name in enumerate(real.names):
         column = real.schema[name]
@@ -159,7 +159,7 @@ def moved_columns(real: ComparedRows, synthetic: ComparedRows) -> tuple[MovedCol
             ours, theirs = (rows.values[:, place] for rows in (real, synthetic))
             ours, theirs = ours[~np.isnan(ours)], theirs[~np.isnan(theirs)]
             distance = earth_mover(ours, np.ones(len(ours)), theirs, np.ones(len(theirs)))
-            found.append(
+            moves.append(
                 MovedColumn(column=name, distance=distance, of_range=distance / (column.high - column.low))
             )
         elif name in steps:
@@ -167,30 +167,30 @@ def moved_columns(real: ComparedRows, synthetic: ComparedRows) -> tuple[MovedCol
             at = steps[name][held]
             distance = earth_mover(at, real.counts[name,][held], at, synthetic.counts[name,][held])
             most = max(1.0, float(at.max()))
-            found.append(MovedColumn(column=name, distance=distance, of_range=distance / most, steps=True))
-    return tuple(found)
+            moves.append(MovedColumn(column=name, distance=distance, of_range=distance / most, steps=True))
+    return tuple(moves)
 
 
 def category_steps(schema: Schema) -> Mapping[str, Floats]:
     """For each column of ordered categories the places of its cells; NaN for those of other and missing values."""
-    found = {}
+    places_of = {}
     for name in schema.names:
         column = schema[name]
         if isinstance(column, Categorical) and column.ordered:
             places = np.full(column.cells, np.nan)
             places[: len(column.listed)] = np.arange(len(column.listed))
-            found[name] = places
-    return found
+            places_of[name] = places
+    return places_of
 
 
 def numeric_places(schema: Schema) -> Mapping[str, Floats]:
     """For each numeric column the numbers that its cells stand for; NaN for the cell of missing values."""
-    found = {}
+    places_of = {}
     for name in schema.names:
         column = schema[name]
         if isinstance(column, Numeric):
             places = np.array(column.midpoints)
             if column.has_null_cell:
                 places[-1] = np.nan
-            found[name] = places
-    return found
+            places_of[name] = places
+    return places_of

@@ -120,10 +120,10 @@ def evaluate(truth: Tables, released: Tables, workload: Workload, *, name: str =
     variation, largest = [], []
     with progress(desc="evaluating", total=len(workload.groups)) as bar:
         for group in workload.groups:
-            exact, made = (
+            exact, approximate = (
                 np.asarray(tables(group.columns), dtype=np.float64) for tables in (truth, released)
             )
-            gap = group.answers(shares(exact)) - group.answers(shares(made))
+            gap = group.answers(shares(exact)) - group.answers(shares(approximate))
             variation.append(0.5 * float(np.abs(gap).sum()))
             largest.append(float(np.abs(gap).max()))
             bar.update()
@@ -161,19 +161,19 @@ def reference_lines(
     """
     data = table if isinstance(table, ExactCounts) else ExactCounts(table)
     count = data.table.count() if rows is None else rows
-    made = []
+    lines = []
     for name in options:
         if name == "uniform":
             # Exact expectations: no rows are needed to know what a uniform table says.
             model = ProductModel.uniform(data.domain, total=float(max(count, 1)))
-            made.append(evaluate(data_of(data), model.project, workload, name=name))
+            lines.append(evaluate(data_of(data), model.project, workload, name=name))
         elif name == "gaussian answers":
-            made.append(_gaussian(data, workload, epsilon=epsilon, delta=delta, seed=random_state))
+            lines.append(_gaussian(data, workload, epsilon=epsilon, delta=delta, seed=random_state))
         else:
-            made.append(
+            lines.append(
                 _synthetic(name, data, workload, epsilon=epsilon, delta=delta, rows=count, seed=random_state)
             )
-    return tuple(made)
+    return tuple(lines)
 
 
 def data_of(data: ExactCounts) -> Any:
@@ -220,11 +220,11 @@ def _gaussian(
     )
     permit = account.permit(mechanism, times=1)
     exact = data.counts(tables)
-    noisy = permit.release(np.concatenate([one.reshape(-1) for one in exact]).astype(np.int64))
-    parts = np.split(noisy.astype(np.float64), np.cumsum([one.size for one in exact])[:-1])
+    noisy = permit.release(np.concatenate([table.reshape(-1) for table in exact]).astype(np.int64))
+    parts = np.split(noisy.astype(np.float64), np.cumsum([table.size for table in exact])[:-1])
     total = float(data.public_rows or max(1.0, np.mean([part.sum() for part in parts])))
     answers = {
-        columns: on_simplex(part, total=total).reshape(one.shape)
-        for columns, part, one in zip(tables, parts, exact, strict=True)
+        columns: on_simplex(part, total=total).reshape(table.shape)
+        for columns, part, table in zip(tables, parts, exact, strict=True)
     }
     return evaluate(data_of(data), lambda columns: answers[tuple(columns)], workload, name="gaussian answers")

@@ -65,11 +65,13 @@ class DenseModel:
         _checked(self.domain, self.total)
         size = universe_size(self.domain)
         require(size <= MOST_CELLS, "domain", size, f"a universe of at most {MOST_CELLS} records")
-        made = np.asarray(self.weights, dtype=np.float64).reshape(-1)
-        require(made.size == size, "weights.size", made.size, f"one for each of the {size} possible records")
-        good = bool(np.all(np.isfinite(made)) and np.all(made >= 0)) and float(made.sum()) > 0
+        weights = np.asarray(self.weights, dtype=np.float64).reshape(-1)
+        require(
+            weights.size == size, "weights.size", weights.size, f"one for each of the {size} possible records"
+        )
+        good = bool(np.all(np.isfinite(weights)) and np.all(weights >= 0)) and float(weights.sum()) > 0
         require(good, "weights", "some negative, or all zero", ">= 0 with a positive sum")
-        object.__setattr__(self, "weights", made / made.sum())
+        object.__setattr__(self, "weights", weights / weights.sum())
 
     def project(self, columns: Sequence[str]) -> Floats:
         """Sums over the other axes."""
@@ -86,10 +88,10 @@ def summed(weights: Floats, domain: Mapping[str, int], columns: Sequence[str]) -
     """A vector over the whole universe, summed down to some columns, in their order."""
     names = list(domain)
     cube = weights.reshape(tuple(domain.values()))
-    kept = [names.index(name) for name in columns]
-    made = cube.sum(axis=tuple(place for place in range(len(names)) if place not in kept))
-    order = sorted(kept)
-    return np.array(np.transpose(made, [order.index(place) for place in kept]), order="C")
+    axes = [names.index(name) for name in columns]
+    table = cube.sum(axis=tuple(place for place in range(len(names)) if place not in axes))
+    order = sorted(axes)
+    return np.array(np.transpose(table, [order.index(place) for place in axes]), order="C")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -114,13 +116,15 @@ class RowsModel:
         )
         inside = np.all((codes >= 0) & (codes < np.array(list(self.domain.values()))))
         require(bool(inside), "codes", "some outside", "cells of the domain")
-        made = np.asarray(self.weights, dtype=np.float64).reshape(-1)
-        made = np.ones(len(codes)) if made.size == 0 else made
-        require(made.size == len(codes), "weights.size", made.size, f"one for each of {len(codes)} records")
-        good = bool(np.all(np.isfinite(made)) and np.all(made >= 0)) and float(made.sum()) > 0
+        weights = np.asarray(self.weights, dtype=np.float64).reshape(-1)
+        weights = np.ones(len(codes)) if weights.size == 0 else weights
+        require(
+            weights.size == len(codes), "weights.size", weights.size, f"one for each of {len(codes)} records"
+        )
+        good = bool(np.all(np.isfinite(weights)) and np.all(weights >= 0)) and float(weights.sum()) > 0
         require(good, "weights", "some negative, or all zero", ">= 0 with a positive sum")
         object.__setattr__(self, "codes", codes)
-        object.__setattr__(self, "weights", made / made.sum())
+        object.__setattr__(self, "weights", weights / weights.sum())
 
     def project(self, columns: Sequence[str]) -> Floats:
         """Weighted counts of the records."""

@@ -28,13 +28,13 @@ class ProductModel:
 
     def __post_init__(self) -> None:
         require(math.isfinite(self.total) and self.total > 0, "total", self.total, "> 0 and finite")
-        made = {}
+        shares = {}
         for name, weights in self.columns.items():
             array = np.asarray(weights, dtype=np.float64)
             good = array.ndim == 1 and array.size > 0 and bool(np.all(array >= 0)) and array.sum() > 0
             require(good, "columns", name, "vectors of weights >= 0 that do not all vanish")
-            made[name] = array / array.sum()
-        object.__setattr__(self, "columns", made)
+            shares[name] = array / array.sum()
+        object.__setattr__(self, "columns", shares)
 
     @classmethod
     def uniform(cls, domain: Mapping[str, int], *, total: float) -> ProductModel:

@@ -56,10 +56,10 @@ class Universe(ABC):
             return layout.answers_of(lambda columns: self.project(probabilities, columns))
         if self._planned is None or self._planned[0] is not layout:
             self._planned = (layout, shared_tables(self.domain, layout.columns))
-        made = summed_together(
+        sums = summed_together(
             lambda columns: self.project(probabilities, columns), self.domain, self._planned[1]
         )
-        return layout.answers_of(made.__getitem__)
+        return layout.answers_of(sums.__getitem__)
 
 
 class AllCells(Universe):
@@ -87,8 +87,8 @@ class AllCells(Universe):
     def values(self, columns: Sequence[str], table: Floats) -> Floats:
         """Broadcast along the other axes."""
         names = list(self.domain)
-        kept = [names.index(name) for name in columns]
-        order = sorted(range(len(kept)), key=kept.__getitem__)
+        places = [names.index(name) for name in columns]
+        order = sorted(range(len(places)), key=places.__getitem__)
         shape = [self.domain[name] if name in columns else 1 for name in names]
         turned = np.transpose(np.asarray(table, dtype=np.float64), order).reshape(shape)
         return np.broadcast_to(turned, tuple(self.domain.values())).reshape(-1)
@@ -133,8 +133,8 @@ class SampledSupport(Universe):
     def project(self, probabilities: Floats, columns: Sequence[str]) -> Floats:
         """Counts of the records, weighted by their probabilities."""
         shape = tuple(self.domain[name] for name in columns)
-        made = np.bincount(self.cells(columns), weights=probabilities, minlength=math.prod(shape))
-        return np.asarray(made.reshape(shape))
+        table = np.bincount(self.cells(columns), weights=probabilities, minlength=math.prod(shape))
+        return np.asarray(table.reshape(shape))
 
     def model(self, probabilities: Floats, total: float) -> RowsModel:
         """The records with their probabilities as weights."""

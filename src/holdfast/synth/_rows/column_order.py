@@ -121,7 +121,7 @@ class OrderedCells:
                 ):
                     low[name] = np.where(both, np.maximum(low[name], below), low[name])
                     high[name] = np.where(both, np.minimum(high[name], above), high[name])
-        kept = np.all([low[name] <= high[name] for name in low], axis=0)
+        possible = np.all([low[name] <= high[name] for name in low], axis=0)
         for name in low:
-            self._low[name] = np.where(kept, low[name], self._low[name])
-            self._high[name] = np.where(kept, high[name], self._high[name])
+            self._low[name] = np.where(possible, low[name], self._low[name])
+            self._high[name] = np.where(possible, high[name], self._high[name])

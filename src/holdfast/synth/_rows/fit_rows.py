@@ -142,8 +142,8 @@ def independent_rows(
                 trust = cells / (entry.values.size * entry.noise_std**2)
                 column += trust * entry.values.sum(axis=axis)
                 precision += trust
-        made = np.maximum(column / precision, 0.0) if precision > 0 else np.ones(cells)
-        weights[name] = made if made.sum() > 0 else np.ones(cells)
+        shares = np.maximum(column / precision, 0.0) if precision > 0 else np.ones(cells)
+        weights[name] = shares if shares.sum() > 0 else np.ones(cells)
     return ProductModel(columns=weights, total=float(rows)).sample(rows, source)
 
 

@@ -193,8 +193,8 @@ class OneLayer(Group):
 
     def answers(self, counts: Floats) -> Floats:
         """From a joint count, where the columns have few enough cells for one."""
-        made = np.asarray(counts, dtype=np.float64)
-        return np.asarray(made.reshape(-1) @ self._joint(made.shape))
+        table = np.asarray(counts, dtype=np.float64)
+        return np.asarray(table.reshape(-1) @ self._joint(table.shape))
 
     def combined(self, weights: Floats, shape: Shape) -> Floats:
         """The weighted sum of the functions, in every joint cell."""

@@ -82,18 +82,18 @@ def dqrs(
         largest=largest_expected_step,
     )
     scores, gain = np.zeros(2 * truth.layout.size), np.zeros(0)
-    kept = [int(index) for index in integers(account.source, bound=scores.size, size=plan.samples)]
+    sample = [int(index) for index in integers(account.source, bound=scores.size, size=plan.samples)]
     records, gaps, redrawn = [], [], plan.samples
     with progress(desc="dqrs", total=plan.rounds) as bar:
         for past in range(plan.rounds):
             if past:
                 if not fits(account, truth, plan, past):
                     break
-                kept, fresh = resampled(truth, plan, scores, kept, past, gain, account)
+                sample, fresh = resampled(truth, plan, scores, sample, past, gain, account)
                 redrawn += fresh
-            found = best_records(liked(truth, data, kept), account.source, oracle=oracle)
-            records.append(found.codes[0])
-            gaps.append(found.gap / plan.samples)
+            best = best_records(liked(truth, data, sample), account.source, oracle=oracle)
+            records.append(best.codes[0])
+            gaps.append(best.gap / plan.samples)
             gain = payoff(truth, data, records[-1])
             scores += gain
             bar.update()
@@ -115,7 +115,7 @@ def resampled(
     truth: ExactAnswers,
     plan: DualQueryPlan,
     scores: Floats,
-    kept: list[int],
+    sample: list[int],
     past: int,
     gain: Floats,
     account: Account,
@@ -123,15 +123,15 @@ def resampled(
     """The queries of the next round, and how many of them are fresh. `scores` include `gain`, the last round's."""
     share = rejection(plan, past)
     if share >= 1.0:
-        return draw(truth, plan, scores, past, len(kept), account), len(kept)
-    odds = log_odds(plan, scores, gain, past, truth.size)[kept]
+        return draw(truth, plan, scores, past, len(sample), account), len(sample)
+    odds = log_odds(plan, scores, gain, past, truth.size)[sample]
     permit = account.permit(
-        keeping(plan, past, truth.size, account), times=len(kept), label=f"keep, round {past + 1}"
+        keeping(plan, past, truth.size, account), times=len(sample), label=f"keep, round {past + 1}"
     )
     stay = [permit.release(np.array([each, -each]) / 2) == 0 for each in odds.tolist()]
     absent = stay.count(False)
     fresh = iter(draw(truth, plan, scores, past, absent, account) if absent else [])
-    return [query if same else next(fresh) for query, same in zip(kept, stay, strict=True)], absent
+    return [query if same else next(fresh) for query, same in zip(sample, stay, strict=True)], absent
 
 
 def log_odds(plan: DualQueryPlan, scores: Floats, gain: Floats, past: int, count: float) -> Floats:

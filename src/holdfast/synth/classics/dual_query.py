@@ -98,9 +98,9 @@ def dual_query(
     with progress(desc="dual_query", total=plan.rounds) as bar:
         for past in range(plan.rounds):
             drawn = draw(truth, plan, scores, past, plan.samples, account)
-            found = best_records(liked(truth, data, drawn), account.source, oracle=oracle)
-            records.append(found.codes[0])
-            gaps.append(found.gap / plan.samples)
+            best = best_records(liked(truth, data, drawn), account.source, oracle=oracle)
+            records.append(best.codes[0])
+            gaps.append(best.gap / plan.samples)
             scores += payoff(truth, data, records[-1])
             bar.update()
     return Synthesis(
@@ -142,8 +142,8 @@ def liked(truth: ExactAnswers, data: ExactCounts, drawn: list[int]) -> RecordObj
 
 def payoff(truth: ExactAnswers, data: ExactCounts, record: NDArray[np.int64]) -> Floats:
     """c_q(S) - n q(x) for every signed query and one record."""
-    one = RowsModel(domain=data.domain, codes=record.reshape(1, -1), total=1.0)
-    return truth.signed(truth.layout.answers_of(one.project))
+    model = RowsModel(domain=data.domain, codes=record.reshape(1, -1), total=1.0)
+    return truth.signed(truth.layout.answers_of(model.project))
 
 
 def planned(

@@ -118,7 +118,7 @@ def query_gan_leader(
     training = replace(training, components=components_for(data.domain, training.components))
     turns = list(leader_rounds(data, truth, plan, playing, training))
     model = averaged([turn.model for turn in turns]) if release == "average" else turns[-1].model
-    told = {} if not paying else regret_certificate(truth, plan, turns, paying[0])
+    regret = {} if not paying else regret_certificate(truth, plan, turns, paying[0])
     return Synthesis(
         model=model,
         theorem=THEOREM,
@@ -130,7 +130,7 @@ def query_gan_leader(
             "release": release,
             "generator": training.generator,
             "components": training.components,
-            **told,
+            **regret,
         },
     )
 
@@ -218,7 +218,7 @@ def _answers(truth: ExactAnswers, model: MixtureModel) -> np.ndarray[tuple[int],
 def _signed_queries(
     truth: ExactAnswers, drawn: Sequence[Sequence[int]]
 ) -> Iterator[tuple[Sequence[str], np.ndarray[tuple[int, ...], np.dtype[np.float64]], float]]:
-    for index in (one for turn in drawn for one in turn):
+    for index in (query for turn in drawn for query in turn):
         query, sign = truth.chosen(index)
         columns, values = truth.layout.query(query)
         yield columns, values, sign

@@ -162,7 +162,9 @@ def adaptive(
             "one_way_share": schedule.one_way,
             "sweep_share": schedule.sweep,
             "rounds": run.done,
-            "selected": [list(one.columns) for one in run.measurements[len(data.names) :][: run.done]],
+            "selected": [
+                list(measurement.columns) for measurement in run.measurements[len(data.names) :][: run.done]
+            ],
             "model_cells": run.fitted.model.tree.cells,
         },
     )
@@ -201,8 +203,8 @@ class _Run:
         ]
         rows = self.data.public_rows
         # Each table's sum estimates the number of records with variance cells sigma^2.
-        trust = [1.0 / one.values.size for one in self.measurements]
-        counted = float(np.average([one.total for one in self.measurements], weights=trust))
+        trust = [1.0 / measurement.values.size for measurement in self.measurements]
+        counted = float(np.average([measurement.total for measurement in self.measurements], weights=trust))
         self.total = max(1.0, counted if rows is None else float(rows))
         self.centre = column_centres(self.measurements, self.total)
         self._estimate(None)
@@ -237,7 +239,7 @@ class _Run:
         listed = affordable(
             self.fitted.model.tree,
             list(self.weights),
-            [tuple(one.columns) for one in self.measurements],
+            [tuple(measurement.columns) for measurement in self.measurements],
             most_cells=self.most_cells * share,
             round_number=self.done,
         ) or [min(self.weights, key=lambda columns: math.prod(shape_of(columns, self.data.domain)))]
@@ -271,7 +273,7 @@ class _Run:
             total=self.total,
             centre=self.centre,
             start=None if start is None else start.theta,
-            zeros=[one.potential(domain) for one in self.constraints],
+            zeros=[zeros.potential(domain) for zeros in self.constraints],
         )
 
     def reconciled(self, swept: Sequence[Columns]) -> Model:

@@ -100,27 +100,27 @@ def lower_sets(tables: Sequence[Columns]) -> list[Columns]:
     >>> lower_sets([("a", "b", "c"), ("b", "a"), ("d", "e")])
     [('a',), ('b',), ('c',), ('a', 'c'), ('b', 'c')]
     """
-    wide = [one for one in tables if len(one) > 2]
-    inside = (subset for one in wide for size in (1, 2) for subset in combinations(one, size))
-    known = {frozenset(one) for one in tables}
+    wide = [columns for columns in tables if len(columns) > 2]
+    inside = (subset for columns in wide for size in (1, 2) for subset in combinations(columns, size))
+    known = {frozenset(columns) for columns in tables}
     return [columns for columns in dict.fromkeys(inside) if frozenset(columns) not in known]
 
 
 def summed_tables(measured: Sequence[Measurement]) -> tuple[Measurement, ...]:
     """The same tables from ones with independent noise: each summed out of the one that tells it best."""
-    made = {}
-    for columns in lower_sets([tuple(one.columns) for one in measured]):
+    tables = {}
+    for columns in lower_sets([tuple(measurement.columns) for measurement in measured]):
         whole = min(
-            (one for one in measured if set(columns) <= set(one.columns)),
-            key=lambda one: one.noise_std * math.sqrt(one.values.size),
+            (measurement for measurement in measured if set(columns) <= set(measurement.columns)),
+            key=lambda measurement: measurement.noise_std * math.sqrt(measurement.values.size),
         )
         summed = sum_onto(whole.values, whole.columns, columns)
-        made[columns] = Measurement(
+        tables[columns] = Measurement(
             columns=columns,
             values=summed,
             noise_std=whole.noise_std * math.sqrt(whole.values.size / summed.size),
         )
-    return tuple(made.values())
+    return tuple(tables.values())
 
 
 def fitted_model(

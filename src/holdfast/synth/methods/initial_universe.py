@@ -80,7 +80,7 @@ def independent_start(one_way: tuple[Measurement, ...], total: float) -> Product
     """Independent columns from noisy one-way tables; cells within the noise of nothing keep a little weight."""
     columns = {}
     for entry in one_way:
-        made = np.maximum(entry.values, 0.0)
-        made += 0.01 * max(1.0, made.sum()) / made.size
-        columns[entry.columns[0]] = made
+        counts = np.maximum(entry.values, 0.0)
+        counts += 0.01 * max(1.0, counts.sum()) / counts.size
+        columns[entry.columns[0]] = counts
     return ProductModel(columns=columns, total=total)

@@ -301,13 +301,13 @@ class SynthesisMethod:
 
     def _require_currency(self, account: Account) -> None:
         """An account that cannot pay for a method's selections would stop it after its measurements were paid."""
-        found = account.currency.name
-        if found == "gdp" and self.currency != "gdp":
+        currency = account.currency.name
+        if currency == "gdp" and self.currency != "gdp":
             raise ParameterError(
                 f"currency must be {self.currency!r} for method={self.name!r}, got an account of currency 'gdp', in "
                 f"which its integer noise has no cost; open one of {self.currency!r}, or use method='gaussian'"
             )
-        if found == "pure" and not self.pure:
+        if currency == "pure" and not self.pure:
             raise ParameterError(
                 f"currency must be {self.currency!r} for method={self.name!r}, got an account of currency 'pure'; "
                 f"open one with delta > 0 and currency={self.currency!r}, or use method='auto'"

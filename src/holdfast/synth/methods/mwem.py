@@ -89,12 +89,12 @@ def mwem(
         )
     require(times >= 1, "rounds", times, "a whole number >= 1")
     run = _measured if measure else _unmeasured
-    average, found = run(truth, universe, times, passes, *shares)
+    average, facts = run(truth, universe, times, passes, *shares)
     return Synthesis(
         model=universe.model(average, truth.size),
         theorem=THEOREM if measure else WITHOUT,
         measurements=begun.measurements,
-        parameters={"rounds": times, "measure": measure, **found, **begun.parameters},
+        parameters={"rounds": times, "measure": measure, **facts, **begun.parameters},
     )
 
 
@@ -231,7 +231,10 @@ def mwem_factored(
         measure_tables(data, [(name,) for name in data.names], account=first, label="one-way tables")
     )
     total = total_of(data, measured)
-    centre = {tuple(one.columns): log_shares(np.maximum(one.values, 0.0), total) for one in measured}
+    centre = {
+        tuple(measurement.columns): log_shares(np.maximum(measurement.values, 0.0), total)
+        for measurement in measured
+    }
     state = estimate_model(data.domain, measured, total=total, centre=centre)
     shares = measuring.split(*[1.0 / (times * (1 + 1e-12))] * times)
     done: list[Columns] = []

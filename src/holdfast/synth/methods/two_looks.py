@@ -104,9 +104,9 @@ def two_looks(
     errors = looks.mean_errors([tree.project, by_generator.__getitem__], comparing)
     few = looks.foretold(errors[0], tree, forest, last, coins)
     everything = errors[1] * (FIRST / (FIRST + LAST)) ** GROWTH
-    told: dict[str, Any] = {"error_of_tree": errors[0], "error_of_generator": errors[1]}
-    told |= {"expected_of_few": few.together, "expected_of_all": everything}
-    told = {name: round(value, 5) for name, value in told.items()}
+    facts: dict[str, Any] = {"error_of_tree": errors[0], "error_of_generator": errors[1]}
+    facts |= {"expected_of_few": few.together, "expected_of_all": everything}
+    facts = {name: round(value, 5) for name, value in facts.items()}
 
     if few.together < FAVOURED * everything:
         independent = looks.tree([])
@@ -117,12 +117,12 @@ def two_looks(
         held = looks.with_more(held, choices, times, choosing=more, measuring=last)
         looks.look([*looks.singles, *held], last, "second look: few tables")
         model, share = looks.tree(held), 1.0
-        told |= {"second_look": "few tables", "held": [list(columns) for columns in held]}
+        facts |= {"second_look": "few tables", "held": [list(columns) for columns in held]}
     else:
         looks.look(looks.tables, last, "second look: all tables", looks.weights)
-        made = trained(looks.residuals, looks.total, row_coins(looks.measured(), key="generator"), "either")
-        model, share = made.model, made.share
-        told |= {"second_look": "all tables", **made.told}
+        result = trained(looks.residuals, looks.total, row_coins(looks.measured(), key="generator"), "either")
+        model, share = result.model, result.share
+        facts |= {"second_look": "all tables", **result.told}
     return Synthesis(
         model=ReconciledModel(base=model, tables=looks.reconciled(model, share)),
         theorem=THEOREM,
@@ -130,7 +130,7 @@ def two_looks(
         parameters={
             **looks.residuals.parameters(looks.tables),
             "tried": [list(columns) for columns in forest],
-            **told,
+            **facts,
             "share_of_model": round(share, 4),
         },
     )

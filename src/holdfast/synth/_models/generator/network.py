@@ -83,9 +83,9 @@ class NetworkMixture:
 def device_targets(targets: Targets) -> Any:
     """What a compiled step is given of the targets, on the device."""
     _, jnp, _ = _libraries()
-    maps = {size: jnp.asarray(one) for size, one in targets.maps.items()}
+    maps = {size: jnp.asarray(places) for size, places in targets.maps.items()}
     alone = (jnp.asarray(targets.wanted), jnp.asarray(targets.precision))
-    return maps, alone, [tuple(map(jnp.asarray, one.arrays)) for one in block_stacks(targets)]
+    return maps, alone, [tuple(map(jnp.asarray, stack.arrays)) for stack in block_stacks(targets)]
 
 
 def distance(heads: Heads, probabilities: Any, target: Any) -> Any:
@@ -100,7 +100,7 @@ def distance(heads: Heads, probabilities: Any, target: Any) -> Any:
     gap = features.mean(axis=1) - wanted
     loss = jnp.sum(precision * gap * gap)
     behind = jnp.concatenate([features, jnp.zeros((1, features.shape[1]), features.dtype)])
-    return loss + sum(stack_distance(jnp, behind, one) for one in stacks)
+    return loss + sum(stack_distance(jnp, behind, stack) for stack in stacks)
 
 
 def softmax_heads(heads: Heads, logits: Any) -> Any:

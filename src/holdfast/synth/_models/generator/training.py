@@ -104,8 +104,8 @@ def new_generator(
     form: str, heads: Heads, *, components: int, source: Source, columns: Mapping[str, Floats] | None = None
 ) -> Generator:
     """A generator of either form, which has learnt nothing but the columns' distributions, where they are given."""
-    made: Callable[..., Generator] = LogitMixture if form == "mixture" else NetworkMixture
-    return made(heads, components=components, source=source, columns=columns)
+    kind: Callable[..., Generator] = LogitMixture if form == "mixture" else NetworkMixture
+    return kind(heads, components=components, source=source, columns=columns)
 
 
 def gaussian_thinning(
@@ -123,15 +123,20 @@ def gaussian_thinning(
     privacy: nothing private is looked at.
     """
     train, judge = [], []
-    for one in measured:
-        drawn = normal(source, size=one.values.size).reshape(one.values.shape) * one.noise_std
-        train.append(_moved(one, drawn / 2.0, TRAIN_WIDER))
-        judge.append(_moved(one, -2.0 * drawn, math.sqrt(5.0)))
+    for measurement in measured:
+        drawn = (
+            normal(source, size=measurement.values.size).reshape(measurement.values.shape)
+            * measurement.noise_std
+        )
+        train.append(_moved(measurement, drawn / 2.0, TRAIN_WIDER))
+        judge.append(_moved(measurement, -2.0 * drawn, math.sqrt(5.0)))
     return train, judge
 
 
-def _moved(one: Measurement, by: Floats, wider: float) -> Measurement:
-    return Measurement(columns=one.columns, values=one.values + by, noise_std=one.noise_std * wider)
+def _moved(measurement: Measurement, by: Floats, wider: float) -> Measurement:
+    return Measurement(
+        columns=measurement.columns, values=measurement.values + by, noise_std=measurement.noise_std * wider
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,7 +160,7 @@ def best_length(
 ) -> Stopping:
     """Train on one half of thinned values until the other half says that it gets no better."""
     looks = [(0, judge.distance(generator.probabilities()) / max(1, judge.count))]
-    best, kept = 0, generator.probabilities()
+    best, shares = 0, generator.probabilities()
     with progress(desc="how long to train", total=most_steps) as bar:
         for taken in range(EVERY, most_steps + 1, EVERY):
             for _ in range(EVERY):
@@ -163,10 +168,10 @@ def best_length(
             looks.append((taken, judge.distance(generator.probabilities()) / max(1, judge.count)))
             bar.update(EVERY)
             if looks[-1][1] < looks[best][1]:
-                best, kept = len(looks) - 1, generator.probabilities()
+                best, shares = len(looks) - 1, generator.probabilities()
             if len(looks) - 1 - best >= PATIENCE:
                 break
-    return Stopping(steps=looks[best][0], looks=tuple(looks), best=kept)
+    return Stopping(steps=looks[best][0], looks=tuple(looks), best=shares)
 
 
 def share_of_model(
@@ -181,10 +186,10 @@ def share_of_model(
     independent of both: the squared distance is as good a judge of every mixture of them.
     """
     towards = across = 0.0
-    for place, (model, one, held) in enumerate(zip(expected, train, judge, strict=True)):
+    for place, (model, part, held) in enumerate(zip(expected, train, judge, strict=True)):
         weight = held.noise_std**-2 if care is None else care[place]
-        step = model - one.values
-        towards += weight * float(np.vdot(step, (held.values - one.values)))
+        step = model - part.values
+        towards += weight * float(np.vdot(step, (held.values - part.values)))
         across += weight * float(np.vdot(step, step))
     return min(1.0, max(0.0, towards / across)) if across > 0 else 1.0
 
@@ -200,14 +205,14 @@ def distance_held_back(
 
     1 is as far as the values held back themselves are.
     """
-    noise = math.fsum(c * one.values.size * one.noise_std**2 for c, one in zip(care, judge, strict=True))
+    noise = math.fsum(c * part.values.size * part.noise_std**2 for c, part in zip(care, judge, strict=True))
     far = math.fsum(
         c
         * (
-            float(np.sum((share * model + (1.0 - share) * one.values - held.values) ** 2))
+            float(np.sum((share * model + (1.0 - share) * part.values - held.values) ** 2))
             - held.values.size * held.noise_std**2
         )
-        for model, one, held, c in zip(expected, train, judge, care, strict=True)
+        for model, part, held, c in zip(expected, train, judge, care, strict=True)
     )
     return far / noise
 

@@ -73,12 +73,12 @@ def merge(measurements: Sequence[Measurement], total: float) -> dict[Columns, Me
         columns, weight = tuple(entry.columns), entry.noise_std**-2
         precision[columns] = precision.get(columns, 0.0) + weight
         weighted[columns] = weighted.get(columns, np.zeros(entry.values.shape)) + weight * entry.values
-    made = {}
+    merged = {}
     for columns, summed in weighted.items():
         values = summed / precision[columns]
         values = values + (total - values.sum()) / values.size
-        made[columns] = Measurement(columns=columns, values=values, noise_std=precision[columns] ** -0.5)
-    return made
+        merged[columns] = Measurement(columns=columns, values=values, noise_std=precision[columns] ** -0.5)
+    return merged
 
 
 def estimate_model(
@@ -144,11 +144,11 @@ def held(
     joined = {tuple(columns) for columns, _ in zeros}
     if JunctionTree.of(domain, [*sets, *joined]).cells <= MOST_CELLS:
         return list(zeros)
-    kept: list[Columns] = []
+    possible: list[Columns] = []
     for columns in sorted(joined):
-        if JunctionTree.of(domain, [*sets, *kept, columns]).cells <= MOST_CELLS:
-            kept.append(columns)
-    return [one for one in zeros if tuple(one[0]) in kept]
+        if JunctionTree.of(domain, [*sets, *possible, columns]).cells <= MOST_CELLS:
+            possible.append(columns)
+    return [pair for pair in zeros if tuple(pair[0]) in possible]
 
 
 def believed(noise_std: float, cells: int, *, total: float) -> float:
@@ -165,7 +165,10 @@ def believed(noise_std: float, cells: int, *, total: float) -> float:
 
 def column_centres(single: Sequence[Measurement], total: float) -> dict[Columns, Floats]:
     """theta0 of independent columns: what their noisy tables say, no cell below 0."""
-    return {tuple(one.columns): log_shares(on_simplex(one.values, total=total), total) for one in single}
+    return {
+        tuple(measurement.columns): log_shares(on_simplex(measurement.values, total=total), total)
+        for measurement in single
+    }
 
 
 def log_shares(values: Floats, total: float) -> Floats:
@@ -213,11 +216,11 @@ class CliqueLayout:
 
     def joined(self, tables: Mapping[Columns, Floats]) -> Floats:
         """One long vector of the sets' tables; zero where a set has none."""
-        made = np.zeros(self.size)
+        vector = np.zeros(self.size)
         for place, columns in enumerate(self.sets):
             if columns in tables:
-                self.part(made, place)[...] = tables[columns]
-        return made
+                self.part(vector, place)[...] = tables[columns]
+        return vector
 
     def part(self, vector: Floats, place: int) -> Floats:
         """One set's table, a view."""
@@ -240,16 +243,16 @@ class CliqueLayout:
 
     def marginals(self, beliefs: Beliefs) -> Floats:
         """Every set's marginal, as one long vector."""
-        made = np.empty(self.size)
+        vector = np.empty(self.size)
         for place in self._order:
             host = self._host[place]
             if host is None:
                 home = self._home[place]
                 source, names = beliefs.tables[home], self.tree.cliques[home]
             else:
-                source, names = self.part(made, host), self.sets[host]
-            self.part(made, place)[...] = sum_onto(source, names, self.sets[place])
-        return made
+                source, names = self.part(vector, host), self.sets[host]
+            self.part(vector, place)[...] = sum_onto(source, names, self.sets[place])
+        return vector
 
 
 def lbfgs(
@@ -275,31 +278,31 @@ def lbfgs(
         step = 1.0
         while True:
             tried = point + step * direction
-            found, slant = function(tried)
-            if found <= value + SUFFICIENT * step * slope or step < SHORTEST:
+            height, slant = function(tried)
+            if height <= value + SUFFICIENT * step * slope or step < SHORTEST:
                 break
             step /= 2.0
-        if found > value:
+        if height > value:
             break
         moved, bent = tried - point, slant - gradient
         if (curved := float(moved @ bent)) > 0:
             pairs.append((moved, bent, 1.0 / curved))
-        point, value, gradient = tried, found, slant
+        point, value, gradient = tried, height, slant
     return point
 
 
 def _descent(gradient: Floats, pairs: deque[tuple[Floats, Floats, float]], curvature: Floats) -> Floats:
     """The two loops of L-BFGS: an approximate inverse Hessian times the gradient."""
-    made = gradient.copy()
+    direction = gradient.copy()
     shares = []
     for moved, bent, inverse in reversed(pairs):
-        share = inverse * float(moved @ made)
-        made -= share * bent
+        share = inverse * float(moved @ direction)
+        direction -= share * bent
         shares.append(share)
-    made /= curvature
+    direction /= curvature
     if pairs:  # the diagonal, scaled to the curvature last seen
         moved, bent, inverse = pairs[-1]
-        made *= 1.0 / (inverse * float(bent @ (bent / curvature)))
+        direction *= 1.0 / (inverse * float(bent @ (bent / curvature)))
     for (moved, bent, inverse), share in zip(pairs, reversed(shares), strict=True):
-        made += (share - inverse * float(bent @ made)) * moved
-    return made
+        direction += (share - inverse * float(bent @ direction)) * moved
+    return direction

@@ -51,7 +51,7 @@ def grown_trees(
     `parts` are noisy residuals, `table` makes the noisy table of some columns from them, and `residual_table` the
     residual of a table.
     """
-    sets = [tuple(one.columns) for one in parts]
+    sets = [tuple(part.columns) for part in parts]
     single = [table(columns) for columns in sets if len(columns) == 1]
     centre = column_centres(single, total)
     candidates = {columns: _subsets(columns) for columns in sets if len(columns) > 1}
@@ -64,8 +64,8 @@ def grown_trees(
         residuals = [residual_table(fitted.model.project(columns)) for columns in sets]
         yield GrownTree(model=fitted.model, held=tuple(held), residuals=residuals)
         gaps = {
-            columns: (float(np.sum((one.values - told) ** 2)) / one.noise_std**2, one.values.size)
-            for columns, one, told in zip(sets, parts, residuals, strict=True)
+            columns: (float(np.sum((part.values - model) ** 2)) / part.noise_std**2, part.values.size)
+            for columns, part, model in zip(sets, parts, residuals, strict=True)
         }
         scores = {
             columns: _standing_out([gaps[inner] for inner in below if inner in gaps], len(candidates))
@@ -119,7 +119,9 @@ def _forest(
     chosen: list[Columns] = []
     graph = Triangulation(domain, held)
     tried = 0
-    for columns in sorted((one for one in scores if scores[one] > 0), key=lambda one: -scores[one]):
+    for columns in sorted(
+        (columns for columns in scores if scores[columns] > 0), key=lambda columns: -scores[columns]
+    ):
         if not joined.is_apart(columns):
             continue
         tried += 1
