@@ -123,7 +123,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="verify: charges may be missing",
-        target="dossier:_charged",
+        target="dossier:_is_account_head",
         old="{number for number in own if number <= head} <= set(named) <= own",
         new="set(named) <= own",
         tests=("tests/dossier/verification/test_checks.py::test_the_charges_must_be_complete",),
@@ -283,7 +283,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="tables: compressed Arrow is read",
-        target="release:_compressed",
+        target="release:_is_compressed",
         old="_field(message, header, 3) is not None",
         new="False",
         tests=("tests/release/test_hostile.py::test_a_compressed_table_is_refused",),
@@ -325,21 +325,21 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="dossier: bounds of one page do not hold together (A5)",
-        target="dossier:_audited",
+        target="dossier:_try_audit",
         old="shared_confidence(confidence, run)",
         new="confidence",
         tests=("tests/review/test_audit_findings.py::test_the_lower_bounds_of_one_page_hold_together",),
     ),
     Fault(
         name="dossier: audits and attacks each have an error of their own (A5)",
-        target="dossier:_corrected",
+        target="dossier:_correct_states",
         old="[*values, *beside]",
         new="values",
         tests=("tests/dossier/test_evidence.py::test_attacks_and_audits_share_one_error",),
     ),
     Fault(
         name="dossier: what cannot fail passes (A1)",
-        target="dossier:_spared",
+        target="dossier:_state_if_rejected",
         old='"not a test" if known and not attempt.numbers.can_fail else "consistent"',
         new='"consistent"',
         tests=("tests/dossier/test_evidence.py::test_what_cannot_fail_is_not_a_test_and_earns_no_tile",),
@@ -355,7 +355,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="dossier: estimates stand on the page as bounds (A4)",
-        target="dossier:_audited",
+        target="dossier:_try_audit",
         old="stored_least(audit.epsilon_lower(shared)) if audit.valid else None",
         new="six_digits(audit.epsilon_estimate(shared))",
         tests=("tests/review/test_audit_findings.py::test_a_page_shows_no_lower_bound_above_the_truth",),
@@ -479,8 +479,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="page: the table of curves has only those that are drawn",
         target="dossier:picture",
-        old="*_named(attacks)]",
-        new="*_named(attacks[:MOST_ATTACKS])]",
+        old="*_named_curves(attacks)]",
+        new="*_named_curves(attacks[:MOST_ATTACKS])]",
         tests=("tests/dossier/test_evidence.py::test_three_attacks_are_drawn_and_all_are_in_the_table",),
     ),
     Fault(
@@ -507,7 +507,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="page: releases are told in the order of the command",
         target="dossier:story",
-        old="sorted(range(len(releases)), key=lambda place: _made(releases[place]))",
+        old="sorted(range(len(releases)), key=lambda place: _moment(releases[place]))",
         new="list(range(len(releases)))",
         tests=("tests/dossier/test_promise.py::test_several_releases_are_told_in_their_order",),
     ),

@@ -111,7 +111,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="outputs: case is not looked through",
-        target="release:_folded",
+        target="release:_without_case",
         old=".casefold()",
         new="",
         tests=("tests/release/test_outputs.py::test_what_is_read_is_never_written_however_it_is_spelled",),

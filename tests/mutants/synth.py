@@ -202,7 +202,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="contents: queries are stored by their columns alone",
-        target="synth:_stored",
+        target="synth:_groups_json",
         old="| {field.name: getattr(group, field.name) for field in fields(group) "
         'if field.name not in ("columns", "weight")}',
         new="| {}",
@@ -332,8 +332,8 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="constraints: wide cells that have begun are forgotten",
-        target="synth:PossibleRecords._solved",
-        old="self._begun(domains, part)",
+        target="synth:PossibleRecords._solve",
+        old="self._open_clauses(domains, part)",
         new="frozenset()",
         tests=(
             "tests/synth/rows/test_possible_record.py::test_wide_cells_are_part_of_what_is_left_of_a_problem",
@@ -341,7 +341,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="constraints: rows that no walk leads out stay impossible",
-        target="synth:_changed",
+        target="synth:_walk",
         old="records.near(dict(zip(names, codes[row].tolist(), strict=True)))",
         new="{}",
         tests=("tests/synth/rows/test_possible_record.py::test_rows_are_found_whatever_the_model",),

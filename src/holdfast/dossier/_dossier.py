@@ -230,7 +230,7 @@ class Dossier:
             picture=picture(together(releases), self.tried),
             confidence=self.confidence,
             tried=tuple(attempt.attempt for attempt in self.tried),
-            audits=tuple(_kept(audit, self.audience) for audit in self.audits),
+            audits=tuple(_audit_json(audit, self.audience) for audit in self.audits),
             contradictions=self.contradictions,
             tables=tuple(self.tables),
             accuracy=tuple(self.accuracy),
@@ -301,7 +301,7 @@ class Dossier:
         return "\n".join(lines + [f"  CONTRADICTION: {text}" for text in self.contradictions])
 
 
-def _kept(audit: AuditResult, audience: Audience) -> dict[str, Any]:
+def _audit_json(audit: AuditResult, audience: Audience) -> dict[str, Any]:
     """The audit as plain data; scores of canaries are for the owner."""
     assert audience == "internal" or audience_of(audit) == "public"
     return audit.to_json() | ({"scores": {}} if audience == "public" else {})

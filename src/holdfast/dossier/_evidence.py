@@ -141,7 +141,7 @@ def require_public(
         *(["accuracy on real records"] if accuracy else []),
         *(
             ["audits of records that holdfast did not plant"]
-            if any(_not_planted(audit) for audit in inside)
+            if any(_lacks_planting(audit) for audit in inside)
             else []
         ),
         *(["audits on real rows"] if any(audit.rows == "real" for audit in inside) else []),
@@ -154,7 +154,7 @@ def require_public(
         )
 
 
-def _not_planted(audit: AuditResult) -> bool:
+def _lacks_planting(audit: AuditResult) -> bool:
     return audit.coins != "holdfast" or not audit.planted
 
 
@@ -189,10 +189,10 @@ def audited(
     names = told_apart([audit.kind for audit in audits])
     total = max(run or 0, len(audits) + len(beside))
     attempts = [
-        _audited(audit, name, _promise_of(audit, own) or promise, confidence, total)
+        _try_audit(audit, name, _promise_of(audit, own) or promise, confidence, total)
         for audit, name in zip(audits, names, strict=True)
     ]
-    return _corrected(attempts, confidence=confidence, run=total, beside=beside)
+    return _correct_states(attempts, confidence=confidence, run=total, beside=beside)
 
 
 def _promise_of(audit: AuditResult, own: Sequence[Guarantee]) -> Guarantee | None:
@@ -210,8 +210,8 @@ def _promise_of(audit: AuditResult, own: Sequence[Guarantee]) -> Guarantee | Non
     )
 
 
-def _audited(audit: AuditResult, name: str, promise: Guarantee, confidence: float, run: int) -> Tried:
-    """As if it were the only one that might be refuted; what it says alone becomes its state in `_corrected`."""
+def _try_audit(audit: AuditResult, name: str, promise: Guarantee, confidence: float, run: int) -> Tried:
+    """As if it were the only one that might be refuted; what it says alone becomes its state in `_correct_states`."""
     shared = shared_confidence(confidence, run)
     state: State = "refuted" if audit.refutes_claims else "warning"
     p_value = 1.0
@@ -266,12 +266,12 @@ def attacked(
 ) -> tuple[Tried, ...]:
     """Attacks held against the promise; `run` and `beside` as for audits."""
     names = told_apart([attack.attack for attack in attacks])
-    attempts = [_attacked(attack, name, promise) for attack, name in zip(attacks, names, strict=True)]
+    attempts = [_try_attack(attack, name, promise) for attack, name in zip(attacks, names, strict=True)]
     total = max(run or 0, len(attacks) + len(beside))
-    return _corrected(attempts, confidence=confidence, run=total, beside=beside)
+    return _correct_states(attempts, confidence=confidence, run=total, beside=beside)
 
 
-def _attacked(attack: AttackFigures, name: str, promise: Guarantee) -> Tried:
+def _try_attack(attack: AttackFigures, name: str, promise: Guarantee) -> Tried:
     state: State
     p_value = 1.0
     try:
@@ -294,7 +294,7 @@ def _attacked(attack: AttackFigures, name: str, promise: Guarantee) -> Tried:
     )
 
 
-def _corrected(
+def _correct_states(
     tried: Sequence[Tried], *, confidence: float, run: int, beside: Sequence[float]
 ) -> tuple[Tried, ...]:
     """Each with the state that it keeps when everything that was run shares the error."""
@@ -305,12 +305,12 @@ def _corrected(
     return tuple(
         attempt
         if attempt.state not in ("refuted", "warning") or stands
-        else replace(attempt, state=_spared(attempt))
+        else replace(attempt, state=_state_if_rejected(attempt))
         for attempt, stands in zip(tried, rejected, strict=False)
     )
 
 
-def _spared(attempt: Tried) -> State:
+def _state_if_rejected(attempt: Tried) -> State:
     """What is left of an accusation that the shared error does not bear."""
     if attempt.kind == "attack":
         return "warning" if attempt.state == "refuted" else "consistent"
@@ -328,9 +328,9 @@ def picture(promise: Guarantee, tried: Sequence[Tried]) -> Picture:
     )
     audits = sorted(
         (attempt for attempt in tried if attempt.kind == "audit" and attempt.of_one_unit),
-        key=lambda attempt: (attempt.state != "refuted", -_shown(attempt)),
+        key=lambda attempt: (attempt.state != "refuted", -_lower_bound(attempt)),
     )
-    drawn = _named(audits[:MOST_AUDITS] + attacks[:MOST_ATTACKS])
+    drawn = _named_curves(audits[:MOST_AUDITS] + attacks[:MOST_ATTACKS])
     proof = ("proved", promise.curve.trade_off())
     return Picture(
         linear=curves.sampled_trade_offs([proof, *drawn]),
@@ -342,17 +342,17 @@ def picture(promise: Guarantee, tried: Sequence[Tried]) -> Picture:
                 claim=curve.claim,
                 found=tuple(float(f"{curve.detection_at(rate):.6g}") for rate in RATES),
             )
-            for name, curve in [proof, *_named(audits), *_named(attacks)]
+            for name, curve in [proof, *_named_curves(audits), *_named_curves(attacks)]
         ),
         left_out=max(0, len(attacks) - MOST_ATTACKS) + max(0, len(audits) - MOST_AUDITS),
     )
 
 
-def _named(tried: Sequence[Tried]) -> list[tuple[str, TradeOff]]:
+def _named_curves(tried: Sequence[Tried]) -> list[tuple[str, TradeOff]]:
     return [(f"{attempt.kind}: {attempt.name}", attempt.curve) for attempt in tried]
 
 
-def _shown(audit: Tried) -> float:
+def _lower_bound(audit: Tried) -> float:
     assert isinstance(audit.numbers, AuditNumbers)
     return audit.numbers.epsilon_lower or 0.0
 

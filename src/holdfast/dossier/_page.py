@@ -167,7 +167,7 @@ def listed(places: Places, record: Record) -> list[tuple[str, list[SourceLine]]]
     groups: dict[str, list[SourceLine]] = {}
     for place, value in places.used.items():
         origin, copy_of = origin_of(place, record)
-        groups.setdefault(origin, []).append(SourceLine(place, _told(value), copy_of))
+        groups.setdefault(origin, []).append(SourceLine(place, _value_text(value), copy_of))
     return list(groups.items())
 
 
@@ -209,7 +209,7 @@ def _of_release(name: str, rest: Sequence[str]) -> tuple[str, str]:
     return (f"{name}, its values" if rest[0] == "utility" else f"{name}, the file"), ""
 
 
-def _told(value: Any) -> str:
+def _value_text(value: Any) -> str:
     """A value as the last section shows it; of many numbers how many, the first and the last."""
     value = json.loads(
         json.dumps(value, default=lambda value: value.to_json() if hasattr(value, "to_json") else str(value))

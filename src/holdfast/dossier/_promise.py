@@ -149,7 +149,7 @@ def story(releases: Sequence[Release[Any]]) -> tuple[Chapter, ...]:
     if len(releases) < 2:
         return ()
     delta = usual_delta(together(releases).curve)
-    order = sorted(range(len(releases)), key=lambda place: _made(releases[place]))
+    order = sorted(range(len(releases)), key=lambda place: _moment(releases[place]))
     chapters: list[Chapter] = []
     for end, place in enumerate(order, start=1):
         so_far = [releases[k] for k in order[:end]]
@@ -168,7 +168,7 @@ def story(releases: Sequence[Release[Any]]) -> tuple[Chapter, ...]:
     return tuple(chapters)
 
 
-def _made(release: Release[Any]) -> tuple[str, int]:
+def _moment(release: Release[Any]) -> tuple[str, int]:
     """When it was made: the day, and of one ledger the last entry that paid."""
     provenance = release.provenance
     return provenance.created, max(provenance.entries, default=0)

@@ -137,24 +137,24 @@ class StoredAttack:
 
 def read_audit(path: Path) -> AuditResult:
     """An audit as `holdfast audit --json` prints it, or as `AuditResult.to_json` writes it."""
-    data = _parsed(path)
+    data = _parse_file(path)
     return AuditResult.from_json(data.get("result", data) if isinstance(data, dict) else data)
 
 
 def read_attacks(path: Path) -> tuple[StoredAttack, ...]:
     """The attacks that `holdfast attack --json` wrote."""
-    return StoredAttack.of(_parsed(path))
+    return StoredAttack.of(_parse_file(path))
 
 
 def read_accuracy(path: Path) -> list[Accuracy]:
     """Scores on real records: a JSON list of {model, score, rows, measure}."""
-    data = _parsed(path)
+    data = _parse_file(path)
     if not isinstance(data, list):
         raise FormatError(f"{path.name} must hold a JSON list")
     return [Accuracy.from_json(score) for score in data]
 
 
-def _parsed(path: Path) -> Any:
+def _parse_file(path: Path) -> Any:
     try:
         with path.open("rb") as file:
             data = file.read(_MOST_BYTES + 1)

@@ -43,9 +43,9 @@ class FileRead:
         if self._is_pattern:
             wild = str(Path(*_wild_parts(self.path))).replace("**/", "*")
             pattern = os.path.join(os.path.realpath(_root(self.path)), wild)
-            return fnmatch.fnmatch(_folded(os.path.realpath(output)), _folded(pattern)) and self.admits(
-                output
-            )
+            return fnmatch.fnmatch(
+                _without_case(os.path.realpath(output)), _without_case(pattern)
+            ) and self.admits(output)
         if self.path.is_dir():
             return _lies_in(output, self.path) and self.admits(output)
         return any(
@@ -171,17 +171,17 @@ def _identities(path: Path) -> frozenset[object]:
     everywhere.
     """
     real = os.path.realpath(path)
-    identities: set[object] = {_folded(real)}
+    identities: set[object] = {_without_case(real)}
     with suppress(OSError, ValueError):
         status = os.stat(real)
         identities.add((status.st_dev, status.st_ino))
     with suppress(OSError, ValueError):
         status = os.stat(os.path.dirname(real))
-        identities.add((status.st_dev, status.st_ino, _folded(os.path.basename(real))))
+        identities.add((status.st_dev, status.st_ino, _without_case(os.path.basename(real))))
     return frozenset(identities)
 
 
-def _folded(text: str) -> str:
+def _without_case(text: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
 
 

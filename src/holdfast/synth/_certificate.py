@@ -216,7 +216,7 @@ def certify(
     (above,), std = _upper(errors.max(keepdims=True), data, accounts[0], failure=failing, mark=mark)
     overall = Certificate(
         name=OVERALL,
-        statement=f"proportions of the workload on the {len(rows)} released rows {_compared(data)} "
+        statement=f"proportions of the workload on the {len(rows)} released rows {_comparison_words(data)} "
         f"the table{which_rows}",
         alpha=proportion(above, size),
         confidence=confidence,
@@ -300,7 +300,8 @@ def _by_group(
     return tuple(
         Certificate(
             name=f"largest error in {group.name}",
-            statement=f"on the {len(rows)} released rows {_compared(data)} the table{which_rows}; all groups together",
+            statement=f"on the {len(rows)} released rows {_comparison_words(data)} the table{which_rows}; "
+            "all groups together",
             alpha=proportion(each, size),
             confidence=confidence,
             query_class=group.name,
@@ -339,7 +340,7 @@ def _class(data: ExactCounts, workload: Workload) -> str:
     return f"all {so_many(queries, 'query')} of the {groups} of the workload"
 
 
-def _compared(data: ExactCounts) -> str:
+def _comparison_words(data: ExactCounts) -> str:
     """Where rows were left out, nothing is claimed against the table itself."""
     return "against" if data.unit.column is None else "compared with"
 

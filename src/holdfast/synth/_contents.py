@@ -72,8 +72,8 @@ class SyntheticContents:
                 }
                 for measurement in self.measurements
             ],
-            "workload": _stored(self.workload.groups),
-            "certified": _stored(self.certified),
+            "workload": _groups_json(self.workload.groups),
+            "certified": _groups_json(self.certified),
             "schema": self.schema.to_dict(),
             "public_rows": self.public_rows,
             "confidence": self.confidence,
@@ -138,7 +138,7 @@ KINDS: dict[str, type[Group]] = {
 """Query classes that a release holds whole: with all that makes two groups ask the same."""
 
 
-def _stored(groups: Sequence[Group]) -> list[dict[str, Any]]:
+def _groups_json(groups: Sequence[Group]) -> list[dict[str, Any]]:
     return [
         {"kind": type(group).__name__, "columns": list(group.columns), "weight": group.weight}
         | {

@@ -227,14 +227,14 @@ class Synthesizer(ReleasedTable):
             left = limit if account is None else account.remaining()
             table = at_visible_levels(table, left, self.columns)
         data = ExactCounts(table, self.columns)
-        workload = self._declared(self._asked(table.schema, data.names), data)
+        workload = self._check_columns(self._requested_workload(table.schema, data.names), data)
         joint = not any(group.by_rows for group in workload.groups)
         way_out = "give it as certificate=CertificateRequest(workload=Workload([...]))"
         require(joint, "workload", "OneLayer", "queries on joint counts", way_out)
         request = self.certificate
         certified = workload
         if request is not None and request.workload is not None:
-            certified = self._declared(request.workload, data)
+            certified = self._check_columns(request.workload, data)
         zeros = self._zeros(data)
         if request is not None:
             request.check_unit(data.unit)
@@ -331,7 +331,7 @@ class Synthesizer(ReleasedTable):
         adjacency = resolve_adjacency(self.adjacency, declared.adjacency)
         limit = limit_of(self.epsilon, self.delta, count=units)
         declared = chosen_levels(declared, count or units, limit, adjacency, columns=names)
-        workload = self._asked(declared, names)
+        workload = self._requested_workload(declared, names)
         workload.check(declared)
         task = SynthesisTask(
             domain={name: declared[name].cells for name in names},
@@ -458,7 +458,7 @@ class Synthesizer(ReleasedTable):
             entropy=Source(seed_of(self.random_state)),
         )
 
-    def _asked(self, schema: Schema, names: Sequence[str]) -> Workload:
+    def _requested_workload(self, schema: Schema, names: Sequence[str]) -> Workload:
         """The workload, or the one that is asked where none is given."""
         known = self.target is None or self.target in names
         require(known, "target", self.target, f"one of the columns {list(names)}")
@@ -473,7 +473,7 @@ class Synthesizer(ReleasedTable):
         return self.workload
 
     @staticmethod
-    def _declared(workload: Workload, data: ExactCounts) -> Workload:
+    def _check_columns(workload: Workload, data: ExactCounts) -> Workload:
         workload.check(data.table.schema)
         absent = [name for name in workload.columns if name not in data.domain]
         require(not absent, "workload", absent, f"about the columns {list(data.names)}")

@@ -16,7 +16,7 @@ from holdfast.noise._source import Source
 from holdfast.synth._models.model import Measurement
 from holdfast.synth._rows.fit_rows import (
     LIMIT,
-    _visited,
+    _turns_of_records,
     fit_rows,
     independent_rows,
     limited,
@@ -252,7 +252,7 @@ def test_of_many_rows_or_tables_a_part_is_visited_in_turn(
     bound: str, value: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(f"holdfast.synth._rows.fit_rows.{bound}", value)
-    turns = list(_visited(400, 5, 96, Source(seed=2)))
+    turns = list(_turns_of_records(400, 5, 96, Source(seed=2)))
     assert [len(turn) for turn in turns] == [96] * 5
     assert sorted(set(np.concatenate(turns).tolist())) == list(range(400))
     measured = tables(1e-3)

@@ -237,7 +237,7 @@ def standalone(*charts: str) -> str:
     total = WIDTH * len(charts)
     height = max(int(number) for chart in charts for number in re.findall(r'viewBox="0 0 \d+ (\d+)"', chart))
     inner = "".join(
-        f'<g transform="translate({WIDTH * i},0)">{_sized(chart)}</g>' for i, chart in enumerate(charts)
+        f'<g transform="translate({WIDTH * i},0)">{_with_size(chart)}</g>' for i, chart in enumerate(charts)
     )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {total} {height}" width="{total}" height="{height}">'
@@ -245,6 +245,6 @@ def standalone(*charts: str) -> str:
     )
 
 
-def _sized(chart: str) -> str:
+def _with_size(chart: str) -> str:
     """A chart within another has to say how large it is."""
     return re.sub(r'viewBox="0 0 (\d+) (\d+)"', r'\g<0> width="\1" height="\2"', chart, count=1)

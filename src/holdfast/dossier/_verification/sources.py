@@ -152,7 +152,7 @@ def check_accounts(releases: Sequence[Release[Any]], ledger: Ledger, findings: F
         shares = [
             share
             for share in _shares(charges)
-            if _charged(charges, share, numbers[provenance.head], provenance.entries)
+            if _is_account_head(charges, share, numbers[provenance.head], provenance.entries)
         ]
         findings.hold(
             provenance.account == f"{paid.ledger}/{paid.dataset}/{paid.account}",
@@ -197,7 +197,7 @@ def _shares(charges: Sequence[LedgerEntry]) -> list[str]:
     return sorted({share for entry in charges for share in entry.body["caps"]})
 
 
-def _charged(charges: Sequence[LedgerEntry], share: str, head: int, named: Sequence[int]) -> bool:
+def _is_account_head(charges: Sequence[LedgerEntry], share: str, head: int, named: Sequence[int]) -> bool:
     """Whether the named charges are all of this share up to the head, and none of another."""
     own = {entry.number for entry in charges if entry.body["share"].startswith(share)}
     return {number for number in own if number <= head} <= set(named) <= own

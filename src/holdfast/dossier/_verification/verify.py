@@ -109,7 +109,7 @@ def verify_dossier(
         if written["format"] == FORMAT:
             record = Record.from_json(written)
             if not findings.judge:
-                _drawn(record, text, findings)
+                _check_drawing(record, text, findings)
             loaded = _releases(
                 [(release.name, release.sha256) for release in record.releases], paths, findings
             )
@@ -183,7 +183,7 @@ def _page(path: Path, findings: Findings) -> tuple[dict[str, Any], str]:
     return written, text
 
 
-def _drawn(record: Record, text: str, findings: Findings) -> None:
+def _check_drawing(record: Record, text: str, findings: Findings) -> None:
     """The page is what this version draws of its record."""
     try:
         again = render(record)

@@ -164,7 +164,7 @@ def released_evidence(
                 "shown only if they may be; say rows_are_public (--rows-are-public) if they are, or compare inside "
                 "with --against"
             )
-        own, assumption = _sampled(rows, own), DECLARED
+        own, assumption = _coded_sample(rows, own), DECLARED
     domain = own.domain
     for name in by:
         require(name in domain, "by", name, f"one of the columns {list(domain)}")
@@ -219,7 +219,7 @@ def _same(rows: ComparedRows, own: CodedRows) -> bool:
     return all(np.array_equal(table, own(columns)) for columns, table in rows.counts.items())
 
 
-def _sampled(rows: ComparedRows, own: CodedRows) -> CodedRows:
+def _coded_sample(rows: ComparedRows, own: CodedRows) -> CodedRows:
     absent = [name for name in own.domain if name not in rows.names]
     require(not absent, "columns", absent, "all columns of the release, which its tables are about")
     codes = np.stack([rows.code(name) for name in own.domain], axis=1)

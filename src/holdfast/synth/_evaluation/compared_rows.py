@@ -171,12 +171,12 @@ class _Counting:
         self._kept.append((self._coins.random(len(batch)), stacked, values, absent))
         self.rows += len(batch)
         if sum(len(part[0]) for part in self._kept) > 2 * self.most_rows:
-            self._kept = [self._thinned()]
+            self._kept = [self._sample_of_rows()]
         for name in self.schema.names:
             self.undeclared[name] += undeclared.get(name, 0)
             self.present[name] += present.get(name, 0)
 
-    def _thinned(self) -> tuple[Floats, Codes, Floats, NDArray[np.bool_]]:
+    def _sample_of_rows(self) -> tuple[Floats, Codes, Floats, NDArray[np.bool_]]:
         """The rows with the smallest coins: a uniform sample, in the order of the rows."""
         coins, codes, values, absent = (np.concatenate(parts) for parts in zip(*self._kept, strict=True))
         if len(coins) > self.most_rows:
@@ -185,7 +185,7 @@ class _Counting:
         return coins, codes, values, absent
 
     def done(self) -> ComparedRows:
-        _, codes, values, absent = self._thinned()
+        _, codes, values, absent = self._sample_of_rows()
         return ComparedRows(
             schema=self.schema,
             rows=self.rows,
@@ -210,8 +210,8 @@ def _batches(source: Any, schema: Schema, name: str) -> Iterator[Read]:
         for batch in source.batches(names, order=Order.irrelevant()):
             yield replace(batch, schema=schema, present=None), {}, {}
         return
-    for columns, rows in _as_stored(source, schema, name):
-        yield _encoded(schema, columns, rows)
+    for columns, rows in _stored_columns(source, schema, name):
+        yield _read_columns(schema, columns, rows)
 
 
 def as_synthetic(source: Any, schema: Schema) -> Schema:
@@ -229,7 +229,7 @@ def as_synthetic(source: Any, schema: Schema) -> Schema:
     for column in schema.columns:
         if isinstance(column, Numeric) and column.written_as is not None:
             plain = replace(column, written_as=None)
-            first, _ = next(_as_stored(source, Schema([column], csv=schema.csv), "synthetic"))
+            first, _ = next(_stored_columns(source, Schema([column], csv=schema.csv), "synthetic"))
             as_declared, as_plain = (
                 np.isfinite(column_numbers(kind, first[column.name])).sum() for kind in (column, plain)
             )
@@ -257,7 +257,7 @@ def at_levels_of(source: Any, schema: Schema, *, name: str) -> Schema:
     if not opened or isinstance(source, Table) or "://" in str(source):
         return schema
     entries: dict[str, set[str]] = {column.name: set() for column in opened}
-    for columns, _ in _as_stored(source, Schema(opened, csv=schema.csv), name):
+    for columns, _ in _stored_columns(source, Schema(opened, csv=schema.csv), name):
         for title, stored in columns.items():
             entries[title] |= {word for word in texts(stored).unique().to_pylist() if word is not None}
     chosen: dict[str, Column] = {}
@@ -270,7 +270,7 @@ def at_levels_of(source: Any, schema: Schema, *, name: str) -> Schema:
     return replace(schema, columns=[chosen.get(column.name, column) for column in schema.columns])
 
 
-def _as_stored(source: Any, schema: Schema, name: str) -> Iterator[tuple[dict[str, Any], int]]:
+def _stored_columns(source: Any, schema: Schema, name: str) -> Iterator[tuple[dict[str, Any], int]]:
     """Columns as they are stored, and how many rows they have."""
     names = list(schema.names)
     if isinstance(source, str | PathLike):
@@ -308,16 +308,16 @@ def _require_columns(names: Sequence[str], held: Sequence[str], name: str) -> No
         raise DataError(f"{name} must hold each column once, {', '.join(map(repr, twice))} stand there twice")
 
 
-def _encoded(schema: Schema, columns: Mapping[str, Any], rows: int) -> Read:
+def _read_columns(schema: Schema, columns: Mapping[str, Any], rows: int) -> Read:
     undeclared, present = {}, {}
     for name in schema.names:
         column = schema[name]
         if not isinstance(column, Identifier) and column.read is None:
-            undeclared[name], present[name] = _declared(column, columns[name], rows)
+            undeclared[name], present[name] = _count_undeclared(column, columns[name], rows)
     return encode_batch(schema, columns, rows), undeclared, present
 
 
-def _declared(column: Numeric | Categorical, stored: Any, rows: int) -> tuple[int, int]:
+def _count_undeclared(column: Numeric | Categorical, stored: Any, rows: int) -> tuple[int, int]:
     """How many values are not what is declared, and how many are not missing."""
     missing = texts(stored).null_count if isinstance(stored, MixedColumn) else stored.null_count
     if isinstance(column, Categorical):

@@ -90,7 +90,7 @@ def closest(rows: ComparedRows, reference: ComparedRows) -> Floats:
     """
     numeric = [place for place, name in enumerate(rows.names) if isinstance(rows.schema[name], Numeric)]
     others = [place for place in range(len(rows.names)) if place not in numeric]
-    ours, theirs = (_scaled(table, numeric) for table in (rows, reference))
+    ours, theirs = (_unit_points(table, numeric) for table in (rows, reference))
     distances = np.empty(len(rows.codes))
     for start in range(0, len(distances), CHUNK):
         part = slice(start, start + CHUNK)
@@ -103,7 +103,7 @@ def closest(rows: ComparedRows, reference: ComparedRows) -> Floats:
     return distances
 
 
-def _scaled(rows: ComparedRows, numeric: list[int]) -> NDArray[np.float32]:
+def _unit_points(rows: ComparedRows, numeric: list[int]) -> NDArray[np.float32]:
     points = np.zeros((len(rows.codes), len(numeric)), dtype=np.float32)
     for at, place in enumerate(numeric):
         column = rows.schema[rows.names[place]]

@@ -59,7 +59,7 @@ class Marginals:
 def marginal_errors(real: ComparedRows, synthetic: ComparedRows, *, width: int) -> Marginals:
     """Every table of one or of two columns, over all rows of both."""
     wanted = [columns for columns in real.counts if len(columns) == width]
-    left = [] if width == 1 else _uncounted(real)
+    left = [] if width == 1 else _pairs_not_counted(real)
     return Marginals(
         errors=tuple(
             marginal_error(columns, real.counts[columns], synthetic.counts[columns], real.schema)
@@ -69,7 +69,7 @@ def marginal_errors(real: ComparedRows, synthetic: ComparedRows, *, width: int) 
     )
 
 
-def _uncounted(rows: ComparedRows) -> list[tuple[str, ...]]:
+def _pairs_not_counted(rows: ComparedRows) -> list[tuple[str, ...]]:
     names, counted = rows.names, set(rows.counts)
     every = [(a, b) for place, a in enumerate(names) for b in names[place + 1 :]]
     return [pair for pair in every if pair not in counted]
@@ -128,11 +128,11 @@ def earth_mover(values: Floats, weights: Floats, others: Floats, other_weights: 
     if not len(values) or not len(others) or weights.sum() <= 0 or other_weights.sum() <= 0:
         return math.nan
     places = np.unique(np.concatenate([values, others]))
-    below = [_cumulated(places, v, w) for v, w in ((values, weights), (others, other_weights))]
+    below = [_distribution_at(places, v, w) for v, w in ((values, weights), (others, other_weights))]
     return float(np.sum(np.abs(below[0] - below[1])[:-1] * np.diff(places)))
 
 
-def _cumulated(places: Floats, values: Floats, weights: Floats) -> Floats:
+def _distribution_at(places: Floats, values: Floats, weights: Floats) -> Floats:
     order = np.argsort(values, kind="stable")
     reached = np.concatenate([[0.0], np.cumsum(weights[order])])
     return np.asarray(reached[np.searchsorted(values[order], places, side="right")] / reached[-1])

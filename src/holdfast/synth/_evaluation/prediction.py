@@ -146,7 +146,7 @@ class _Classes:
     def _others(self, rows: ComparedRows) -> list[str]:
         return [name for name in rows.names if name != self.target]
 
-    def _fitted(self, model: Any, features: Any, labels: NDArray[Any], test: Any) -> NDArray[Any]:
+    def _predict_labels(self, model: Any, features: Any, labels: NDArray[Any], test: Any) -> NDArray[Any]:
         if len(np.unique(labels)) == 1:  # nothing to tell apart
             return np.full(len(test), labels[0])
         return np.asarray(model.fit(features, labels).predict(test))
@@ -156,7 +156,7 @@ class _Classes:
 
         columns = self._others(train)
         features, test_features = linear_features(train, columns), linear_features(test, columns)
-        return self._fitted(
+        return self._predict_labels(
             LogisticRegression(max_iter=60, tol=1e-3), features, self.truth(train), test_features
         )
 
@@ -180,7 +180,7 @@ class _Classes:
         model = HistGradientBoostingClassifier(
             max_iter=40, max_leaf_nodes=15, early_stopping=False, categorical_features=marks, random_state=0
         )
-        return self._fitted(model, features, self.truth(train), tree_features(test, columns)[0])
+        return self._predict_labels(model, features, self.truth(train), tree_features(test, columns)[0])
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,7 @@ class _Numbers(_Classes):
         return 1.0 - (truth - predicted) ** 2 / spread if spread > 0 else np.zeros(len(truth))
 
     def models(self) -> dict[str, Fit]:
-        return {"ridge regression": self._ridge, "boosted trees": self._boosted}
+        return {"ridge regression": self._ridge, "boosted trees": self._boosting}
 
     def _ridge(self, train: ComparedRows, test: ComparedRows) -> NDArray[Any]:
         from sklearn.linear_model import Ridge
@@ -208,7 +208,7 @@ class _Numbers(_Classes):
         features, test_features = linear_features(train, columns), linear_features(test, columns)
         return np.asarray(Ridge(alpha=1.0).fit(features, self.truth(train)).predict(test_features))
 
-    def _boosted(self, train: ComparedRows, test: ComparedRows) -> NDArray[Any]:
+    def _boosting(self, train: ComparedRows, test: ComparedRows) -> NDArray[Any]:
         from sklearn.ensemble import HistGradientBoostingRegressor
 
         columns = self._others(train)

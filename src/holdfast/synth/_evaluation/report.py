@@ -118,7 +118,7 @@ def plain(value: Any) -> Any:
     return int(value) if isinstance(value, np.integer) else value
 
 
-def _shown(value: float, form: str = ".4f") -> str:
+def _number(value: float, form: str = ".4f") -> str:
     """A number, or a dash for what is undefined."""
     return f"{value:{form}}" if math.isfinite(value) else "-"
 
@@ -127,15 +127,15 @@ def _of_real(real: RealComparison) -> list[str]:
     worst = real.two_way.worst or real.one_way.worst
     lines = [
         f"  {real.synthetic_rows:,} synthetic rows against {real.rows:,} real ones",
-        f"  one-way tables: average total variation {_shown(real.one_way.average)} (two samples: "
-        f"{_shown(real.one_way.by_chance)}); two-way: {_shown(real.two_way.average)} "
-        f"({_shown(real.two_way.by_chance)})",
+        f"  one-way tables: average total variation {_number(real.one_way.average)} (two samples: "
+        f"{_number(real.one_way.by_chance)}); two-way: {_number(real.two_way.average)} "
+        f"({_number(real.two_way.by_chance)})",
     ]
     if worst is not None:
         lines.append(f"  largest error of a share: {worst.largest:.4f}, {worst.name} = {worst.where}")
     for a, b, ours, theirs in real.associations.largest(1):
         lines.append(
-            f"  correlations differ by {_shown(real.associations.average, '.3f')} on average, most for {a} and {b}: "
+            f"  correlations differ by {_number(real.associations.average, '.3f')} on average, most for {a} and {b}: "
             f"{ours:.2f} really, {theirs:.2f} here"
         )
     if real.predictions is not None:
@@ -179,7 +179,7 @@ def _of_groups(subgroups: Subgroups, predicted: Predictions | None) -> list[str]
     lines = []
     for group in subgroups.groups:
         scores = (
-            f", {predicted.measure} {_shown(group.on_real, '.3f')} | {_shown(group.on_synthetic, '.3f')}"
+            f", {predicted.measure} {_number(group.on_real, '.3f')} | {_number(group.on_synthetic, '.3f')}"
             if predicted
             else ""
         )
@@ -187,9 +187,9 @@ def _of_groups(subgroups: Subgroups, predicted: Predictions | None) -> list[str]
         small = few if group.small else ""
         lines.append(
             f"  {subgroups.by}={group.group} ({group.rows:,} rows, {100 * group.share:.1f} %, here "
-            f"{100 * group.synthetic_share:.1f} %): total variation {_shown(group.total_variation)} "
-            f"({_shown(group.by_chance)} by chance), of pairs {_shown(group.two_way)} "
-            f"({_shown(group.two_way_by_chance)})"
+            f"{100 * group.synthetic_share:.1f} %): total variation {_number(group.total_variation)} "
+            f"({_number(group.by_chance)} by chance), of pairs {_number(group.two_way)} "
+            f"({_number(group.two_way_by_chance)})"
             f"{scores}{small}"
         )
     return [*lines, *([f"  and {subgroups.left_out} groups more"] if subgroups.left_out else [])]
@@ -200,8 +200,9 @@ def _of_release(evidence: ReleasedEvidence, *, alone: bool) -> list[str]:
     for width in sorted({len(table.columns) for table in evidence.tables}):
         distance, noise = evidence.average(width)
         lines.append(
-            f"  {width}-way: average total variation {_shown(distance)} to the noisy tables, whose noise alone makes "
-            f"about {_shown(noise)}: rows and true tables differ by about {_shown(min(1.0, distance + noise))} or less"
+            f"  {width}-way: average total variation {_number(distance)} to the noisy tables, whose noise alone makes "
+            f"about {_number(noise)}: rows and true tables differ by about "
+            f"{_number(min(1.0, distance + noise))} or less"
         )
     if evidence.claim is not None:
         lines.append(f"  certificate: {evidence.claim.summary()}")

@@ -37,7 +37,7 @@ def flat_cells(codes: Codes, domain: Mapping[str, int], columns: Sequence[str]) 
     return cells
 
 
-def _checked(domain: Mapping[str, int], total: float) -> None:
+def _check_domain(domain: Mapping[str, int], total: float) -> None:
     require(
         bool(domain) and all(cells >= 1 for cells in domain.values()),
         "domain",
@@ -62,7 +62,7 @@ class DenseModel:
     total: float
 
     def __post_init__(self) -> None:
-        _checked(self.domain, self.total)
+        _check_domain(self.domain, self.total)
         size = universe_size(self.domain)
         require(size <= MOST_CELLS, "domain", size, f"a universe of at most {MOST_CELLS} records")
         weights = np.asarray(self.weights, dtype=np.float64).reshape(-1)
@@ -105,7 +105,7 @@ class RowsModel:
     """One per record; left out, all are equal."""
 
     def __post_init__(self) -> None:
-        _checked(self.domain, self.total)
+        _check_domain(self.domain, self.total)
         codes = np.asarray(self.codes, dtype=np.int64)
         width = len(self.domain)
         require(

@@ -109,11 +109,13 @@ def decode_rows(rows: CodedRows, schema: Schema, source: Source, constraints: Se
     import pyarrow
 
     codes = {name: rows.codes[:, place] for place, name in enumerate(rows.domain)}
-    left = _ordered(codes, schema, [zeros for zeros in constraints if zeros.gap is not None])
-    return pyarrow.table({name: _decoded(schema[name], codes[name], source, left) for name in rows.domain})
+    left = _order_cells(codes, schema, [zeros for zeros in constraints if zeros.gap is not None])
+    return pyarrow.table(
+        {name: _decode_column(schema[name], codes[name], source, left) for name in rows.domain}
+    )
 
 
-def _ordered(codes: Mapping[str, Codes], schema: Schema, orders: Sequence[Zeros]) -> Any:
+def _order_cells(codes: Mapping[str, Codes], schema: Schema, orders: Sequence[Zeros]) -> Any:
     """What is left to the rows of each column in order (`OrderedCells`); nothing where none is."""
     if not orders:
         return None
@@ -143,7 +145,7 @@ def null_cell(column: Numeric | Categorical) -> int | None:
     return column.null_code if new else None
 
 
-def _decoded(column: Numeric | Categorical, codes: Codes, source: Source, left: Any) -> Any:
+def _decode_column(column: Numeric | Categorical, codes: Codes, source: Source, left: Any) -> Any:
     missing = None if null_cell(column) is None else codes == null_cell(column)
     number = isinstance(column, Numeric)
     values = _numbers(column, codes, missing, source, left) if number else _labels(column, codes, missing)  # type: ignore[arg-type]
@@ -187,7 +189,7 @@ def _numbers(
             ratio = np.where(one_sign, right, 1.0) / np.where(one_sign, left, 1.0)
             values = np.where(one_sign, left * ratio**uniform, values)
         if column.decimals is not None:
-            values = _rounded(values, left, right, column.decimals)
+            values = _round_within(values, left, right, column.decimals)
         values = np.maximum(np.minimum(values, np.nextafter(right, left)), left)
     return pyarrow.array(values, mask=missing)
 
@@ -211,7 +213,7 @@ def _whole(low: Codes, high: Codes, uniform: Floats, *, logarithmic: bool) -> Co
     return np.where(one_sign, np.where(high < 0, -size, size), even)
 
 
-def _rounded(values: Floats, left: Floats, right: Floats, decimals: int) -> Floats:
+def _round_within(values: Floats, left: Floats, right: Floats, decimals: int) -> Floats:
     """So many digits behind the point, where the cell holds such a number."""
     near, step = np.round(values, decimals), 10.0**-decimals
     rounded, settled = values, np.zeros(len(values), dtype=np.bool_)

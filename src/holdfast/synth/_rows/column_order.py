@@ -41,7 +41,7 @@ class ColumnsInOrder(Zeros):
         cls, schema: Schema, first: str, second: str, least: int, most: int | None
     ) -> ColumnsInOrder:
         """The order of two declared columns, with the pairs of cells that it leaves no record."""
-        columns = [_declared(schema, name) for name in (first, second)]
+        columns = [_integer_column(schema, name) for name in (first, second)]
         units = [column.unit if isinstance(column, DateTime) else None for column in columns]
         require(
             units[0] == units[1], "second", second, f"told in the unit of {first!r}, {units[0] or 'a number'}"
@@ -66,7 +66,7 @@ class ColumnsInOrder(Zeros):
         return cls((first, second), never.tolist(), least=int(least), most=upper)
 
 
-def _declared(schema: Schema, name: str) -> Numeric:
+def _integer_column(schema: Schema, name: str) -> Numeric:
     column = schema[name]
     if not isinstance(column, Numeric) or not column.integer:
         raise ParameterError(
@@ -89,7 +89,7 @@ class OrderedCells:
         self._high: dict[str, Codes] = {}
         self._there: dict[str, Bools] = {}
         for name in names:
-            column = _declared(schema, name)
+            column = _integer_column(schema, name)
             low, high = whole_bounds(column)
             cell = np.minimum(codes[name], len(low) - 1)
             self._low[name], self._high[name] = low[cell], high[cell]

@@ -101,7 +101,9 @@ def fit_rows(
         for _ in range(sweeps):
             moved = 0
             turns = np.array(order)[permutation(source, len(order))].tolist()
-            for column, shuffled in zip(turns, _visited(rows, len(turns), visited, source), strict=True):
+            for column, shuffled in zip(
+                turns, _turns_of_records(rows, len(turns), visited, source), strict=True
+            ):
                 for first in range(0, len(shuffled), batch):
                     moved += _improve(state, shuffled[first : first + batch], column, least_gain)
                 bar.update()
@@ -113,7 +115,7 @@ def fit_rows(
     return best.astype(np.int64)
 
 
-def _visited(rows: int, turns: int, most: int, source: Source) -> Iterator[Codes]:
+def _turns_of_records(rows: int, turns: int, most: int, source: Source) -> Iterator[Codes]:
     """The records of each turn, in random order: all of them, or the next `most` of one order."""
     whole = permutation(source, rows) if rows > most else None
     for turn in range(turns):

@@ -106,7 +106,7 @@ def as_type(column: Declared, values: Any, dtype: Any) -> Any:
     if plain.type == dtype or not _may_have(column, plain.type, dtype):
         return values
     if pa.types.is_dictionary(dtype):
-        return _coded(column, plain, dtype)
+        return _as_categorical(column, plain, dtype)
     cells = _cells(column, plain)
     missing = np.asarray(plain.is_null().to_numpy(zero_copy_only=False), dtype=np.bool_)
     best: Any = None
@@ -118,7 +118,7 @@ def as_type(column: Declared, values: Any, dtype: Any) -> Any:
             best, wrong = candidate, moved
             continue
         mended = wrong & ~moved
-        best = _mixed(best, candidate, mended)
+        best = _mix(best, candidate, mended)
         wrong = wrong & ~mended
         if not wrong.any():
             return best
@@ -166,14 +166,14 @@ def _candidates(values: Any, dtype: Any, missing: NDArray[np.bool_]) -> Any:
             continue
 
 
-def _mixed(first: Any, second: Any, where: NDArray[np.bool_]) -> Any:
+def _mix(first: Any, second: Any, where: NDArray[np.bool_]) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
     return pc.if_else(pa.array(where), second, first)
 
 
-def _coded(column: Declared, values: Any, dtype: Any) -> Any:
+def _as_categorical(column: Declared, values: Any, dtype: Any) -> Any:
     """A categorical of the declared labels, in their order."""
     import pyarrow as pa
 

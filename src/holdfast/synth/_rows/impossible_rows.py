@@ -219,10 +219,10 @@ def possible_rows(model: Model, rows: int, source: Source, constraints: Sequence
         if not bad.size:
             return codes
         codes[bad] = model.sample(bad.size, source)
-    return _changed(codes, names, domain, constraints, source)
+    return _walk(codes, names, domain, constraints, source)
 
 
-def _changed(
+def _walk(
     codes: Codes,
     names: Sequence[str],
     domain: Mapping[str, int],

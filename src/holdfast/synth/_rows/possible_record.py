@@ -55,7 +55,7 @@ class PossibleRecords:
         for number, cell in enumerate(self._cells):
             for literal in cell:
                 self._holding[literal].append(number)
-        self._parts = _connected(len(self._names), self._cells)
+        self._parts = _components(len(self._names), self._cells)
         every = [(1 << domain[name]) - 1 for name in self._names]
         self._start = self._struck(every, range(len(self._cells)))
         record = self._search(None, MOST_STEPS)
@@ -81,14 +81,14 @@ class PossibleRecords:
             return None
         codes = [0] * len(self._names)
         for part in self._parts:
-            solved = self._solved(self._start, part, wanted, most_steps)
+            solved = self._solve(self._start, part, wanted, most_steps)
             if solved is None:
                 return None
             for column in part:
                 codes[column] = solved[column].bit_length() - 1
         return codes
 
-    def _solved(
+    def _solve(
         self, start: Domains, part: Sequence[int], wanted: Sequence[int] | None, most_steps: int
     ) -> Domains | None:
         """Columns that constraints connect, each with one value left."""
@@ -108,7 +108,7 @@ class PossibleRecords:
             key = (
                 tuple(domains[column] for column in open_columns),
                 tuple(open_columns),
-                self._begun(domains, part),
+                self._open_clauses(domains, part),
             )
             if key in hopeless:
                 continue
@@ -150,7 +150,7 @@ class PossibleRecords:
                     waiting += self._holding.get((column, domains[column].bit_length() - 1), ())
         return tuple(domains)
 
-    def _begun(self, domains: Domains, part: Sequence[int]) -> frozenset[tuple[Literal, ...]]:
+    def _open_clauses(self, domains: Domains, part: Sequence[int]) -> frozenset[tuple[Literal, ...]]:
         """The rest of every cell of three columns or more of which some values are certain and none is excluded."""
         certain = [
             (column, domains[column].bit_length() - 1) for column in part if domains[column].bit_count() == 1
@@ -165,7 +165,7 @@ class PossibleRecords:
         return frozenset(clauses)
 
 
-def _connected(columns: int, cells: Iterable[Sequence[Literal]]) -> list[list[int]]:
+def _components(columns: int, cells: Iterable[Sequence[Literal]]) -> list[list[int]]:
     """Columns that constraints join, directly or through others."""
     leader = list(range(columns))
 

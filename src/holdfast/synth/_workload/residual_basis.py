@@ -122,7 +122,7 @@ class Strategy:
         """Of the noise in each cell of a marginal that the strategy answers."""
         return math.fsum(
             _share(subset, tuple(columns), self.domain) * self._deviation.get(subset, 0.0) ** 2
-            for subset in _subsets(self._ordered(columns))
+            for subset in _subsets(self._in_domain_order(columns))
         )
 
     def size(self, columns: Columns) -> int:
@@ -173,7 +173,7 @@ class Strategy:
             apart += each * (_column_share(columns, self.domain) - together)
         return float(apart.max())
 
-    def _ordered(self, columns: Sequence[str]) -> Columns:
+    def _in_domain_order(self, columns: Sequence[str]) -> Columns:
         return tuple(name for name in self.domain if name in columns)
 
 

@@ -88,7 +88,7 @@ def mwem(
             most=most_rounds,
         )
     require(times >= 1, "rounds", times, "a whole number >= 1")
-    run = _measured if measure else _unmeasured
+    run = _with_measurements if measure else _without_measurements
     average, facts = run(truth, universe, times, passes, *shares)
     return Synthesis(
         model=universe.model(average, truth.size),
@@ -98,7 +98,7 @@ def mwem(
     )
 
 
-def _measured(
+def _with_measurements(
     truth: ExactAnswers, universe: Universe, times: int, passes: int, selecting: Account, measuring: Account
 ) -> tuple[Floats, dict[str, object]]:
     epsilon = selection_epsilon(selecting, times)
@@ -166,7 +166,7 @@ class _Counted:
         return cls(records=records, values=float(there[0]) if alike else there, target=target)
 
 
-def _unmeasured(
+def _without_measurements(
     truth: ExactAnswers, universe: Universe, times: int, passes: int, account: Account
 ) -> tuple[Floats, dict[str, object]]:
     epsilon = selection_epsilon(account, times)

@@ -116,7 +116,7 @@ class Looks:
         blank = {columns: np.zeros_like(self.residuals.values[columns]) for columns in strategy.sets}
         to_come = NoisyResiduals(strategy=strategy, factor=factor, values=blank, rows=self.residuals.rows)
         now, then = (
-            self._spread(tree, forest, known, coins)
+            self._distance_by_noise(tree, forest, known, coins)
             for known in (self.residuals, self.residuals.combined(to_come))
         )
         noise = [
@@ -126,7 +126,9 @@ class Looks:
         now *= 1.0 + WEAKER * min(1.0, float(np.mean(noise)))
         return TreeError(structure=math.sqrt(max(0.0, error**2 - now**2)), noise=then)
 
-    def _spread(self, tree: Model, forest: Sequence[Columns], known: NoisyResiduals, coins: Source) -> float:
+    def _distance_by_noise(
+        self, tree: Model, forest: Sequence[Columns], known: NoisyResiduals, coins: Source
+    ) -> float:
         """How far from the tree another is that is fitted to the tree's own tables with this noise."""
         drawn = {}
         for columns, deviation in zip(known.strategy.sets, known.strategy.deviations.tolist(), strict=True):

@@ -51,19 +51,19 @@ class NetworkMixture:
         _, jnp, optax = _libraries()
         self.heads = heads
         self._held: tuple[Targets | None, Any] = (None, None)
-        self._noise = jnp.asarray(_drawn(source, components, noise))
+        self._noise = jnp.asarray(_draw_noise(source, components, noise))
         layers = []
         widths = (noise, *hidden, heads.width)
         for place, (before, after) in enumerate(pairwise(widths)):
             # Rectified units halve the variance (He et al. 2015); the last layer starts small.
             spread = FIRST_LOGITS / math.sqrt(before) if place == len(hidden) else math.sqrt(2.0 / before)
-            layers.append((spread * _drawn(source, before, after), np.zeros(after, dtype=np.float32)))
+            layers.append((spread * _draw_noise(source, before, after), np.zeros(after, dtype=np.float32)))
         if columns is not None:
             for name, at in heads.slices().items():
                 layers[-1][1][at] = np.log(columns[name])
         self._layers = [(jnp.asarray(weights), jnp.asarray(bias)) for weights, bias in layers]
         self._state = optax.adam(rate).init(self._layers)
-        self._made, self._stepped, self._pulled = _compiled(heads, float(rate))
+        self._made, self._stepped, self._pulled = _compile(heads, float(rate))
 
     def probabilities(self) -> Singles:
         """What the network makes of its noise now."""
@@ -110,7 +110,7 @@ def softmax_heads(heads: Heads, logits: Any) -> Any:
 
 
 @lru_cache(maxsize=8)
-def _compiled(heads: Heads, rate: float) -> tuple[Any, Any, Any]:
+def _compile(heads: Heads, rate: float) -> tuple[Any, Any, Any]:
     """The forward pass, one step of Adam towards targets, and one along a slope in the probabilities."""
     jax, _, optax = _libraries()
     optimiser = optax.adam(rate)
@@ -152,5 +152,5 @@ def _libraries() -> tuple[Any, Any, Any]:
     )
 
 
-def _drawn(source: Source, rows: int, columns: int) -> Singles:
+def _draw_noise(source: Source, rows: int, columns: int) -> Singles:
     return normal(source, size=rows * columns).reshape(rows, columns).astype(np.float32)

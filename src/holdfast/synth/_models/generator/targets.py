@@ -83,7 +83,7 @@ class Targets:
                 self._mean(self.wanted, self.precision, self._places[measurement.columns[0]], measurement)
             elif measurement.columns:
                 joint.setdefault(tuple(measurement.columns[:-2]), []).append(measurement)
-        self.blocks = [block for prefix, ones in joint.items() for block in self._divided(prefix, ones)]
+        self.blocks = [block for prefix, ones in joint.items() for block in self._blocks_of(prefix, ones)]
 
     def distance(self, probabilities: Singles) -> float:
         """Sum of squared distances over sigma^2."""
@@ -101,13 +101,13 @@ class Targets:
         slope = np.tile(2.0 * share * self.precision * gap, (len(features), 1)).astype(np.float32)
         for block in self.blocks:
             loss += _descend(block, features, slope)
-        back = self.heads.by_size(slope, self._transposed, less=self._less)
+        back = self.heads.by_size(slope, self._transpose, less=self._less)
         return loss, back
 
     def _features(self, probabilities: Singles) -> Singles:
         return np.asarray(self.heads.by_size(probabilities, lambda block: self.maps[block.shape[1]] @ block))
 
-    def _transposed(self, block: Singles) -> Singles:
+    def _transpose(self, block: Singles) -> Singles:
         return np.asarray(self.maps[block.shape[1] + self._less].T @ block)
 
     def _mean(self, wanted: Singles, held: Singles, at: Any, measurement: Measurement) -> None:
@@ -118,7 +118,7 @@ class Targets:
         wanted[at] = (held[at] * wanted[at] + precision * values) / both
         held[at] = both
 
-    def _divided(self, prefix: tuple[str, ...], ones: list[Measurement]) -> list[Block]:
+    def _blocks_of(self, prefix: tuple[str, ...], ones: list[Measurement]) -> list[Block]:
         """One block where most pairs of last columns are wanted, else one for each column before the last."""
         lefts = {measurement.columns[-2] for measurement in ones}
         rights = {measurement.columns[-1] for measurement in ones}

@@ -128,12 +128,12 @@ def gaussian_thinning(
             normal(source, size=measurement.values.size).reshape(measurement.values.shape)
             * measurement.noise_std
         )
-        train.append(_moved(measurement, drawn / 2.0, TRAIN_WIDER))
-        judge.append(_moved(measurement, -2.0 * drawn, math.sqrt(5.0)))
+        train.append(_shift(measurement, drawn / 2.0, TRAIN_WIDER))
+        judge.append(_shift(measurement, -2.0 * drawn, math.sqrt(5.0)))
     return train, judge
 
 
-def _moved(measurement: Measurement, by: Floats, wider: float) -> Measurement:
+def _shift(measurement: Measurement, by: Floats, wider: float) -> Measurement:
     return Measurement(
         columns=measurement.columns, values=measurement.values + by, noise_std=measurement.noise_std * wider
     )

@@ -115,7 +115,7 @@ def estimate_model(
         }
     )
     middle = layout.joined(centre or {})
-    fixed = _placed(tree, zeros)
+    fixed = _tables_of_zeros(tree, zeros)
 
     def negative(vector: Floats) -> tuple[float, Floats]:
         beliefs = propagate(tree, layout.potentials(vector, fixed))
@@ -176,7 +176,7 @@ def log_shares(values: Floats, total: float) -> Floats:
     return np.asarray(np.log(np.maximum(values, min(0.3, 0.1 * total / values.size))))
 
 
-def _placed(tree: JunctionTree, zeros: Sequence[tuple[Columns, Floats]]) -> dict[int, Floats]:
+def _tables_of_zeros(tree: JunctionTree, zeros: Sequence[tuple[Columns, Floats]]) -> dict[int, Floats]:
     placed: dict[int, Floats] = {}
     for columns, values in zeros:
         home = tree.home(columns)

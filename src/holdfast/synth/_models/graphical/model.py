@@ -56,7 +56,7 @@ class GraphicalModel:
         if home is not None:
             return self.total * sum_onto(self.beliefs.tables[home], self.tree.cliques[home], wanted)
         exact = self._elimination.joint(wanted)
-        return self.total * (self._counted(wanted) if exact is None else exact)
+        return self.total * (self._sample_table(wanted) if exact is None else exact)
 
     def sample(self, rows: int, source: Source) -> Codes:
         """Rows by controlled rounding along the tree: cliques' counts are within rounding of their expectation."""
@@ -67,14 +67,14 @@ class GraphicalModel:
         return Elimination(self.tree, self.beliefs)
 
     @cached_property
-    def _drawn(self) -> Codes:
+    def _public_sample(self) -> Codes:
         """Rows for tables that are too large to compute: public coins, for the model is public."""
         return self.sample(DRAWN_ROWS, Source(0))
 
-    def _counted(self, wanted: Columns) -> Floats:
+    def _sample_table(self, wanted: Columns) -> Floats:
         """The table of rows drawn from the model."""
         shape, names = shape_of(wanted, self.domain), list(self.domain)
-        codes = self._drawn[:, [names.index(name) for name in wanted]]
+        codes = self._public_sample[:, [names.index(name) for name in wanted]]
         counts = np.bincount(np.ravel_multi_index(tuple(codes.T), shape), minlength=math.prod(shape))
         return counts.reshape(shape) / len(codes)
 
@@ -114,9 +114,9 @@ class Elimination:
             if self._below[child] | set(self._shared[child]) >= set(wanted)
         ]:
             top = lower[0]
-        return self._combined(top, wanted, wanted, most_cells)
+        return self._combine(top, wanted, wanted, most_cells)
 
-    def _combined(self, place: int, wanted: Sequence[str], keep: Columns, most_cells: int) -> Floats | None:
+    def _combine(self, place: int, wanted: Sequence[str], keep: Columns, most_cells: int) -> Floats | None:
         """This clique's marginal times what its children say of the wanted columns, summed onto `keep`."""
         messages = []
         for child in self._children[place]:
@@ -142,7 +142,7 @@ class Elimination:
         key = (place, tuple(sorted(columns)))
         if key not in self._messages:
             keep = (*self._shared[place], *key[1])
-            joint = self._combined(place, columns, keep, most_cells)
+            joint = self._combine(place, columns, keep, most_cells)
             answer = None
             if joint is not None:
                 shared = self._shared[place]
