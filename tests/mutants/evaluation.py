@@ -151,7 +151,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="subgroups: no group is small",
         target="synth:SubgroupErrors.small",
-        old="self.rows < SMALL",
+        old="self.rows < SMALL_GROUP_ROWS",
         new="self.rows < 0",
         tests=(ROWS + "test_prediction.py::test_subgroups_find_what_averages_hide",),
     ),

@@ -15,7 +15,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="one-layer functions: values above 1",
         target="synth:OneLayer._steps",
-        old="np.clip(linear, 0, ONE)",
+        old="np.clip(linear, 0, STEPS_OF_ONE)",
         new="np.maximum(linear, 0)",
         tests=("tests/synth/workload/test_one_layer.py::test_values_are_what_the_formula_says",),
     ),
@@ -150,7 +150,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="rows: a private number is read",
         target="synth:adaptive",
-        old="noisy_rows(data, account=account, share=COUNTING)",
+        old="noisy_rows(data, account=account, share=COUNTING_SHARE)",
         new="data.public_count",
         tests=(
             "tests/synth/methods/test_adaptive.py::test_a_private_number_of_rows_is_paid_for_and_never_read",
@@ -349,7 +349,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="constraints: a model holds them however large that makes it",
         target="synth:held",
-        old="<= MOST_CELLS:\n        return list(zeros)",
+        old="<= MOST_ESTIMATED_CELLS:\n        return list(zeros)",
         new="> 0:\n        return list(zeros)",
         tests=(
             "tests/synth/rows/test_possible_record.py"
@@ -457,8 +457,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="two looks: the larger error is taken",
         target="synth:two_looks",
-        old="if few.together < FAVOURED * everything:",
-        new="if few.together > FAVOURED * everything:",
+        old="if few.together < FAVOURED_RATIO * everything:",
+        new="if few.together > FAVOURED_RATIO * everything:",
         tests=("tests/synth/methods/test_two_looks.py::test_the_trial_tells_a_chain_from_a_hidden_number",),
     ),
     Fault(
@@ -653,8 +653,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="auto: many small tables are left to a selection",
         target="synth:SynthesisTask.shows_every_table",
-        old="MOST_OF_SMALL if small else MOST_TRAINED",
-        new="MOST_TRAINED",
+        old="MOST_SMALL_TABLE_CELLS if small else MOST_TRAINED_CELLS",
+        new="MOST_TRAINED_CELLS",
         tests=(
             "tests/synth/test_choice.py::test_tables_that_all_stand_out_of_their_noise_are_measured_at_once",
         ),

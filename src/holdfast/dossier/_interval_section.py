@@ -11,7 +11,7 @@ import numpy as np
 from holdfast.dossier._section import Section
 from holdfast.errors import FormatError, NoIntervals
 
-LEVEL = 0.95
+INTERVAL_LEVEL = 0.95
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +50,7 @@ def inferred_utility(value: Mapping[str, Any], *, most: int) -> InferredUtility:
     names = model.names[: len(stored["scales"])]
     refused, rests_on, intervals = "", "", None
     try:
-        intervals = coefficient_intervals(stored, names=names, level=LEVEL)
+        intervals = coefficient_intervals(stored, names=names, level=INTERVAL_LEVEL)
         rests_on = intervals.rests_on
     except NoIntervals as error:
         refused = str(error)
@@ -73,7 +73,7 @@ def inferred_utility(value: Mapping[str, Any], *, most: int) -> InferredUtility:
     return InferredUtility(
         what=f"a linear model ({model.model}) with {len(names)} numbers",
         predicts=tuple(str(name) for name in model.classes or ()),
-        level=LEVEL,
+        level=INTERVAL_LEVEL,
         rests_on=rests_on,
         refused=refused,
         rows=rows,

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-BLANK = "0" * 64
+BLANK_SEAL = "0" * 64
 MOST_ENTRIES = 40
 """Entries of a ledger on the page; the rest is in its record."""
 _SEAL = re.compile(r'<meta name="holdfast-seal" content="([0-9a-f]{64})">')
@@ -83,13 +83,13 @@ def render(record: Record) -> str:
         ],
         models=[Markup(_coefficients(release.utility)) for release in record.releases],
         embedded=Markup(embedded(record)),
-        seal=BLANK,
+        seal=BLANK_SEAL,
     )
     if len(page) > MOST_BYTES // 2:
         raise ParameterError(
             f"a page has at most {MOST_BYTES // 2:,} letters, this one would have {len(page):,}; leave tables out"
         )
-    return page.replace(BLANK, seal_of(page), 1)
+    return page.replace(BLANK_SEAL, seal_of(page), 1)
 
 
 def document(template: str, *, script: str = "", **content: Any) -> str:
@@ -149,7 +149,7 @@ def written_seal(page: str) -> str:
 
 def seal_of(page: str) -> str:
     """The seal that the page should carry."""
-    blank = _SEAL.sub(lambda match: match[0].replace(match[1], BLANK), page)
+    blank = _SEAL.sub(lambda match: match[0].replace(match[1], BLANK_SEAL), page)
     return hashlib.sha256(blank.encode()).hexdigest()
 
 

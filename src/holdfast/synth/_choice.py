@@ -13,7 +13,7 @@ from holdfast.release._certificate import bound_share
 from holdfast.synth._catalogue import REGISTRY, SYNTHESISERS
 from holdfast.synth.methods.method import SynthesisMethod, SynthesisTask
 
-SACRIFICED = 2.0
+SACRIFICE_RATIO = 2.0
 """How many times the largest error of answers measured at once a certificate may claim before the choice says so."""
 
 
@@ -40,7 +40,7 @@ class SynthesizerChoice:
         `alpha` is what the certificate says of it, which is released.
         """
         aimed = task.one_shot_error() if task.objective == "average" else None
-        if alpha is None or aimed is None or alpha <= SACRIFICED * aimed:
+        if alpha is None or aimed is None or alpha <= SACRIFICE_RATIO * aimed:
             return self.summary()
         return (
             f"{self.summary()}; the largest error may be {bound_share(alpha)}, where measuring the whole workload at "

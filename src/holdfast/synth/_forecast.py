@@ -29,7 +29,7 @@ from holdfast.synth._workload import Workload
 from holdfast.synth.methods.method import SynthesisMethod, SynthesisTask
 
 #: Seconds per million rows and group of queries, for exact counts.
-COUNTING = 0.02
+COUNTING_SECONDS = 0.02
 #: Of the budget, in a forecast.
 
 
@@ -155,7 +155,7 @@ def estimate_synthesis(
     fixed, per_million = method.seconds
     one_way = count_noise(work.remaining(), adjacency, unit, tables=len(domain))
     modelled = _above_noise(task, one_way, rows) if method.selects else cells
-    counting = COUNTING * (rows or 0) / 1e6 * len(sizes)
+    counting = COUNTING_SECONDS * (rows or 0) / 1e6 * len(sizes)
     return SynthesisEstimate(
         method=method.name,
         groups=len(sizes),

@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from holdfast.synth._evaluation.report import EvaluationReport
 
 #: No use is made of an account that has less left than this advantage: roundings leave about as much.
-LEAST = 1e-5
+LEAST_ADVANTAGE = 1e-5
 MOST_ROWS = 10**9  # that are drawn: a slip of the pen is refused before anything is spent
 DEFAULT_CERTIFICATE = CertificateRequest()
 
@@ -261,7 +261,7 @@ class Synthesizer(ReleasedTable):
             about = self._digest(data, method, workload, certified)
             job = ResumableAccount.of(account, self.key, about=about)
         # A limit that never was larger is warned of as useless, and no remainder.
-        require_something_left(job, least=min(LEAST, 0.5 * job.promised.delta(0.0)))
+        require_something_left(job, least=min(LEAST_ADVANTAGE, 0.5 * job.promised.delta(0.0)))
         work, check = self._shares(job)
         said = synthesis_prospects(
             task, method, work, check, units=data.public_units, confidence=self.confidence

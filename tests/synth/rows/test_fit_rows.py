@@ -247,7 +247,7 @@ def test_batches_grow_with_the_rows_and_find_as_much() -> None:
         fit_rows(measured, DOMAIN, 400, Source(seed=1), batch=0)
 
 
-@pytest.mark.parametrize(("bound", "value"), [("VISITED", 96), ("MOST_LOOKUPS", 8 * 96)])
+@pytest.mark.parametrize(("bound", "value"), [("MOST_VISITED_ROWS", 96), ("MOST_LOOKUPS", 8 * 96)])
 def test_of_many_rows_or_tables_a_part_is_visited_in_turn(
     bound: str, value: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

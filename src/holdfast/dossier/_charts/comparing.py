@@ -8,12 +8,12 @@ from html import escape
 
 import numpy as np
 
-from holdfast.dossier._charts.bars import LABELS
+from holdfast.dossier._charts.bars import LABEL_WIDTH
 from holdfast.dossier._charts.frame import (
     BOTTOM,
     HEIGHT,
     LEFT,
-    LINES,
+    LINE_STYLES,
     RIGHT,
     TOP,
     WIDTH,
@@ -39,7 +39,11 @@ def dot_chart(
     margin = 0.06 * ((high - low) or 1.0)
     height = TOP + BOTTOM + _KEY + _ROW * max(len(dots), 3)
     x = Axis(
-        low=low if zero else low - margin, high=high + margin, start=LABELS, end=WIDTH - RIGHT, label=label
+        low=low if zero else low - margin,
+        high=high + margin,
+        start=LABEL_WIDTH,
+        end=WIDTH - RIGHT,
+        label=label,
     )
     y = Axis(low=0.0, high=1.0, start=TOP, end=height - BOTTOM, label="", ticked=False)
     row = (height - TOP - BOTTOM - _KEY) / max(len(dots), 1)
@@ -51,7 +55,7 @@ def dot_chart(
 
 def _dot(x: Axis, middle: float, dot: Dot) -> str:
     name, value, other, reach = dot
-    shapes = _label(LABELS, middle, _cut(name, 24))
+    shapes = _label(LABEL_WIDTH, middle, _cut(name, 24))
     if math.isfinite(value):
         a, b, c = x.place(np.array([value - reach, value, value + reach]))
         shapes += (
@@ -78,7 +82,7 @@ def _label(left: float, middle: float, text: str) -> str:
 
 
 def _key(names: tuple[str, str]) -> str:
-    y, first, second = TOP + 13, LABELS + 12, LABELS + 40 + 7 * len(names[0])
+    y, first, second = TOP + 13, LABEL_WIDTH + 12, LABEL_WIDTH + 40 + 7 * len(names[0])
     return (
         f'<circle class="dot" cx="{first}" cy="{y - 4}" r="3.6"/>'
         f'<text x="{first + 9}" y="{y}">{escape(names[0])}</text>'
@@ -169,7 +173,7 @@ def epsilon_chart(
     ]
     body = []
     for place, (curve, points) in enumerate(zip(series, methods.values(), strict=True)):
-        body.append(f'<path class="line s{place % LINES}" d="{path(x, y, curve.x, curve.y)}"/>')
+        body.append(f'<path class="line s{place % LINE_STYLES}" d="{path(x, y, curve.x, curve.y)}"/>')
         for epsilon, mean, reach in points:
             at = float(x.place(np.array([epsilon]))[0])
             up, middle, down = y.place(np.array([mean + reach, mean, mean - reach]))

@@ -65,7 +65,7 @@ class Axis:
 
 WIDTH, HEIGHT = 460, 340
 LEFT, RIGHT, TOP, BOTTOM = 58, 14, 34, 46
-LINES = 8
+LINE_STYLES = 8
 """The most lines of a chart that can be told apart."""
 _LEAST_STEP = 0.7
 """Points of a line closer together than this, in units of the drawing, are left out."""
@@ -131,7 +131,7 @@ def path(x: Axis, y: Axis, xs: ArrayLike, ys: ArrayLike) -> str:
 def svg_lines(x: Axis, y: Axis, series: Sequence[Series]) -> str:
     """Every series, in its own colour and dashes."""
     return "".join(
-        f'<path class="line s{i % LINES}" d="{path(x, y, curve.x, curve.y)}"/>'
+        f'<path class="line s{i % LINE_STYLES}" d="{path(x, y, curve.x, curve.y)}"/>'
         for i, curve in enumerate(series)
     )
 
@@ -141,7 +141,7 @@ def legend(series: Sequence[Series], at: tuple[float, float]) -> tuple[str, floa
     rows, y = [], at[1]
     for place, curve in enumerate(series):
         rows.append(
-            f'<line class="line s{place % LINES}" x1="{at[0]:.0f}" x2="{at[0] + 24:.0f}" y1="{y}" y2="{y}"/>'
+            f'<line class="line s{place % LINE_STYLES}" x1="{at[0]:.0f}" x2="{at[0] + 24:.0f}" y1="{y}" y2="{y}"/>'
         )
         said, height = lines_of(curve.name, (at[0] + 30, y + 4), width=WIDTH - RIGHT - at[0] - 30)
         rows.append(said)

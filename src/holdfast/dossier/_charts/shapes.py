@@ -12,7 +12,7 @@ from holdfast.dossier._charts.bars import coefficient_chart
 from holdfast.dossier._charts.frame import TOP, WIDTH, Axis, frame, path
 
 MOST_DOTS = 24
-LINE = "line s0"
+LINE_CLASS = "line s0"
 HEIGHT, LEFT, BOTTOM, RIGHT = 240, 64, 44, 16
 
 
@@ -57,7 +57,7 @@ def _curve(shape: Any) -> str:
     )
     y = Axis(low=low - margin, high=high + margin, start=HEIGHT - BOTTOM, end=TOP, label="adds to the score")
     said = f"{shape.name}: from {low:.3g} to {high:.3g}"
-    body = f'<path class="{LINE}" d="{path(x, y, np.asarray(shape.places), adds)}"/>'
+    body = f'<path class="{LINE_CLASS}" d="{path(x, y, np.asarray(shape.places), adds)}"/>'
     return frame(f"What {shape.name} adds to the score", said, x, y, body, height=HEIGHT)
 
 

@@ -23,7 +23,7 @@ from holdfast.errors import require
 
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
 """Where none are named."""
-SURE = 0.95
+INTERVAL_CONFIDENCE = 0.95
 """Of the intervals around means."""
 DECLARED_PUBLIC = (
     "NOT PRIVATE: seeded noise, exact scores on held-out records of data that whoever ran this declared public",
@@ -79,7 +79,7 @@ class WhichEpsilon:
         )
         return (
             f"{self.method}: {self.measure} {self.accuracy:g} needs epsilon {self.tried:g} of those tried{about} "
-            f"({100 * SURE:g} % interval: {low} to {high})"
+            f"({100 * INTERVAL_CONFIDENCE:g} % interval: {low} to {high})"
         )
 
 
@@ -114,7 +114,7 @@ class EpsilonComparison:
         """How many standard errors an interval reaches: Student's t for so many fits."""
         from scipy.stats import t
 
-        return float(t.ppf(0.5 + SURE / 2, self.fits - 1))
+        return float(t.ppf(0.5 + INTERVAL_CONFIDENCE / 2, self.fits - 1))
 
     def of(self, method: str) -> tuple[EpsilonPoint, ...]:
         """One method, the smallest epsilon first."""
@@ -161,7 +161,7 @@ class EpsilonComparison:
             "constant": _plain(self.constant) | {"epsilon": None, "error": None},
             "fits": self.fits,
             "held_out": self.held,
-            "confidence": SURE,
+            "confidence": INTERVAL_CONFIDENCE,
             "which_epsilon": [asdict(answer) for answer in self.answers],
             "notes": list(self.notes),
         }

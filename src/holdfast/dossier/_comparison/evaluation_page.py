@@ -12,7 +12,7 @@ from holdfast.privacy._wording import bound_text, confidence_text
 from holdfast.synth._evaluation.prediction import Predictions
 from holdfast.synth._evaluation.real_comparison import RealComparison
 from holdfast.synth._evaluation.report import EvaluationReport
-from holdfast.synth._evaluation.subgroups import SMALL
+from holdfast.synth._evaluation.subgroups import SMALL_GROUP_ROWS
 
 MOST_DOTS = 24
 MOST_STRENGTHS = 12
@@ -68,7 +68,7 @@ def evaluation_page(report: EvaluationReport, *, audience: str) -> str:
         tiles=visible(tiles),
         strengths=visible(strengths),
         one_way=one_way,
-        small=SMALL,
+        small=SMALL_GROUP_ROWS,
         version=holdfast.__version__,
     )
 

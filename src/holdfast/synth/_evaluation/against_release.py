@@ -38,7 +38,7 @@ from holdfast.synth._workload.workload import Marginal
 
 DRAWS = 60
 """Of fresh noise, to see what noise alone does to a correlation or a distance."""
-DROWNED = 4.0
+DROWNED_RATIO = 4.0
 """A group whose noisy count is below so many standard deviations of it is not spoken of."""
 
 
@@ -352,7 +352,10 @@ def _groups(
                 other = next(column for column in measurement.columns if column != name)
                 noisy = np.moveaxis(measurement.values, list(measurement.columns).index(name), 0)[cell]
                 rows = own([name, other])[cell]
-                if noisy.sum() > DROWNED * measurement.noise_std * math.sqrt(noisy.size) and rows.sum() > 0:
+                if (
+                    noisy.sum() > DROWNED_RATIO * measurement.noise_std * math.sqrt(noisy.size)
+                    and rows.sum() > 0
+                ):
                     errors.append(0.5 * float(np.abs(shares(rows) - noisy / noisy.sum()).sum()))
                     alone.append(0.5 * noisy.size * noise.mean(measurement.noise_std) / float(noisy.sum()))
                     counts.append(float(noisy.sum()) / _total(contents, measurement))

@@ -27,7 +27,7 @@ from holdfast.synth._evaluation.report import EvaluationReport
 from holdfast.synth._evaluation.subgroups import subgroups
 
 LEAST_ROWS = 4
-FOLLOWS, LOST, MOST_ORDERS = 0.9, 0.2, 3
+FOLLOWING_CORRELATION, LOST_CORRELATION, MOST_ORDERS = 0.9, 0.2, 3
 """A correlation that is told when it is lost, by how much, and of how many pairs."""
 TITLE = "Synthetic rows evaluated"
 
@@ -135,8 +135,8 @@ def _lost_orders(strengths: Associations, schema: Schema) -> list[str]:
     ordered = [
         (a, b, ours, theirs)
         for a, b, ours, theirs in strengths.largest(len(strengths.names))
-        if ours >= FOLLOWS
-        and theirs <= FOLLOWS - LOST
+        if ours >= FOLLOWING_CORRELATION
+        and theirs <= FOLLOWING_CORRELATION - LOST_CORRELATION
         and all(isinstance(schema[name], Numeric) and schema[name].integer for name in (a, b))  # type: ignore[union-attr]
     ]
     return [

@@ -10,7 +10,7 @@ from holdfast._extras import optional
 from holdfast.synth._evaluation.against_release import ReleasedEvidence
 from holdfast.synth._evaluation.real_comparison import RealComparison
 
-MOST = 20
+MOST_DOTS = 20
 BLUE, ORANGE = "#0b6e99", "#b8501c"
 
 
@@ -22,7 +22,7 @@ def evaluation_figure(real: RealComparison | None, own: ReleasedEvidence | None)
     )
     axes = np.atleast_1d(figure.subplots(1, panels))
     if real is not None:
-        ranked = sorted(real.one_way.errors, key=lambda error: error.total_variation)[-MOST:]
+        ranked = sorted(real.one_way.errors, key=lambda error: error.total_variation)[-MOST_DOTS:]
         _dots(
             axes[0], [(error.name, error.total_variation, error.by_chance) for error in ranked], "two samples"
         )
@@ -31,7 +31,7 @@ def evaluation_figure(real: RealComparison | None, own: ReleasedEvidence | None)
             _predictions(axes[2], real)
         figure.supxlabel("INTERNAL: real rows without noise, do not publish", color="#8f1d14", fontsize=10)
     elif own is not None:
-        tables = sorted(own.tables, key=lambda table: table.total_variation)[-MOST:]
+        tables = sorted(own.tables, key=lambda table: table.total_variation)[-MOST_DOTS:]
         _dots(axes[0], [(table.name, table.total_variation, table.noise) for table in tables], "noise alone")
     return figure
 

@@ -14,9 +14,9 @@ from holdfast.synth._evaluation.marginals import TableError, marginal_error
 from holdfast.synth._evaluation.prediction import Predictions
 
 MOST_GROUPS = 30
-MOST_CELLS = 2**12
+MOST_PAIR_CELLS = 2**12
 """Inside a group, larger tables of two columns are left out: they would show little but chance."""
-SMALL = 100
+SMALL_GROUP_ROWS = 100
 """Groups of fewer real rows are named small: what is said of them is mostly chance."""
 
 
@@ -47,7 +47,7 @@ class SubgroupErrors:
     @property
     def small(self) -> bool:
         """Whether there are too few real rows to say much."""
-        return self.rows < SMALL
+        return self.rows < SMALL_GROUP_ROWS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +114,7 @@ def _pairs_inside(real: ComparedRows, synthetic: ComparedRows, by: str, cell: in
     errors = []
     for pair in real.pairs:
         shape = real.schema.shape(*pair)
-        if by in pair or math.prod(shape) > MOST_CELLS:
+        if by in pair or math.prod(shape) > MOST_PAIR_CELLS:
             continue
         at = [real.names.index(name) for name in pair]
         tables = [_table(part[:, at[0]], part[:, at[1]], shape) for part in (ours, theirs)]

@@ -15,7 +15,7 @@ from holdfast.noise._uniform import permutation
 from holdfast.synth._models.product import rounded
 
 #: The largest universe that is held as one vector.
-MOST_CELLS = 10_000_000
+MOST_UNIVERSE_CELLS = 10_000_000
 
 
 def universe_size(domain: Mapping[str, int]) -> int:
@@ -64,7 +64,12 @@ class DenseModel:
     def __post_init__(self) -> None:
         _check_domain(self.domain, self.total)
         size = universe_size(self.domain)
-        require(size <= MOST_CELLS, "domain", size, f"a universe of at most {MOST_CELLS} records")
+        require(
+            size <= MOST_UNIVERSE_CELLS,
+            "domain",
+            size,
+            f"a universe of at most {MOST_UNIVERSE_CELLS} records",
+        )
         weights = np.asarray(self.weights, dtype=np.float64).reshape(-1)
         require(
             weights.size == size, "weights.size", weights.size, f"one for each of the {size} possible records"

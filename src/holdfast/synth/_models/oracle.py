@@ -26,14 +26,14 @@ from holdfast.synth._models.universe import AllCells
 Columns = tuple[str, ...]
 Oracle = Literal["auto", "enumerate", "milp", "ascent"]
 #: Universes up to this size are searched completely.
-ENUMERATED = 2**16
-PROGRAMMED = 500
+MOST_ENUMERATED_RECORDS = 2**16
+MOST_PROGRAMME_CELLS = 500
 """Weighted cells up to which one record is found by the integer programme: tenths of a second."""
-STARTS = 24
+ASCENT_STARTS = 24
 """Coordinate ascents for each record asked for."""
 TIME_LIMIT = 10.0
 """Seconds that the integer programme may take for one record."""
-SMALLEST = 1e-9
+SMALLEST_COEFFICIENT = 1e-9
 """Weights below this share of the largest are left out of the integer programme; the bound allows for them."""
 
 
@@ -130,10 +130,10 @@ def best_records(
 
 def _choice(objective: RecordObjective, records: int) -> str:
     """The solver that fits: exact where that is quick."""
-    if universe_size(objective.domain) <= ENUMERATED:
+    if universe_size(objective.domain) <= MOST_ENUMERATED_RECORDS:
         return "enumerate"
     cells = sum(int(np.count_nonzero(table)) for table in objective.tables.values())
-    return "milp" if records == 1 and cells <= PROGRAMMED else "ascent"
+    return "milp" if records == 1 and cells <= MOST_PROGRAMME_CELLS else "ascent"
 
 
 def enumerate_all(objective: RecordObjective, noise: Floats, source: Source) -> Optima:
@@ -161,7 +161,7 @@ def ascend(objective: RecordObjective, noise: Floats, source: Source) -> Optima:
     coordinates = CoordinateScores(domain, list(objective.tables))
     tables = [table.reshape(-1) for table in objective.tables.values()]
     starts = one_hot_starts(domain)
-    repeated = np.repeat(noise, STARTS, axis=0)
+    repeated = np.repeat(noise, ASCENT_STARTS, axis=0)
     codes = np.column_stack([integers(source, bound=cells, size=len(repeated)) for cells in domain.values()])
     seeded = _records_of_large_cells(objective, codes, source)
     active = np.arange(len(codes))
@@ -175,7 +175,7 @@ def ascend(objective: RecordObjective, noise: Floats, source: Source) -> Optima:
         if active.size == 0:
             break
     values = coordinates.totals(seeded, tables) + linear(seeded, repeated, domain)
-    best = np.argmax(values.reshape(-1, STARTS), axis=1) + STARTS * np.arange(len(noise))
+    best = np.argmax(values.reshape(-1, ASCENT_STARTS), axis=1) + ASCENT_STARTS * np.arange(len(noise))
     ceiling = objective.bound() + sum(
         noise[:, starts[place] : starts[place + 1]].max(axis=1) for place in range(len(domain))
     )
@@ -217,7 +217,7 @@ def _programme(objective: RecordObjective, row: Floats) -> tuple[list[int], floa
     left_out = 0.0
     for columns, table in objective.tables.items():
         flat = table.reshape(-1)
-        keep = np.abs(flat) > SMALLEST * max(1e-300, float(np.abs(flat).max()))
+        keep = np.abs(flat) > SMALLEST_COEFFICIENT * max(1e-300, float(np.abs(flat).max()))
         left_out += float(np.abs(flat[~keep]).max(initial=0.0))
         for cell in np.flatnonzero(keep).tolist():
             ones = [

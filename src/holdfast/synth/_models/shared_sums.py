@@ -18,9 +18,9 @@ from holdfast._arrays import Floats
 from holdfast.synth._models.dense import summed
 
 Columns = tuple[str, ...]
-MOST_CELLS = 2**12
+MOST_SHARED_CELLS = 2**12
 """Of a shared table: small beside the records, large enough to hold many tables."""
-FEW = 8
+FEW_TABLES = 8
 """So few tables are summed one by one."""
 
 
@@ -34,7 +34,7 @@ class SharedTable:
 
 
 def shared_tables(
-    domain: Mapping[str, int], wanted: Sequence[Columns], *, most_cells: int = MOST_CELLS
+    domain: Mapping[str, int], wanted: Sequence[Columns], *, most_cells: int = MOST_SHARED_CELLS
 ) -> tuple[SharedTable, ...]:
     """Tables of at most so many cells in which all wanted ones lie; a wanted one that is larger is none's part.
 
@@ -87,7 +87,9 @@ def _within(
 ) -> tuple[SharedTable, ...]:
     inner = {name: domain[name] for name in columns}
     most = math.isqrt(math.prod(inner.values()))
-    if len(members) <= FEW or any(math.prod(domain[name] for name in member) >= most for member in members):
+    if len(members) <= FEW_TABLES or any(
+        math.prod(domain[name] for name in member) >= most for member in members
+    ):
         return ()
     return shared_tables(inner, members, most_cells=most)
 

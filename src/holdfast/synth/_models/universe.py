@@ -10,7 +10,14 @@ import numpy as np
 
 from holdfast._arrays import Codes, Floats
 from holdfast.errors import require
-from holdfast.synth._models.dense import MOST_CELLS, DenseModel, RowsModel, flat_cells, summed, universe_size
+from holdfast.synth._models.dense import (
+    MOST_UNIVERSE_CELLS,
+    DenseModel,
+    RowsModel,
+    flat_cells,
+    summed,
+    universe_size,
+)
 from holdfast.synth._models.shared_sums import SharedTable, shared_tables, summed_together
 from holdfast.synth._workload.workload import AnswerVector
 
@@ -69,7 +76,7 @@ class AllCells(Universe):
     [1.0, 2.0, 3.0, 1.0, 2.0, 3.0]
     """
 
-    def __init__(self, domain: Mapping[str, int], *, most_cells: int = MOST_CELLS) -> None:
+    def __init__(self, domain: Mapping[str, int], *, most_cells: int = MOST_UNIVERSE_CELLS) -> None:
         self.domain = dict(domain)
         require(
             self.size <= most_cells,

@@ -20,7 +20,7 @@ from holdfast.errors import ParameterError, require
 from holdfast.synth._rows.coded_rows import whole_bounds
 from holdfast.synth._rows.impossible_rows import HELD_CELLS, Zeros
 
-FURTHEST = 2**51
+FURTHEST_GAP = 2**51
 """More than two whole numbers of a schema can differ by."""
 
 
@@ -29,7 +29,7 @@ class ColumnsInOrder(Zeros):
     """Two columns of which the second is `least` to `most` above the first; `Zeros.in_order` makes it."""
 
     least: int = 0
-    most: int = FURTHEST
+    most: int = FURTHEST_GAP
 
     @property
     def gap(self) -> tuple[int, int]:
@@ -46,10 +46,10 @@ class ColumnsInOrder(Zeros):
         require(
             units[0] == units[1], "second", second, f"told in the unit of {first!r}, {units[0] or 'a number'}"
         )
-        for name, value in (("least", least), ("most", FURTHEST if most is None else most)):
+        for name, value in (("least", least), ("most", FURTHEST_GAP if most is None else most)):
             whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-            require(whole and abs(value) <= FURTHEST, name, value, "a whole number of the columns' unit")
-        upper = FURTHEST if most is None else int(most)
+            require(whole and abs(value) <= FURTHEST_GAP, name, value, "a whole number of the columns' unit")
+        upper = FURTHEST_GAP if most is None else int(most)
         require(least <= upper, "most", most, f">= least={least}")
         shape = columns[0].cells, columns[1].cells
         require(

@@ -42,7 +42,7 @@ BATCH = 256
 #: Of more rows than this times the batch, a share moves at once: what overshoots is the share, not the number.
 SHARES = 400
 #: Records that are asked to move in one pass over a column, taken in turn: of more, so many hold all that must move.
-VISITED = 200_000
+MOST_VISITED_ROWS = 200_000
 #: Cells of tables that are looked up in one pass over all columns: beyond it fewer records are asked, in four parts.
 MOST_LOOKUPS = 1_000_000_000
 #: Passes over all rows and columns of a reconciled model; later ones gain little.
@@ -90,8 +90,8 @@ def fit_rows(
     require(start.shape == (rows, len(domain)), "start.shape", start.shape, f"({rows}, {len(domain)})")
     state = _state(measurements, domain, start, scale=rows / total, allowed=allowed)
     del start  # the state has its own copy, and a million rows are large
-    lookups, visited = state.lookups(), VISITED
-    if min(rows, VISITED) * lookups > MOST_LOOKUPS:
+    lookups, visited = state.lookups(), MOST_VISITED_ROWS
+    if min(rows, MOST_VISITED_ROWS) * lookups > MOST_LOOKUPS:
         visited = max(batch, MOST_LOOKUPS // lookups)
         batch = max(batch, visited // 4)
     small = np.min_scalar_type(max(domain.values()))

@@ -16,11 +16,11 @@ from holdfast._arrays import Codes, Floats
 from holdfast.synth._models.model import Measurement
 
 #: The most cells of all columns together: the matrix has their square.
-WIDEST = 4_000
+MOST_PAIR_WIDTH = 4_000
 #: Fewer tables than this are looked up as fast.
 LEAST_TABLES = 8
 #: Rows that are counted at once.
-AT_ONCE = 8192
+ROWS_AT_ONCE = 8192
 
 
 class CellColumns:
@@ -75,7 +75,7 @@ class PairExcess(CellColumns):
         return (
             len(sets) == len(measurements) >= LEAST_TABLES
             and all(1 <= len(columns) <= 2 for columns in sets)
-            and sum(domain.values()) <= WIDEST
+            and sum(domain.values()) <= MOST_PAIR_WIDTH
         )
 
     def lookups(self) -> int:
@@ -121,7 +121,7 @@ class PairExcess(CellColumns):
     def _joint(self) -> Floats:
         """All pair counts of the rows at once."""
         table = np.zeros((self._width, self._width))
-        for first in range(0, len(self.codes), AT_ONCE):
-            cells = self._cells(self.codes[first : first + AT_ONCE])
+        for first in range(0, len(self.codes), ROWS_AT_ONCE):
+            cells = self._cells(self.codes[first : first + ROWS_AT_ONCE])
             table += cells.T @ cells
         return table

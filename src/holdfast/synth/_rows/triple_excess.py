@@ -15,10 +15,10 @@ import numpy as np
 
 from holdfast._arrays import Codes, Floats
 from holdfast.synth._models.model import Measurement
-from holdfast.synth._rows.pair_excess import AT_ONCE, CellColumns
+from holdfast.synth._rows.pair_excess import ROWS_AT_ONCE, CellColumns
 
 #: The most cells of all columns together: the cube has their third power, at most 134 MB.
-WIDEST = 256
+MOST_TRIPLE_WIDTH = 256
 #: The third power of that number over the number of tables, up to which products are faster than so many steps.
 PAYS = 600
 #: Fewer tables than this are looked up as fast.
@@ -65,7 +65,7 @@ class TripleExcess(CellColumns):
         return (
             len(sets) == len(measurements) >= LEAST_TABLES
             and all(len(columns) == 3 for columns in sets)
-            and width <= WIDEST
+            and width <= MOST_TRIPLE_WIDTH
             and width**3 <= PAYS * len(sets)
         )
 
@@ -118,8 +118,8 @@ class TripleExcess(CellColumns):
     def _counts(self) -> Floats:
         """Of all cells of three columns in the order of the domain, in the rows."""
         counts = np.zeros((self._width,) * 3)
-        for first in range(0, len(self.codes), AT_ONCE):
-            cells = self._cells(self.codes[first : first + AT_ONCE]).astype(np.float32)
+        for first in range(0, len(self.codes), ROWS_AT_ONCE):
+            cells = self._cells(self.codes[first : first + ROWS_AT_ONCE]).astype(np.float32)
             for block in self._blocks:
                 later = slice(block.stop, self._width)
                 for value in range(block.start, block.stop):

@@ -39,7 +39,7 @@ LEADER_COMPONENTS = 100
 STEPS = 20
 """Of descent between two rounds."""
 MOST_ROUNDS, MOST_GAME_DRAWS = 200, 2_000
-RECENT = 1
+RECENT_TURNS = 1
 """Rounds whose queries the generator learns from: with all of them it follows the leader, and is led about."""
 REGRET_SHARE = 0.05
 REGRET_FAILURE = 0.05
@@ -58,7 +58,7 @@ class LeaderTraining(OptionGroup):
     generator: Form = "mixture"
     components: int = LEADER_COMPONENTS
     training_steps: int = STEPS
-    recent: int | None = RECENT
+    recent: int | None = RECENT_TURNS
 
     def __post_init__(self) -> None:
         require_generator(self.generator)

@@ -26,10 +26,10 @@ from holdfast.synth.methods.measure import measure_tables, total_of
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisRank, SynthesisTask
 from holdfast.synth.methods.residuals import FACTORISED, measure_residuals, wanted_tables
 
-MOST_CELLS = 300_000
+MOST_TREE_CELLS = 300_000
 """The largest junction tree that a graphical model is fitted on; beyond, rows are."""
 SWEEPS = 4
-SIGNIFICANT = 2.0
+SIGNIFICANT_DEVIATIONS = 2.0
 """Where the noise exceeds the mean count of a cell, rows move only for a gain of so many deviations of what the noise
 alone would make of a move (chosen on Adult at epsilon 1: of 0, 1.1, 2.7 and 5.7 the middle two were best)."""
 PLAIN = "Gaussian mechanism on all tables of the workload at once (soundness, section 20)"
@@ -44,7 +44,7 @@ def gaussian(
     factorised: bool = True,
     objective: Literal["max", "sum"] = "max",
     sweeps: int = SWEEPS,
-    most_cells: int = MOST_CELLS,
+    most_cells: int = MOST_TREE_CELLS,
 ) -> Synthesis:
     """Noise on every table that the workload reads, once; then a distribution that agrees with all of them.
 
@@ -164,7 +164,7 @@ def least_gain(measured: Sequence[Measurement], total: float) -> float:
         return 0.0
     columns = [name for entry in measured for name in entry.columns]
     tables = len(columns) / max(1, len(set(columns)))
-    return SIGNIFICANT * 2.0 * math.sqrt(2.0 * tables) / noise_std
+    return SIGNIFICANT_DEVIATIONS * 2.0 * math.sqrt(2.0 * tables) / noise_std
 
 
 METHOD = SynthesisMethod(

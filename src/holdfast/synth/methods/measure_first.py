@@ -31,7 +31,7 @@ from holdfast.synth._rows.fit_rows import ReconciledModel, shrunk
 from holdfast.synth._rows.impossible_rows import Zeros
 from holdfast.synth._workload import Workload
 from holdfast.synth.methods.adaptive import (
-    MOST_CELLS,
+    MOST_MODEL_CELLS,
     affordable,
     downward_closure,
     in_order,
@@ -50,7 +50,7 @@ def measure_first(
     *,
     account: Account,
     objective: Literal["max", "sum"] = "sum",
-    most_cells: int = MOST_CELLS,
+    most_cells: int = MOST_MODEL_CELLS,
     constraints: Sequence[Zeros] = (),
 ) -> Synthesis:
     """Noise on every residual of the workload, once; then a junction tree of the tables that say more than noise.

@@ -38,23 +38,23 @@ class Synthesis:
 
 
 #: Currencies in which Gaussian noise on reals has a cost, and integer noise has none.
-MEASURING = ("gdp", "renyi")
-MOST_TRAINED = 100_000
+MEASURING_CURRENCIES = ("gdp", "renyi")
+MOST_TRAINED_CELLS = 100_000
 """Cells of a workload, all tables together, on which a generator is trained unasked. Not tuned: a bound on time, put
 between tables of small columns (up to 20,000 cells in the panel) and those of Adult (148,000 in pairs)."""
-MOST_OF_SMALL = 1_500_000
+MOST_SMALL_TABLE_CELLS = 1_500_000
 """The same where tables are small: all triples of 100 bits. A junction tree holds nothing of so many columns that all
 depend on each other: on 240 bits of eight hidden numbers the tree was seven times worse than the generator."""
-SMALL_TABLE = 32
+SMALL_TABLE_CELLS = 32
 """Mean cells of a table up to which all tables are measured at once whatever the noise. Chosen on the panel's tuning
 tables, location_20, latent_16_triples and gss (4, 8 and 26 cells), with noise 2 to 16 times the mean count of a cell:
 the generator was at most 1.16 times worse than a selection, and the selection up to 1.9 times worse than it."""
-MOST_NOISE = 2.5
+MOST_RELATIVE_NOISE = 2.5
 """In mean counts of a cell: the noise of all tables at once up to which they are measured so. Chosen on coarse tables
 of Adult and GSS, pairs and triples: up to there the generator's average was within 1.09 of a selection's, and a
 selection's largest error up to 1.9 times the generator's."""
 OBJECTIVES = ("average", "largest")
-LARGE = 500.0
+LARGE_EPSILON = 500.0
 RunSynthesis = Callable[..., Synthesis]
 """A method's function, `run(data, workload, *, account, ...)`: exact counts in, noise only through the account.
 
@@ -99,7 +99,7 @@ class SynthesisTask:
 
     def cannot_select(self) -> bool:
         """Whether the integer noise of methods that select has no cost in the account's currency."""
-        return self.currency in MEASURING
+        return self.currency in MEASURING_CURRENCIES
 
     def wants_largest(self) -> bool:
         """Whether the largest error counts: then no table is left to a model's guess."""
@@ -108,27 +108,28 @@ class SynthesisTask:
     def shows_every_table(self) -> bool:
         """Whether all tables are better measured at once than selected.
 
-        A selection pays where few of many tables can be learnt: it leaves the others out, and a junction tree leaves
-        out what it cannot hold. K tables at once have sqrt(K) times the noise of one; where that is no more than a few
-        times the mean count of a cell (`MOST_NOISE`), a generator learns as much of all tables as a selection of some,
-        and leaves none out. Where tables are small (`SMALL_TABLE`), each costs so little that this holds with far more
-        noise, and for a private number of rows too. A generator that learns them goes through every cell at every
-        step: there may be `MOST_TRAINED`, of small tables `MOST_OF_SMALL`.
+        A selection pays where few of many tables can be learnt: it leaves the others out, and a junction tree
+        leaves out what it cannot hold. K tables at once have sqrt(K) times the noise of one; where that is no
+        more than a few times the mean count of a cell (`MOST_RELATIVE_NOISE`), a generator learns as much of
+        all tables as a selection of some, and leaves none out. Where tables are small (`SMALL_TABLE_CELLS`),
+        each costs so little that this holds with far more noise, and for a private number of rows too. A
+        generator that learns them goes through every cell at every step: there may be `MOST_TRAINED_CELLS`, of
+        small tables `MOST_SMALL_TABLE_CELLS`.
         """
         tables = self.table_cells()
         cells = sum(tables)
-        small = cells <= SMALL_TABLE * len(tables)
+        small = cells <= SMALL_TABLE_CELLS * len(tables)
         if (
             self.is_pure()
             or len(tables) <= len(self.domain)
-            or cells > (MOST_OF_SMALL if small else MOST_TRAINED)
+            or cells > (MOST_SMALL_TABLE_CELLS if small else MOST_TRAINED_CELLS)
         ):
             return False
         if self.wants_largest() or small:
             return True
         if self.rows is None:
             return False
-        return self.noise_in_counts(len(tables)) <= MOST_NOISE
+        return self.noise_in_counts(len(tables)) <= MOST_RELATIVE_NOISE
 
     def one_shot_error(self) -> float | None:
         """About the largest error that noise leaves where the whole workload is measured at once, as a proportion."""
@@ -151,7 +152,7 @@ class SynthesisTask:
 
     def rough_noise(self, tables: int) -> float:
         """About the noise in a cell if so many tables are measured at once: a rule of thumb, for a choice only."""
-        delta = max(1e-9, self.limit.delta(LARGE))
+        delta = max(1e-9, self.limit.delta(LARGE_EPSILON))
         epsilon = self.limit.epsilon(delta)
         l2 = counts_l2(self.adjacency, self.unit, marginals=tables)
         return l2 * math.sqrt(2.0 * math.log(1.25 / delta)) / epsilon if epsilon > 0 else math.inf
@@ -255,7 +256,11 @@ class SynthesisMethod:
     @property
     def currencies(self) -> tuple[str, ...]:
         """What an account may count in that pays for it."""
-        return ("zcdp", *(("pure",) if self.pure else ()), *(MEASURING if self.currency == "gdp" else ()))
+        return (
+            "zcdp",
+            *(("pure",) if self.pure else ()),
+            *(MEASURING_CURRENCIES if self.currency == "gdp" else ()),
+        )
 
     def takes(self, task: SynthesisTask) -> bool:
         """Whether such a task would be admitted, whatever the table holds."""

@@ -28,7 +28,12 @@ from holdfast.synth._models.graphical.estimation import estimate_model, log_shar
 from holdfast.synth._models.graphical.junction_tree import Triangulation
 from holdfast.synth._models.universe import Universe
 from holdfast.synth._workload import Workload
-from holdfast.synth.methods.initial_universe import DEFAULT_UNIVERSE, HELD, UniverseOptions, initial_universe
+from holdfast.synth.methods.initial_universe import (
+    DEFAULT_UNIVERSE,
+    HELD_CELLS,
+    UniverseOptions,
+    initial_universe,
+)
 from holdfast.synth.methods.measure import ROUNDING, best_rounds, measure_tables, total_of
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisRank, SynthesisTask
 
@@ -41,7 +46,7 @@ WITHOUT = (
     "multiplicative weights on selections of sensitivity 1 by the exponential mechanism, no measurements"
 )
 ROUNDS = 16
-MOST_CELLS = 1_000_000
+MOST_MODEL_CELLS = 1_000_000
 """The largest junction tree, in cells."""
 FOR_ONE_WAY, FOR_SELECTIONS = 0.1, 0.1
 FACTORED_THEOREM = (
@@ -61,7 +66,7 @@ def mwem(
     passes: int = PASSES,
     most_rounds: int = MOST_ROUNDS,
     points: UniverseOptions = DEFAULT_UNIVERSE,
-    most_cells: int = MOST_CELLS,
+    most_cells: int = MOST_MODEL_CELLS,
 ) -> Synthesis:
     """Select the query that the weights answer worst, measure it, and move the weights to agree with what was measured.
 
@@ -209,7 +214,7 @@ def mwem_factored(
     *,
     account: Account,
     rounds: int | None = None,
-    most_cells: int = MOST_CELLS,
+    most_cells: int = MOST_MODEL_CELLS,
 ) -> Synthesis:
     """Measure every column; then T times select the workload's table that the model fits worst, and measure it.
 
@@ -293,7 +298,7 @@ METHOD = SynthesisMethod(
     run=mwem,
     paper="Hardt, Ligett and McSherry 2012",
     pure=True,
-    divides_within=HELD,
+    divides_within=HELD_CELLS,
     ranks=(
         SynthesisRank(
             place=1.0,

@@ -19,7 +19,7 @@ from holdfast.privacy._mechanisms.gaussian import Gaussian
 from holdfast.privacy._mechanisms.selection import Exponential
 from holdfast.synth._exact_counts import ExactCounts
 from holdfast.synth._models.graphical.estimation import column_centres, estimate_model
-from holdfast.synth._models.graphical.growing import MOST_CELLS, Forest
+from holdfast.synth._models.graphical.growing import MOST_FOREST_CELLS, Forest
 from holdfast.synth._models.graphical.junction_tree import Columns, Triangulation
 from holdfast.synth._models.model import Measurement, Model
 from holdfast.synth._workload import Workload
@@ -161,7 +161,7 @@ class Looks:
             self.data, left, self.tree(held), times=times, apart=False, noise_std=noise_std, account=choosing
         ):
             graph = Triangulation(self.domain, [*((name,) for name in self.domain), *sets])
-            if graph.cells_with(columns) <= MOST_CELLS:
+            if graph.cells_with(columns) <= MOST_FOREST_CELLS:
                 sets.append(columns)
         return sets
 

@@ -24,8 +24,8 @@ from holdfast.synth._models.generator.heads import Heads, Singles
 from holdfast.synth._models.generator.stacks import block_stacks, stack_distance
 from holdfast.synth._models.generator.targets import Objective, Targets
 
-NOISE = 64
-HIDDEN = (256, 256)
+NOISE_WIDTH = 64
+HIDDEN_WIDTHS = (256, 256)
 NETWORK_RATE = 0.001
 FIRST_LOGITS = 0.3
 """Deviation of the first logits, as in the direct form."""
@@ -42,8 +42,8 @@ class NetworkMixture:
         rate: float = NETWORK_RATE,
         source: Source,
         columns: Mapping[str, Floats] | None = None,
-        noise: int = NOISE,
-        hidden: tuple[int, ...] = HIDDEN,
+        noise: int = NOISE_WIDTH,
+        hidden: tuple[int, ...] = HIDDEN_WIDTHS,
     ) -> None:
         """`columns` are distributions to begin with: the biases of the last layer."""
         require(components >= 1, "components", components, ">= 1")

@@ -25,7 +25,7 @@ from holdfast.synth._models.generator.heads import Heads, Singles
 from holdfast.synth._models.model import Measurement
 
 #: Below this share of wanted pairs in a block, its columns are gone through one by one. All pairs have half.
-DENSE = 0.3
+DENSE_SHARE = 0.3
 
 
 class Objective(Protocol):
@@ -124,7 +124,7 @@ class Targets:
         rights = {measurement.columns[-1] for measurement in ones}
         pairs = {(measurement.columns[-2], measurement.columns[-1]) for measurement in ones}
         # All pairs of m columns are nearly half of (m - 1)^2: that is as dense as ordered columns can be.
-        if len(pairs) >= DENSE * len(lefts) * len(rights):
+        if len(pairs) >= DENSE_SHARE * len(lefts) * len(rights):
             return [self._block(prefix, ones)]
         return [
             self._block(prefix, [measurement for measurement in ones if measurement.columns[-2] == left])

@@ -25,17 +25,17 @@ from holdfast.synth._models.model import Measurement
 COMPONENTS = 500
 """Of the mixture. On one latent table of 60 columns, one seed: 200 are 6 % worse than 500, and 1,000 are 2 % better."""
 MOST_STEPS = 2_000
-EVERY = 5
+STEPS_PER_LOOK = 5
 """Steps between two looks at what was held back."""
 PATIENCE = 12
 """Looks without a better one, after which training ends."""
-RATE = 0.03
-SPREAD = 0.3
+LEARNING_RATE = 0.03
+LOGIT_SPREAD = 0.3
 """Of the first logits: small, so that strong dependences are learnt first and noise last."""
 TRAIN_WIDER = math.sqrt(1.25)
 """The noise of what trains, over that of what was measured (`gaussian_thinning`)."""
 #: Adam's memory of slopes and of their squares, and what keeps it from dividing by zero (Kingma and Ba 2015).
-FIRST, SECOND, LEAST = 0.9, 0.99, 1e-12
+FIRST_MOMENT_DECAY, SECOND_MOMENT_DECAY, LEAST_ROOT = 0.9, 0.99, 1e-12
 
 
 class Generator(Protocol):
@@ -58,7 +58,7 @@ class LogitMixture:
         heads: Heads,
         *,
         components: int = COMPONENTS,
-        rate: float = RATE,
+        rate: float = LEARNING_RATE,
         source: Source,
         columns: Mapping[str, Floats] | None = None,
     ) -> None:
@@ -67,7 +67,7 @@ class LogitMixture:
         require(0 < rate < math.inf, "rate", rate, "> 0 and finite")
         self.heads, self.rate, self._taken = heads, np.float32(rate), 0
         drawn = normal(source, size=components * heads.width).reshape(components, heads.width)
-        self._logits = (SPREAD * drawn).astype(np.float32)
+        self._logits = (LOGIT_SPREAD * drawn).astype(np.float32)
         if columns is not None:
             for name, place in heads.slices().items():
                 self._logits[:, place] += np.log(columns[name]).astype(np.float32)
@@ -82,10 +82,12 @@ class LogitMixture:
         now = self.probabilities()
         slope = self.heads.softmax_slope(now, targets.gradient(now)[1])
         self._taken += 1
-        self._mean += np.float32(1 - FIRST) * (slope - self._mean)
-        self._square += np.float32(1 - SECOND) * (slope * slope - self._square)
-        size = np.float32(self.rate / (1 - FIRST**self._taken))
-        root = np.sqrt(self._square / np.float32(1 - SECOND**self._taken)) + np.float32(LEAST)
+        self._mean += np.float32(1 - FIRST_MOMENT_DECAY) * (slope - self._mean)
+        self._square += np.float32(1 - SECOND_MOMENT_DECAY) * (slope * slope - self._square)
+        size = np.float32(self.rate / (1 - FIRST_MOMENT_DECAY**self._taken))
+        root = np.sqrt(self._square / np.float32(1 - SECOND_MOMENT_DECAY**self._taken)) + np.float32(
+            LEAST_ROOT
+        )
         self._logits -= size * self._mean / root
 
 
@@ -162,11 +164,11 @@ def best_length(
     looks = [(0, judge.distance(generator.probabilities()) / max(1, judge.count))]
     best, shares = 0, generator.probabilities()
     with progress(desc="how long to train", total=most_steps) as bar:
-        for taken in range(EVERY, most_steps + 1, EVERY):
-            for _ in range(EVERY):
+        for taken in range(STEPS_PER_LOOK, most_steps + 1, STEPS_PER_LOOK):
+            for _ in range(STEPS_PER_LOOK):
                 generator.step(train)
             looks.append((taken, judge.distance(generator.probabilities()) / max(1, judge.count)))
-            bar.update(EVERY)
+            bar.update(STEPS_PER_LOOK)
             if looks[-1][1] < looks[best][1]:
                 best, shares = len(looks) - 1, generator.probabilities()
             if len(looks) - 1 - best >= PATIENCE:

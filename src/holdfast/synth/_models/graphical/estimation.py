@@ -42,13 +42,13 @@ Tables = Mapping[Columns, Floats]
 #: no model, and the search runs away.
 MOST_TRUST = 3.0
 #: Impossible cells stay outside a model whose junction tree they would make larger than this, in cells.
-MOST_CELLS = 2**22
+MOST_ESTIMATED_CELLS = 2**22
 #: Value and gradient at a point.
 Function = Callable[[Floats], tuple[float, Floats]]
 MEMORY = 8
 #: Armijo's share of the slope that a step has to deliver.
-SUFFICIENT = 1e-4
-SHORTEST = 2.0**-30
+SUFFICIENT_DECREASE = 1e-4
+SHORTEST_STEP = 2.0**-30
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -142,11 +142,11 @@ def held(
 ) -> list[tuple[Columns, Floats]]:
     """The impossible cells that the measured sets' tree has room for; rows keep to the others when they are drawn."""
     joined = {tuple(columns) for columns, _ in zeros}
-    if JunctionTree.of(domain, [*sets, *joined]).cells <= MOST_CELLS:
+    if JunctionTree.of(domain, [*sets, *joined]).cells <= MOST_ESTIMATED_CELLS:
         return list(zeros)
     possible: list[Columns] = []
     for columns in sorted(joined):
-        if JunctionTree.of(domain, [*sets, *possible, columns]).cells <= MOST_CELLS:
+        if JunctionTree.of(domain, [*sets, *possible, columns]).cells <= MOST_ESTIMATED_CELLS:
             possible.append(columns)
     return [pair for pair in zeros if tuple(pair[0]) in possible]
 
@@ -279,7 +279,7 @@ def lbfgs(
         while True:
             tried = point + step * direction
             height, slant = function(tried)
-            if height <= value + SUFFICIENT * step * slope or step < SHORTEST:
+            if height <= value + SUFFICIENT_DECREASE * step * slope or step < SHORTEST_STEP:
                 break
             step /= 2.0
         if height > value:

@@ -21,9 +21,9 @@ from holdfast.synth._models.graphical.model import GraphicalModel
 from holdfast.synth._models.model import Measurement
 
 MOST_TURNS = 8
-MOST_CELLS = 2**14
+MOST_FOREST_CELLS = 2**14
 """Of a grown tree: few tables need few cells, and a generator is there for what needs more."""
-TRIED = 4
+TRIALS_PER_COLUMN = 4
 """Tables that are held against the room left in the tree in one turn, in multiples of the number of columns."""
 
 
@@ -44,7 +44,7 @@ def grown_trees(
     residual_table: Callable[[Floats], Floats],
     *,
     total: float,
-    most_cells: int = MOST_CELLS,
+    most_cells: int = MOST_FOREST_CELLS,
 ) -> Iterator[GrownTree]:
     """Models of more and more tables, from independent columns on, as long as some table stands out of the noise.
 
@@ -125,7 +125,7 @@ def _forest(
         if not joined.is_apart(columns):
             continue
         tried += 1
-        if tried > TRIED * len(domain):
+        if tried > TRIALS_PER_COLUMN * len(domain):
             break
         if graph.cells_with(columns) > most_cells:
             continue

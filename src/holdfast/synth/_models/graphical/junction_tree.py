@@ -17,7 +17,7 @@ from holdfast._arrays import Floats
 
 Columns = tuple[str, ...]
 #: What is below this share of the largest is taken as impossible, so that no quotient overflows.
-LEAST = 1e-200
+LEAST_MESSAGE_SHARE = 1e-200
 
 # Tables.
 
@@ -241,7 +241,7 @@ def propagate(tree: JunctionTree, potentials: Sequence[Floats]) -> Beliefs:
         parent, shared = tree.parents[place], tree.separator(place)
         message = sum_onto(tables[place], tree.cliques[place], shared)
         top = float(message.max()) or 1.0
-        messages[place] = message = np.where(message > LEAST * top, message, 0.0)
+        messages[place] = message = np.where(message > LEAST_MESSAGE_SHARE * top, message, 0.0)
         log_scale += float(np.log(top))
         tables[parent] *= spread(message / top, shared, tree.cliques[parent])
     total = float(tables[0].sum())

@@ -24,7 +24,7 @@ from holdfast.synth._models.graphical.junction_tree import Beliefs, Columns, Jun
 #: Rows that stand for the model where an exact table would be too large.
 DRAWN_ROWS = 2**17
 #: The largest table that elimination may make, in cells (128 MB); beyond, rows of the model are counted.
-MOST_CELLS = 2**24
+MOST_JOINT_CELLS = 2**24
 #: The most products that a table may be the sum of, in multiples of that.
 MOST_WORK = 8
 #: Messages kept, in cells all together; they start anew when there are more.
@@ -105,7 +105,7 @@ class Elimination:
         self._messages: dict[tuple[int, Columns], tuple[Columns, Floats] | None] = {}
         self._cells = 0
 
-    def joint(self, wanted: Columns, *, most_cells: int = MOST_CELLS) -> Floats | None:
+    def joint(self, wanted: Columns, *, most_cells: int = MOST_JOINT_CELLS) -> Floats | None:
         """The probability of every cell of these columns; None where a table on the way would be too large."""
         top = 0
         while lower := [
