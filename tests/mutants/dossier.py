@@ -404,7 +404,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="page: what was run and is not shown was not run",
-        target="dossier:not_tested",
+        target="dossier:untested_claims",
         old='"is on this page" if also_run else "was run"',
         new='"was run"',
         tests=("tests/dossier/test_consistent_page.py::test_every_kind_of_audit_alone",),
@@ -520,7 +520,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="page: soundness notes are cited and not listed",
-        target="dossier:cited",
+        target="dossier:references_in",
         old="for name in numbers if name in known",
         new="for name in numbers[:0]",
         tests=("tests/dossier/test_crawl.py::test_whatever_theorems_cite_leads_somewhere",),
@@ -534,7 +534,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="chart: labels are cut",
-        target="dossier:wrapped",
+        target="dossier:wrap_text",
         old="[line.rstrip() for line in lines]",
         new="[line.rstrip() for line in lines[:1]]",
         tests=("tests/dossier/charts/test_charts.py::test_labels_are_whole",),

@@ -218,7 +218,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="certificate: rows that were dropped are not spoken of",
         target="synth:certify",
-        old="data.unit.kept() + declared(data)",
+        old="data.unit.kept() + declared_count_clause(data)",
         new="declared(data)",
         tests=("tests/review/test_synth_findings.py",),
     ),
@@ -348,7 +348,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="constraints: a model holds them however large that makes it",
-        target="synth:held",
+        target="synth:zeros_that_fit",
         old="<= MOST_ESTIMATED_CELLS:\n        return list(zeros)",
         new="> 0:\n        return list(zeros)",
         tests=(
@@ -396,7 +396,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="thinning: reused, values that were trained on judge",
-        target="synth:trained",
+        target="synth:train_generator",
         old="targets(train), targets(judge)",
         new="targets(train), targets(train)",
         tests=(
@@ -544,7 +544,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="game: the average is the last move",
-        target="synth:averaged",
+        target="synth:average_mixture",
         old="for model in models]",
         new="for model in models[-1:]]",
         tests=(
@@ -604,7 +604,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="limited translation: a wrong model moves cells as far as it likes",
-        target="synth:limited",
+        target="synth:limit_deviations",
         old="return np.clip(estimate, noisy.values - reach, noisy.values + reach)",
         new="return estimate",
         tests=(
@@ -700,7 +700,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="mwem: a replay forgets what a query moved",
-        target="synth:replayed",
+        target="synth:replay_measurements",
         old="            total += float(moved.sum())\n",
         new="",
         tests=("tests/synth/methods/test_mwem.py::test_a_replay_is_multiplicative_weights_by_hand",),

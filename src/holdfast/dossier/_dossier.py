@@ -14,12 +14,12 @@ from holdfast._arguments import checked, require_place
 from holdfast.audit._result import AuditResult
 from holdfast.dossier._evidence import (
     Tried,
-    attacked,
     audience_of,
-    audited,
-    not_tested,
     picture,
     require_public,
+    try_attacks,
+    try_audits,
+    untested_claims,
 )
 from holdfast.dossier._promise import promise, story, together
 from holdfast.dossier._record import (
@@ -27,10 +27,10 @@ from holdfast.dossier._record import (
     Books,
     Payment,
     Record,
-    described,
     doubts,
     file_digest,
     payment,
+    release_facts,
 )
 from holdfast.dossier._renderer import renderer
 from holdfast.dossier._section import Audience, visible
@@ -172,8 +172,8 @@ class Dossier:
         """Every audit and attack, held against the promise."""
         guarantee = together(self.releases)
         run = len(self.audits) + len(self.attacks) + len(self.beside) + self.also_run
-        alone = attacked(self.attacks, guarantee)
-        audits = audited(
+        alone = try_attacks(self.attacks, guarantee)
+        audits = try_audits(
             self.audits,
             guarantee,
             confidence=self.confidence,
@@ -181,7 +181,7 @@ class Dossier:
             beside=[*(attempt.numbers.p_value for attempt in alone), *self.beside],
             own=[release.guarantee for release in self.releases],
         )
-        attacks = attacked(
+        attacks = try_attacks(
             self.attacks,
             guarantee,
             confidence=self.confidence,
@@ -210,7 +210,7 @@ class Dossier:
         ]
         digests = self.digests or [release.sha256() for release in releases]
         facts = tuple(
-            described(release, name=name, sha256=sha256)
+            release_facts(release, name=name, sha256=sha256)
             for release, name, sha256 in zip(releases, names, digests, strict=True)
         )
         books = None if self.ledger is None else Books.of(self.ledger, head=self.head)
@@ -234,7 +234,7 @@ class Dossier:
             contradictions=self.contradictions,
             tables=tuple(self.tables),
             accuracy=tuple(self.accuracy),
-            not_tested=not_tested(self.tried, also_run=self.also_run),
+            not_tested=untested_claims(self.tried, also_run=self.also_run),
             also_run=self.also_run,
             payments=tuple(paid),
             budgets=tuple(

@@ -172,7 +172,7 @@ def told_apart(names: Sequence[str]) -> list[str]:
     return unique
 
 
-def audited(
+def try_audits(
     audits: Sequence[AuditResult],
     promise: Guarantee,
     *,
@@ -256,7 +256,7 @@ def _words_without_claim(audit: AuditResult, confidence: float, reason: str, _: 
     return f"{audit.summary(confidence=confidence)}\n  {reason}"
 
 
-def attacked(
+def try_attacks(
     attacks: Sequence[AttackFigures],
     promise: Guarantee,
     *,
@@ -383,7 +383,7 @@ class _Told(Protocol):
     def numbers(self) -> AuditNumbers | AttackNumbers: ...
 
 
-def not_tested(tried: Sequence[_Told], *, also_run: int = 0) -> tuple[str, ...]:
+def untested_claims(tried: Sequence[_Told], *, also_run: int = 0) -> tuple[str, ...]:
     """What a reader might take for tested and was not, given everything that was tried."""
     kinds = {attempt.kind for attempt in tried if _is_test(attempt)}
     inverted = any("inversion" in attempt.name.lower() for attempt in tried)

@@ -70,7 +70,7 @@ def render(record: Record) -> str:
         script=_text("page.js.j2"),
         said=Placed(record, "", places),
         constant={name: Placed(value, f"constant/{name}", places) for name, (value, _) in CONSTANTS.items()},
-        sources=lambda: listed(places, record),
+        sources=lambda: places_by_source(places, record),
         cite=cite,
         references=cite.references,
         linear=Markup(drawn_trade_offs(record.picture.linear, void=void)),
@@ -82,7 +82,7 @@ def render(record: Record) -> str:
             for budget in record.budgets
         ],
         models=[Markup(_coefficients(release.utility)) for release in record.releases],
-        embedded=Markup(embedded(record)),
+        embedded=Markup(script_json(record)),
         seal=BLANK_SEAL,
     )
     if len(page) > MOST_BYTES // 2:
@@ -117,7 +117,7 @@ def document(template: str, *, script: str = "", **content: Any) -> str:
     )
 
 
-def embedded(record: Record) -> str:
+def script_json(record: Record) -> str:
     """The record as JSON that cannot end its script block, whatever names it holds."""
     text = json.dumps(record.to_json(), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     for letter in "<>&":
@@ -162,7 +162,7 @@ class SourceLine:
     copy_of: str
 
 
-def listed(places: Places, record: Record) -> list[tuple[str, list[SourceLine]]]:
+def places_by_source(places: Places, record: Record) -> list[tuple[str, list[SourceLine]]]:
     """Every place that the page links to, by where its value comes from."""
     groups: dict[str, list[SourceLine]] = {}
     for place, value in places.used.items():
@@ -245,7 +245,7 @@ class Citations:
         from markupsafe import Markup, escape
 
         html = escape(value)
-        for reference in cited(str(value)):
+        for reference in references_in(str(value)):
             number = self.found.setdefault(reference, len(self.found) + 1)
             html += Markup(' <a class="ref" href="#reference-{0}">[{0}]</a>').format(number)
         return Markup(html)
@@ -255,10 +255,10 @@ class Citations:
         return list(self.found)
 
 
-def cited(text: str) -> list[Reference]:
+def references_in(text: str) -> list[Reference]:
     """The papers, soundness notes and pages of the documentation that a text names, in its order.
 
-    >>> [one.what[:24] for one in cited("by a theorem (Wang 2018, AdaSSP; soundness, sections 20 and 26)")]
+    >>> [one.what[:24] for one in references_in("by a theorem (Wang 2018, AdaSSP; soundness, sections 20 and 26)")]
     ['Yu-Xiang Wang. Revisitin', 'Soundness notes of holdf', 'Soundness notes of holdf']
     """
     known, named = _library()

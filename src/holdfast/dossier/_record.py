@@ -213,7 +213,7 @@ class Record(Section):
 # Sections whose sources are a release and the ledger that paid for it.
 
 
-def described(release: Release[Any], *, name: str, sha256: str) -> ReleaseFacts:
+def release_facts(release: Release[Any], *, name: str, sha256: str) -> ReleaseFacts:
     """One release: what it holds, how it came about, and the hash of its file."""
     provenance = release.provenance
     return ReleaseFacts(

@@ -212,7 +212,7 @@ def certify(
         if public is not None
         else (_count_low(data, accounts[-1], failure=COUNT_FAILURE * failure, mark=mark))
     )
-    which_rows = data.unit.kept() + declared(data) + data.unit.left_out()
+    which_rows = data.unit.kept() + declared_count_clause(data) + data.unit.left_out()
     (above,), std = _upper(errors.max(keepdims=True), data, accounts[0], failure=failing, mark=mark)
     overall = Certificate(
         name=OVERALL,
@@ -345,7 +345,7 @@ def _comparison_words(data: ExactCounts) -> str:
     return "against" if data.unit.column is None else "compared with"
 
 
-def declared(data: ExactCounts) -> str:
+def declared_count_clause(data: ExactCounts) -> str:
     """What a claim rests on where it divides by a number of rows that was declared."""
     assumed = data.public_rows is not None and not data.adjacency.count_is_public
     return ", if it has at least the declared n_public rows" if assumed else ""

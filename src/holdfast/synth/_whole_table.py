@@ -22,7 +22,13 @@ from holdfast._assumption import NUMBER_OF_ROWS, Assumption
 from holdfast.privacy._account import Account
 from holdfast.privacy._adjacency import PrivacyUnit
 from holdfast.release._certificate import SHARE, Certificate
-from holdfast.synth._certificate import Certification, certificate_noise, certify, declared, offset
+from holdfast.synth._certificate import (
+    Certification,
+    certificate_noise,
+    certify,
+    declared_count_clause,
+    offset,
+)
 from holdfast.synth._certificate_request import CertificateRequest
 from holdfast.synth._exact_counts import ExactCounts
 from holdfast.synth._rows.coded_rows import CodedRows
@@ -124,7 +130,7 @@ def _whole_claim(
     provided = f", provided no {data.unit.column} has more than {user_cap} rows"
     return Certificate(
         name=WHOLE,
-        statement=f"compared with the whole table{provided}{declared(data)}",
+        statement=f"compared with the whole table{provided}{declared_count_clause(data)}",
         alpha=min(1.0, certification.overall.alpha + share),
         confidence=certification.overall.confidence - failure,
         query_class=certification.overall.query_class,
@@ -139,7 +145,7 @@ def _users_claim(
     counting = f", each {data.unit.column} counting 1 with the mean of all their rows"
     return Certificate(
         name=USERS,
-        statement=f"compared with the whole table{counting}{declared(data)}",
+        statement=f"compared with the whole table{counting}{declared_count_clause(data)}",
         alpha=min(1.0, certification.overall.alpha + shift),
         confidence=certification.overall.confidence - failure,
         query_class=certification.overall.query_class,

@@ -19,7 +19,7 @@ from holdfast.synth._rows.fit_rows import (
     _turns_of_records,
     fit_rows,
     independent_rows,
-    limited,
+    limit_deviations,
     misfit,
     model_error,
     shrunk,
@@ -172,7 +172,7 @@ def test_a_wrong_model_moves_no_cell_far_from_what_was_measured() -> None:
     values = np.array([1000.0, 400.0, -30.0, 5.0])
     noisy = Measurement(columns=("a",), values=values, noise_std=20.0)
     wrong = np.array([1390.0, 1.0, 2.0, 2.0])
-    made = limited(wrong, noisy)
+    made = limit_deviations(wrong, noisy)
     assert made.tolist() == [1060.0, 340.0, 2.0, 2.0]
     # Without the limit the second cell would be drawn down to 1 + 399 x 10 / 410, far from all that was measured.
     assert shrunk(noisy, wrong, 1395.0)[1] > 400.0 - LIMIT * 20.0 - 20.0

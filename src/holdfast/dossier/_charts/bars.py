@@ -9,7 +9,7 @@ from html import escape
 import numpy as np
 from numpy.typing import ArrayLike
 
-from holdfast.dossier._charts.frame import BOTTOM, RIGHT, TOP, WIDTH, Axis, frame, wrapped
+from holdfast.dossier._charts.frame import BOTTOM, RIGHT, TOP, WIDTH, Axis, frame, wrap_text
 from holdfast.privacy._wording import bound_text
 
 LABEL_WIDTH = 176
@@ -74,7 +74,7 @@ def coefficient_chart(
 
 def _rows(labels: Sequence[str], *, least: int) -> tuple[list[float], int]:
     """Where each row begins, the end of the last, and the height of the chart: a row is as high as its label."""
-    heights = [max(_ROW, _TEXT * len(wrapped(label, LABEL_WIDTH - 14)) + 6) for label in labels]
+    heights = [max(_ROW, _TEXT * len(wrap_text(label, LABEL_WIDTH - 14)) + 6) for label in labels]
     spare = max(0.0, least - TOP - BOTTOM - sum(heights)) / len(heights)
     tops = [float(TOP)]
     for height in heights:
@@ -84,7 +84,7 @@ def _rows(labels: Sequence[str], *, least: int) -> tuple[list[float], int]:
 
 def _label(label: str, middle: float) -> str:
     """The whole label, ending beside the axis, its lines around the middle of its row."""
-    shown = wrapped(label, LABEL_WIDTH - 14)
+    shown = wrap_text(label, LABEL_WIDTH - 14)
     first = middle + 4 - _TEXT * (len(shown) - 1) / 2
     return "".join(
         f'<text class="tick" x="{LABEL_WIDTH - 6}" y="{first + _TEXT * place:.1f}" text-anchor="end">'

@@ -202,10 +202,10 @@ def text_width(text: str, size: float = 12.0) -> float:
     return size * sum(each)
 
 
-def wrapped(text: str, width: float) -> list[str]:
+def wrap_text(text: str, width: float) -> list[str]:
     """The text in lines that fit; words, and what stands between signs, are kept whole where they can be.
 
-    >>> wrapped("hours_per_week of a person", 110)
+    >>> wrap_text("hours_per_week of a person", 110)
     ['hours_per_week', 'of a person']
     """
     lines = [""]
@@ -223,7 +223,7 @@ def lines_of(
     text: str, at: tuple[float, float], *, width: float, anchor: str = "start", style: str = ""
 ) -> tuple[str, float]:
     """A text in as many lines as it needs, and how much room they take: no label is cut."""
-    shown = wrapped(text, width)
+    shown = wrap_text(text, width)
     called = f' class="{style}"' if style else ""
     drawn = "".join(
         f'<text{called} x="{at[0]:.1f}" y="{at[1] + _LINE * place:.1f}" text-anchor="{anchor}">{escape(line)}</text>'

@@ -8,7 +8,7 @@ from typing import Any
 
 from holdfast._arguments import checked
 from holdfast.dossier._promise import DELTAS, promise
-from holdfast.dossier._record import described
+from holdfast.dossier._record import release_facts
 from holdfast.dossier._section import visible
 from holdfast.dossier._utility import ModelUtility, Utility
 from holdfast.errors import require
@@ -122,7 +122,7 @@ def compare(releases: Mapping[str, Release[Any]]) -> Comparison:
 
 
 def _facts(name: str, release: Release[Any]) -> dict[str, str]:
-    description = described(release, name=name, sha256=release.sha256())
+    description = release_facts(release, name=name, sha256=release.sha256())
     promised = promise([release])
     points = {point.delta: point.epsilon for point in promised.points}
     facts = {

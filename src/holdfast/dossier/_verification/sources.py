@@ -362,7 +362,9 @@ def check_recomputed(
         findings.recomputed += _epsilons(release, again) if epsilons else []
 
 
-def untold(release: Release[Any], charged: Sequence[Mapping[str, Any]] = ()) -> list[Assumption]:
+def unrecorded_assumptions(
+    release: Release[Any], charged: Sequence[Mapping[str, Any]] = ()
+) -> list[Assumption]:
     """What a release rests on by its charges and by the package of its method, and does not say that it does."""
     provenance, wanted = release.provenance, strange_proofs(charged)
     if provenance.package != OWN:
@@ -383,7 +385,7 @@ def check_told(release: Release[Any], charged: Sequence[Mapping[str, Any]], find
     """A release that rests on a mechanism or a method of somebody else says whose."""
     findings.problems += [
         f"{release.provenance.title}: it does not say what it rests on: {assumption.text}"
-        for assumption in untold(release, charged)
+        for assumption in unrecorded_assumptions(release, charged)
     ]
 
 

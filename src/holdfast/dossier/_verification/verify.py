@@ -19,7 +19,7 @@ from typing import Any
 from holdfast._arguments import checked
 from holdfast.audit._result import AuditResult
 from holdfast.dossier._dossier import Dossier
-from holdfast.dossier._evidence import MOST_ATTACKS, Picture, not_tested
+from holdfast.dossier._evidence import MOST_ATTACKS, Picture, untested_claims
 from holdfast.dossier._page import MOST_BYTES, record_of, render, seal_of, written_seal
 from holdfast.dossier._record import FORMAT, Record, file_digest
 from holdfast.dossier._section import visible
@@ -340,7 +340,7 @@ def _as_written(rebuilt: Record, record: Record, ledger: Ledger | None) -> Recor
         tried=tried,
         picture=_with_lines(rebuilt.picture, record.picture),
         contradictions=tuple(attempt.contradiction for attempt in tried if attempt.contradiction is not None),
-        not_tested=not_tested(tried, also_run=record.also_run),
+        not_tested=untested_claims(tried, also_run=record.also_run),
     )
     if ledger is None:
         rebuilt = replace(rebuilt, payments=record.payments, budgets=record.budgets, doubts=record.doubts)

@@ -12,7 +12,7 @@ from holdfast._arrays import Codes, Floats
 from holdfast.errors import require
 from holdfast.noise._source import Source
 from holdfast.noise._uniform import permutation
-from holdfast.synth._models.product import rounded
+from holdfast.synth._models.product import round_to_counts
 
 #: The largest universe that is held as one vector.
 MOST_UNIVERSE_CELLS = 10_000_000
@@ -84,7 +84,7 @@ class DenseModel:
 
     def sample(self, rows: int, source: Source) -> Codes:
         """Controlled rounding of the expected counts, in random order."""
-        counts = rounded(self.weights, rows, source)
+        counts = round_to_counts(self.weights, rows, source)
         cells = np.repeat(np.arange(counts.size), counts)[permutation(source, rows)]
         return np.column_stack(np.unravel_index(cells, tuple(self.domain.values()))).astype(np.int64)
 
@@ -141,6 +141,6 @@ class RowsModel:
     def sample(self, rows: int, source: Source) -> Codes:
         """Each record as often as its weight says, rounded in the order of the records' codes."""
         order = np.lexsort(self.codes.T[::-1])
-        counts = rounded(self.weights[order], rows, source)
+        counts = round_to_counts(self.weights[order], rows, source)
         chosen = np.repeat(order, counts)[permutation(source, rows)]
         return np.ascontiguousarray(self.codes[chosen])

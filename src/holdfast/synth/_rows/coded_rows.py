@@ -292,9 +292,9 @@ def as_frame(table: Any, kind: str, schema: Schema | None = None, types: Any = N
     A whole-number column with nulls is pandas' `Int64`, never float.
     """
     if types is not None and schema is not None:
-        from holdfast.synth._rows.frames import in_pandas, in_polars, restored
+        from holdfast.synth._rows.frames import in_pandas, in_polars, restore_types
 
-        table = restored(table, schema, types)
+        table = restore_types(table, schema, types)
         if kind == "pandas":
             return in_pandas(_pandas(table), types, table)
         if kind == "polars":

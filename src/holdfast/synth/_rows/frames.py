@@ -64,7 +64,7 @@ def _arrow_type(nothing: Any) -> Any:
     return converted
 
 
-def restored(table: Any, schema: Schema, types: FrameTypes) -> Any:
+def restore_types(table: Any, schema: Schema, types: FrameTypes) -> Any:
     """The table with every column in its declared type, or else in the frame's, where its values can be."""
     import pyarrow as pa
 

@@ -36,11 +36,11 @@ from holdfast.synth.classics.dual_query import (
     MOST_DRAWS,
     MOST_STEP,
     DualQueryPlan,
+    complete_plan,
     draw,
     largest_step,
-    liked,
+    objective_of_draws,
     payoff,
-    planned,
 )
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod
 
@@ -71,7 +71,7 @@ def dqrs(
     truth = ExactAnswers.of(data, workload)
     # a_i must lie in [-1, 1]: under add_remove a count may exceed the public n; capping it moves no further.
     truth = ExactAnswers(layout=truth.layout, counts=np.clip(truth.counts, 0.0, truth.size), size=truth.size)
-    plan = planned(
+    plan = complete_plan(
         truth,
         account,
         log_universe=math.log(max(2, universe_size(data.domain))),
@@ -89,9 +89,9 @@ def dqrs(
             if past:
                 if not fits(account, truth, plan, past):
                     break
-                sample, fresh = resampled(truth, plan, scores, sample, past, gain, account)
+                sample, fresh = resample_queries(truth, plan, scores, sample, past, gain, account)
                 redrawn += fresh
-            best = best_records(liked(truth, data, sample), account.source, oracle=oracle)
+            best = best_records(objective_of_draws(truth, data, sample), account.source, oracle=oracle)
             records.append(best.codes[0])
             gaps.append(best.gap / plan.samples)
             gain = payoff(truth, data, records[-1])
@@ -111,7 +111,7 @@ def dqrs(
     )
 
 
-def resampled(
+def resample_queries(
     truth: ExactAnswers,
     plan: DualQueryPlan,
     scores: Floats,

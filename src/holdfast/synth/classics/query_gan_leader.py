@@ -28,8 +28,8 @@ from holdfast.synth._models.generator.mixture import MixtureModel
 from holdfast.synth._models.generator.payoffs import Payoffs
 from holdfast.synth._models.generator.training import Form, new_generator, require_generator
 from holdfast.synth._workload import Workload
-from holdfast.synth.classics.dual_query import DualQueryPlan, draw, planned
-from holdfast.synth.classics.query_gan_select import averaged, averaged_columns
+from holdfast.synth.classics.dual_query import DualQueryPlan, complete_plan, draw
+from holdfast.synth.classics.query_gan_select import average_mixture, averaged_columns
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod
 from holdfast.synth.methods.mwem import answer_noise
 from holdfast.synth.methods.query_gan import components_for
@@ -106,7 +106,7 @@ def query_gan_leader(
     require(0 <= regret_share < 1, "regret_share", regret_share, "in [0, 1)")
     truth = ExactAnswers.of(data, workload)
     playing, *paying = account.split(1.0 - regret_share, regret_share) if regret_share else (account,)
-    plan = planned(
+    plan = complete_plan(
         truth,
         playing,
         log_universe=math.log(max(2, universe_size(data.domain))),
@@ -117,7 +117,7 @@ def query_gan_leader(
     )
     training = replace(training, components=components_for(data.domain, training.components))
     turns = list(leader_rounds(data, truth, plan, playing, training))
-    model = averaged([turn.model for turn in turns]) if release == "average" else turns[-1].model
+    model = average_mixture([turn.model for turn in turns]) if release == "average" else turns[-1].model
     regret = {} if not paying else regret_certificate(truth, plan, turns, paying[0])
     return Synthesis(
         model=model,

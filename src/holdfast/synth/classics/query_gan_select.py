@@ -34,7 +34,7 @@ from holdfast.synth._models.generator.training import (
     gaussian_thinning,
     new_generator,
     require_generator,
-    trained,
+    train_generator,
 )
 from holdfast.synth._models.model import Measurement, on_simplex
 from holdfast.synth._rows.coded_rows import row_coins
@@ -131,7 +131,7 @@ def query_gan_select(
     known = [*measured, *(turn.measured for turn in turns)]
     facts: dict[str, float] = {}
     if release == "average" and turns:
-        model = averaged([turn.model for turn in turns])
+        model = average_mixture([turn.model for turn in turns])
     else:
         model, facts = _last(data, known, total, form=generator, components=components, most_steps=most_steps)
     tables = {
@@ -225,7 +225,7 @@ def _last(
         return averaged_columns(data, heads, total), {}
     coins = row_coins(known, key="last")
     start = int(coins.words(1)[0])
-    playing, stopping = trained(
+    playing, stopping = train_generator(
         lambda values: new_generator(
             form,
             heads,
@@ -248,7 +248,7 @@ def averaged_columns(data: ExactCounts, heads: Heads, total: float) -> MixtureMo
     return MixtureModel.of_heads(data.domain, heads, alone, total=total)
 
 
-def averaged(models: Sequence[MixtureModel]) -> MixtureModel:
+def average_mixture(models: Sequence[MixtureModel]) -> MixtureModel:
     """The mixture of all of them in equal parts: a uniform choice of the round, then of the component."""
     names = models[0].columns
     return MixtureModel(

@@ -123,13 +123,13 @@ def _with_measurements(
             index = choose.release(gap)
             noisy = float(np.ravel(answer.release(truth.counts[index : index + 1]))[0])
             known.setdefault(index, []).append(min(1.0, max(0.0, noisy / truth.size)))
-            current = replayed(universe, truth, log_weights, known, passes)
+            current = replay_measurements(universe, truth, log_weights, known, passes)
             average += current / times
             bar.update()
     return average, {"epsilon_per_selection": epsilon, "noise_std": noise_std, "passes": passes}
 
 
-def replayed(
+def replay_measurements(
     universe: Universe, truth: ExactAnswers, log_weights: Floats, known: dict[int, list[float]], passes: int
 ) -> Floats:
     """All measurements, again and again: w(x) *= exp(q(x) (a - q(p)) / 2), each with the current p.

@@ -39,12 +39,12 @@ from holdfast.synth._models.generator.training import (
     new_generator,
     require_generator,
     share_of_model,
-    trained,
+    train_generator,
 )
 from holdfast.synth._models.graphical.growing import GrownTree, grown_trees
 from holdfast.synth._models.model import Measurement, Model, on_simplex
 from holdfast.synth._rows.coded_rows import row_coins
-from holdfast.synth._rows.fit_rows import ReconciledModel, limited
+from holdfast.synth._rows.fit_rows import ReconciledModel, limit_deviations
 from holdfast.synth._workload import Workload
 from holdfast.synth._workload.residual_basis import helmert, residual_table, restored_table
 from holdfast.synth.methods.measure import total_of
@@ -95,7 +95,7 @@ def query_gan(
     total = total_of(data, measured)
     coins = row_coins(measured, key="generator")
     components = components_for(data.domain, components)
-    result = decoded(
+    result = decode_residuals(
         residuals, total, coins, decoder, form=generator, components=components, most_steps=most_steps
     )
     wanted = blended_tables(measured, result.model, result.share, total)
@@ -133,7 +133,7 @@ def blended_tables(
     """The tables that rows are fitted to: the model's in part, and nowhere far from what was measured."""
     return {
         tuple(measurement.columns): on_simplex(
-            limited(
+            limit_deviations(
                 share * model.project(measurement.columns) + (1.0 - share) * measurement.values, measurement
             ),
             total=total,
@@ -147,7 +147,7 @@ def components_for(domain: Mapping[str, int], most: int) -> int:
     return min(most, SPARE * math.prod(domain.values()))
 
 
-def decoded(
+def decode_residuals(
     residuals: NoisyResiduals,
     total: float,
     coins: Source,
@@ -189,7 +189,7 @@ def _by_generator(
     """The mixture of products, trained for as long as the values held back say."""
     domain, parts = residuals.strategy.domain, residuals.parts()
     heads = Heads.of(domain)
-    generator, stopping = trained(
+    generator, stopping = train_generator(
         begin,
         parts,
         lambda values: Targets(heads, values, helmert, total=total),

@@ -47,7 +47,7 @@ class NoisyResiduals:
         return tuple(
             Measurement(
                 columns=columns,
-                values=reconstructed(self.strategy, self.values, columns, self.rows),
+                values=reconstruct_marginal(self.strategy, self.values, columns, self.rows),
                 noise_std=self._noise_std(columns),
             )
             for columns in wanted
@@ -164,7 +164,7 @@ def _parts(strategy: Strategy, noisy: Floats) -> dict[Columns, Floats]:
     return parts
 
 
-def reconstructed(
+def reconstruct_marginal(
     strategy: Strategy, parts: Mapping[Columns, Floats], columns: Sequence[str], rows: int | None
 ) -> Floats:
     """A marginal: the sum over the subsets of its columns of their residuals, spread evenly over the others."""

@@ -33,7 +33,7 @@ from holdfast.synth._rows.fit_rows import ReconciledModel
 from holdfast.synth._workload import Workload
 from holdfast.synth.methods.adaptive import downward_closure
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisRank, SynthesisTask
-from holdfast.synth.methods.query_gan import components_for, decoded, query_gan
+from holdfast.synth.methods.query_gan import components_for, decode_residuals, query_gan
 from holdfast.synth.methods.residuals import FACTORISED
 from holdfast.synth.methods.trial import Looks, choose_tables, noise_of_one
 
@@ -98,10 +98,13 @@ def two_looks(
     looks.look([*looks.singles, *forest], trying, "a look at the forest")
 
     coins = row_coins(looks.measured(), key="trial")
-    trained = partial(
-        decoded, form="mixture", components=components_for(data.domain, components), most_steps=most_steps
+    train = partial(
+        decode_residuals,
+        form="mixture",
+        components=components_for(data.domain, components),
+        most_steps=most_steps,
     )
-    tree, generator = looks.tree(forest), trained(looks.residuals, looks.total, coins, "generator")
+    tree, generator = looks.tree(forest), train(looks.residuals, looks.total, coins, "generator")
     by_generator = looks.reconciled(generator.model, generator.share)
     errors = looks.mean_errors([tree.project, by_generator.__getitem__], comparing)
     few = looks.foretold(errors[0], tree, forest, last, coins)
@@ -122,7 +125,7 @@ def two_looks(
         facts |= {"second_look": "few tables", "held": [list(columns) for columns in held]}
     else:
         looks.look(looks.tables, last, "second look: all tables", looks.weights)
-        result = trained(looks.residuals, looks.total, row_coins(looks.measured(), key="generator"), "either")
+        result = train(looks.residuals, looks.total, row_coins(looks.measured(), key="generator"), "either")
         model, share = result.model, result.share
         facts |= {"second_look": "all tables", **result.told}
     return Synthesis(

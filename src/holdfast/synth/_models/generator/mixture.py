@@ -13,7 +13,7 @@ from holdfast.errors import require
 from holdfast.noise._source import Source
 from holdfast.noise._uniform import permutation
 from holdfast.synth._models.generator.heads import Heads, Singles
-from holdfast.synth._models.product import rounded
+from holdfast.synth._models.product import round_to_counts
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -85,7 +85,7 @@ class MixtureModel:
         pairing inside a component is left.
         """
         require(rows >= 0, "rows", rows, ">= 0")
-        shares = rounded(np.ones(self.components), rows, source)
+        shares = round_to_counts(np.ones(self.components), rows, source)
         codes = np.empty((rows, len(self.columns)), dtype=np.int64)
         for place, column in enumerate(self.columns.values()):
             codes[:, place] = _dealt(column, shares, source)

@@ -219,7 +219,7 @@ def distance_held_back(
     return far / noise
 
 
-def trained(
+def train_generator(
     make: Callable[[Sequence[Measurement]], Generator],
     measured: Sequence[Measurement],
     targets: Callable[[Sequence[Measurement]], Targets],

@@ -8,10 +8,10 @@ whose dual says: of all distributions p, take the one with the least
 
     sum_c |mu_c(p) - y_c|^2 / (2 sigma_c^2)  +  (n / kappa) KL(p | p0)
 
-(relaxed maximum entropy: Dudik, Phillips and Schapire 2007; p0 has the potentials theta0). With kappa = 1 this is the
-most likely table behind the noisy ones if its records were drawn from p0; a larger kappa believes more in what was
-measured and less in p0. Noisy cells that are negative, or many and nearly empty, need no threshold: where
-the noise exceeds what p0 lets vary they hardly move. Post-processing of released values: no privacy cost.
+(relaxed maximum entropy: Dudik, Phillips and Schapire 2007; p0 has the potentials theta0). With kappa = 1 this
+is the most likely table behind the noisy ones if its records were drawn from p0; a larger kappa believes more
+in what was measured and less in p0. Noisy cells that are negative, or many and nearly empty, need no threshold:
+where the noise exceeds what p0 lets vary they hardly move. Post-processing of released values: no privacy cost.
 """
 
 from __future__ import annotations
@@ -94,14 +94,15 @@ def estimate_model(
 ) -> GraphicalEstimate:
     """The model of these measurements, for a known or estimated number of records.
 
-    `centre` holds theta0 (absent: uniform), `start` the potentials to begin with; kappa is `believed`. Stops when a
-    step promises less than `gain` in log-likelihood. `zeros` are log potentials (0 or -inf) of declared impossible
-    cells: they get no mass at all, but for those that would join too many columns (`held`).
+    `centre` holds theta0 (absent: uniform), `start` the potentials to begin with; kappa is `variance_factor`.
+    Stops when a step promises less than `gain` in log-likelihood. `zeros` are log potentials (0 or -inf) of
+    declared impossible cells: they get no mass at all, but for those that would join too many columns
+    (`zeros_that_fit`).
     """
     require(total > 0, "total", total, "> 0")
     merged = merge(measurements, total)
     sets = tuple(merged)
-    zeros = held(domain, sets, zeros)
+    zeros = zeros_that_fit(domain, sets, zeros)
     tree = JunctionTree.of(domain, [*sets, *(columns for columns, _ in zeros)])
     layout = CliqueLayout(tree, sets)
     wanted = layout.joined({columns: entry.values for columns, entry in merged.items()})
@@ -109,7 +110,7 @@ def estimate_model(
         {
             columns: np.full(
                 entry.values.shape,
-                entry.noise_std**2 / believed(entry.noise_std, entry.values.size, total=total),
+                entry.noise_std**2 / variance_factor(entry.noise_std, entry.values.size, total=total),
             )
             for columns, entry in merged.items()
         }
@@ -137,7 +138,7 @@ def estimate_model(
     )
 
 
-def held(
+def zeros_that_fit(
     domain: Mapping[str, int], sets: Sequence[Columns], zeros: Sequence[tuple[Columns, Floats]]
 ) -> list[tuple[Columns, Floats]]:
     """The impossible cells that the measured sets' tree has room for; rows keep to the others when they are drawn."""
@@ -151,13 +152,13 @@ def held(
     return [pair for pair in zeros if tuple(pair[0]) in possible]
 
 
-def believed(noise_std: float, cells: int, *, total: float) -> float:
+def variance_factor(noise_std: float, cells: int, *, total: float) -> float:
     """kappa of a table: how far its counts may be from the model, in variances of a Poisson count.
 
-    In a table worth measuring, cells differ from the model by about what they hold, n / N of N cells: a variance of
-    (n / N)^2, which is n / N times that of a Poisson count.
+    In a table worth measuring, cells differ from the model by about what they hold, n / N of N cells: a
+    variance of (n / N)^2, which is n / N times that of a Poisson count.
 
-    >>> believed(100.0, 50, total=1000.0)
+    >>> variance_factor(100.0, 50, total=1000.0)
     20.0
     """
     return max(1.0, min(total / cells, MOST_TRUST * noise_std))
@@ -188,8 +189,8 @@ def _tables_of_zeros(tree: JunctionTree, zeros: Sequence[tuple[Columns, Floats]]
 class CliqueLayout:
     """Where the measured tables sit in a junction tree, so that one pass serves all of them: as one long vector.
 
-    A set of columns inside another is handled through the larger one: only sets that no other contains touch the
-    cliques, which are large; everything else is a sum of those.
+    A set of columns inside another is handled through the larger one: only sets that no other contains touch
+    the cliques, which are large; everything else is a sum of those.
     """
 
     def __init__(self, tree: JunctionTree, sets: Sequence[Columns]) -> None:
