@@ -23,7 +23,7 @@ from holdfast.data._engines import engine_for
 from holdfast.data._engines.engine import Engine
 from holdfast.data._engines.memory import connect as in_memory
 from holdfast.dossier import Dossier, verify_dossier
-from holdfast.dossier._verification.sources import untold
+from holdfast.dossier._verification.sources import unrecorded_assumptions
 from holdfast.errors import ExtensionError, FormatError, NotPrivateWarning, ParameterError
 from holdfast.learn import LEARNERS, PrivateLogisticRegression
 from holdfast.learn._catalogue import REGISTRY
@@ -287,9 +287,9 @@ def test_a_model_by_a_method_of_others_says_whose(monkeypatch: pytest.MonkeyPatc
     assert (named.provenance.method, named.provenance.package) == ("mine", "acme 1.2")
     for release, words in ((passed, "is not registered:"), (named, "is from the package acme 1.2:")):
         assert any(one.text.startswith(f"the method 'mine' {words}") for one in release.guarantee.assumptions)
-        assert not untold(release)
+        assert not unrecorded_assumptions(release)
         silent = replace(release, guarantee=replace(release.guarantee, assumptions=()))
-        assert len(untold(silent)) == 1
+        assert len(unrecorded_assumptions(silent)) == 1
 
 
 def test_synthetic_rows_by_a_method_of_others_say_whose() -> None:
@@ -301,7 +301,7 @@ def test_synthetic_rows_by_a_method_of_others_say_whose() -> None:
     release = made.release_
     assert release is not None
     assert release.provenance.title == "Synthesizer, mine [unregistered]"
-    assert not untold(release)
+    assert not unrecorded_assumptions(release)
 
 
 @dataclass(frozen=True)

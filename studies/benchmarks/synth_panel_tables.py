@@ -125,6 +125,6 @@ TUNE = (
 )
 """What constants and rules may be chosen on; all others judge. Named before the panel ran, after the generator's
 constants had been chosen on `latent_60`; `latent_100` had been looked at by then, and is drawn by the same law as
-`latent_60`, so it is a weak judge. `auto` without `SMALL_TABLE` lost 1.65 on `location_60` at epsilon 0.1, which was
-seen; the constant was then chosen on tuning tables alone, at epsilons below the panel's. The bound on cells in `auto`
-was placed knowing the sizes of all tables, not their errors."""
+`latent_60`, so it is a weak judge. `auto` without `SMALL_TABLE_CELLS` lost 1.65 on `location_60` at epsilon 0.1, which
+was seen; the constant was then chosen on tuning tables alone, at epsilons below the panel's. The bound on cells in
+`auto` was placed knowing the sizes of all tables, not their errors."""

@@ -47,9 +47,9 @@ from holdfast.synth._evaluation import evaluate
 from holdfast.synth._exact_counts import ExactAnswers, ExactCounts
 from holdfast.synth._models.generator.mixture import MixtureModel
 from holdfast.synth._rows.coded_rows import CodedRows
-from holdfast.synth.classics.dual_query import planned
+from holdfast.synth.classics.dual_query import complete_plan
 from holdfast.synth.classics.query_gan_leader import LeaderTraining, leader_rounds
-from holdfast.synth.classics.query_gan_select import averaged, select_rounds
+from holdfast.synth.classics.query_gan_select import average_mixture, select_rounds
 from holdfast.synth.methods.measure import measure_tables
 
 SEED, ROWS, WIDTH = 30300, 500, 6
@@ -212,7 +212,7 @@ def _select(data: ExactCounts, work: Workload, rounds: int) -> Curve:
         curve["payoff"].append(float(gap.sum()) / (2 * GAME_ROWS))
         curve["noisy error"].append(turn.noisy_error)
         curve["largest error"].append(_error(data, work, turn.model))
-        curve["largest error, mean of rounds"].append(_error(data, work, averaged(models)))
+        curve["largest error, mean of rounds"].append(_error(data, work, average_mixture(models)))
         curve["certificate"].append(_certified(data, work, turn.model, turn.number))
     return curve
 
@@ -229,7 +229,7 @@ def _certified(data: ExactCounts, work: Workload, model: MixtureModel, number: i
 
 def _leader(data: ExactCounts, work: Workload, rounds: int) -> Curve:
     truth, account = ExactAnswers.of(data, work), _account()
-    plan = planned(
+    plan = complete_plan(
         truth,
         account,
         log_universe=GAME_WIDTH * math.log(2),

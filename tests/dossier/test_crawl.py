@@ -15,7 +15,7 @@ import pytest
 
 from holdfast._assumption import Assumption
 from holdfast.dossier import Accuracy, Bars, Dossier
-from holdfast.dossier._page import CONSTANTS, cited, record_of
+from holdfast.dossier._page import CONSTANTS, record_of, references_in
 from holdfast.ledger import Ledger
 from holdfast.privacy._wording import bound_text
 from holdfast.release import Release
@@ -197,7 +197,7 @@ def test_whatever_theorems_cite_leads_somewhere() -> None:
     texts = _cited()
     assert len(texts) > 25
     for text in texts:
-        listed = " ".join(one.what for one in cited(text))
+        listed = " ".join(one.what for one in references_in(text))
         for year in re.findall(r"\b(?:19|20)\d\d\b", text):
             assert year in listed, text
         for part in re.findall(r"soundness, sections? ([\d, and]+)", text):

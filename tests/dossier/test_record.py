@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from holdfast.dossier import Accuracy, Bars, Dossier
-from holdfast.dossier._page import embedded, record_of
+from holdfast.dossier._page import record_of, script_json
 from holdfast.dossier._record import FORMAT, Record
 from holdfast.dossier._utility import ModelUtility
 from holdfast.errors import FormatError
@@ -34,7 +34,7 @@ def test_a_record_of_another_format_is_refused_by_its_name(name: str) -> None:
 
 def test_a_record_is_embedded_and_comes_back_to_the_byte() -> None:
     page = Dossier([model(), counts()], audits=[audit()]).html()
-    assert embedded(Record.from_json(record_of(page))) in page
+    assert script_json(Record.from_json(record_of(page))) in page
 
 
 def test_a_record_is_equal_after_reading() -> None:

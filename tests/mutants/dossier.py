@@ -8,7 +8,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="verify: the number of certified groups is not compared",
         target="dossier/verification/certificates:_check_alphas",
-        old="all(kept.size in (1, len(contents.certified)) for _, kept in maxima)",
+        old="all(noisy.size in (1, len(contents.certified)) for _, noisy in maxima)",
         new="True",
         tests=("tests/dossier/verification/test_alphas.py::test_alphas_follow_from_what_the_ledger_keeps",),
     ),
@@ -38,7 +38,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="together: two accounts of one ledger taken for one",
         target="dossier:_covers",
-        old="set(other.entries) <= set(made.entries)",
+        old="set(other.entries) <= set(first.entries)",
         new="True",
         tests=("tests/dossier/test_promise.py::test_releases_of_one_account_share_its_limit",),
     ),
@@ -96,8 +96,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="verify: a release need not be closed",
         target="dossier:check_closings",
-        old='found.problems.append(f"release {one.name}: the ledger did not close it',
-        new='found.checked.append(f"release {one.name}: the ledger did not close it',
+        old='findings.problems.append(f"release {release.name}: the ledger did not close it',
+        new='findings.checked.append(f"release {release.name}: the ledger did not close it',
         tests=("tests/dossier/verification/test_findings.py::test_forged_and_drawn_again",),
     ),
     Fault(
@@ -123,7 +123,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="verify: charges may be missing",
-        target="dossier:_charged",
+        target="dossier:_is_account_head",
         old="{number for number in own if number <= head} <= set(named) <= own",
         new="set(named) <= own",
         tests=("tests/dossier/verification/test_checks.py::test_the_charges_must_be_complete",),
@@ -182,9 +182,9 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="doubts: what voids is read out of the sentence",
         target="dossier:doubts",
-        old='Assumption.from_json(stored) for stored in one.guarantee["assumptions"]',
+        old='Assumption.from_json(stored) for stored in release.guarantee["assumptions"]',
         new='Assumption.from_json(dict(stored) | {"voids": "registered" in stored["text"]}) '
-        'for stored in one.guarantee["assumptions"]',
+        'for stored in release.guarantee["assumptions"]',
         tests=(
             "tests/dossier/verification/test_sentences.py::test_a_sentence_of_the_users_voids_nothing",
             "tests/dossier/verification/test_sentences.py::test_sentences_decide_nothing",
@@ -193,7 +193,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="doubts: a release without a ledger rests on nothing",
         target="dossier:doubts",
-        old="not one.provenance.head",
+        old="not release.provenance.head",
         new="False",
         tests=("tests/dossier/verification/test_findings.py::test_a_release_that_nobody_counted_says_so",),
     ),
@@ -259,7 +259,7 @@ FAULTS: tuple[Fault, ...] = (
         name="verify: the record of another version is taken at its word",
         target="dossier/verification:verify_dossier",
         old='if written["format"] == FORMAT:',
-        new='if written["format"] == FORMAT and not found.judge:',
+        new='if written["format"] == FORMAT and not findings.judge:',
         tests=("tests/dossier/verification/test_versions.py::test_a_later_version_hides_no_forged_record",),
     ),
     Fault(
@@ -283,7 +283,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="tables: compressed Arrow is read",
-        target="release:_compressed",
+        target="release:_is_compressed",
         old="_field(message, header, 3) is not None",
         new="False",
         tests=("tests/release/test_hostile.py::test_a_compressed_table_is_refused",),
@@ -325,22 +325,22 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="dossier: bounds of one page do not hold together (A5)",
-        target="dossier:_audited",
+        target="dossier:_try_audit",
         old="shared_confidence(confidence, run)",
         new="confidence",
         tests=("tests/review/test_audit_findings.py::test_the_lower_bounds_of_one_page_hold_together",),
     ),
     Fault(
         name="dossier: audits and attacks each have an error of their own (A5)",
-        target="dossier:_corrected",
+        target="dossier:_correct_states",
         old="[*values, *beside]",
         new="values",
         tests=("tests/dossier/test_evidence.py::test_attacks_and_audits_share_one_error",),
     ),
     Fault(
         name="dossier: what cannot fail passes (A1)",
-        target="dossier:_spared",
-        old='"not a test" if known and not one.numbers.can_fail else "consistent"',
+        target="dossier:_state_if_rejected",
+        old='"not a test" if known and not attempt.numbers.can_fail else "consistent"',
         new='"consistent"',
         tests=("tests/dossier/test_evidence.py::test_what_cannot_fail_is_not_a_test_and_earns_no_tile",),
     ),
@@ -355,7 +355,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="dossier: estimates stand on the page as bounds (A4)",
-        target="dossier:_audited",
+        target="dossier:_try_audit",
         old="stored_least(audit.epsilon_lower(shared)) if audit.valid else None",
         new="six_digits(audit.epsilon_estimate(shared))",
         tests=("tests/review/test_audit_findings.py::test_a_page_shows_no_lower_bound_above_the_truth",),
@@ -398,13 +398,13 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="page: an audit of unknown power counts as a test",
         target="dossier:_is_test",
-        old="one.numbers.can_fail",
+        old="attempt.numbers.can_fail",
         new="True",
         tests=("tests/dossier/test_consistent_page.py::test_every_kind_of_audit_alone",),
     ),
     Fault(
         name="page: what was run and is not shown was not run",
-        target="dossier:not_tested",
+        target="dossier:untested_claims",
         old='"is on this page" if also_run else "was run"',
         new='"was run"',
         tests=("tests/dossier/test_consistent_page.py::test_every_kind_of_audit_alone",),
@@ -479,15 +479,15 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="page: the table of curves has only those that are drawn",
         target="dossier:picture",
-        old="*_named(attacks)]",
-        new="*_named(attacks[:MOST_ATTACKS])]",
+        old="*_named_curves(attacks)]",
+        new="*_named_curves(attacks[:MOST_ATTACKS])]",
         tests=("tests/dossier/test_evidence.py::test_three_attacks_are_drawn_and_all_are_in_the_table",),
     ),
     Fault(
         name="page: what refutes may be left out of the picture",
         target="dossier:picture",
-        old='(one.state != "refuted", -one.curve.detection_at(0.01))',
-        new="-one.curve.detection_at(0.01)",
+        old='(attempt.state != "refuted", -attempt.curve.detection_at(0.01))',
+        new="-attempt.curve.detection_at(0.01)",
         tests=("tests/dossier/test_evidence.py::test_three_attacks_are_drawn_and_all_are_in_the_table",),
     ),
     Fault(
@@ -507,7 +507,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="page: releases are told in the order of the command",
         target="dossier:story",
-        old="sorted(range(len(releases)), key=lambda place: _made(releases[place]))",
+        old="sorted(range(len(releases)), key=lambda place: _moment(releases[place]))",
         new="list(range(len(releases)))",
         tests=("tests/dossier/test_promise.py::test_several_releases_are_told_in_their_order",),
     ),
@@ -520,7 +520,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="page: soundness notes are cited and not listed",
-        target="dossier:cited",
+        target="dossier:references_in",
         old="for name in numbers if name in known",
         new="for name in numbers[:0]",
         tests=("tests/dossier/test_crawl.py::test_whatever_theorems_cite_leads_somewhere",),
@@ -528,13 +528,13 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="verify: a curve that the picture leaves out is not missed",
         target="dossier/verification:_with_lines",
-        old="made.left_out + max(0, len(attacks) - MOST_ATTACKS)",
+        old="rebuilt.left_out + max(0, len(attacks) - MOST_ATTACKS)",
         new="written.left_out",
         tests=("tests/dossier/verification/test_findings.py::test_what_an_officer_reads_cannot_be_softened",),
     ),
     Fault(
         name="chart: labels are cut",
-        target="dossier:wrapped",
+        target="dossier:wrap_text",
         old="[line.rstrip() for line in lines]",
         new="[line.rstrip() for line in lines[:1]]",
         tests=("tests/dossier/charts/test_charts.py::test_labels_are_whole",),
@@ -542,14 +542,14 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="verify: alpha is taken at its word",
         target="dossier:_check_alphas",
-        old="math.isclose(told[key], wanted[key], rel_tol=_TOLERANCE)",
+        old="math.isclose(claimed[key], wanted[key], rel_tol=_TOLERANCE)",
         new="True",
         tests=("tests/dossier/verification/test_alphas.py::test_alphas_follow_from_what_the_ledger_keeps",),
     ),
     Fault(
         name="verify: the noisy number of rows is taken at its word",
         target="dossier:_check_alphas",
-        old="float(np.asarray(kept).ravel()[0]) == contents.counted.value",
+        old="float(np.asarray(noisy).ravel()[0]) == contents.counted.value",
         new="True",
         tests=("tests/dossier/verification/test_alphas.py::test_alphas_follow_from_what_the_ledger_keeps",),
     ),

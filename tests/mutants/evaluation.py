@@ -58,8 +58,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="evaluation: what models said of single rows leaves",
         target="synth:plain",
-        old="for one in fields(value) if one.repr",
-        new="for one in fields(value)",
+        old="for field in fields(value) if field.repr",
+        new="for field in fields(value)",
         tests=(ROWS + "test_report.py::test_nothing_about_single_rows_leaves",),
     ),
     Fault(
@@ -151,7 +151,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="subgroups: no group is small",
         target="synth:SubgroupErrors.small",
-        old="self.rows < SMALL",
+        old="self.rows < SMALL_GROUP_ROWS",
         new="self.rows < 0",
         tests=(ROWS + "test_prediction.py::test_subgroups_find_what_averages_hide",),
     ),

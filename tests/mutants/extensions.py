@@ -62,7 +62,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="extensions: verify believes what is left out",
-        target="dossier:untold",
+        target="dossier:unrecorded_assumptions",
         old="if _facts(assumption) not in said",
         new="if False",
         tests=(f"{HERE}::test_verify_asks_the_charges_whose_they_are",),

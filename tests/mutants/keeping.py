@@ -105,13 +105,13 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="outputs: inodes are not compared",
         target="release:_identities",
-        old="found.add((status.st_dev, status.st_ino))",
+        old="identities.add((status.st_dev, status.st_ino))",
         new="pass",
         tests=("tests/release/test_outputs.py::test_another_name_of_a_file_is_the_file",),
     ),
     Fault(
         name="outputs: case is not looked through",
-        target="release:_folded",
+        target="release:_without_case",
         old=".casefold()",
         new="",
         tests=("tests/release/test_outputs.py::test_what_is_read_is_never_written_however_it_is_spelled",),

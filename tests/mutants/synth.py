@@ -15,7 +15,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="one-layer functions: values above 1",
         target="synth:OneLayer._steps",
-        old="np.clip(linear, 0, ONE)",
+        old="np.clip(linear, 0, STEPS_OF_ONE)",
         new="np.maximum(linear, 0)",
         tests=("tests/synth/workload/test_one_layer.py::test_values_are_what_the_formula_says",),
     ),
@@ -150,7 +150,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="rows: a private number is read",
         target="synth:adaptive",
-        old="noisy_rows(data, account=account, share=COUNTING)",
+        old="noisy_rows(data, account=account, share=COUNTING_SHARE)",
         new="data.public_count",
         tests=(
             "tests/synth/methods/test_adaptive.py::test_a_private_number_of_rows_is_paid_for_and_never_read",
@@ -202,8 +202,9 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="contents: queries are stored by their columns alone",
-        target="synth:_stored",
-        old='| {one.name: getattr(group, one.name) for one in fields(group) if one.name not in ("columns", "weight")}',
+        target="synth:_groups_json",
+        old="| {field.name: getattr(group, field.name) for field in fields(group) "
+        'if field.name not in ("columns", "weight")}',
         new="| {}",
         tests=("tests/review/test_synth_findings.py",),
     ),
@@ -217,7 +218,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="certificate: rows that were dropped are not spoken of",
         target="synth:certify",
-        old="data.unit.kept() + declared(data)",
+        old="data.unit.kept() + declared_count_clause(data)",
         new="declared(data)",
         tests=("tests/review/test_synth_findings.py",),
     ),
@@ -331,8 +332,8 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="constraints: wide cells that have begun are forgotten",
-        target="synth:PossibleRecords._solved",
-        old="self._begun(domains, part)",
+        target="synth:PossibleRecords._solve",
+        old="self._open_clauses(domains, part)",
         new="frozenset()",
         tests=(
             "tests/synth/rows/test_possible_record.py::test_wide_cells_are_part_of_what_is_left_of_a_problem",
@@ -340,15 +341,15 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="constraints: rows that no walk leads out stay impossible",
-        target="synth:_changed",
+        target="synth:_walk",
         old="records.near(dict(zip(names, codes[row].tolist(), strict=True)))",
         new="{}",
         tests=("tests/synth/rows/test_possible_record.py::test_rows_are_found_whatever_the_model",),
     ),
     Fault(
         name="constraints: a model holds them however large that makes it",
-        target="synth:held",
-        old="<= MOST_CELLS:\n        return list(zeros)",
+        target="synth:zeros_that_fit",
+        old="<= MOST_ESTIMATED_CELLS:\n        return list(zeros)",
         new="> 0:\n        return list(zeros)",
         tests=(
             "tests/synth/rows/test_possible_record.py"
@@ -395,7 +396,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="thinning: reused, values that were trained on judge",
-        target="synth:trained",
+        target="synth:train_generator",
         old="targets(train), targets(judge)",
         new="targets(train), targets(train)",
         tests=(
@@ -412,8 +413,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="decoder: what trained the tree judges it",
         target="synth:distance_held_back",
-        old="* one.values - held.values",
-        new="* one.values - one.values",
+        old="* part.values - held.values",
+        new="* part.values - part.values",
         tests=(
             "tests/synth/models/generator/test_training.py"
             "::test_the_distance_held_back_estimates_the_squared_error",
@@ -456,8 +457,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="two looks: the larger error is taken",
         target="synth:two_looks",
-        old="if few.together < FAVOURED * everything:",
-        new="if few.together > FAVOURED * everything:",
+        old="if few.together < FAVOURED_RATIO * everything:",
+        new="if few.together > FAVOURED_RATIO * everything:",
         tests=("tests/synth/methods/test_two_looks.py::test_the_trial_tells_a_chain_from_a_hidden_number",),
     ),
     Fault(
@@ -512,7 +513,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="generator: the first column of a triple has no derivative",
         target="synth:_descend",
-        old="    _back_leading(made, block.prefix, back_lead, slope)\n",
+        old="    _back_leading(features, block.prefix, back_lead, slope)\n",
         new="",
         tests=("tests/synth/models/generator/test_targets.py::test_the_slope_is_the_derivative",),
     ),
@@ -543,9 +544,9 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="game: the average is the last move",
-        target="synth:averaged",
-        old="for one in models]",
-        new="for one in models[-1:]]",
+        target="synth:average_mixture",
+        old="for model in models]",
+        new="for model in models[-1:]]",
         tests=(
             "tests/synth/classics/test_query_gan_select.py::test_the_average_is_the_mixture_of_all_rounds",
         ),
@@ -603,7 +604,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="limited translation: a wrong model moves cells as far as it likes",
-        target="synth:limited",
+        target="synth:limit_deviations",
         old="return np.clip(estimate, noisy.values - reach, noisy.values + reach)",
         new="return estimate",
         tests=(
@@ -652,8 +653,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="auto: many small tables are left to a selection",
         target="synth:SynthesisTask.shows_every_table",
-        old="MOST_OF_SMALL if small else MOST_TRAINED",
-        new="MOST_TRAINED",
+        old="MOST_SMALL_TABLE_CELLS if small else MOST_TRAINED_CELLS",
+        new="MOST_TRAINED_CELLS",
         tests=(
             "tests/synth/test_choice.py::test_tables_that_all_stand_out_of_their_noise_are_measured_at_once",
         ),
@@ -693,13 +694,13 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="workload: a target whose marginals are too large is left out",
         target="synth:Workload.marginals",
-        old="            kept += [pair for pair in alone if len(pair) == 2]\n",
+        old="            sets += [pair for pair in alone if len(pair) == 2]\n",
         new="",
         tests=("tests/synth/test_synthesizer.py::test_a_declared_target_is_not_forgotten",),
     ),
     Fault(
         name="mwem: a replay forgets what a query moved",
-        target="synth:replayed",
+        target="synth:replay_measurements",
         old="            total += float(moved.sum())\n",
         new="",
         tests=("tests/synth/methods/test_mwem.py::test_a_replay_is_multiplicative_weights_by_hand",),

@@ -44,7 +44,7 @@ FAULTS = (
     ),
     Fault(
         name="useless: the page says nothing",
-        target="dossier:described",
+        target="dossier:release_facts",
         old="useless=release.useless",
         new="useless=()",
         tests=("tests/cli/test_useless.py::test_a_command_refuses_before_it_pays",),

@@ -158,7 +158,7 @@ def test_small_tables_are_measured_at_once_whatever_the_noise() -> None:
 
 
 def test_of_small_tables_there_may_be_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("holdfast.synth.methods.method.MOST_OF_SMALL", 4 * 190)
+    monkeypatch.setattr("holdfast.synth.methods.method.MOST_SMALL_TABLE_CELLS", 4 * 190)
     assert bits_task(20).shows_every_table()
     assert not bits_task(21).shows_every_table()
 

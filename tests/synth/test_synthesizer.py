@@ -411,7 +411,7 @@ def test_the_objective_is_declared_and_kept() -> None:
 def test_the_choice_says_when_the_largest_error_is_far_from_what_one_measurement_leaves(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("holdfast.synth._choice.SACRIFICED", 1e-9)
+    monkeypatch.setattr("holdfast.synth._choice.SACRIFICE_RATIO", 1e-9)
     few = Workload.of([("age", "sex"), ("sex", "ward")])
     made = Synthesizer(1.0, 1e-6, workload=few, random_state=1).fit(columns(), SCHEMA)
     assert "objective='largest' aims at that" in made.summary()

@@ -14,12 +14,12 @@ from holdfast._arguments import checked, require_place
 from holdfast.audit._result import AuditResult
 from holdfast.dossier._evidence import (
     Tried,
-    attacked,
     audience_of,
-    audited,
-    not_tested,
     picture,
     require_public,
+    try_attacks,
+    try_audits,
+    untested_claims,
 )
 from holdfast.dossier._promise import promise, story, together
 from holdfast.dossier._record import (
@@ -27,10 +27,10 @@ from holdfast.dossier._record import (
     Books,
     Payment,
     Record,
-    described,
     doubts,
     file_digest,
     payment,
+    release_facts,
 )
 from holdfast.dossier._renderer import renderer
 from holdfast.dossier._section import Audience, visible
@@ -52,12 +52,47 @@ class Dossier:
 
     The `public` edition holds released values, proofs, certificates and audits of planted records; it refuses
     what is an un-noised function of private data. The `internal` edition may hold attacks and accuracy, and says
-    on every page that it must not be published. With `ledger`, the one that paid, it shows the budget and who
-    signed; saving it then closes the page in the ledger, unless that was opened for reading alone. `created` and
-    `head` make the page of an earlier day again: the date that it bears, and how far the ledger had come. `also_run`
-    is how many audits and attacks were run and are not on this page: all that was run shares the error, so that nobody
-    is accused by the luckiest of many. `beside` are p-values of attacks whose results are not at hand.
+    on every page that it must not be published.
 
+    Parameters
+    ----------
+    release : Release or sequence of Release
+        What the page is about.
+    attacks : sequence
+        Results of attacks on real records, for the internal edition.
+    audits : sequence of AuditResult
+        Results of audits. The public edition takes those of planted records.
+    ledger : Ledger, optional
+        The ledger that paid: the page then shows the budget and who signed, and saving it closes the page in the
+        ledger, unless that was opened for reading alone.
+    audience : {'public', 'internal'}
+        The edition.
+    title : str, optional
+        The title of the page; by default the release's own.
+    tables : sequence of Bars
+        Released tables to draw.
+    accuracy : sequence of Accuracy
+        Scores on real records, for the internal edition.
+    confidence : float
+        Of what audits and attacks claim together, in (0, 1).
+    names : sequence of str, optional
+        What the releases are called on the page, one each.
+    digests : sequence of str, optional
+        The SHA-256 of each release's file; by default computed.
+    also_run : int
+        How many audits and attacks were run and are not on this page: all that was run shares the error, so that
+        nobody is accused by the luckiest of many.
+    beside : sequence of float
+        p-values of attacks whose results are not at hand.
+    created : str, optional
+        The date that the page bears, to make the page of an earlier day again; by default today's.
+    head : str, optional
+        How far the ledger had come, to make the page of an earlier day again.
+    files : sequence of Path
+        The files of the releases, where they were read from files: the page is written over none of them.
+
+    Examples
+    --------
     >>> from holdfast.privacy import Account, Gaussian, GaussianDP
     >>> account = Account(GaussianDP(0.5))
     >>> noisy = account.release(Gaussian(sigma=2.0, l2_sensitivity=1.0), [12.0, 30.0])
@@ -84,7 +119,6 @@ class Dossier:
     created: str | None = field(default=None, kw_only=True)
     head: str | None = field(default=None, kw_only=True)
     files: Sequence[Path] = field(default=(), kw_only=True)
-    """The files of the releases, where they were read from files: the page is written over none of them."""
 
     def __post_init__(self) -> None:
         require(self.audience in ("public", "internal"), "audience", self.audience, "'public' or 'internal'")
@@ -105,7 +139,20 @@ class Dossier:
 
     @classmethod
     def of_files(cls, paths: Sequence[str | os.PathLike[str]], **more: Any) -> Dossier:
-        """The dossier of release files, which it names and whose hashes it keeps."""
+        """The dossier of release files, which it names and whose hashes it keeps.
+
+        Parameters
+        ----------
+        paths : sequence of str or path
+            Files that `Release.save` wrote.
+        **more
+            The other parameters of a dossier.
+
+        Returns
+        -------
+        Dossier
+            It refuses to be written over one of these files.
+        """
         files = [Path(path) for path in paths]
         return cls(
             [Release.load(path) for path in files],
@@ -125,28 +172,28 @@ class Dossier:
         """Every audit and attack, held against the promise."""
         guarantee = together(self.releases)
         run = len(self.audits) + len(self.attacks) + len(self.beside) + self.also_run
-        alone = attacked(self.attacks, guarantee)
-        audits = audited(
+        alone = try_attacks(self.attacks, guarantee)
+        audits = try_audits(
             self.audits,
             guarantee,
             confidence=self.confidence,
             run=run,
-            beside=[*(one.numbers.p_value for one in alone), *self.beside],
-            own=[one.guarantee for one in self.releases],
+            beside=[*(attempt.numbers.p_value for attempt in alone), *self.beside],
+            own=[release.guarantee for release in self.releases],
         )
-        attacks = attacked(
+        attacks = try_attacks(
             self.attacks,
             guarantee,
             confidence=self.confidence,
             run=run,
-            beside=[one.numbers.p_value for one in audits],
+            beside=[attempt.numbers.p_value for attempt in audits],
         )
         return (*audits, *attacks)
 
     @property
     def contradictions(self) -> tuple[str, ...]:
         """What refutes the promise; empty where nothing does."""
-        return tuple(one.contradiction for one in self.tried if one.contradiction is not None)
+        return tuple(attempt.contradiction for attempt in self.tried if attempt.contradiction is not None)
 
     def to_json(self) -> dict[str, Any]:
         """Everything the page says, as plain data; it is embedded in the page."""
@@ -161,16 +208,19 @@ class Dossier:
         names = self.names or [
             "release" if len(releases) == 1 else f"release {k + 1}" for k in range(len(releases))
         ]
-        digests = self.digests or [one.sha256() for one in releases]
+        digests = self.digests or [release.sha256() for release in releases]
         facts = tuple(
-            described(one, name=name, sha256=sha256)
-            for one, name, sha256 in zip(releases, names, digests, strict=True)
+            release_facts(release, name=name, sha256=sha256)
+            for release, name, sha256 in zip(releases, names, digests, strict=True)
         )
         books = None if self.ledger is None else Books.of(self.ledger, head=self.head)
         paid: list[Payment] = []
         if books is not None:
-            paid = [payment(one, books, sha256=digest) for one, digest in zip(releases, digests, strict=True)]
-        made = Record(
+            paid = [
+                payment(release, books, sha256=digest)
+                for release, digest in zip(releases, digests, strict=True)
+            ]
+        record = Record(
             title=self.title or releases[0].provenance.title,
             audience=self.audience,
             created=self.created or today(),
@@ -179,17 +229,17 @@ class Dossier:
             promise=promise(releases),
             picture=picture(together(releases), self.tried),
             confidence=self.confidence,
-            tried=tuple(one.attempt for one in self.tried),
-            audits=tuple(_kept(one, self.audience) for one in self.audits),
+            tried=tuple(attempt.attempt for attempt in self.tried),
+            audits=tuple(_audit_json(audit, self.audience) for audit in self.audits),
             contradictions=self.contradictions,
             tables=tuple(self.tables),
             accuracy=tuple(self.accuracy),
-            not_tested=not_tested(self.tried, also_run=self.also_run),
+            not_tested=untested_claims(self.tried, also_run=self.also_run),
             also_run=self.also_run,
             payments=tuple(paid),
             budgets=tuple(
                 books.budget(name, shown=digests)
-                for name in dict.fromkeys(one.dataset for one in paid)
+                for name in dict.fromkeys(payment.dataset for payment in paid)
                 if books is not None
             ),
             doubts=doubts(facts, paid),
@@ -197,7 +247,7 @@ class Dossier:
             renderer=renderer(),
         )
         # As any later reader of the page will see it.
-        return Record.from_json(visible(made.to_json()))
+        return Record.from_json(visible(record.to_json()))
 
     def html(self) -> str:
         """The page, sealed."""
@@ -206,7 +256,18 @@ class Dossier:
         return render(self.record)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the page, whole or not at all, and its hash into the ledger that paid."""
+        """Write the page, whole or not at all, and its hash into the ledger that paid.
+
+        Parameters
+        ----------
+        path : str or path
+            The file to write; a folder that does not exist is made.
+
+        Returns
+        -------
+        Path
+            Where the page is.
+        """
         target = Path(path)
         read = [FileRead(name="a release", path=place) for place in self.files]
         if self.ledger is not None:
@@ -223,7 +284,7 @@ class Dossier:
                 page,
                 title=self.record.title,
                 audience=self.audience,
-                releases=[one.sha256 for one in self.record.releases],
+                releases=[release.sha256 for release in self.record.releases],
             )
         return target
 
@@ -231,7 +292,7 @@ class Dossier:
         """A few lines: what is promised, what was tried, and whether anything contradicts it."""
         said = self.record
         lines = [
-            *(line for one in self.releases for line in one.first_lines),
+            *(line for release in self.releases for line in release.first_lines),
             f"{said.title} ({self.audience} edition): {together(self.releases).headline()}",
             f"  {said.promise.sure.words(said.promise.unit)}",
             f"  {guess_words(said.promise.guess)}",
@@ -240,7 +301,7 @@ class Dossier:
         return "\n".join(lines + [f"  CONTRADICTION: {text}" for text in self.contradictions])
 
 
-def _kept(audit: AuditResult, audience: Audience) -> dict[str, Any]:
+def _audit_json(audit: AuditResult, audience: Audience) -> dict[str, Any]:
     """The audit as plain data; scores of canaries are for the owner."""
     assert audience == "internal" or audience_of(audit) == "public"
     return audit.to_json() | ({"scores": {}} if audience == "public" else {})

@@ -135,16 +135,16 @@ def require_public(
     audits: Sequence[AuditResult], attacks: Sequence[AttackFigures], accuracy: Sequence[Any]
 ) -> None:
     """Refuse what is an un-noised function of private data: it has no place in a public edition."""
-    inside = [one for one in audits if audience_of(one) == "internal"]
+    inside = [audit for audit in audits if audience_of(audit) == "internal"]
     private = [
-        *(["attack results"] if any(one.audience != "public" for one in attacks) else []),
+        *(["attack results"] if any(attack.audience != "public" for attack in attacks) else []),
         *(["accuracy on real records"] if accuracy else []),
         *(
             ["audits of records that holdfast did not plant"]
-            if any(_not_planted(one) for one in inside)
+            if any(_lacks_planting(audit) for audit in inside)
             else []
         ),
-        *(["audits on real rows"] if any(one.rows == "real" for one in inside) else []),
+        *(["audits on real rows"] if any(audit.rows == "real" for audit in inside) else []),
     ]
     if private:
         raise ParameterError(
@@ -154,7 +154,7 @@ def require_public(
         )
 
 
-def _not_planted(audit: AuditResult) -> bool:
+def _lacks_planting(audit: AuditResult) -> bool:
     return audit.coins != "holdfast" or not audit.planted
 
 
@@ -165,14 +165,14 @@ def told_apart(names: Sequence[str]) -> list[str]:
     ['a', 'b', 'a (2)']
     """
     seen: dict[str, int] = {}
-    made = []
+    unique = []
     for name in names:
         seen[name] = seen.get(name, 0) + 1
-        made.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return made
+        unique.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return unique
 
 
-def audited(
+def try_audits(
     audits: Sequence[AuditResult],
     promise: Guarantee,
     *,
@@ -188,11 +188,11 @@ def audited(
     """
     names = told_apart([audit.kind for audit in audits])
     total = max(run or 0, len(audits) + len(beside))
-    made = [
-        _audited(audit, name, _promise_of(audit, own) or promise, confidence, total)
+    attempts = [
+        _try_audit(audit, name, _promise_of(audit, own) or promise, confidence, total)
         for audit, name in zip(audits, names, strict=True)
     ]
-    return _corrected(made, confidence=confidence, run=total, beside=beside)
+    return _correct_states(attempts, confidence=confidence, run=total, beside=beside)
 
 
 def _promise_of(audit: AuditResult, own: Sequence[Guarantee]) -> Guarantee | None:
@@ -200,29 +200,36 @@ def _promise_of(audit: AuditResult, own: Sequence[Guarantee]) -> Guarantee | Non
     if audit.basis is None:
         return None
     made_for = audit.basis.claim
-    return next((one for one in own if one.curve.admits(made_for) and made_for.admits(one.curve)), None)
+    return next(
+        (
+            guarantee
+            for guarantee in own
+            if guarantee.curve.admits(made_for) and made_for.admits(guarantee.curve)
+        ),
+        None,
+    )
 
 
-def _audited(audit: AuditResult, name: str, promise: Guarantee, confidence: float, run: int) -> Tried:
-    """As if it were the only one that might be refuted; what it says alone becomes its state in `_corrected`."""
+def _try_audit(audit: AuditResult, name: str, promise: Guarantee, confidence: float, run: int) -> Tried:
+    """As if it were the only one that might be refuted; what it says alone becomes its state in `_correct_states`."""
     shared = shared_confidence(confidence, run)
     state: State = "refuted" if audit.refutes_claims else "warning"
     p_value = 1.0
-    words: Callable[[State], str]
+    sentence: Callable[[State], str]
     most = audit.most_epsilon(shared) if audit.valid else None
     try:
         p_value, power = audit.p_value(promise), audit.power(promise, shared)
-        words = partial(_words_of_audit, audit, promise, shared)
+        sentence = partial(_words_of_audit, audit, promise, shared)
     except AdjacencyError as error:
         state, power = "not comparable", None
-        words = partial(_words_without_claim, audit, shared, str(error))
+        sentence = partial(_words_without_claim, audit, shared, str(error))
     return Tried(
         kind="audit",
         name=name,
         state=state,
         curve=audit.trade_off(shared),
         of_one_unit=audit.finding.group == 1,
-        words=words,
+        words=sentence,
         numbers=AuditNumbers(
             epsilon_lower=stored_least(audit.epsilon_lower(shared)) if audit.valid else None,
             delta=audit.delta,
@@ -249,7 +256,7 @@ def _words_without_claim(audit: AuditResult, confidence: float, reason: str, _: 
     return f"{audit.summary(confidence=confidence)}\n  {reason}"
 
 
-def attacked(
+def try_attacks(
     attacks: Sequence[AttackFigures],
     promise: Guarantee,
     *,
@@ -259,12 +266,12 @@ def attacked(
 ) -> tuple[Tried, ...]:
     """Attacks held against the promise; `run` and `beside` as for audits."""
     names = told_apart([attack.attack for attack in attacks])
-    made = [_attacked(attack, name, promise) for attack, name in zip(attacks, names, strict=True)]
+    attempts = [_try_attack(attack, name, promise) for attack, name in zip(attacks, names, strict=True)]
     total = max(run or 0, len(attacks) + len(beside))
-    return _corrected(made, confidence=confidence, run=total, beside=beside)
+    return _correct_states(attempts, confidence=confidence, run=total, beside=beside)
 
 
-def _attacked(attack: AttackFigures, name: str, promise: Guarantee) -> Tried:
+def _try_attack(attack: AttackFigures, name: str, promise: Guarantee) -> Tried:
     state: State
     p_value = 1.0
     try:
@@ -287,41 +294,43 @@ def _attacked(attack: AttackFigures, name: str, promise: Guarantee) -> Tried:
     )
 
 
-def _corrected(
+def _correct_states(
     tried: Sequence[Tried], *, confidence: float, run: int, beside: Sequence[float]
 ) -> tuple[Tried, ...]:
     """Each with the state that it keeps when everything that was run shares the error."""
     if not tried:
         return ()
-    values = [one.numbers.p_value for one in tried]
+    values = [attempt.numbers.p_value for attempt in tried]
     rejected = holm([*values, *beside], error=round(1.0 - confidence, 15), run=run)
     return tuple(
-        one if one.state not in ("refuted", "warning") or kept else replace(one, state=_spared(one))
-        for one, kept in zip(tried, rejected, strict=False)
+        attempt
+        if attempt.state not in ("refuted", "warning") or stands
+        else replace(attempt, state=_state_if_rejected(attempt))
+        for attempt, stands in zip(tried, rejected, strict=False)
     )
 
 
-def _spared(one: Tried) -> State:
+def _state_if_rejected(attempt: Tried) -> State:
     """What is left of an accusation that the shared error does not bear."""
-    if one.kind == "attack":
-        return "warning" if one.state == "refuted" else "consistent"
-    assert isinstance(one.numbers, AuditNumbers)
-    known = one.numbers.no_noise is not None
-    return "not a test" if known and not one.numbers.can_fail else "consistent"
+    if attempt.kind == "attack":
+        return "warning" if attempt.state == "refuted" else "consistent"
+    assert isinstance(attempt.numbers, AuditNumbers)
+    known = attempt.numbers.no_noise is not None
+    return "not a test" if known and not attempt.numbers.can_fail else "consistent"
 
 
 def picture(promise: Guarantee, tried: Sequence[Tried]) -> Picture:
     """Proof, audits and attacks on one grid, for both scales; the table has every curve, the drawing a few."""
     # What refutes is drawn first, then the strongest.
     attacks = sorted(
-        (one for one in tried if one.kind == "attack"),
-        key=lambda one: (one.state != "refuted", -one.curve.detection_at(0.01)),
+        (attempt for attempt in tried if attempt.kind == "attack"),
+        key=lambda attempt: (attempt.state != "refuted", -attempt.curve.detection_at(0.01)),
     )
     audits = sorted(
-        (one for one in tried if one.kind == "audit" and one.of_one_unit),
-        key=lambda one: (one.state != "refuted", -_shown(one)),
+        (attempt for attempt in tried if attempt.kind == "audit" and attempt.of_one_unit),
+        key=lambda attempt: (attempt.state != "refuted", -_lower_bound(attempt)),
     )
-    drawn = _named(audits[:MOST_AUDITS] + attacks[:MOST_ATTACKS])
+    drawn = _named_curves(audits[:MOST_AUDITS] + attacks[:MOST_ATTACKS])
     proof = ("proved", promise.curve.trade_off())
     return Picture(
         linear=curves.sampled_trade_offs([proof, *drawn]),
@@ -333,17 +342,17 @@ def picture(promise: Guarantee, tried: Sequence[Tried]) -> Picture:
                 claim=curve.claim,
                 found=tuple(float(f"{curve.detection_at(rate):.6g}") for rate in RATES),
             )
-            for name, curve in [proof, *_named(audits), *_named(attacks)]
+            for name, curve in [proof, *_named_curves(audits), *_named_curves(attacks)]
         ),
         left_out=max(0, len(attacks) - MOST_ATTACKS) + max(0, len(audits) - MOST_AUDITS),
     )
 
 
-def _named(tried: Sequence[Tried]) -> list[tuple[str, TradeOff]]:
-    return [(f"{one.kind}: {one.name}", one.curve) for one in tried]
+def _named_curves(tried: Sequence[Tried]) -> list[tuple[str, TradeOff]]:
+    return [(f"{attempt.kind}: {attempt.name}", attempt.curve) for attempt in tried]
 
 
-def _shown(audit: Tried) -> float:
+def _lower_bound(audit: Tried) -> float:
     assert isinstance(audit.numbers, AuditNumbers)
     return audit.numbers.epsilon_lower or 0.0
 
@@ -374,10 +383,10 @@ class _Told(Protocol):
     def numbers(self) -> AuditNumbers | AttackNumbers: ...
 
 
-def not_tested(tried: Sequence[_Told], *, also_run: int = 0) -> tuple[str, ...]:
+def untested_claims(tried: Sequence[_Told], *, also_run: int = 0) -> tuple[str, ...]:
     """What a reader might take for tested and was not, given everything that was tried."""
-    kinds = {one.kind for one in tried if _is_test(one)}
-    inverted = any("inversion" in one.name.lower() for one in tried)
+    kinds = {attempt.kind for attempt in tried if _is_test(attempt)}
+    inverted = any("inversion" in attempt.name.lower() for attempt in tried)
     return (
         *(() if "audit" in kinds else (_NO_AUDIT,)),
         *(() if "attack" in kinds else (_NO_ATTACK.format("is on this page" if also_run else "was run"),)),
@@ -386,8 +395,12 @@ def not_tested(tried: Sequence[_Told], *, also_run: int = 0) -> tuple[str, ...]:
     )
 
 
-def _is_test(one: _Told) -> bool:
+def _is_test(attempt: _Told) -> bool:
     """Whether it could have failed, or did."""
-    if one.state in ("not a test", "not comparable"):
+    if attempt.state in ("not a test", "not comparable"):
         return False
-    return one.state == "refuted" or not isinstance(one.numbers, AuditNumbers) or one.numbers.can_fail
+    return (
+        attempt.state == "refuted"
+        or not isinstance(attempt.numbers, AuditNumbers)
+        or attempt.numbers.can_fail
+    )

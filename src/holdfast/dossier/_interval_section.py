@@ -11,7 +11,7 @@ import numpy as np
 from holdfast.dossier._section import Section
 from holdfast.errors import FormatError, NoIntervals
 
-LEVEL = 0.95
+INTERVAL_LEVEL = 0.95
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,14 +48,14 @@ def inferred_utility(value: Mapping[str, Any], *, most: int) -> InferredUtility:
     model = LinearModel.of_value(value)
     stored = model.inference or {}
     names = model.names[: len(stored["scales"])]
-    refused, rests_on, found = "", "", None
+    refused, rests_on, intervals = "", "", None
     try:
-        found = coefficient_intervals(stored, names=names, level=LEVEL)
-        rests_on = found.rests_on
+        intervals = coefficient_intervals(stored, names=names, level=INTERVAL_LEVEL)
+        rests_on = intervals.rests_on
     except NoIntervals as error:
         refused = str(error)
     weights = np.append(model.coef[0], model.intercept)[: len(names)]
-    shown = weights if found is None else found.estimate
+    shown = weights if intervals is None else intervals.estimate
     if not np.isfinite(shown).all():
         raise FormatError("a released weight is not a finite number; such a model has no page")
     order = sorted(range(len(names)), key=lambda place: -abs(shown[place]))[:most]
@@ -63,17 +63,17 @@ def inferred_utility(value: Mapping[str, Any], *, most: int) -> InferredUtility:
         InferredWeight(
             name=names[place],
             weight=_short(shown[place]),
-            reach=None if found is None else _short((found.high[place] - found.low[place]) / 2),
-            low=None if found is None else _short(found.low[place]),
-            high=None if found is None else _short(found.high[place]),
-            p=None if found is None else float(f"{found.p_value[place]:.2g}"),
+            reach=None if intervals is None else _short((intervals.high[place] - intervals.low[place]) / 2),
+            low=None if intervals is None else _short(intervals.low[place]),
+            high=None if intervals is None else _short(intervals.high[place]),
+            p=None if intervals is None else float(f"{intervals.p_value[place]:.2g}"),
         )
         for place in order
     )
     return InferredUtility(
         what=f"a linear model ({model.model}) with {len(names)} numbers",
         predicts=tuple(str(name) for name in model.classes or ()),
-        level=LEVEL,
+        level=INTERVAL_LEVEL,
         rests_on=rests_on,
         refused=refused,
         rows=rows,

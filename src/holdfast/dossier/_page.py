@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-BLANK = "0" * 64
+BLANK_SEAL = "0" * 64
 MOST_ENTRIES = 40
 """Entries of a ledger on the page; the rest is in its record."""
 _SEAL = re.compile(r'<meta name="holdfast-seal" content="([0-9a-f]{64})">')
@@ -70,7 +70,7 @@ def render(record: Record) -> str:
         script=_text("page.js.j2"),
         said=Placed(record, "", places),
         constant={name: Placed(value, f"constant/{name}", places) for name, (value, _) in CONSTANTS.items()},
-        sources=lambda: listed(places, record),
+        sources=lambda: places_by_source(places, record),
         cite=cite,
         references=cite.references,
         linear=Markup(drawn_trade_offs(record.picture.linear, void=void)),
@@ -81,15 +81,15 @@ def render(record: Record) -> str:
             Markup(budget_chart([(part.name, part.share) for part in budget.parts]))
             for budget in record.budgets
         ],
-        models=[Markup(_coefficients(one.utility)) for one in record.releases],
-        embedded=Markup(embedded(record)),
-        seal=BLANK,
+        models=[Markup(_coefficients(release.utility)) for release in record.releases],
+        embedded=Markup(script_json(record)),
+        seal=BLANK_SEAL,
     )
     if len(page) > MOST_BYTES // 2:
         raise ParameterError(
             f"a page has at most {MOST_BYTES // 2:,} letters, this one would have {len(page):,}; leave tables out"
         )
-    return page.replace(BLANK, seal_of(page), 1)
+    return page.replace(BLANK_SEAL, seal_of(page), 1)
 
 
 def document(template: str, *, script: str = "", **content: Any) -> str:
@@ -117,7 +117,7 @@ def document(template: str, *, script: str = "", **content: Any) -> str:
     )
 
 
-def embedded(record: Record) -> str:
+def script_json(record: Record) -> str:
     """The record as JSON that cannot end its script block, whatever names it holds."""
     text = json.dumps(record.to_json(), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     for letter in "<>&":
@@ -127,10 +127,12 @@ def embedded(record: Record) -> str:
 
 def record_of(page: str) -> dict[str, Any]:
     """The record that a page embeds, as it is written there; `FormatError` for anything else."""
-    found = _RECORD.findall(page)
-    if len(found) != 1:
+    records = _RECORD.findall(page)
+    if len(records) != 1:
         raise FormatError("not a dossier: the page embeds no record, or more than one")
-    record = parse_json(found[0].encode(), "the record of the dossier", most_parts=_MOST_PARTS, most_depth=80)
+    record = parse_json(
+        records[0].encode(), "the record of the dossier", most_parts=_MOST_PARTS, most_depth=80
+    )
     if not isinstance(record, dict):
         raise FormatError("the record of the dossier must be one object")
     return record
@@ -138,16 +140,16 @@ def record_of(page: str) -> dict[str, Any]:
 
 def written_seal(page: str) -> str:
     """The seal that the page carries."""
-    found = _SEAL.findall(page)
-    if len(found) != 1:
+    seals = _SEAL.findall(page)
+    if len(seals) != 1:
         raise FormatError("not a dossier: the page carries no seal, or more than one")
-    seal: str = found[0]
+    seal: str = seals[0]
     return seal
 
 
 def seal_of(page: str) -> str:
     """The seal that the page should carry."""
-    blank = _SEAL.sub(lambda match: match[0].replace(match[1], BLANK), page)
+    blank = _SEAL.sub(lambda match: match[0].replace(match[1], BLANK_SEAL), page)
     return hashlib.sha256(blank.encode()).hexdigest()
 
 
@@ -160,12 +162,12 @@ class SourceLine:
     copy_of: str
 
 
-def listed(places: Places, record: Record) -> list[tuple[str, list[SourceLine]]]:
+def places_by_source(places: Places, record: Record) -> list[tuple[str, list[SourceLine]]]:
     """Every place that the page links to, by where its value comes from."""
     groups: dict[str, list[SourceLine]] = {}
     for place, value in places.used.items():
         origin, copy_of = origin_of(place, record)
-        groups.setdefault(origin, []).append(SourceLine(place, _told(value), copy_of))
+        groups.setdefault(origin, []).append(SourceLine(place, _value_text(value), copy_of))
     return list(groups.items())
 
 
@@ -176,7 +178,7 @@ def origin_of(place: str, record: Record) -> tuple[str, str]:
         return f"the page itself ({CONSTANTS[rest[0]][1]})", ""
     if first == "releases" and rest:
         return _of_release(record.releases[int(rest[0])].name, rest[1:])
-    names = " and ".join(one.name for one in record.releases)
+    names = " and ".join(release.name for release in record.releases)
     if first in ("payments", "budgets"):
         return f"the ledger {record.payments[0].ledger if record.payments else ''}".strip(), ""
     if first == "tried" and rest and record.tried[int(rest[0])].kind == "attack":
@@ -207,12 +209,16 @@ def _of_release(name: str, rest: Sequence[str]) -> tuple[str, str]:
     return (f"{name}, its values" if rest[0] == "utility" else f"{name}, the file"), ""
 
 
-def _told(value: Any) -> str:
+def _value_text(value: Any) -> str:
     """A value as the last section shows it; of many numbers how many, the first and the last."""
     value = json.loads(
-        json.dumps(value, default=lambda one: one.to_json() if hasattr(one, "to_json") else str(one))
+        json.dumps(value, default=lambda value: value.to_json() if hasattr(value, "to_json") else str(value))
     )
-    if isinstance(value, list) and len(value) > 1 and all(isinstance(one, int | float) for one in value):
+    if (
+        isinstance(value, list)
+        and len(value) > 1
+        and all(isinstance(number, int | float) for number in value)
+    ):
         return f"{len(value)} numbers, from {value[0]} to {value[-1]}"
     if isinstance(value, list | dict) and len(str(value)) > _MOST_LETTERS:
         return f"{len(value)} parts"
@@ -238,29 +244,29 @@ class Citations:
         """A text, and behind it a link to each thing that it cites."""
         from markupsafe import Markup, escape
 
-        made = escape(value)
-        for one in cited(str(value)):
-            number = self.found.setdefault(one, len(self.found) + 1)
-            made += Markup(' <a class="ref" href="#reference-{0}">[{0}]</a>').format(number)
-        return Markup(made)
+        html = escape(value)
+        for reference in references_in(str(value)):
+            number = self.found.setdefault(reference, len(self.found) + 1)
+            html += Markup(' <a class="ref" href="#reference-{0}">[{0}]</a>').format(number)
+        return Markup(html)
 
     def references(self) -> list[Reference]:
         """All of them, by number."""
         return list(self.found)
 
 
-def cited(text: str) -> list[Reference]:
+def references_in(text: str) -> list[Reference]:
     """The papers, soundness notes and pages of the documentation that a text names, in its order.
 
-    >>> [one.what[:24] for one in cited("by a theorem (Wang 2018, AdaSSP; soundness, sections 20 and 26)")]
+    >>> [one.what[:24] for one in references_in("by a theorem (Wang 2018, AdaSSP; soundness, sections 20 and 26)")]
     ['Yu-Xiang Wang. Revisitin', 'Soundness notes of holdf', 'Soundness notes of holdf']
     """
     known, named = _library()
-    found = [(match.start(), known[match[0]]) for match in named.finditer(text)]
+    places = [(match.start(), known[match[0]]) for match in named.finditer(text)]
     for match in re.finditer(r"soundness, sections? (\d+(?:(?:, | and )\d+)*)", text):
         numbers = re.findall(r"\d+", match[1])
-        found += [(match.start(), known[name]) for name in numbers if name in known]
-    return list(dict.fromkeys(one for _, one in sorted(found, key=lambda one: one[0])))
+        places += [(match.start(), known[name]) for name in numbers if name in known]
+    return list(dict.fromkeys(place for _, place in sorted(places, key=lambda place: place[0])))
 
 
 @lru_cache(maxsize=1)
@@ -269,17 +275,17 @@ def _library() -> tuple[dict[str, Reference], re.Pattern[str]]:
     stored = json.loads(
         (files("holdfast.dossier") / "_templates/references.json").read_text(encoding="utf-8")
     )
-    papers = {name: Reference(one["text"]) for one in stored["papers"] for name in one["names"]}
+    papers = {name: Reference(paper["text"]) for paper in stored["papers"] for name in paper["names"]}
     pages = {
         f"docs/{name}.md": Reference(f"Documentation of holdfast, page “{title}” (docs/{name}.md).")
         for name, title in stored["pages"].items()
     }
     notes = {
         number: Reference(
-            f"Soundness notes of holdfast, section {number}: {one['title']}.",
-            _EMPHASIS.sub(r"\1", one["text"]),
+            f"Soundness notes of holdfast, section {number}: {section['title']}.",
+            _EMPHASIS.sub(r"\1", section["text"]),
         )
-        for number, one in stored["sections"].items()
+        for number, section in stored["sections"].items()
     }
     names = sorted(papers | pages, key=len, reverse=True)
     return papers | pages | notes, re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, names))})(?!\w)")
@@ -308,7 +314,7 @@ def _hash(text: str) -> str:
 def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    made = Environment(
+    environment = Environment(
         loader=PackageLoader("holdfast", "dossier/_templates"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -316,8 +322,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     for name, form in _FORMS.items():
-        made.filters[name] = _in_form(form)
-    return made
+        environment.filters[name] = _in_form(form)
+    return environment
 
 
 def small(value: float) -> str:

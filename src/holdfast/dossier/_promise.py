@@ -138,8 +138,8 @@ def promise(releases: Sequence[Release[Any]]) -> Promise:
         ),
         points=tuple(PromisePoint.of(curve, delta) for delta in _deltas(curve, guarantee.read_at)),
         curve_points=curves.sampled_curves([("proved", curve)]),
-        private=all(one.private for one in releases),
-        strict=all(one.provenance.arithmetic == "strict" for one in releases),
+        private=all(release.private for release in releases),
+        strict=all(release.provenance.arithmetic == "strict" for release in releases),
         at=PromisePoint.of(curve, usual_delta(curve) if guarantee.read_at is None else guarantee.read_at),
     )
 
@@ -149,13 +149,13 @@ def story(releases: Sequence[Release[Any]]) -> tuple[Chapter, ...]:
     if len(releases) < 2:
         return ()
     delta = usual_delta(together(releases).curve)
-    order = sorted(range(len(releases)), key=lambda place: _made(releases[place]))
-    told: list[Chapter] = []
+    order = sorted(range(len(releases)), key=lambda place: _moment(releases[place]))
+    chapters: list[Chapter] = []
     for end, place in enumerate(order, start=1):
         so_far = [releases[k] for k in order[:end]]
         curve = together(so_far).curve
         sure = Sureness.of(curve)
-        told.append(
+        chapters.append(
             Chapter(
                 place=place,
                 adds=not any(_covers(other, so_far[-1]) for other in so_far[:-1]),
@@ -165,13 +165,13 @@ def story(releases: Sequence[Release[Any]]) -> tuple[Chapter, ...]:
                 failure=sure.failure,
             )
         )
-    return tuple(told)
+    return tuple(chapters)
 
 
-def _made(release: Release[Any]) -> tuple[str, int]:
+def _moment(release: Release[Any]) -> tuple[str, int]:
     """When it was made: the day, and of one ledger the last entry that paid."""
-    made = release.provenance
-    return made.created, max(made.entries, default=0)
+    provenance = release.provenance
+    return provenance.created, max(provenance.entries, default=0)
 
 
 def usual_delta(curve: PrivacyCurve) -> float:
@@ -183,8 +183,8 @@ def usual_delta(curve: PrivacyCurve) -> float:
     """
     if curve.as_pure() is not None and not curve.has_slack:
         return 0.0
-    found = (delta for delta in sorted(_deltas(curve)) if delta >= USUAL_DELTA)
-    return next((delta for delta in found if math.isfinite(curve.epsilon(delta))), USUAL_DELTA)
+    deltas = (delta for delta in sorted(_deltas(curve)) if delta >= USUAL_DELTA)
+    return next((delta for delta in deltas if math.isfinite(curve.epsilon(delta))), USUAL_DELTA)
 
 
 def together(releases: Sequence[Release[Any]]) -> Guarantee:
@@ -194,25 +194,27 @@ def together(releases: Sequence[Release[Any]]) -> Guarantee:
     entry charged to it. So a release whose entries are among those of another one of the same account adds
     nothing; all others compose.
     """
-    kept: list[Release[Any]] = []
-    for one in releases:
-        if any(_covers(other, one) for other in kept):
+    widest: list[Release[Any]] = []
+    for release in releases:
+        if any(_covers(other, release) for other in widest):
             continue
-        kept = [*(other for other in kept if not _covers(one, other)), one]
-    total = kept[0].guarantee
-    for one in kept[1:]:
-        total = total.compose(one.guarantee)
-    return total.assuming(*(assumption for one in releases for assumption in one.guarantee.assumptions))
+        widest = [*(other for other in widest if not _covers(release, other)), release]
+    total = widest[0].guarantee
+    for release in widest[1:]:
+        total = total.compose(release.guarantee)
+    return total.assuming(
+        *(assumption for release in releases for assumption in release.guarantee.assumptions)
+    )
 
 
 def _covers(wide: Release[Any], narrow: Release[Any]) -> bool:
     """Whether the first one's promise was charged with everything that the second one saw."""
-    made, other = wide.provenance, narrow.provenance
+    first, other = wide.provenance, narrow.provenance
     return (
-        bool(made.account)
-        and made.account == other.account
+        bool(first.account)
+        and first.account == other.account
         and bool(other.entries)
-        and set(other.entries) <= set(made.entries)
+        and set(other.entries) <= set(first.entries)
         and (wide.guarantee.adjacency, wide.guarantee.unit)
         == (narrow.guarantee.adjacency, narrow.guarantee.unit)
     )

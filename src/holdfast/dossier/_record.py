@@ -50,7 +50,25 @@ class ReleaseFacts(Section):
 @checked
 @dataclass(frozen=True, kw_only=True)
 class Bars(Section):
-    """A released table of counts to draw, with the error that holds for all its cells at once."""
+    """A released table of counts to draw, with the error that holds for all its cells at once.
+
+    Parameters
+    ----------
+    title : str
+        The title of the drawing.
+    labels : tuple of str
+        The name of each bar.
+    counts : tuple of float
+        The released count of each.
+    error : float
+        How far off all the counts may be, for the error bars.
+
+    Examples
+    --------
+    >>> bars = Bars(title="visits", labels=("2024", "2025"), counts=(105.2, 98.7), error=9.4)
+    >>> bars.to_json()["error"]
+    9.4
+    """
 
     title: str
     labels: tuple[str, ...]
@@ -195,18 +213,18 @@ class Record(Section):
 # Sections whose sources are a release and the ledger that paid for it.
 
 
-def described(release: Release[Any], *, name: str, sha256: str) -> ReleaseFacts:
+def release_facts(release: Release[Any], *, name: str, sha256: str) -> ReleaseFacts:
     """One release: what it holds, how it came about, and the hash of its file."""
-    made = release.provenance
+    provenance = release.provenance
     return ReleaseFacts(
         name=name,
         sha256=sha256,
-        title=made.title,
-        created=made.created,
+        title=provenance.title,
+        created=provenance.created,
         private=release.private,
         guarantee=stored_guarantee(release.guarantee),
         theorem=release.guarantee.theorem,
-        provenance=made,
+        provenance=provenance,
         certificates=release.certificates,
         utility=utility(release),
         useless=release.useless,
@@ -251,15 +269,15 @@ class Books:
 
     def closing(self, sha256: str) -> LedgerEntry | None:
         """The entry that closed a release of this hash."""
-        found = [e for e in self.entries.values() if e.kind == "release" and e.body["sha256"] == sha256]
-        return found[-1] if found else None
+        closings = [e for e in self.entries.values() if e.kind == "release" and e.body["sha256"] == sha256]
+        return closings[-1] if closings else None
 
     def opening(self, kind: str, name: str) -> LedgerEntry:
         """The entry that opened an account or a dataset."""
-        found = [e for e in self.entries.values() if e.kind == kind and e.body[kind] == name]
-        if not found:
+        openings = [e for e in self.entries.values() if e.kind == kind and e.body[kind] == name]
+        if not openings:
             raise ParameterError(f"the ledger must hold the {kind} that paid for the release")
-        return found[0]
+        return openings[0]
 
     def about(self, account: str, kind: str) -> list[LedgerEntry]:
         """The entries of this kind about an account."""
@@ -271,13 +289,13 @@ def payment(release: Release[Any], books: Books, *, sha256: str) -> Payment:
 
     Refused where the ledger did not pay for the release: another ledger, or an entry that is not there.
     """
-    made = release.provenance
-    if not made.entries or not made.account.startswith(f"{books.ledger}/"):
+    provenance = release.provenance
+    if not provenance.entries or not provenance.account.startswith(f"{books.ledger}/"):
         raise ParameterError(
             "ledger must be the one that paid for the release, got another one; "
-            f"the release names {made.account.partition('/')[0] or 'none'}"
+            f"the release names {provenance.account.partition('/')[0] or 'none'}"
         )
-    paid = [books.entries.get(number) for number in made.entries]
+    paid = [books.entries.get(number) for number in provenance.entries]
     accounts = {entry.body.get("account") for entry in paid if entry is not None and entry.kind == "charge"}
     if None in paid or len(accounts) != 1 or any(e is not None and e.kind != "charge" for e in paid):
         raise ParameterError(
@@ -299,7 +317,7 @@ def payment(release: Release[Any], books: Books, *, sha256: str) -> Payment:
         approver=account.body["approver"] or (approvals[-1].body["approver"] if approvals else ""),
         opened=account.at,
         entries=tuple(PaidEntry(number=entry.number, hash=entry.hash) for entry in paid if entry is not None),
-        head=made.head,
+        head=provenance.head,
         closed=None if closed is None else PaidEntry(number=closed.number, hash=closed.hash),
         others=len(others),
         approval_key=approvals[-1].body["public_key"] if approvals else "",
@@ -310,29 +328,29 @@ def payment(release: Release[Any], books: Books, *, sha256: str) -> Payment:
 def doubts(releases: Sequence[ReleaseFacts], payments: Sequence[Payment]) -> tuple[Assumption, ...]:
     """What a reader must believe besides the proof, the gravest first."""
     believed: list[Assumption] = []
-    for one in releases:
-        if not one.private:
-            text = f"{one.name} was drawn from a seed: whoever knows it takes the noise away"
-            believed.append(Assumption(kind="seed", subject=one.name, voids=True, text=text))
-        believed += [Assumption.from_json(stored) for stored in one.guarantee["assumptions"]]
-        if not one.provenance.head:
+    for release in releases:
+        if not release.private:
+            text = f"{release.name} was drawn from a seed: whoever knows it takes the noise away"
+            believed.append(Assumption(kind="seed", subject=release.name, voids=True, text=text))
+        believed += [Assumption.from_json(stored) for stored in release.guarantee["assumptions"]]
+        if not release.provenance.head:
             text = (
-                f"no ledger counted {one.name}: if it was chosen among several fits, or if more was released about "
+                f"no ledger counted {release.name}: if it was chosen among several fits, or if more was released about "
                 "these data, the promise is worth less than it says"
             )
-            believed.append(Assumption(kind="no ledger", subject=one.name, voids=True, text=text))
+            believed.append(Assumption(kind="no ledger", subject=release.name, voids=True, text=text))
         elif not payments:
             text = (
-                f"the ledger that paid for {one.name} was not at hand: what it says of budget, approval and other "
+                f"the ledger that paid for {release.name} was not at hand: what it says of budget, approval and other "
                 "releases is not on this page"
             )
-            believed.append(Assumption(kind="ledger not at hand", subject=one.name, text=text))
-    for one, paid in zip(releases, payments, strict=False):
+            believed.append(Assumption(kind="ledger not at hand", subject=release.name, text=text))
+    for release, paid in zip(releases, payments, strict=False):
         if paid.closed is None:
-            text = (
-                f"the ledger does not hold the hash of {one.name}: nothing binds its values to what was paid"
+            text = f"the ledger does not hold the hash of {release.name}: nothing binds its values to what was paid"
+            believed.append(
+                Assumption(kind="release not closed", subject=release.name, voids=True, text=text)
             )
-            believed.append(Assumption(kind="release not closed", subject=one.name, voids=True, text=text))
         if not paid.approver:
             text = f"nobody is named who approved the account {paid.account}"
             believed.append(Assumption(kind="no approver", subject=paid.account, text=text))

@@ -30,13 +30,13 @@ class Section:
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
-        return {json_key(one): _plain(getattr(self, one.name)) for one in fields(self)}
+        return {json_key(field): _plain(getattr(self, field.name)) for field in fields(self)}
 
     @classmethod
     def from_json(cls, data: Any) -> Self:
-        """The section that `to_json` wrote; `FormatError` for anything else."""
+        """The section that `to_json` wrote as `data`; `FormatError` for anything else."""
         try:
-            kinds, known = get_type_hints(cls), {json_key(one): one.name for one in fields(cls)}
+            kinds, known = get_type_hints(cls), {json_key(field): field.name for field in fields(cls)}
             return cls(**{known[key]: _read(kinds[known[key]], value) for key, value in data.items()})
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             name = cls.__name__.lower()
@@ -71,7 +71,9 @@ class Placed:
         value = getattr(self._value, name)
         if not is_dataclass(self._value):
             return value
-        return self._inner(next(json_key(one) for one in fields(self._value) if one.name == name), value)
+        return self._inner(
+            next(json_key(field) for field in fields(self._value) if field.name == name), value
+        )
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
@@ -178,14 +180,14 @@ def stored_least(value: float) -> float | None:
     return rounded_down(value, STORED_DIGITS) if math.isfinite(value) else None
 
 
-def json_key(one: Any) -> str:
+def json_key(field: Any) -> str:
     """The key of a field, where it is no name of Python."""
-    return str(one.metadata.get("key", one.name))
+    return str(field.metadata.get("key", field.name))
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
-        return [_plain(one) for one in value]
+        return [_plain(part) for part in value]
     return value.to_json() if hasattr(value, "to_json") else value
 
 
@@ -193,7 +195,7 @@ def _read(kind: Any, data: Any) -> Any:
     """The value of a field of this type; `TypeError` or `FormatError` where the data are of another one."""
     origin, inside = get_origin(kind), get_args(kind)
     if origin is tuple and isinstance(data, list):
-        return tuple(_read(inside[0], one) for one in data)
+        return tuple(_read(inside[0], part) for part in data)
     if origin is UnionType:
         return _read_one_of(inside, data)
     if origin is Literal and data in inside:

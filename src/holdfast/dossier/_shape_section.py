@@ -62,37 +62,37 @@ def additive_utility(value: Any) -> AdditiveUtility | None:
     model = AdditiveModel.of_value(value)
     if not np.isfinite(model.table).all():
         raise FormatError("a released shape is not finite; such a model has no page")
-    found, joint = shapes_of(model), pair_shapes_of(model)
+    shapes, joint = shapes_of(model), pair_shapes_of(model)
     output = model.constant.size - 1
-    ends = [len(one.cells.middles) if one.cells.numeric else None for one in found]
+    ends = [len(shape.cells.middles) if shape.cells.numeric else None for shape in shapes]
     rows = tuple(
         ShapeCurve(
-            name=one.cells.name,
-            spread=_short(one.importance),
-            numeric=one.cells.numeric,
-            places=tuple(_short(place) for place in (one.cells.middles if one.cells.numeric else ())),
-            labels=() if one.cells.numeric else one.cells.labels,
-            values=tuple(_short(v) for v in one.values[:end, output]),
+            name=shape.cells.name,
+            spread=_short(shape.importance),
+            numeric=shape.cells.numeric,
+            places=tuple(_short(place) for place in (shape.cells.middles if shape.cells.numeric else ())),
+            labels=() if shape.cells.numeric else shape.cells.labels,
+            values=tuple(_short(v) for v in shape.values[:end, output]),
         )
-        for one, end in zip(found[:MOST_SHAPES], ends, strict=False)
+        for shape, end in zip(shapes[:MOST_SHAPES], ends, strict=False)
     )
     pairs = tuple(
         ShapeMap(
-            name=" x ".join(one.names),
-            spread=_short(one.importance),
-            left=one.ticks[0],
-            right=one.ticks[1],
-            values=tuple(_short(v) for v in one.values[:, :, output].ravel()),
+            name=" x ".join(pair.names),
+            spread=_short(pair.importance),
+            left=pair.ticks[0],
+            right=pair.ticks[1],
+            values=tuple(_short(v) for v in pair.values[:, :, output].ravel()),
         )
-        for one in joint[:MOST_PAIRS]
+        for pair in joint[:MOST_PAIRS]
     )
     classes = tuple(str(name) for name in model.classes or ())
     return AdditiveUtility(
-        what=f"an additive model ({model.model}) with {len(found)} shape functions and {len(joint)} pairs",
+        what=f"an additive model ({model.model}) with {len(shapes)} shape functions and {len(joint)} pairs",
         predicts=classes,
         rows=rows,
         pairs=pairs,
-        left_out=len(found) - len(rows) + len(joint) - len(pairs),
+        left_out=len(shapes) - len(rows) + len(joint) - len(pairs),
         no_bands=NO_BANDS,
     )
 

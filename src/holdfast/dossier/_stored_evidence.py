@@ -101,7 +101,7 @@ class StoredAttack:
         try:
             stored = data.get("attacks", [data])
             whole_people = data.get("kind") == "disclosure"
-            made = () if whole_people else tuple(cls._one(one) for one in stored)
+            results = () if whole_people else tuple(cls._one(result) for result in stored)
         except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
             raise FormatError("a stored attack lacks a field or has one of the wrong kind") from error
         if whole_people:
@@ -109,7 +109,7 @@ class StoredAttack:
                 "a disclosure report has no curve to draw; give what 'holdfast attack attribute --json' wrote about "
                 "the same rows: it holds these attacks, and the page shows them in its own words"
             )
-        return made
+        return results
 
     @classmethod
     def _one(cls, data: Any) -> StoredAttack:
@@ -118,9 +118,9 @@ class StoredAttack:
             (float(x), float(y)) for x, y in zip(curve["false_alarm"], curve["found"], strict=True)
         )
         rates = "; ".join(
-            f"finds {found['value']:.3f} [{found['low']:.3f}, {found['high']:.3f}] "
+            f"finds {estimate['value']:.3f} [{estimate['low']:.3f}, {estimate['high']:.3f}] "
             f"at {100 * float(rate):g} % false alarms"
-            for rate, found in data["tpr_at"].items()
+            for rate, estimate in data["tpr_at"].items()
         )
         return cls(
             attack=str(data["attack"]),
@@ -137,24 +137,24 @@ class StoredAttack:
 
 def read_audit(path: Path) -> AuditResult:
     """An audit as `holdfast audit --json` prints it, or as `AuditResult.to_json` writes it."""
-    data = _parsed(path)
+    data = _parse_file(path)
     return AuditResult.from_json(data.get("result", data) if isinstance(data, dict) else data)
 
 
 def read_attacks(path: Path) -> tuple[StoredAttack, ...]:
     """The attacks that `holdfast attack --json` wrote."""
-    return StoredAttack.of(_parsed(path))
+    return StoredAttack.of(_parse_file(path))
 
 
 def read_accuracy(path: Path) -> list[Accuracy]:
     """Scores on real records: a JSON list of {model, score, rows, measure}."""
-    data = _parsed(path)
+    data = _parse_file(path)
     if not isinstance(data, list):
         raise FormatError(f"{path.name} must hold a JSON list")
-    return [Accuracy.from_json(one) for one in data]
+    return [Accuracy.from_json(score) for score in data]
 
 
-def _parsed(path: Path) -> Any:
+def _parse_file(path: Path) -> Any:
     try:
         with path.open("rb") as file:
             data = file.read(_MOST_BYTES + 1)

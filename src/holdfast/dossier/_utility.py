@@ -126,6 +126,19 @@ class Accuracy(Section):
 
     It is computed without noise, so it is internal.
 
+    Parameters
+    ----------
+    model : str
+        What was scored.
+    score : float
+        The score.
+    rows : int
+        On how many records.
+    measure : str
+        What the score is.
+
+    Examples
+    --------
     >>> Accuracy(model="majority class", score=0.76, rows=16281).audience
     'internal'
     """
@@ -180,15 +193,17 @@ def measurements(value: Any) -> SyntheticUtility | None:
     listed = value.get("measurements") if isinstance(value, Mapping) else None
     if not isinstance(listed, Sequence | Mapping) or not listed:
         return None
-    found = [one for one in (listed.values() if isinstance(listed, Mapping) else listed) if _is_marginal(one)]
-    if not found:
+    marginals = [
+        entry for entry in (listed.values() if isinstance(listed, Mapping) else listed) if _is_marginal(entry)
+    ]
+    if not marginals:
         return None
     same: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
-    for one in found:
-        same.setdefault(tuple(sorted(str(name) for name in one["columns"])), []).append(one)
+    for marginal in marginals:
+        same.setdefault(tuple(sorted(str(name) for name in marginal["columns"])), []).append(marginal)
     # The worst first: whatever a page leaves out is no worse than what it shows.
     rows = sorted((_marginal(group) for group in same.values()), key=_by_error)
-    again = f", {len(found)} measurements in all" if len(found) > len(rows) else ""
+    again = f", {len(marginals)} measurements in all" if len(marginals) > len(rows) else ""
     return SyntheticUtility(
         what=f"{_synthetic(value)} with the {len(rows)} noisy marginals it was made from{again}",
         rows=tuple(rows[:MOST_ROWS]),
@@ -257,17 +272,17 @@ def utility(release: Release[Any]) -> Utility:
         _require_known_format(value)
     for reader in READERS:
         try:
-            found = reader(value)
+            section = reader(value)
         except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
             if isinstance(error, FormatError):
                 raise
             raise FormatError(
                 "the released value begins like one that holdfast knows, and is none"
             ) from error
-        if found is not None:
-            if isinstance(found, ModelUtility | InferredUtility):
-                return _about_intervals(found, release, value)
-            return found
+        if section is not None:
+            if isinstance(section, ModelUtility | InferredUtility):
+                return _about_intervals(section, release, value)
+            return section
     return PlainUtility(kind="other", what=f"a {type(value).__name__}")
 
 
@@ -281,18 +296,18 @@ def _require_known_format(value: Any) -> None:
 
 
 def _about_intervals(
-    found: ModelUtility | InferredUtility, release: Release[Any], value: Mapping[str, Any]
+    section: ModelUtility | InferredUtility, release: Release[Any], value: Mapping[str, Any]
 ) -> Utility:
     """Intervals, or why there are none, in the words of the estimator's `conf_int`."""
     from holdfast.learn._estimators import estimator_named
     from holdfast.learn._estimators.intervals import SEVERAL_ROWS, WithIntervals, why_no_intervals
 
     max_rows = release.guarantee.unit.max_rows
-    if isinstance(found, InferredUtility):
+    if isinstance(section, InferredUtility):
         if max_rows == 1:
-            return found
-        bare = tuple(replace(row, reach=None, low=None, high=None, p=None) for row in found.rows)
-        return replace(found, refused=SEVERAL_ROWS, rests_on="", rows=bare)
+            return section
+        bare = tuple(replace(row, reach=None, low=None, high=None, p=None) for row in section.rows)
+        return replace(section, refused=SEVERAL_ROWS, rests_on="", rows=bare)
     name = str(value.get("model", UNNAMED))
     estimator = estimator_named(name)
     reason = why_no_intervals(
@@ -304,21 +319,21 @@ def _about_intervals(
         scores=len(value["coef"]),
         max_rows=max_rows,
     )
-    return replace(found, no_intervals=reason)
+    return replace(section, no_intervals=reason)
 
 
 def _reach(std: Any, quantile: Any) -> float | None:
     return None if std is None or quantile is None else float(std) * float(quantile)
 
 
-def _is_marginal(one: Any) -> bool:
-    return isinstance(one, Mapping) and {"columns", "values", "noise_std"} <= set(one)
+def _is_marginal(entry: Any) -> bool:
+    return isinstance(entry, Mapping) and {"columns", "values", "noise_std"} <= set(entry)
 
 
 def _marginal(measured: Sequence[Mapping[str, Any]]) -> MarginalError:
     """Noise of one marginal: per cell, and summed over cells as a share of all records."""
-    deviations = np.array([float(one["noise_std"]) for one in measured])
-    totals = np.array([float(np.sum(np.asarray(one["values"], float))) for one in measured])
+    deviations = np.array([float(marginal["noise_std"]) for marginal in measured])
+    totals = np.array([float(np.sum(np.asarray(marginal["values"], float))) for marginal in measured])
     exact = deviations == 0.0
     trust = np.where(exact, 1.0, 0.0) if exact.any() else deviations**-2.0
     # Weighed by their precision, independent measurements have this deviation together.

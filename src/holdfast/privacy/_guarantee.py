@@ -220,7 +220,18 @@ class Sureness:
     def of(cls, curve: PrivacyCurve, *, failure: float | None = None) -> Sureness:
         """The bound that a `curve` gives: without exception where it is pure, else with one of probability `failure`.
 
-        By default one in a million, or the next power of ten that is well above what the curve may fail with.
+        Parameters
+        ----------
+        curve : PrivacyCurve
+            What is promised.
+        failure : float, optional
+            The probability of an exception; by default one in a million, or the next power of ten that is well above
+            what the curve may fail with.
+
+        Returns
+        -------
+        Sureness
+            The bound that the curve proves.
         """
         require(failure is None or 0 < failure < 1, "failure", failure, "in (0, 1)")
         if curve.as_pure() is not None and not curve.has_slack:

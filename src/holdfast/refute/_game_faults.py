@@ -19,8 +19,8 @@ GAME_FAULTS = (
     PlantedFault(
         name="measure_first_chooses_by_the_table",
         target="synth.methods.measure_first:measure_first",
-        old="lower = residuals.tables(asked)",
-        new="lower = tuple(Measurement(columns=one, values=data(*one), noise_std=1.0) for one in asked)",
+        old="lower = residuals.tables(sets)",
+        new="lower = tuple(Measurement(columns=columns, values=data(*columns), noise_std=1.0) for columns in sets)",
         why="the model is chosen among exact tables",
         subjects=("measure_first replace",),
         test="replay",
@@ -64,8 +64,8 @@ GAME_FAULTS = (
     PlantedFault(
         name="two_looks_decides_by_the_table",
         target="synth.methods.trial:Looks.mean_errors",
-        old="float(one)) / (2.0 * self.total) for one in noisy",
-        new="float(one)) / (2.0 * self.total) for one in far",
+        old="float(distance)) / (2.0 * self.total) for distance in noisy",
+        new="float(distance)) / (2.0 * self.total) for distance in far",
         why="which tables are looked at again depends on exact errors",
         subjects=(LOOKS,),
         test="replay",

@@ -125,7 +125,7 @@ FUNCTIONS = (
     (
         "functions_above_one",
         "synth._workload.one_layer:OneLayer._steps",
-        "np.clip(linear, 0, ONE)",
+        "np.clip(linear, 0, STEPS_OF_ONE)",
         "np.maximum(3 * linear, 0)",
         "values above 1, which move a certified maximum by more than 1",
         "data functions zero_out",

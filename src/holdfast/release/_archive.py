@@ -162,7 +162,11 @@ def require_depth(value: Any, what: str, most: int) -> None:
         depth += 1
         if depth > most:
             raise FormatError(f"{what} is nested at most {most} levels deep")
-        parts = [part for one in level for part in (one.values() if isinstance(one, dict) else one)]
+        parts = [
+            part
+            for container in level
+            for part in (container.values() if isinstance(container, dict) else container)
+        ]
         level = [part for part in parts if isinstance(part, dict | list)]
 
 
@@ -196,19 +200,19 @@ def pack(value: Any) -> Contents:
     {'mean': 1.5, 'counts': {'$tuple': [1, 2]}}
     """
     members: dict[str, bytes] = {}
-    return Contents(_packed(value, members, 0), members)
+    return Contents(_pack_part(value, members, 0), members)
 
 
 def unpack(contents: Contents) -> Any:
     """Put it together again; `FormatError` for a tree that `pack` cannot have written."""
     unused = set(contents.members)
-    value = _unpacked(contents.tree, contents.members, unused, 0)
+    value = _unpack_part(contents.tree, contents.members, unused, 0)
     if unused:
         raise FormatError(f"{len(unused)} members of the file belong to no part of the value")
     return value
 
 
-def _packed(value: Any, members: dict[str, bytes], depth: int) -> Any:
+def _pack_part(value: Any, members: dict[str, bytes], depth: int) -> Any:
     if depth > _MOST_DEPTH:
         raise ParameterError(f"value must be nested at most {_MOST_DEPTH} levels deep")
     match value:
@@ -219,18 +223,19 @@ def _packed(value: Any, members: dict[str, bytes], depth: int) -> Any:
         case float():
             return float(value) if math.isfinite(value) else {"$float": repr(float(value))}
         case np.generic():
-            return _packed(value.item(), members, depth)
+            return _pack_part(value.item(), members, depth)
         case np.ndarray():
             return {"$array": _add(members, "npy", _npy(value))}
         case list():
-            return [_packed(item, members, depth + 1) for item in value]
+            return [_pack_part(item, members, depth + 1) for item in value]
         case tuple():
-            return {"$tuple": [_packed(item, members, depth + 1) for item in value]}
+            return {"$tuple": [_pack_part(item, members, depth + 1) for item in value]}
         case Mapping() if all(isinstance(key, str) and not key.startswith("$") for key in value):
-            return {key: _packed(item, members, depth + 1) for key, item in value.items()}
+            return {key: _pack_part(item, members, depth + 1) for key, item in value.items()}
         case Mapping():
             pairs = [
-                [_packed(k, members, depth + 1), _packed(v, members, depth + 1)] for k, v in value.items()
+                [_pack_part(k, members, depth + 1), _pack_part(v, members, depth + 1)]
+                for k, v in value.items()
             ]
             return {"$pairs": pairs}
     if is_table(value):
@@ -241,12 +246,12 @@ def _packed(value: Any, members: dict[str, bytes], depth: int) -> Any:
     )
 
 
-def _unpacked(tree: Any, members: dict[str, bytes], unused: set[str], depth: int) -> Any:
+def _unpack_part(tree: Any, members: dict[str, bytes], unused: set[str], depth: int) -> Any:
     if depth > _MOST_DEPTH + 1:
         raise FormatError(f"a stored value is nested at most {_MOST_DEPTH} levels deep")
 
     def inner(part: Any) -> Any:
-        return _unpacked(part, members, unused, depth + 1)
+        return _unpack_part(part, members, unused, depth + 1)
 
     match tree:
         case None | bool() | str() | int() | float():

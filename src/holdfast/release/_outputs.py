@@ -43,12 +43,14 @@ class FileRead:
         if self._is_pattern:
             wild = str(Path(*_wild_parts(self.path))).replace("**/", "*")
             pattern = os.path.join(os.path.realpath(_root(self.path)), wild)
-            return fnmatch.fnmatch(_folded(os.path.realpath(output)), _folded(pattern)) and self.admits(
-                output
-            )
+            return fnmatch.fnmatch(
+                _without_case(os.path.realpath(output)), _without_case(pattern)
+            ) and self.admits(output)
         if self.path.is_dir():
             return _lies_in(output, self.path) and self.admits(output)
-        return any(_lies_in(output, one.with_name(one.name + KEPT)) for one in self._spellings())
+        return any(
+            _lies_in(output, spelling.with_name(spelling.name + KEPT)) for spelling in self._spellings()
+        )
 
     @property
     def _is_pattern(self) -> bool:
@@ -62,7 +64,9 @@ class FileRead:
 
     def _parts(self) -> Iterator[Path]:
         """What a database keeps beside its own file."""
-        return (one.with_name(one.name + ending) for one in self._spellings() for ending in PARTS)
+        return (
+            spelling.with_name(spelling.name + ending) for spelling in self._spellings() for ending in PARTS
+        )
 
     def _files(self) -> Iterator[Path]:
         """The files that it stands for; one of them may be a link to elsewhere."""
@@ -167,17 +171,17 @@ def _identities(path: Path) -> frozenset[object]:
     everywhere.
     """
     real = os.path.realpath(path)
-    found: set[object] = {_folded(real)}
+    identities: set[object] = {_without_case(real)}
     with suppress(OSError, ValueError):
         status = os.stat(real)
-        found.add((status.st_dev, status.st_ino))
+        identities.add((status.st_dev, status.st_ino))
     with suppress(OSError, ValueError):
         status = os.stat(os.path.dirname(real))
-        found.add((status.st_dev, status.st_ino, _folded(os.path.basename(real))))
-    return frozenset(found)
+        identities.add((status.st_dev, status.st_ino, _without_case(os.path.basename(real))))
+    return frozenset(identities)
 
 
-def _folded(text: str) -> str:
+def _without_case(text: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
 
 
@@ -185,7 +189,7 @@ def _lies_in(path: Path, folder: Path) -> bool:
     """Whether a path is a folder, or lies in it at any depth."""
     wanted = _identities(folder)
     real = Path(os.path.realpath(path))
-    return any(wanted & _identities(one) for one in (real, *real.parents))
+    return any(wanted & _identities(folder) for folder in (real, *real.parents))
 
 
 def _wild_parts(pattern: Path) -> Iterator[str]:

@@ -54,12 +54,38 @@ def today() -> str:
 class Provenance:
     """Estimator, method, parameters, schema, noise, arithmetic, software, date, and where it was paid for.
 
-    `estimator` is the class that was fitted, empty where mechanisms alone released; `method` the name of its method,
-    empty where it has but one; `package` whose method that is: "holdfast", the name and version of the installed
-    package that registers it, or empty where none does; `steps` are the names of a pipeline's steps. `noise` is the
-    one field that says whether the value can be private: `seeded` never is. `entries` and `head` point into the
-    ledger that holds the charges; the head is what shows later that a ledger was rolled back.
+    Parameters
+    ----------
+    method : str
+        The name of the estimator's method; empty where it has but one.
+    estimator : str
+        The class that was fitted; empty where mechanisms alone released.
+    package : str
+        Whose method that is: 'holdfast', the name and version of the installed package that registers it, or empty
+        where none does.
+    steps : tuple of str
+        The names of a pipeline's steps.
+    parameters : mapping
+        The public parameters, as plain JSON.
+    schema_hash : str, optional
+        The hash of the schema of the rows.
+    noise : {'secure', 'seeded'}
+        The one field that says whether the value can be private: seeded noise never is.
+    arithmetic : {'strict', 'idealised'}
+        Whether all noise was drawn exactly, or some in floating point.
+    software : mapping
+        The versions of the packages that computed the value; by default those that are installed.
+    created : str
+        The date, such as 2025-01-31; by default today's, in UTC.
+    account : str
+        The name of the account in the ledger that paid; empty without a ledger.
+    entries : tuple of int
+        The numbers of the ledger's entries that hold the charges.
+    head : str
+        The ledger's head at that time, which shows later whether a ledger was rolled back.
 
+    Examples
+    --------
     >>> Provenance(method="gaussian", noise="seeded", created="2025-01-31").private
     False
     """
@@ -137,7 +163,18 @@ class Provenance:
 
     @classmethod
     def from_json(cls, data: Any) -> Provenance:
-        """The provenance that `to_json` wrote; `FormatError` for anything else."""
+        """The provenance that `to_json` wrote; `FormatError` for anything else.
+
+        Parameters
+        ----------
+        data : dict
+            What `to_json` gave.
+
+        Returns
+        -------
+        Provenance
+            The same again.
+        """
         try:
             return cls(**require_fields("provenance", data, list(cls.__dataclass_fields__)))
         except FormatError:
@@ -165,6 +202,23 @@ class Provenance:
 class Release(Generic[T]):
     """What leaves: nothing downstream of it sees the table again.
 
+    `Release.of` makes one of what an account released; estimators make theirs in `fit`.
+
+    Parameters
+    ----------
+    value : object
+        What was released: numbers, texts, arrays, tables, and lists and mappings of such.
+    guarantee : Guarantee
+        What is promised to those in the data.
+    provenance : Provenance
+        How the value came about.
+    certificates : tuple of Certificate
+        How far off the value may be.
+    prospects : tuple of Prospect
+        What public numbers said beforehand against its being of use; empty where nothing did.
+
+    Examples
+    --------
     >>> from holdfast.privacy import ApproxDP, Gaussian
     >>> account = Account(ApproxDP(1.0, 1e-6), seed=1)
     >>> noisy = account.release(Gaussian(sigma=10.0, l2_sensitivity=1.0), [12.0, 30.0])
@@ -181,7 +235,6 @@ class Release(Generic[T]):
     provenance: Provenance
     certificates: tuple[Certificate, ...] = ()
     prospects: tuple[Prospect, ...] = ()
-    """What public numbers said beforehand against its being of use; empty where nothing did."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "certificates", tuple(self.certificates))
@@ -209,6 +262,32 @@ class Release(Generic[T]):
 
         The guarantee is the account's limit, never the sum spent so far (soundness, section 19).
         Noise is seeded if any of it was, arithmetic is idealised if any of it was.
+
+        Parameters
+        ----------
+        account : Account
+            What paid.
+        value : object
+            What was released. It must follow from what the account released and from what is public.
+        method : str
+            What was done, in a word.
+        parameters : mapping, optional
+            The public parameters, as plain JSON.
+        schema_hash : str, optional
+            The hash of the schema of the rows.
+        certificates : sequence of Certificate
+            How far off the value may be.
+        assumptions : sequence of Assumption
+            What the proof takes for granted, beyond what the account knows.
+        theorem : str, optional
+            What proves the promise; by default the account's own words.
+        prospects : sequence of Prospect
+            What public numbers said against its being of use.
+
+        Returns
+        -------
+        Release
+            With a ledger's account, closed in the ledger.
         """
         return cls.paid_by(
             account,
@@ -234,7 +313,21 @@ class Release(Generic[T]):
     ) -> Release[T]:
         """The same as `of`, where more is known of how the value came about than the name of a method.
 
-        Noise, arithmetic and payment are those of the account, whatever the provenance says of them.
+        Parameters
+        ----------
+        account : Account
+            What paid.
+        value : object
+            What was released.
+        provenance : Provenance
+            How it came about. Noise, arithmetic and payment are those of the account, whatever it says of them.
+        certificates, assumptions, theorem, prospects
+            As of `of`.
+
+        Returns
+        -------
+        Release
+            With a ledger's account, closed in the ledger.
         """
         head = account.journal.head  # read first: every charge up to it is among the entries
         paid = [entry for entry in account.journal.entries if entry.charge.share.startswith(account.share)]
@@ -246,7 +339,7 @@ class Release(Generic[T]):
                 "this release was drawn from a seed and is not private; open the account without a seed",
                 NotPrivateWarning,
             )
-        made = cls(
+        release = cls(
             value=value,
             guarantee=guarantee if theorem is None else replace(guarantee, theorem=theorem),
             provenance=replace(
@@ -262,11 +355,17 @@ class Release(Generic[T]):
             prospects=tuple(prospects),
         )
         if head:
-            made.close_in(account)
-        return made
+            release.close_in(account)
+        return release
 
     def close_in(self, account: Account) -> None:
-        """Let the journal that holds its charges know its hash: a release that it does not know is none of it."""
+        """Write the release's hash into the journal that holds its charges: a release not named there is not its own.
+
+        Parameters
+        ----------
+        account : Account
+            What paid.
+        """
         account.journal.close_release(self._closing(account.share))
 
     @property
@@ -278,7 +377,7 @@ class Release(Generic[T]):
     def useless(self) -> tuple[str, ...]:
         """Why the value cannot be of use, as far as released and public numbers tell; empty where nothing says so."""
         vacuous = [claim.summary() for claim in self.certificates[:1] if claim.vacuous]
-        return (*(one.sentence() for one in self.prospects), *vacuous)
+        return (*(prospect.sentence() for prospect in self.prospects), *vacuous)
 
     @property
     def first_lines(self) -> tuple[str, ...]:
@@ -295,7 +394,13 @@ class Release(Generic[T]):
         return "\n".join(lines + [certificate.summary() for certificate in self.certificates])
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write one file, whole or not at all: JSON and arrays, no code."""
+        """Write one file, whole or not at all: JSON and arrays, no code.
+
+        Parameters
+        ----------
+        path : str or path
+            The file to write.
+        """
         write_atomically(Path(path), self.archived())
 
     def archived(self) -> bytes:
@@ -309,39 +414,50 @@ class Release(Generic[T]):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Release[Any]:
-        """The release of a file; `FormatError` for a file that is damaged or of another format."""
+        """The release of a file; `FormatError` for a file that is damaged or of another format.
+
+        Parameters
+        ----------
+        path : str or path
+            A file that `save` wrote.
+
+        Returns
+        -------
+        Release
+            Equal to the one that was saved.
+        """
         record, members = archive.read(Path(path))
         return _from_record(record, members)
 
     def _closing(self, share: str) -> dict[str, Any]:
         """What the ledger that paid writes down of the release."""
-        made = self.provenance
+        provenance = self.provenance
         return {
             "sha256": self.sha256(),
             "share": share,
-            "method": made.method,
-            "estimator": made.estimator,
-            "package": made.package,
-            "noise": made.noise,
-            "arithmetic": made.arithmetic,
-            "schema_hash": made.schema_hash,
-            "charges": len(made.entries),
-            "last": max(made.entries, default=0),
-            "head": made.head,
+            "method": provenance.method,
+            "estimator": provenance.estimator,
+            "package": provenance.package,
+            "noise": provenance.noise,
+            "arithmetic": provenance.arithmetic,
+            "schema_hash": provenance.schema_hash,
+            "charges": len(provenance.entries),
+            "last": max(provenance.entries, default=0),
+            "head": provenance.head,
         }
 
     def _record(self, contents: Contents) -> dict[str, Any]:
-        words = {
+        statements = {
             "guarantee": self.guarantee.to_json(),
             "provenance": self.provenance.to_json(),
             "certificates": [certificate.to_json() for certificate in self.certificates],
-            "prospects": [one.to_json() for one in self.prospects],
+            "prospects": [prospect.to_json() for prospect in self.prospects],
         }
         try:
-            _require_modest(words)
+            _require_modest(statements)
         except FormatError as error:
             raise ParameterError(f"{error}; put what is larger into the value") from None
-        return {"value": contents.tree} | words
+        return {"value": contents.tree} | statements
 
     def __eq__(self, other: object) -> bool:
         """Equal where the files would be: arrays by dtype, shape and bits."""
@@ -355,10 +471,10 @@ class Release(Generic[T]):
 
 def _require_modest(record: Mapping[str, Any]) -> None:
     """What a release says of itself is read by people, and drawn on a page: a megabyte is enough, and 32 levels."""
-    words = [record["provenance"], record["certificates"], record["prospects"]]
-    words.append(record["guarantee"] | {"curve": None})
-    require_depth(words, "what a release says of itself", _MOST_LEVELS)
-    size = len(json.dumps(words, default=str))
+    statements = [record["provenance"], record["certificates"], record["prospects"]]
+    statements.append(record["guarantee"] | {"curve": None})
+    require_depth(statements, "what a release says of itself", _MOST_LEVELS)
+    size = len(json.dumps(statements, default=str))
     if size > _MOST_WORDS:
         raise FormatError(
             f"what a release says of itself has at most {_MOST_WORDS:,} letters, this has {size:,}"
@@ -386,14 +502,18 @@ def _from_record(record: dict[str, Any], members: dict[str, bytes]) -> Release[A
 def strange_mechanisms(charged: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """The mechanisms that are none of holdfast's, be it inside of another one, each with its package or nothing."""
     known = {kind.__name__ for kind in MECHANISMS}
-    found: dict[str, str] = {}
+    origins: dict[str, str] = {}
     for stored in charged:
         name = str(stored.get("mechanism"))
         if name not in known:
-            found[name] = str(stored.get("from", ""))
-        inner = [one for one in stored.values() if isinstance(one, dict) and "mechanism" in one]
-        found |= strange_mechanisms(inner)
-    return found
+            origins[name] = str(stored.get("from", ""))
+        inner = [
+            mechanism
+            for mechanism in stored.values()
+            if isinstance(mechanism, dict) and "mechanism" in mechanism
+        ]
+        origins |= strange_mechanisms(inner)
+    return origins
 
 
 def strange_proofs(charged: Sequence[Mapping[str, Any]]) -> list[Assumption]:

@@ -41,7 +41,7 @@ def table_of(data: bytes) -> Any:
     stream = pyarrow.BufferReader(pyarrow.py_buffer(data).slice(len(_MAGIC)))
     try:
         for message in pyarrow.ipc.MessageReader.open_stream(stream):
-            if _compressed(message.metadata.to_pybytes()):
+            if _is_compressed(message.metadata.to_pybytes()):
                 raise FormatError(
                     "a stored table is compressed, which holdfast never writes: it may expand to any size"
                 )
@@ -58,7 +58,7 @@ def table_of(data: bytes) -> Any:
     return table
 
 
-def _compressed(message: bytes) -> bool:
+def _is_compressed(message: bytes) -> bool:
     """Whether the flatbuffer of an IPC message says that its buffers are compressed.
 
     Message: version, header type, header, body length. DictionaryBatch: id, data. RecordBatch: length, nodes, buffers,

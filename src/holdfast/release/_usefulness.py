@@ -119,9 +119,9 @@ def influence(left: PrivacyCurve, units: int | None, *, noun: str = "rows") -> P
 
 def announce(prospects: Iterable[Prospect]) -> tuple[Prospect, ...]:
     """Warn of a release that cannot be of use, before it is paid for; returns the prospects that say so."""
-    useless = tuple(one for one in prospects if one.useless)
+    useless = tuple(prospect for prospect in prospects if prospect.useless)
     if useless:
-        reasons = "; ".join(one.sentence() for one in useless)
+        reasons = "; ".join(prospect.sentence() for prospect in useless)
         warn(
             f"this release cannot be of use: {reasons}. Nothing is spent yet; it takes a larger epsilon, more rows, or "
             "a unit of fewer rows",

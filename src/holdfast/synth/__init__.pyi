@@ -1,8 +1,4 @@
-"""Private synthetic tables: declared queries in, rows, noisy tables and a certificate out.
-
-`Synthesizer` is the door. A method (`methods`) turns exact counts into a model (`models`) for a workload (`workload`);
-rows are drawn from the model (`rows`), and what can be said of their errors is `certificate`.
-"""
+"""Private synthetic tables: declared queries in, rows, noisy tables and a certificate out."""
 
 from ._answers import Answers as Answers
 from ._catalogue import SYNTHESISERS as SYNTHESISERS

@@ -92,25 +92,27 @@ class Answers:
         ]
         for answer in self.groups[:most]:
             width = float(np.mean(answer.high - answer.low) / 2)
-            told = "no interval" if answer.source == "none" else f"+- {bound_text(width)} by {answer.source}"
-            lines.append(f"  {answer.group.name}: {answer.estimates.size} queries, {told}")
+            interval = (
+                "no interval" if answer.source == "none" else f"+- {bound_text(width)} by {answer.source}"
+            )
+            lines.append(f"  {answer.group.name}: {answer.estimates.size} queries, {interval}")
         left = len(self.groups) - most
         return "\n".join([*lines, *([f"  and {left} groups more"] if left > 0 else [])])
 
     def to_columns(self, shape: Callable[[Sequence[str]], tuple[int, ...]]) -> dict[str, list[Any]]:
         """A long table: group, query, estimate, low, high and source; `shape` gives the cells of a joint count."""
-        made: dict[str, list[Any]] = {
+        columns: dict[str, list[Any]] = {
             name: [] for name in ("group", "query", "estimate", "low", "high", "source")
         }
         for answer in self.groups:
             size = answer.estimates.size
             cells = shape(answer.group.columns)
-            made["group"] += [answer.group.name] * size
-            made["query"] += [answer.group.describe(index, cells) for index in range(size)]
-            made["source"] += [answer.source] * size
+            columns["group"] += [answer.group.name] * size
+            columns["query"] += [answer.group.describe(index, cells) for index in range(size)]
+            columns["source"] += [answer.source] * size
             for name, values in (("estimate", answer.estimates), ("low", answer.low), ("high", answer.high)):
-                made[name] += values.tolist()
-        return made
+                columns[name] += values.tolist()
+        return columns
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -195,8 +197,8 @@ def identity(group: Group) -> tuple[Any, ...]:
     if type(group) is Marginal:
         return ("Marginal", *sorted(group.columns))
     own = [getattr(group, field.name) for field in fields(group) if field.name not in ("columns", "weight")]
-    told = [value.tobytes() if isinstance(value, np.ndarray) else value for value in own]
-    return (type(group).__name__, *group.columns, *told)
+    parts = [value.tobytes() if isinstance(value, np.ndarray) else value for value in own]
+    return (type(group).__name__, *group.columns, *parts)
 
 
 def noise_quantile(confidence: float, *, pure: bool) -> float:
@@ -242,9 +244,9 @@ def answer(
     kept: str = "",
 ) -> Answers:
     """Every query of the workload on these rows."""
-    made = []
+    groups = []
     for group in workload.groups:
         estimates = rows.answers(group) / max(len(rows), 1)
         low, high, source = intervals.of(group, estimates)
-        made.append(GroupAnswers(group=group, estimates=estimates, low=low, high=high, source=source))
-    return Answers(groups=tuple(made), confidence=confidence, n_public=n_public, kept=kept)
+        groups.append(GroupAnswers(group=group, estimates=estimates, low=low, high=high, source=source))
+    return Answers(groups=tuple(groups), confidence=confidence, n_public=n_public, kept=kept)

@@ -212,20 +212,21 @@ def certify(
         if public is not None
         else (_count_low(data, accounts[-1], failure=COUNT_FAILURE * failure, mark=mark))
     )
-    told = data.unit.kept() + declared(data) + data.unit.left_out()
+    which_rows = data.unit.kept() + declared_count_clause(data) + data.unit.left_out()
     (above,), std = _upper(errors.max(keepdims=True), data, accounts[0], failure=failing, mark=mark)
     overall = Certificate(
         name=OVERALL,
-        statement=f"proportions of the workload on the {len(rows)} released rows {_compared(data)} the table{told}",
+        statement=f"proportions of the workload on the {len(rows)} released rows {_comparison_words(data)} "
+        f"the table{which_rows}",
         alpha=proportion(above, size),
         confidence=confidence,
         query_class=_class(data, workload),
         details={"noise_std": proportion(std, size), "rows": len(rows), "rows_sha256": mark},
         unit=SHARE,
     )
-    made: tuple[Certificate, ...] = ()
+    group_claims: tuple[Certificate, ...] = ()
     if by_group:
-        made = _by_group(
+        group_claims = _by_group(
             errors,
             data,
             accounts[1],
@@ -233,13 +234,13 @@ def certify(
             size=size,
             confidence=confidence,
             failing=failing,
-            told=told,
+            which_rows=which_rows,
             rows=rows,
             cap=overall.alpha,
         )
     return Certification(
         overall=overall,
-        groups=made,
+        groups=group_claims,
         population=_population(overall, data, workload, size=size),
         noise_std=proportion(std, size),
         fingerprint=mark,
@@ -290,7 +291,7 @@ def _by_group(
     size: float,
     confidence: float,
     failing: float,
-    told: str,
+    which_rows: str,
     rows: CodedRows,
     cap: float,
 ) -> tuple[Certificate, ...]:
@@ -299,7 +300,8 @@ def _by_group(
     return tuple(
         Certificate(
             name=f"largest error in {group.name}",
-            statement=f"on the {len(rows)} released rows {_compared(data)} the table{told}; all groups together",
+            statement=f"on the {len(rows)} released rows {_comparison_words(data)} the table{which_rows}; "
+            "all groups together",
             alpha=proportion(each, size),
             confidence=confidence,
             query_class=group.name,
@@ -322,8 +324,8 @@ def _population(
     return Certificate(
         name="largest error against the population",
         statement="if the records are independent draws from it"
-        if not (kept := data.unit.kept())
-        else f"if the records left{kept}, are independent draws from it",
+        if not (which_rows := data.unit.kept())
+        else f"if the records left{which_rows}, are independent draws from it",
         alpha=min(1.0, overall.alpha + sampling),
         confidence=max(1.0 - 2 * failure, 2.0**-52),
         query_class=overall.query_class,
@@ -338,12 +340,12 @@ def _class(data: ExactCounts, workload: Workload) -> str:
     return f"all {so_many(queries, 'query')} of the {groups} of the workload"
 
 
-def _compared(data: ExactCounts) -> str:
+def _comparison_words(data: ExactCounts) -> str:
     """Where rows were left out, nothing is claimed against the table itself."""
     return "against" if data.unit.column is None else "compared with"
 
 
-def declared(data: ExactCounts) -> str:
+def declared_count_clause(data: ExactCounts) -> str:
     """What a claim rests on where it divides by a number of rows that was declared."""
     assumed = data.public_rows is not None and not data.adjacency.count_is_public
     return ", if it has at least the declared n_public rows" if assumed else ""

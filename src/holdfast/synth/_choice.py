@@ -13,7 +13,7 @@ from holdfast.release._certificate import bound_share
 from holdfast.synth._catalogue import REGISTRY, SYNTHESISERS
 from holdfast.synth.methods.method import SynthesisMethod, SynthesisTask
 
-SACRIFICED = 2.0
+SACRIFICE_RATIO = 2.0
 """How many times the largest error of answers measured at once a certificate may claim before the choice says so."""
 
 
@@ -40,7 +40,7 @@ class SynthesizerChoice:
         `alpha` is what the certificate says of it, which is released.
         """
         aimed = task.one_shot_error() if task.objective == "average" else None
-        if alpha is None or aimed is None or alpha <= SACRIFICED * aimed:
+        if alpha is None or aimed is None or alpha <= SACRIFICE_RATIO * aimed:
             return self.summary()
         return (
             f"{self.summary()}; the largest error may be {bound_share(alpha)}, where measuring the whole workload at "
@@ -57,18 +57,18 @@ def find_synthesis_method(method: Any) -> SynthesisMethod:
     known = {entry.name: entry for entry in SYNTHESISERS}
     if isinstance(method, SynthesisMethod):
         return method if known.get(method.name) is method else REGISTRY.admit(method)
-    found = (known.get(method) or REGISTRY.named(method)) if isinstance(method, str) else None
-    if found is None:
+    entry = (known.get(method) or REGISTRY.named(method)) if isinstance(method, str) else None
+    if entry is None:
         raise ParameterError(
             f"method must be 'auto' or one of {', '.join(REGISTRY.names())}, got method={method!r}; or give a "
             "SynthesisMethod"
         )
-    return found
+    return entry
 
 
 def package_and_claim(method: SynthesisMethod) -> tuple[str, tuple[Assumption, ...]]:
     """Whose method it is, and what a release assumes: whose word its privacy is, where it is none of SYNTHESISERS."""
-    author = None if any(method is one for one in SYNTHESISERS) else REGISTRY.author(method)
+    author = None if any(method is entry for entry in SYNTHESISERS) else REGISTRY.author(method)
     return (OWN, ()) if author is None else (author.package, (author.assumption,))
 
 
@@ -76,15 +76,15 @@ def choose_synthesis_method(
     task: SynthesisTask, methods: Sequence[SynthesisMethod] = SYNTHESISERS
 ) -> SynthesizerChoice:
     """Of the methods that take such a task, the one of the smallest place; `docs/synth.md` says how they were found."""
-    found = [
+    candidates = [
         (rank.place, SynthesizerChoice(entry=method, reason=rank.reason, options=rank.options))
         for method in methods
         if (rank := method.rank(task)) is not None
     ]
-    if not found:
+    if not candidates:
         raise ParameterError(
             f"method must be given, got method='auto': none takes adjacency={task.adjacency.value!r} and "
             f"{task.unit.summary()} under {task.limit!r}"
             + ("" if task.currency is None else f" from an account of currency {task.currency!r}")
         )
-    return min(found, key=lambda one: one[0])[1]
+    return min(candidates, key=lambda candidate: candidate[0])[1]

@@ -66,20 +66,24 @@ class SyntheticContents:
             "format": FORMAT,
             "rows": self.table,
             "measurements": [
-                {"columns": list(one.columns), "values": one.values, "noise_std": one.noise_std}
-                for one in self.measurements
+                {
+                    "columns": list(measurement.columns),
+                    "values": measurement.values,
+                    "noise_std": measurement.noise_std,
+                }
+                for measurement in self.measurements
             ],
-            "workload": _stored(self.workload.groups),
-            "certified": _stored(self.certified),
+            "workload": _groups_json(self.workload.groups),
+            "certified": _groups_json(self.certified),
             "schema": self.schema.to_dict(),
             "public_rows": self.public_rows,
             "confidence": self.confidence,
             "choice": self.choice,
             "counted": None if self.counted is None else asdict(self.counted),
             "in_order": [
-                {"columns": list(one.columns), "gap": list(one.gap)}
-                for one in self.constraints
-                if one.gap is not None
+                {"columns": list(zeros.columns), "gap": list(zeros.gap)}
+                for zeros in self.constraints
+                if zeros.gap is not None
             ],
         }
 
@@ -94,7 +98,7 @@ class SyntheticContents:
             return cls(
                 schema=schema,
                 table=value["rows"],
-                measurements=tuple(Measurement(**one) for one in value["measurements"]),
+                measurements=tuple(Measurement(**stored) for stored in value["measurements"]),
                 workload=_workload(value["workload"]),
                 certified=tuple(_groups(value["certified"])),
                 public_rows=value["public_rows"],
@@ -102,8 +106,8 @@ class SyntheticContents:
                 choice=value["choice"],
                 counted=None if counted is None else NoisyCount(**counted),
                 constraints=tuple(
-                    Zeros.in_order(schema, *one["columns"], least=one["gap"][0], most=one["gap"][1])
-                    for one in value["in_order"]
+                    Zeros.in_order(schema, *stored["columns"], least=stored["gap"][0], most=stored["gap"][1])
+                    for stored in value["in_order"]
                 ),
             )
         except (KeyError, TypeError, ValueError) as error:
@@ -122,8 +126,10 @@ class SyntheticContents:
     def measured(self) -> dict[frozenset[str], Measurement]:
         """For each set of columns that was measured, the measurement with the least noise."""
         best: dict[frozenset[str], Measurement] = {}
-        for one in sorted(self.measurements, key=lambda one: one.noise_std, reverse=True):
-            best[frozenset(one.columns)] = one
+        for measurement in sorted(
+            self.measurements, key=lambda measurement: measurement.noise_std, reverse=True
+        ):
+            best[frozenset(measurement.columns)] = measurement
         return best
 
 
@@ -133,13 +139,13 @@ KINDS: dict[str, type[Group]] = {
 """Query classes that a release holds whole: with all that makes two groups ask the same."""
 
 
-def _stored(groups: Sequence[Group]) -> list[dict[str, Any]]:
+def _groups_json(groups: Sequence[Group]) -> list[dict[str, Any]]:
     return [
         {"kind": type(group).__name__, "columns": list(group.columns), "weight": group.weight}
         | {
-            one.name: getattr(group, one.name)
-            for one in fields(group)
-            if one.name not in ("columns", "weight")
+            field.name: getattr(group, field.name)
+            for field in fields(group)
+            if field.name not in ("columns", "weight")
         }
         for group in groups
     ]
@@ -147,7 +153,7 @@ def _stored(groups: Sequence[Group]) -> list[dict[str, Any]]:
 
 def _groups(stored: Sequence[Mapping[str, Any]]) -> list[Group]:
     """The groups that can be asked again as they were; those of other query classes cannot."""
-    return [_group(one) for one in stored if one["kind"] in KINDS]
+    return [_group(entry) for entry in stored if entry["kind"] in KINDS]
 
 
 def _group(stored: Mapping[str, Any]) -> Group:
@@ -160,7 +166,7 @@ def _group(stored: Mapping[str, Any]) -> Group:
 def _workload(stored: Sequence[Mapping[str, Any]]) -> Workload:
     # Where nothing can be asked again, the tables that the queries looked at: without a claim, see `certified`.
     return Workload(
-        _groups(stored) or [Marginal(tuple(one["columns"]), float(one["weight"])) for one in stored]
+        _groups(stored) or [Marginal(tuple(entry["columns"]), float(entry["weight"])) for entry in stored]
     )
 
 
@@ -186,11 +192,11 @@ def _measurements(contents: SyntheticContents) -> list[str]:
     if not measured:
         return ["no counts were measured: the method releases records or choices, not tables"]
     lines = [f"made from {counted(len(measured), 'noisy table')} of counts (released with the rows):"]
-    shown = sorted(measured, key=lambda one: one.noise_std)[:MOST_LINES]
+    shown = sorted(measured, key=lambda measurement: measurement.noise_std)[:MOST_LINES]
     lines += [
-        f"  {' x '.join(one.columns) or 'total'}: {counted(one.values.size, 'cell')}, noise of standard deviation "
-        f"{one.noise_std:.4g} records in each"
-        for one in shown
+        f"  {' x '.join(measurement.columns) or 'total'}: {counted(measurement.values.size, 'cell')}, "
+        f"noise of standard deviation {measurement.noise_std:.4g} records in each"
+        for measurement in shown
     ]
     left = len(measured) - len(shown)
     return [*lines, *([f"  and {left} more"] if left else [])]

@@ -120,34 +120,34 @@ class ExactCounts:
         """
         wanted = [tuple(columns) for columns in column_sets]
         absent = list(dict.fromkeys(columns for columns in wanted if columns not in self._kept))
-        found: dict[tuple[str, ...], Floats] = {}
+        fresh: dict[tuple[str, ...], Floats] = {}
         for start in range(0, len(absent), SETS_AT_ONCE):
             part = absent[start : start + SETS_AT_ONCE]
-            made = self.table.counts(part)
-            found |= {
-                columns: counted.astype(np.float64) for columns, counted in zip(part, made, strict=True)
+            tables = self.table.counts(part)
+            fresh |= {
+                columns: counted.astype(np.float64) for columns, counted in zip(part, tables, strict=True)
             }
         answers = []
         for columns in wanted:
             if columns in self._kept:
                 self._kept.move_to_end(columns)
-            answers.append(found[columns] if columns in found else self._kept[columns])
-        for columns, counted in found.items():
+            answers.append(fresh[columns] if columns in fresh else self._kept[columns])
+        for columns, counted in fresh.items():
             self._keep(columns, counted)
         return answers
 
     def summed(self, group: Group) -> Floats:
         """The exact answers of a group that is asked row by row: one pass over the table, by whatever engine."""
-        asked: Any = group
-        return self.table.sums(asked)
+        query_group: Any = group
+        return self.table.sums(query_group)
 
     def __call__(self, *columns: str) -> Floats:
         """The exact joint count of these columns."""
         return self.counts([columns])[0]
 
-    def _keep(self, columns: tuple[str, ...], made: Floats) -> None:
-        self._kept[columns] = made
-        self._cells += made.size
+    def _keep(self, columns: tuple[str, ...], counts: Floats) -> None:
+        self._kept[columns] = counts
+        self._cells += counts.size
         while self._cells > CACHED_CELLS and len(self._kept) > 1:
             _, gone = self._kept.popitem(last=False)
             self._cells -= gone.size

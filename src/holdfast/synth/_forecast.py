@@ -29,32 +29,68 @@ from holdfast.synth._workload import Workload
 from holdfast.synth.methods.method import SynthesisMethod, SynthesisTask
 
 #: Seconds per million rows and group of queries, for exact counts.
-COUNTING = 0.02
+COUNTING_SECONDS = 0.02
 #: Of the budget, in a forecast.
 
 
 @checked
 @dataclass(frozen=True, kw_only=True)
 class SynthesisEstimate:
-    """Sizes are exact, noise is what the noise will be, time and memory are rules of thumb."""
+    """Sizes are exact, noise is what the noise will be, time and memory are rules of thumb.
+
+    `Synthesizer.estimate` makes one.
+
+    Parameters
+    ----------
+    method : str
+        The name of the method that would run.
+    groups : int
+        The number of groups of queries in the workload.
+    queries : int
+        The number of queries, all groups together.
+    largest_group : int
+        The number of queries of the largest group.
+    universe : float
+        The number of possible records.
+    rows : int, optional
+        The public number of rows; None where it is private.
+    one_way_noise : float
+        The standard deviation in a cell of a 1-way marginal, in records, if only these were measured and with the
+        whole budget.
+    workload_noise : float
+        The standard deviation in a cell, in records, if the whole workload is measured at once: what methods that
+        choose their measurements try to beat.
+    certificate_noise : float, optional
+        The standard deviation of the certificate, in records; None without one.
+    seconds : float
+        CPU seconds, roughly.
+    megabytes : float
+        Memory, roughly.
+    prospects : tuple of Prospect
+        What public numbers say against the synthesis being of use. A fit warns of it, a command refuses.
+
+    Examples
+    --------
+    >>> from holdfast.data import Categorical, Schema
+    >>> from holdfast.synth import Synthesizer
+    >>> schema = Schema([Categorical("sex", ["F", "M"]), Categorical("ill", ["no", "yes"])])
+    >>> estimate = Synthesizer(epsilon=1.0, delta=1e-6).estimate(schema, rows=1000)
+    >>> estimate.universe, estimate.groups, estimate.queries
+    (4.0, 1, 4)
+    """
 
     method: str
     groups: int
     queries: int
     largest_group: int
     universe: float
-    """The number of possible records."""
     rows: int | None
     one_way_noise: float
-    """Standard deviation in a cell of a 1-way marginal if all were measured with the whole budget, in records."""
     workload_noise: float
-    """Of a cell if the whole workload is measured at once: what adaptive methods try to beat."""
     certificate_noise: float | None
-    """Standard deviation of the certificate, in records; None without one."""
     seconds: float
     megabytes: float
     prospects: tuple[Prospect, ...] = ()
-    """What public numbers say against the synthesis being of use; a fit would be warned of it, a command refused."""
 
     @property
     def smallest_claim(self) -> float | None:
@@ -67,13 +103,13 @@ class SynthesisEstimate:
         """The fields, and the smallest claim."""
         return asdict(self) | {
             "smallest_claim": self.smallest_claim,
-            "prospects": [one.to_json() for one in self.prospects],
+            "prospects": [prospect.to_json() for prospect in self.prospects],
         }
 
     def summary(self) -> str:
         """A few lines, for whoever decides whether to run it."""
         size = f"{self.rows:,} rows" if self.rows else "a private number of rows"
-        lines = [f"OF NO USE: {one.sentence()}" for one in self.prospects]
+        lines = [f"OF NO USE: {prospect.sentence()}" for prospect in self.prospects]
         lines += [
             f"estimate for method {self.method!r} on {size}: {_time(self.seconds)}, {self.megabytes:,.0f} MB; time is "
             "rough, guessed from sizes alone",
@@ -83,12 +119,12 @@ class SynthesisEstimate:
             f"{self.workload_noise:.3g} if the whole workload is",
         ]
         if self.certificate_noise is not None:
-            told = (
+            least = (
                 ""
                 if self.smallest_claim is None
                 else f"; it cannot claim less than {self.smallest_claim:.2g}"
             )
-            lines.append(f"  certificate: noise of {self.certificate_noise:.3g} records{told}")
+            lines.append(f"  certificate: noise of {self.certificate_noise:.3g} records{least}")
         return "\n".join([*lines, "nothing was spent"])
 
 
@@ -119,7 +155,7 @@ def estimate_synthesis(
     fixed, per_million = method.seconds
     one_way = count_noise(work.remaining(), adjacency, unit, tables=len(domain))
     modelled = _above_noise(task, one_way, rows) if method.selects else cells
-    counting = COUNTING * (rows or 0) / 1e6 * len(sizes)
+    counting = COUNTING_SECONDS * (rows or 0) / 1e6 * len(sizes)
     return SynthesisEstimate(
         method=method.name,
         groups=len(sizes),
@@ -133,9 +169,9 @@ def estimate_synthesis(
         seconds=fixed + per_million * modelled / 1e6 + counting,
         # Exact counts are cached up to 256 MB; rows are 8 bytes a cell.
         prospects=tuple(
-            one
-            for one in synthesis_prospects(task, method, work, check, units=units, confidence=confidence)
-            if one.useless
+            prospect
+            for prospect in synthesis_prospects(task, method, work, check, units=units, confidence=confidence)
+            if prospect.useless
         ),
         megabytes=150 + 8e-6 * min(cells, 2**25) + 3 * 8e-6 * (rows or 0) * len(domain),
     )
@@ -159,7 +195,7 @@ def synthesis_prospects(
     first = influence(work.remaining(), units, noun=noun)
     if units is None:
         return (first,)
-    made = [
+    prospects = [
         first,
         replace(first, quantity="counts", hidden=_count_noise(task, method, work) / task.unit.max_rows),
     ]
@@ -171,8 +207,8 @@ def synthesis_prospects(
         (part,) = twin.split(1 - GROUP_SHARE) if len(task.workload.groups) > 1 else (twin,)
         mechanism, std = certificate_noise(part, max_rows=task.unit.max_rows, adjacency=task.adjacency)
         reach = offset(mechanism, std, failure=1.0 - confidence)
-        made.append(replace(first, quantity="certificate", hidden=reach / task.unit.max_rows))
-    return tuple(made)
+        prospects.append(replace(first, quantity="certificate", hidden=reach / task.unit.max_rows))
+    return tuple(prospects)
 
 
 def _count_noise(task: SynthesisTask, method: SynthesisMethod, work: Account) -> float:
@@ -269,31 +305,31 @@ def forecast_synthesis(
     """
     require(rows >= 1, "rows", rows, ">= 1")
     unit = schema.confirmed_unit
-    asked = Workload.marginals(schema, 3) if workload is None else workload
-    asked.check(schema)
-    made = []
+    queries = Workload.marginals(schema, 3) if workload is None else workload
+    queries.check(schema)
+    forecasts = []
     for epsilon in epsilons:
         task = SynthesisTask(
             domain=schema.domain,
-            workload=asked,
+            workload=queries,
             limit=limit_of(epsilon, delta),
             unit=unit,
             adjacency=resolve_adjacency(adjacency, schema.adjacency),
             rows=rows,
         )
         method = choose_synthesis_method(task).entry
-        told = estimate_synthesis(task, method=method, rows=rows, certificate_share=CERTIFICATE_SHARE)
-        made.append(
+        estimate = estimate_synthesis(task, method=method, rows=rows, certificate_share=CERTIFICATE_SHARE)
+        forecasts.append(
             SynthesisForecast(
                 epsilon=epsilon,
                 method=method.name,
-                column_error=_largest(told.one_way_noise, sum(schema.domain.values()), rows),
-                workload_error=_largest(told.workload_noise, told.queries, rows),
-                smallest_claim=_claim(told),
-                seconds=told.seconds,
+                column_error=_largest(estimate.one_way_noise, sum(schema.domain.values()), rows),
+                workload_error=_largest(estimate.workload_noise, estimate.queries, rows),
+                smallest_claim=_claim(estimate),
+                seconds=estimate.seconds,
             )
         )
-    return tuple(made)
+    return tuple(forecasts)
 
 
 def _largest(noise_std: float, cells: int, rows: int) -> float:
@@ -302,20 +338,24 @@ def _largest(noise_std: float, cells: int, rows: int) -> float:
     return min(1.0, quantile * noise_std / rows)
 
 
-def _claim(told: SynthesisEstimate) -> float:
-    return 1.0 if told.smallest_claim is None else told.smallest_claim
+def _claim(estimate: SynthesisEstimate) -> float:
+    return 1.0 if estimate.smallest_claim is None else estimate.smallest_claim
 
 
-def forecast_lines(found: Sequence[SynthesisForecast]) -> list[str]:
+def forecast_lines(forecasts: Sequence[SynthesisForecast]) -> list[str]:
     """A table for a terminal."""
-    made = [
+    lines = [
         "Synthetic rows from public quantities only: sizes of noise, not of a model's error.",
         f"{'epsilon':>8}  {'method':<12} {'columns':>9} {'workload':>9} {'claim':>9} {'time':>7}",
     ]
-    for one in found:
-        time = f"{one.seconds:.0f} s" if one.seconds < 100 else f"{math.ceil(one.seconds / 60)} min"
-        made.append(
-            f"{one.epsilon:>8g}  {one.method:<12} {one.column_error:>9.3g} {one.workload_error:>9.3g} "
-            f"{one.smallest_claim:>9.3g} {time:>7}  {one.verdict}"
+    for forecast in forecasts:
+        time = (
+            f"{forecast.seconds:.0f} s"
+            if forecast.seconds < 100
+            else f"{math.ceil(forecast.seconds / 60)} min"
         )
-    return made
+        lines.append(
+            f"{forecast.epsilon:>8g}  {forecast.method:<12} {forecast.column_error:>9.3g} "
+            f"{forecast.workload_error:>9.3g} {forecast.smallest_claim:>9.3g} {time:>7}  {forecast.verdict}"
+        )
+    return lines

@@ -79,8 +79,8 @@ class ReleasedTable:
         model = self.model_ or RowsModel(
             domain=self._rows.domain, codes=self._rows.codes, total=len(self._rows)
         )
-        made = draw_coded_rows(model, count, coins, self._constraints)
-        table = decode_rows(made, self._contents.schema, coins, self._constraints)
+        drawn_rows = draw_coded_rows(model, count, coins, self._constraints)
+        table = decode_rows(drawn_rows, self._contents.schema, coins, self._constraints)
         return self._as_frame(table, frame)
 
     def answer(self, workload: Workload | None = None) -> Answers:
@@ -90,9 +90,9 @@ class ReleasedTable:
         of the certificate, which covers the model's error; any other query has no interval.
         """
         self._require_fitted()
-        asked = self._contents.workload if workload is None else workload
-        asked.check(self._contents.schema)
-        return _answers(self.release_, self._contents, self._rows, asked)
+        queries = self._contents.workload if workload is None else workload
+        queries.check(self._contents.schema)
+        return _answers(self.release_, self._contents, self._rows, queries)
 
     def summary(self) -> str:
         """What was done, what it rests on, how wrong it can be, and what is promised."""
@@ -100,7 +100,13 @@ class ReleasedTable:
         return describe(self._contents, self.release_, method=self.method_)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the release: rows, noisy counts, guarantee and certificates in one file."""
+        """Write the release: rows, noisy counts, guarantee and certificates in one file.
+
+        Parameters
+        ----------
+        path : str or path
+            The file to write. It holds what was released, and nothing else.
+        """
         self._require_fitted()
         self.release_.save(path)
 
@@ -140,7 +146,7 @@ def draw_coded_rows(model: Model, rows: int, coins: Source, zeros: Sequence[Zero
 
 def _claim(release: Release[Any], name: str) -> Certificate | None:
     """The claim of that name; None where none was made."""
-    return next((one for one in release.certificates if one.name == name), None)
+    return next((certificate for certificate in release.certificates if certificate.name == name), None)
 
 
 def released_intervals(
@@ -149,9 +155,9 @@ def released_intervals(
     """What intervals rest on, their confidence, and which rows they speak of: all, where that was paid for."""
     promise, whole, overall = release.guarantee, _claim(release, WHOLE), _claim(release, OVERALL)
     failure, confidence = 1.0 - contents.confidence, contents.confidence
-    kept = promise.unit.kept() + promise.unit.left_out()
+    which_rows = promise.unit.kept() + promise.unit.left_out()
     if whole is not None:
-        kept, confidence = f" ({whole.statement})", whole.confidence
+        which_rows, confidence = f" ({whole.statement})", whole.confidence
         # The bound on the rows that were kept may fail, too: measured counts are left the rest.
         failure *= 1.0 - COUNT_FAILURE
     pure = promise.curve.as_pure() is not None
@@ -166,19 +172,19 @@ def released_intervals(
         quantile=quantile(1.0 - failure, pure=pure),
         left_out=0.0 if whole is None else float(whole.details["left_out"]),
     )
-    return intervals, confidence, kept
+    return intervals, confidence, which_rows
 
 
 def _answers(
     release: Release[Any], contents: SyntheticContents, rows: CodedRows, workload: Workload
 ) -> Answers:
     """Every query of the workload on the released rows; about the whole table, where that was paid for."""
-    intervals, confidence, kept = released_intervals(release, contents, measured=contents.measured())
+    intervals, confidence, which_rows = released_intervals(release, contents, measured=contents.measured())
     return answer(
         rows,
         workload,
         intervals,
         confidence=confidence,
-        kept=kept,
+        kept=which_rows,
         n_public=None if release.guarantee.adjacency.count_is_public else contents.public_rows,
     )

@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from holdfast.synth._evaluation.report import EvaluationReport
 
 #: No use is made of an account that has less left than this advantage: roundings leave about as much.
-LEAST = 1e-5
+LEAST_ADVANTAGE = 1e-5
 MOST_ROWS = 10**9  # that are drawn: a slip of the pen is refused before anything is spent
 DEFAULT_CERTIFICATE = CertificateRequest()
 
@@ -81,21 +81,81 @@ class Synthesizer(ReleasedTable):
 
     `fit(table)` spends the budget; sampling and answering cost nothing more.
 
-    * `workload`: the queries that rows are meant to answer; by default all 3-way marginals that are not too large.
-    * `target`: the column that others are to predict; it weighs as much in the workload as all others together.
-    * `objective`, of `auto`: "average" total variation of the workload's tables, or the "largest" error of an answer.
-    * `method`: "auto", a name of SYNTHESISERS, or a method of your own; `options` are the method's.
-    * `certificate`: what is to be claimed of the rows' errors, and what pays for it; None for no certificate.
-    * `random_state`: None draws secure noise; a seed makes a run that can be repeated and is not private.
-    * `key`, with a ledger's account: a job that was killed and runs again does not pay twice.
+    Parameters
+    ----------
+    epsilon : float
+        The promise, together with `delta`, where `fit` is not given an account.
+    delta : float, optional
+        0 for pure privacy; by default at most 1e-6, and less for a large public number of units.
+    method : str or SynthesisMethod
+        'auto', a name of SYNTHESISERS, or a method of your own. 'auto' chooses from public quantities.
+    workload : Workload, optional
+        The queries that the rows are meant to answer; by default all 3-way marginals that are not too large.
+    target : str, optional
+        The column that others are to predict; it weighs as much in the workload as all others together.
+    objective : {'average', 'largest'}
+        What 'auto' makes small: the average total variation of the workload's tables, or the largest error of an
+        answer.
+    certificate : CertificateRequest, optional
+        What is to be claimed of the rows' errors, and what pays for it; None for no certificate.
+    rows : int, optional
+        How many rows are drawn; by default as many as the table has, where that is public, or is measured to have.
+    columns : sequence of str, optional
+        The columns that are synthesised; by default all of the schema.
+    constraints : sequence of Zeros
+        Combinations of values in which no record can be, and no drawn row is.
+    adjacency : Adjacency or str, optional
+        The neighbour relation; by default that of the schema, else 'replace'.
+    n_public : int, optional
+        The public number of units, if the schema does not declare it; a conflict is an error.
+    confidence : float
+        Of certificate and intervals, in (0.5, 1).
+    options : mapping, optional
+        The method's own options, by name.
+    random_state : int or SeedSequence, optional
+        None draws secure noise. A seed makes a run that can be repeated and is not private.
+    key : str, optional
+        With the account of a ledger: the name of the job, so that one that was killed and runs again does not pay
+        twice.
 
+    Attributes
+    ----------
+    release_ : Release
+        Rows, noisy counts, guarantee and certificates.
+    method_ : str
+        The name of the method that ran.
+    choice_ : SynthesizerChoice or None
+        Why this method, where 'auto' chose it.
+    certificate_ : Certificate or None
+        How wrong the rows can be over all certified queries.
+    certification_ : Certification or None
+        All that is claimed of the rows; None of a release that was loaded.
+    model_ : Model or None
+        What rows are drawn from; None of a release that was loaded.
+
+    Formal guarantees
+    -----------------
+    * Neighbours: those of `adjacency`, between units of the schema (a row, or all rows of a user).
+    * Privacy: what is released satisfies the curve of the account, or (epsilon, delta) where none is given. Every
+      look at the table is charged to it before noise is drawn; rows, answers and files are post-processing. The
+      theorem of the method that ran is in `release_.guarantee`.
+    * Accuracy: with probability at least `confidence`, no certified query is off by more than the certificate says
+      (soundness, section 10).
+    * Public: the schema, the workload, all parameters, what 'auto' chose, and the number of units unless
+      neighbours are of `add_remove`.
+    * Assumed: nothing about the rows, but what the schema declares of them and is enforced; where `user_cap` is
+      given to the certificate, that no user owns more rows. `release_.guarantee.assumptions` lists what else a
+      method takes for granted.
+
+    Examples
+    --------
     >>> from holdfast.data import Categorical, Schema
     >>> schema = Schema([Categorical("sex", ["F", "M"]), Categorical("ill", ["no", "yes"])])
     >>> frame = {"sex": ["F", "M"] * 200, "ill": ["no", "no", "yes", "no"] * 100}
-    >>> made = Synthesizer(epsilon=2.0, delta=1e-6).fit(frame, schema)
-    >>> sorted(made.sample()), len(made.sample()["ill"])
+    >>> synthesizer = Synthesizer(epsilon=2.0, delta=1e-6).fit(frame, schema)
+    >>> sorted(synthesizer.sample()), len(synthesizer.sample()["ill"])
     (['ill', 'sex'], 400)
-    >>> made.certificate_.confidence
+    >>> synthesizer.certificate_.confidence
     0.95
     """
 
@@ -144,9 +204,21 @@ class Synthesizer(ReleasedTable):
     # Fitting.
 
     def fit(self, source: Any, schema: Schema | None = None, account: Account | None = None) -> Self:
-        """Synthesise a holdfast `Table`, or a frame or file with its schema.
+        """Spend the budget: learn a model, draw the rows, certify them.
 
-        With `account` the fit spends all that remains in it, and `epsilon` and `delta` are not used.
+        Parameters
+        ----------
+        source : Table, data frame, mapping of arrays or path
+            The private rows.
+        schema : Schema, optional
+            What is public about them; left out with a `Table`, which has its own.
+        account : Account, optional
+            What pays. The fit then spends all that remains in it, and `epsilon` and `delta` are not used.
+
+        Returns
+        -------
+        Synthesizer
+            Itself, fitted.
         """
         self._check_parameters(account)
         table = self._open(source, schema)
@@ -155,14 +227,14 @@ class Synthesizer(ReleasedTable):
             left = limit if account is None else account.remaining()
             table = at_visible_levels(table, left, self.columns)
         data = ExactCounts(table, self.columns)
-        workload = self._declared(self._asked(table.schema, data.names), data)
+        workload = self._check_columns(self._requested_workload(table.schema, data.names), data)
         joint = not any(group.by_rows for group in workload.groups)
         way_out = "give it as certificate=CertificateRequest(workload=Workload([...]))"
         require(joint, "workload", "OneLayer", "queries on joint counts", way_out)
         request = self.certificate
         certified = workload
         if request is not None and request.workload is not None:
-            certified = self._declared(request.workload, data)
+            certified = self._check_columns(request.workload, data)
         zeros = self._zeros(data)
         if request is not None:
             request.check_unit(data.unit)
@@ -189,13 +261,13 @@ class Synthesizer(ReleasedTable):
             about = self._digest(data, method, workload, certified)
             job = ResumableAccount.of(account, self.key, about=about)
         # A limit that never was larger is warned of as useless, and no remainder.
-        require_something_left(job, least=min(LEAST, 0.5 * job.promised.delta(0.0)))
+        require_something_left(job, least=min(LEAST_ADVANTAGE, 0.5 * job.promised.delta(0.0)))
         work, check = self._shares(job)
         said = synthesis_prospects(
             task, method, work, check, units=data.public_units, confidence=self.confidence
         )
         useless = announce(said)
-        held = tuple(one for one in zeros if one.is_held(data.domain))
+        held = tuple(impossible for impossible in zeros if impossible.is_held(data.domain))
         synthesis = method.fit(data, workload, account=work, **self._options(method, choice, held))
         # From here on only the certificate looks at the table.
         coins = row_coins(synthesis.measurements, key=self.key or "")
@@ -233,7 +305,19 @@ class Synthesizer(ReleasedTable):
     ) -> SynthesisEstimate:
         """Size, noise, time and memory before anything is spent, from public quantities only.
 
-        `source` is a table, a frame or file with its schema, or a schema alone (with the public number of rows).
+        Parameters
+        ----------
+        source : Schema, Table, data frame, mapping of arrays or path
+            A schema alone, or what would be fitted.
+        schema : Schema, optional
+            What is public about the rows, where `source` is neither a schema nor a `Table`.
+        rows : int, optional
+            The public number of rows, where the schema does not declare it.
+
+        Returns
+        -------
+        SynthesisEstimate
+            Nothing is spent for it.
         """
         self._check_parameters(None)
         if isinstance(source, Schema):
@@ -247,7 +331,7 @@ class Synthesizer(ReleasedTable):
         adjacency = resolve_adjacency(self.adjacency, declared.adjacency)
         limit = limit_of(self.epsilon, self.delta, count=units)
         declared = chosen_levels(declared, count or units, limit, adjacency, columns=names)
-        workload = self._asked(declared, names)
+        workload = self._requested_workload(declared, names)
         workload.check(declared)
         task = SynthesisTask(
             domain={name: declared[name].cells for name in names},
@@ -271,7 +355,17 @@ class Synthesizer(ReleasedTable):
     def evaluate(self, real: Any = None, **options: Any) -> EvaluationReport:
         """How good the released rows are: what the release says itself (public), or against `real` rows (internal).
 
-        `target`, `by`, `columns` and `holdout` are those of `evaluate_against_real`; without rows `by` alone has a use.
+        Parameters
+        ----------
+        real : Table, data frame, mapping of arrays or path, optional
+            The private rows. The report is then exact, and internal.
+        **options
+            `target`, `by`, `columns` and `holdout` of `evaluate_against_real`; without `real` rows only `by` has a use.
+
+        Returns
+        -------
+        EvaluationReport
+            Its `audience` says who may see it.
         """
         from holdfast.synth._evaluation.evaluator import evaluate_against_real, evaluate_against_release
 
@@ -285,16 +379,42 @@ class Synthesizer(ReleasedTable):
 
     @classmethod
     def from_release(cls, release: Release[Any]) -> Self:
-        """A fitted synthesizer from a release: its rows, answers and claims; other rows are drawn from its own."""
+        """A fitted synthesizer from a release: its rows, answers and claims; other rows are drawn from its own.
+
+        Parameters
+        ----------
+        release : Release
+            A release of a `Synthesizer`.
+
+        Returns
+        -------
+        Synthesizer
+            It samples, answers and summarises as the one that was fitted.
+        """
         contents = SyntheticContents.of_value(release.value)
-        made = cls(confidence=contents.confidence)
-        made.method_, made.choice_, made.certification_ = release.provenance.method, None, None
-        made._hold(release, contents, contents.coded(), model=None, constraints=contents.constraints)
-        return made
+        synthesizer = cls(confidence=contents.confidence)
+        synthesizer.method_, synthesizer.choice_, synthesizer.certification_ = (
+            release.provenance.method,
+            None,
+            None,
+        )
+        synthesizer._hold(release, contents, contents.coded(), model=None, constraints=contents.constraints)
+        return synthesizer
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """The same from a file that `save` wrote."""
+        """A fitted synthesizer from a file that `save` wrote.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+
+        Returns
+        -------
+        Synthesizer
+            As of `from_release`.
+        """
         return cls.from_release(Release.load(path))
 
     # Steps.
@@ -338,7 +458,7 @@ class Synthesizer(ReleasedTable):
             entropy=Source(seed_of(self.random_state)),
         )
 
-    def _asked(self, schema: Schema, names: Sequence[str]) -> Workload:
+    def _requested_workload(self, schema: Schema, names: Sequence[str]) -> Workload:
         """The workload, or the one that is asked where none is given."""
         known = self.target is None or self.target in names
         require(known, "target", self.target, f"one of the columns {list(names)}")
@@ -353,7 +473,7 @@ class Synthesizer(ReleasedTable):
         return self.workload
 
     @staticmethod
-    def _declared(workload: Workload, data: ExactCounts) -> Workload:
+    def _check_columns(workload: Workload, data: ExactCounts) -> Workload:
         workload.check(data.table.schema)
         absent = [name for name in workload.columns if name not in data.domain]
         require(not absent, "workload", absent, f"about the columns {list(data.names)}")
@@ -407,10 +527,10 @@ class Synthesizer(ReleasedTable):
     ) -> Release[dict[str, Any]]:
         package, claim = package_and_claim(method)
         assumed = [*data.assumptions, *synthesis.assumptions, *claim]
-        asked: dict[str, Any] = {}
+        declared: dict[str, Any] = {}
         if self.certificate is not None and self.certificate.user_cap is not None:
             assumed.append(cap_assumption(data.unit, self.certificate.user_cap))
-            asked["user_cap"] = self.certificate.user_cap
+            declared["user_cap"] = self.certificate.user_cap
         return Release.paid_by(
             account,
             contents.value(),
@@ -422,7 +542,7 @@ class Synthesizer(ReleasedTable):
                     "rows": contents.table.num_rows,
                     "certificate_share": self._certificate_share,
                     "constraints": len(self.constraints),
-                    **asked,
+                    **declared,
                     **synthesis.parameters,
                 },
                 schema_hash=contents.schema.hash(),
@@ -437,7 +557,7 @@ class Synthesizer(ReleasedTable):
         self, data: ExactCounts, method: SynthesisMethod, workload: Workload, certified: Workload
     ) -> str:
         """All that a job asks, as far as it decides what its charges are about; nothing of the table's rows."""
-        asked: tuple[Any, ...] = (
+        request_parts: tuple[Any, ...] = (
             data.table.schema.select(*data.names).hash(),
             method.name,
             sorted(self.options.items(), key=str),
@@ -450,5 +570,5 @@ class Synthesizer(ReleasedTable):
         )
         request = self.certificate
         if request is not None and request.covers_whole:
-            asked = (*asked, request.user_cap, request.user_weights)
-        return hashlib.sha256(repr(asked).encode()).hexdigest()[:16]
+            request_parts = (*request_parts, request.user_cap, request.user_weights)
+        return hashlib.sha256(repr(request_parts).encode()).hexdigest()[:16]

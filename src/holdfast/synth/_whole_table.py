@@ -22,7 +22,13 @@ from holdfast._assumption import NUMBER_OF_ROWS, Assumption
 from holdfast.privacy._account import Account
 from holdfast.privacy._adjacency import PrivacyUnit
 from holdfast.release._certificate import SHARE, Certificate
-from holdfast.synth._certificate import Certification, certificate_noise, certify, declared, offset
+from holdfast.synth._certificate import (
+    Certification,
+    certificate_noise,
+    certify,
+    declared_count_clause,
+    offset,
+)
 from holdfast.synth._certificate_request import CertificateRequest
 from holdfast.synth._exact_counts import ExactCounts
 from holdfast.synth._rows.coded_rows import CodedRows
@@ -46,15 +52,15 @@ def cap_assumption(unit: PrivacyUnit, user_cap: int) -> Assumption:
     )
 
 
-def share_left_out(beyond: float, kept: float) -> float:
+def share_left_out(beyond: float, rows_kept: float) -> float:
     """s = n_d / (n_B + n_d), from an upper n_d and a lower n_B; 1 where nothing may have been kept.
 
     >>> round(share_left_out(2339.2, 44940.1), 4), share_left_out(5.0, -1.0)
     (0.0495, 1.0)
     """
-    if kept <= 0:
+    if rows_kept <= 0:
         return 1.0
-    return max(0.0, beyond) / (kept + max(0.0, beyond))
+    return max(0.0, beyond) / (rows_kept + max(0.0, beyond))
 
 
 def user_shift(cut: float, users: float, *, queries: int, failure: float) -> float:
@@ -87,17 +93,23 @@ def certify_whole(
     user_cap = request.user_cap
     bought = [user_cap is not None and user_cap > data.unit.max_rows, request.user_weights]
     first, *others = account.split(1.0 - BEYOND_SHARE * sum(bought), *[BEYOND_SHARE] * sum(bought))
-    made = certify(data, rows, workload, account=first, confidence=confidence)
+    certification = certify(data, rows, workload, account=first, confidence=confidence)
     failure = BEYOND_FAILURE * (1.0 - confidence)
     claims = []
     if user_cap is not None:
         beyond = _beyond_high(data, others[0], most=user_cap, failure=failure) if bought[0] else 0.0
-        claims.append(_whole_claim(made, data, user_cap, share_left_out(beyond, made.rows_low), failure))
+        claims.append(
+            _whole_claim(
+                certification, data, user_cap, share_left_out(beyond, certification.rows_low), failure
+            )
+        )
     if request.user_weights:
         cut = _beyond_high(data, others[-1], most=data.unit.max_rows + 1, failure=failure / 2)
-        shift = user_shift(cut, made.rows_low, queries=workload.size(data.table.schema), failure=failure / 2)
-        claims.append(_users_claim(made, data, shift, failure))
-    return replace(made, whole=tuple(claims))
+        shift = user_shift(
+            cut, certification.rows_low, queries=workload.size(data.table.schema), failure=failure / 2
+        )
+        claims.append(_users_claim(certification, data, shift, failure))
+    return replace(certification, whole=tuple(claims))
 
 
 def _beyond_high(data: ExactCounts, account: Account, *, most: int, failure: float) -> float:
@@ -113,28 +125,30 @@ def _beyond_high(data: ExactCounts, account: Account, *, most: int, failure: flo
 
 
 def _whole_claim(
-    made: Certification, data: ExactCounts, user_cap: int, share: float, failure: float
+    certification: Certification, data: ExactCounts, user_cap: int, share: float, failure: float
 ) -> Certificate:
     provided = f", provided no {data.unit.column} has more than {user_cap} rows"
     return Certificate(
         name=WHOLE,
-        statement=f"compared with the whole table{provided}{declared(data)}",
-        alpha=min(1.0, made.overall.alpha + share),
-        confidence=made.overall.confidence - failure,
-        query_class=made.overall.query_class,
+        statement=f"compared with the whole table{provided}{declared_count_clause(data)}",
+        alpha=min(1.0, certification.overall.alpha + share),
+        confidence=certification.overall.confidence - failure,
+        query_class=certification.overall.query_class,
         details={"left_out": share, "user_cap": user_cap},
         unit=SHARE,
     )
 
 
-def _users_claim(made: Certification, data: ExactCounts, shift: float, failure: float) -> Certificate:
+def _users_claim(
+    certification: Certification, data: ExactCounts, shift: float, failure: float
+) -> Certificate:
     counting = f", each {data.unit.column} counting 1 with the mean of all their rows"
     return Certificate(
         name=USERS,
-        statement=f"compared with the whole table{counting}{declared(data)}",
-        alpha=min(1.0, made.overall.alpha + shift),
-        confidence=made.overall.confidence - failure,
-        query_class=made.overall.query_class,
+        statement=f"compared with the whole table{counting}{declared_count_clause(data)}",
+        alpha=min(1.0, certification.overall.alpha + shift),
+        confidence=certification.overall.confidence - failure,
+        query_class=certification.overall.query_class,
         details={"shift": shift},
         unit=SHARE,
     )

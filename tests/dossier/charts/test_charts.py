@@ -17,7 +17,7 @@ from holdfast.dossier._charts import (
     trade_off_chart,
 )
 from holdfast.dossier._charts.curves import sampled_trade_offs
-from holdfast.dossier._charts.frame import Axis, text_width, wrapped
+from holdfast.dossier._charts.frame import Axis, text_width, wrap_text
 from holdfast.privacy import ApproxDP, GaussianDP, PureDP
 from tests.dossier.dossier_samples import HOSTILE
 
@@ -85,4 +85,4 @@ def test_labels_are_whole() -> None:
         assert "…" not in chart
         width = float(root.attrib["viewBox"].split()[2])
         assert all(text_width(line) < width for line in lines)
-    assert wrapped("a" * 200, 50.0) == ["a" * 6] * 33 + ["a" * 2]
+    assert wrap_text("a" * 200, 50.0) == ["a" * 6] * 33 + ["a" * 2]

@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from holdfast._assumption import Assumption
 from holdfast.dossier import Dossier, verify_dossier
 from holdfast.dossier._comparison.releases import compare
-from holdfast.dossier._verification.sources import untold
+from holdfast.dossier._verification.sources import unrecorded_assumptions
 from holdfast.errors import NoIntervals
 from holdfast.learn import (
     PrivateAdditiveClassifier,
@@ -185,8 +185,8 @@ def decided(folder: Path, name: str) -> dict[str, Any]:
     made["stranger"] = len(stranger().verify(case.page, [case.release], extract, case.public))
     bare = replace(again, guarantee=replace(again.guarantee, assumptions=()))
     charges = [one.body["mechanism"] for one in entries if one.kind == "charge"]
-    made["untold"] = [(one.kind, one.subject, one.voids) for one in untold(bare, charges)]
-    assert not untold(again, charges)
+    made["untold"] = [(one.kind, one.subject, one.voids) for one in unrecorded_assumptions(bare, charges)]
+    assert not unrecorded_assumptions(again, charges)
     made["silent"] = silent(case, extract)
     made["model"] = used(case.release, name)
     return made

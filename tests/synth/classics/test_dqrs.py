@@ -15,7 +15,7 @@ from holdfast.synth.classics.dqrs import (
     log_odds,
     odds_sensitivity,
     rejection,
-    resampled,
+    resample_queries,
     round_cost,
 )
 from holdfast.synth.classics.dual_query import DualQueryPlan, largest_step, payoff
@@ -97,7 +97,7 @@ def test_decisions_and_fresh_draws_are_both_charged() -> None:
     plan, past = DualQueryPlan(rounds=60, samples=40, step=0.05), 30
     gains = [payoff(truth, data, record) for record in bits(past, seed=8)]
     opened = account(data, ApproxDP(8.0, 1e-6))
-    kept, fresh = resampled(truth, plan, np.sum(gains, axis=0), [0] * 40, past, gains[-1], opened)
+    kept, fresh = resample_queries(truth, plan, np.sum(gains, axis=0), [0] * 40, past, gains[-1], opened)
     assert len(kept) == 40
     entries = [entry.charge for entry in opened.journal.entries]
     assert [entry.times for entry in entries] == [40, fresh]

@@ -20,7 +20,7 @@ from holdfast.synth.classics.query_gan_leader import (
     leader_rounds,
     regret_certificate,
 )
-from holdfast.synth.classics.query_gan_select import averaged
+from holdfast.synth.classics.query_gan_select import average_mixture
 from tests.studies.size import Study, trials
 from tests.synth.synth_binary import account, bits, counted, marginals, max_error, neighbours
 
@@ -152,4 +152,4 @@ def test_a_generator_that_moves_after_the_draw_breaks_the_certificate() -> None:
         paying = Account(wide, adjacency=data.adjacency, currency="zcdp", seed=2)
         found[name] = regret_certificate(truth, plan, played, paying)["mean_payoff"]
     assert found["late"] < found["fixed"] - 0.05
-    assert averaged([turn.model for turn in turns]).sample(5, Source(seed=1)).shape == (5, 2)
+    assert average_mixture([turn.model for turn in turns]).sample(5, Source(seed=1)).shape == (5, 2)

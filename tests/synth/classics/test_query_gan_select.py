@@ -15,7 +15,7 @@ from holdfast.privacy._account.resume import ResumableAccount
 from holdfast.synth import Synthesizer
 from holdfast.synth._models.generator.mixture import MixtureModel
 from holdfast.synth.classics.query_gan_leader import METHOD as LEADER
-from holdfast.synth.classics.query_gan_select import METHOD, averaged, query_gan_select
+from holdfast.synth.classics.query_gan_select import METHOD, average_mixture, query_gan_select
 from holdfast.synth.methods.method import SynthesisMethod
 from tests.synth.synth_binary import account, bits, counted, marginals, max_error, neighbours
 from tests.synth.synth_replay import distances
@@ -57,7 +57,7 @@ def test_patience_ends_a_game_that_learns_nothing_and_leaves_the_rest() -> None:
 def test_the_average_is_the_mixture_of_all_rounds() -> None:
     corners = np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]])
     models = [MixtureModel(columns={"a": one, "b": one}, total=8.0) for one in corners]
-    assert averaged(models).project(("a", "b")).tolist() == [[4.0, 0.0], [0.0, 4.0]]
+    assert average_mixture(models).project(("a", "b")).tolist() == [[4.0, 0.0], [0.0, 4.0]]
     data = counted(bits(500, 3))
     made = query_gan_select(
         data, marginals(3, 2), account=account(data), rounds=3, release="average", components=10

@@ -14,7 +14,7 @@ from holdfast.synth._exact_counts import ExactAnswers, ExactCounts
 from holdfast.synth._models.dense import DenseModel, RowsModel
 from holdfast.synth._models.graphical.model import GraphicalModel
 from holdfast.synth._models.universe import AllCells
-from holdfast.synth.methods.mwem import METHOD, _score, answer_noise, replayed
+from holdfast.synth.methods.mwem import METHOD, _score, answer_noise, replay_measurements
 from tests.synth.synth_binary import account, bits, counted, marginals, max_error, neighbours, options
 
 mwem = METHOD.fit
@@ -136,7 +136,7 @@ def test_a_replay_is_multiplicative_weights_by_hand() -> None:
     truth, universe = ExactAnswers.of(data, WORK), AllCells(data.domain)
     known = {0: [0.4, 0.5], 3: [0.1], 9: [0.9]}
     log_weights, expected = np.zeros(universe.size), np.zeros(universe.size)
-    found = replayed(universe, truth, log_weights, known, 3)
+    found = replay_measurements(universe, truth, log_weights, known, 3)
     for _ in range(3):
         for index, heard in known.items():
             values = universe.values(*truth.layout.query(index))

@@ -16,10 +16,10 @@ from holdfast.noise._source import Source
 from holdfast.synth._models.model import Measurement
 from holdfast.synth._rows.fit_rows import (
     LIMIT,
-    _visited,
+    _turns_of_records,
     fit_rows,
     independent_rows,
-    limited,
+    limit_deviations,
     misfit,
     model_error,
     shrunk,
@@ -172,7 +172,7 @@ def test_a_wrong_model_moves_no_cell_far_from_what_was_measured() -> None:
     values = np.array([1000.0, 400.0, -30.0, 5.0])
     noisy = Measurement(columns=("a",), values=values, noise_std=20.0)
     wrong = np.array([1390.0, 1.0, 2.0, 2.0])
-    made = limited(wrong, noisy)
+    made = limit_deviations(wrong, noisy)
     assert made.tolist() == [1060.0, 340.0, 2.0, 2.0]
     # Without the limit the second cell would be drawn down to 1 + 399 x 10 / 410, far from all that was measured.
     assert shrunk(noisy, wrong, 1395.0)[1] > 400.0 - LIMIT * 20.0 - 20.0
@@ -247,12 +247,12 @@ def test_batches_grow_with_the_rows_and_find_as_much() -> None:
         fit_rows(measured, DOMAIN, 400, Source(seed=1), batch=0)
 
 
-@pytest.mark.parametrize(("bound", "value"), [("VISITED", 96), ("MOST_LOOKUPS", 8 * 96)])
+@pytest.mark.parametrize(("bound", "value"), [("MOST_VISITED_ROWS", 96), ("MOST_LOOKUPS", 8 * 96)])
 def test_of_many_rows_or_tables_a_part_is_visited_in_turn(
     bound: str, value: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(f"holdfast.synth._rows.fit_rows.{bound}", value)
-    turns = list(_visited(400, 5, 96, Source(seed=2)))
+    turns = list(_turns_of_records(400, 5, 96, Source(seed=2)))
     assert [len(turn) for turn in turns] == [96] * 5
     assert sorted(set(np.concatenate(turns).tolist())) == list(range(400))
     measured = tables(1e-3)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from holdfast.data import Categorical, Schema
 from holdfast.errors import ParameterError
 from holdfast.noise._source import Source
-from holdfast.synth._models.product import ProductModel, rounded
+from holdfast.synth._models.product import ProductModel, round_to_counts
 from holdfast.synth._rows.impossible_rows import Zeros, possible, possible_rows, require_possible
 
 DOMAIN = {"a": 3, "b": 4, "c": 2}
@@ -60,6 +60,6 @@ def test_a_model_that_only_draws_impossible_rows_is_repaired() -> None:
 @settings(max_examples=60, deadline=None)
 def test_rounded_counts_are_within_one_of_their_expectation(seed: int, rows: int, cells: int) -> None:
     weights = np.random.default_rng(seed).random(cells) + 1e-6
-    counts = rounded(weights, rows, Source(seed=seed))
+    counts = round_to_counts(weights, rows, Source(seed=seed))
     assert counts.sum() == rows
     assert np.all(np.abs(counts - rows * weights / weights.sum()) <= 1 + 1e-9)

@@ -129,7 +129,7 @@ def test_a_constraint_on_very_many_columns_needs_no_table() -> None:
 def test_constraints_that_would_make_a_model_too_large_are_kept_by_its_rows(
     method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(estimation, "MOST_CELLS", 200)
+    monkeypatch.setattr(estimation, "MOST_ESTIMATED_CELLS", 200)
     domain, zeros = different(6, 6)
     schema = Schema([Categorical(name, list(range(size))) for name, size in domain.items()])
     rng = np.random.default_rng(0)

@@ -61,7 +61,7 @@ def test_sums_do_not_depend_on_blocks_or_order(monkeypatch: pytest.MonkeyPatch) 
     group, rows = some(), codes(999)
     whole = group.summed(rows)
     np.testing.assert_allclose(whole, group.values(rows).sum(axis=0), rtol=1e-12)
-    monkeypatch.setattr(one_layer, "BLOCK", 40)
+    monkeypatch.setattr(one_layer, "BLOCK_VALUES", 40)
     np.testing.assert_array_equal(group.summed(rows[::-1]), whole)
     joint = opened(rows).counts([NAMES])[0]
     np.testing.assert_array_equal(group.answers(joint), whole)

@@ -9,7 +9,7 @@ import pytest
 from holdfast.errors import ParameterError
 from holdfast.privacy import PrivacyUnit
 from holdfast.synth._workload.residual_basis import Strategy, helmert, residual_table, restored_table
-from holdfast.synth.methods.residuals import _parts, reconstructed, scaled_residuals
+from holdfast.synth.methods.residuals import _parts, reconstruct_marginal, scaled_residuals
 from tests.synth.synth_binary import counted
 
 DOMAIN = {"x0": 3, "x1": 2, "x2": 4}
@@ -47,7 +47,7 @@ def test_without_noise_every_marginal_comes_back(objective: str, total: bool) ->
     strategy = Strategy.of(DOMAIN, SETS, objective=objective, total=total)
     parts = _parts(strategy, scaled_residuals(strategy, data))
     for columns in [*SETS, ("x2", "x0"), ("x1",)]:
-        assert reconstructed(strategy, parts, columns, None if total else 60) == pytest.approx(
+        assert reconstruct_marginal(strategy, parts, columns, None if total else 60) == pytest.approx(
             data(*columns), abs=1e-9
         )
 
@@ -93,7 +93,7 @@ def test_the_stated_variance_is_that_of_the_noise() -> None:
     random = np.random.default_rng(2)
     size = sum(math.prod(DOMAIN[name] - 1 for name in columns) for columns in strategy.sets)
     draws = [
-        reconstructed(strategy, _parts(strategy, random.normal(size=size)), ("x1", "x2"), None)
+        reconstruct_marginal(strategy, _parts(strategy, random.normal(size=size)), ("x1", "x2"), None)
         for _ in range(1500)
     ]
     assert np.var(draws, axis=0) == pytest.approx(np.full((2, 4), strategy.variance(("x1", "x2"))), rel=0.2)

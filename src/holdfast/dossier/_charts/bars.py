@@ -9,10 +9,10 @@ from html import escape
 import numpy as np
 from numpy.typing import ArrayLike
 
-from holdfast.dossier._charts.frame import BOTTOM, RIGHT, TOP, WIDTH, Axis, frame, wrapped
+from holdfast.dossier._charts.frame import BOTTOM, RIGHT, TOP, WIDTH, Axis, frame, wrap_text
 from holdfast.privacy._wording import bound_text
 
-LABELS = 176
+LABEL_WIDTH = 176
 _LEAST, _ROW, _TEXT, _BAR = 160, 19, 13, 30
 _BUDGET_HEIGHT = 92
 
@@ -22,7 +22,7 @@ def bar_chart(title: str, labels: Sequence[str], values: ArrayLike, *, error: fl
     counts = np.asarray(values, float)
     tops, height = _rows(labels, least=_LEAST)
     top = float(max(np.max(counts) + error, 1.0)) * 1.05
-    x = Axis(low=0.0, high=top, start=LABELS, end=WIDTH - RIGHT, label="released count, in records")
+    x = Axis(low=0.0, high=top, start=LABEL_WIDTH, end=WIDTH - RIGHT, label="released count, in records")
     y = Axis(low=0.0, high=1.0, start=TOP, end=height - BOTTOM, label="", ticked=False)
     parts = []
     for place, (label, count) in enumerate(zip(labels, counts, strict=True)):
@@ -54,7 +54,7 @@ def coefficient_chart(
     wide = np.array([0.0 if r is None else r for r in reach])
     most = float(np.max(np.abs(values) + wide)) * 1.06 or 1.0
     tops, height = _rows(names, least=TOP + BOTTOM + 4 * _ROW)
-    x = Axis(low=-most, high=most, start=LABELS, end=WIDTH - RIGHT, label=label)
+    x = Axis(low=-most, high=most, start=LABEL_WIDTH, end=WIDTH - RIGHT, label=label)
     y = Axis(low=0.0, high=1.0, start=TOP, end=height - BOTTOM, label="", ticked=False)
     zero = float(x.place(np.array([0.0]))[0])
     parts = [f'<line class="zero" x1="{zero:.1f}" x2="{zero:.1f}" y1="{TOP}" y2="{height - BOTTOM}"/>']
@@ -74,7 +74,7 @@ def coefficient_chart(
 
 def _rows(labels: Sequence[str], *, least: int) -> tuple[list[float], int]:
     """Where each row begins, the end of the last, and the height of the chart: a row is as high as its label."""
-    heights = [max(_ROW, _TEXT * len(wrapped(label, LABELS - 14)) + 6) for label in labels]
+    heights = [max(_ROW, _TEXT * len(wrap_text(label, LABEL_WIDTH - 14)) + 6) for label in labels]
     spare = max(0.0, least - TOP - BOTTOM - sum(heights)) / len(heights)
     tops = [float(TOP)]
     for height in heights:
@@ -84,10 +84,11 @@ def _rows(labels: Sequence[str], *, least: int) -> tuple[list[float], int]:
 
 def _label(label: str, middle: float) -> str:
     """The whole label, ending beside the axis, its lines around the middle of its row."""
-    shown = wrapped(label, LABELS - 14)
+    shown = wrap_text(label, LABEL_WIDTH - 14)
     first = middle + 4 - _TEXT * (len(shown) - 1) / 2
     return "".join(
-        f'<text class="tick" x="{LABELS - 6}" y="{first + _TEXT * place:.1f}" text-anchor="end">{escape(line)}</text>'
+        f'<text class="tick" x="{LABEL_WIDTH - 6}" y="{first + _TEXT * place:.1f}" text-anchor="end">'
+        f"{escape(line)}</text>"
         for place, line in enumerate(shown)
     )
 
@@ -115,10 +116,10 @@ def budget_chart(parts: Sequence[tuple[str, float]]) -> str:
             f'<rect class="bar part{place}" x="{left}" y="70" width="11" height="11"/>'
             f'<text x="{left + 17}" y="80">{escape(name)} {share_text(share)}</text>'
         )
-    words = ", ".join(f"{name} {share_text(share)}" for name, share in parts)
+    description = ", ".join(f"{name} {share_text(share)}" for name, share in parts)
     return (
         f'<svg class="chart" viewBox="0 0 {WIDTH} {_BUDGET_HEIGHT}" role="img" xmlns="http://www.w3.org/2000/svg" '
-        f'aria-label="The budget: {escape(words)}"><title>The budget</title><desc>{escape(words)}</desc>'
+        f'aria-label="The budget: {escape(description)}"><title>The budget</title><desc>{escape(description)}</desc>'
         f'<text class="title" x="14" y="18">The budget</text>{"".join(body)}'
         f'<rect class="frame" x="14" y="32" width="{WIDTH - 28}" height="26"/></svg>'
     )

@@ -8,12 +8,12 @@ from html import escape
 
 import numpy as np
 
-from holdfast.dossier._charts.bars import LABELS
+from holdfast.dossier._charts.bars import LABEL_WIDTH
 from holdfast.dossier._charts.frame import (
     BOTTOM,
     HEIGHT,
     LEFT,
-    LINES,
+    LINE_STYLES,
     RIGHT,
     TOP,
     WIDTH,
@@ -39,31 +39,35 @@ def dot_chart(
     margin = 0.06 * ((high - low) or 1.0)
     height = TOP + BOTTOM + _KEY + _ROW * max(len(dots), 3)
     x = Axis(
-        low=low if zero else low - margin, high=high + margin, start=LABELS, end=WIDTH - RIGHT, label=label
+        low=low if zero else low - margin,
+        high=high + margin,
+        start=LABEL_WIDTH,
+        end=WIDTH - RIGHT,
+        label=label,
     )
     y = Axis(low=0.0, high=1.0, start=TOP, end=height - BOTTOM, label="", ticked=False)
     row = (height - TOP - BOTTOM - _KEY) / max(len(dots), 1)
     parts = [_key(names)]
     parts += [_dot(x, TOP + _KEY + (place + 0.5) * row, dot) for place, dot in enumerate(dots)]
-    words = "; ".join(_words(dot, names[1]) for dot in dots)
-    return frame(title, words, x, y, "".join(parts), height=height)
+    description = "; ".join(_words(dot, names[1]) for dot in dots)
+    return frame(title, description, x, y, "".join(parts), height=height)
 
 
 def _dot(x: Axis, middle: float, dot: Dot) -> str:
     name, value, other, reach = dot
-    found = _label(LABELS, middle, _cut(name, 24))
+    shapes = _label(LABEL_WIDTH, middle, _cut(name, 24))
     if math.isfinite(value):
         a, b, c = x.place(np.array([value - reach, value, value + reach]))
-        found += (
+        shapes += (
             f'<line class="whisker" x1="{a:.1f}" x2="{c:.1f}" y1="{middle:.1f}" y2="{middle:.1f}"/>'
             if reach
             else ""
         )
-        found += f'<circle class="dot" cx="{b:.1f}" cy="{middle:.1f}" r="3.6"/>'
+        shapes += f'<circle class="dot" cx="{b:.1f}" cy="{middle:.1f}" r="3.6"/>'
     if other is not None and math.isfinite(other):
         at = float(x.place(np.array([other]))[0])
-        found += f'<circle class="hollow" cx="{at:.1f}" cy="{middle:.1f}" r="4.4"/>'
-    return found
+        shapes += f'<circle class="hollow" cx="{at:.1f}" cy="{middle:.1f}" r="4.4"/>'
+    return shapes
 
 
 def _words(dot: Dot, reference: str) -> str:
@@ -78,7 +82,7 @@ def _label(left: float, middle: float, text: str) -> str:
 
 
 def _key(names: tuple[str, str]) -> str:
-    y, first, second = TOP + 13, LABELS + 12, LABELS + 40 + 7 * len(names[0])
+    y, first, second = TOP + 13, LABEL_WIDTH + 12, LABEL_WIDTH + 40 + 7 * len(names[0])
     return (
         f'<circle class="dot" cx="{first}" cy="{y - 4}" r="3.6"/>'
         f'<text x="{first + 9}" y="{y}">{escape(names[0])}</text>'
@@ -105,31 +109,31 @@ def matrix_chart(title: str, names: Sequence[str], values: Sequence[Sequence[flo
         at = left + (i + 0.5) * step
         parts.append(f'<text class="tick" x="{at:.1f}" y="{TOP + 12}" text-anchor="middle">{i + 1}</text>')
         for j, other in enumerate(names):
-            words = "" if i == j else f"{name} and {other}: {values[i][j]:+.2f}"
-            parts.append(_square(left + j * step, top + i * step, step, values[i][j] / reach, words))
+            caption = "" if i == j else f"{name} and {other}: {values[i][j]:+.2f}"
+            parts.append(_square(left + j * step, top + i * step, step, values[i][j] / reach, caption))
     return "".join([*parts, "</svg>"])
 
 
-def _square(x: float, y: float, step: float, depth: float, words: str) -> str:
+def _square(x: float, y: float, step: float, depth: float, caption: str) -> str:
     """One pair of columns; without words a column and itself."""
     place = f'x="{x:.1f}" y="{y:.1f}" width="{step:.1f}" height="{step:.1f}"'
-    if not words:
+    if not caption:
         return f'<rect class="own" {place}/>'
     empty = f'<rect class="cell" {place}/>'
     if not math.isfinite(depth):
         return f'{empty}<line class="gridline" x1="{x:.1f}" y1="{y:.1f}" x2="{x + step:.1f}" y2="{y + step:.1f}"/>'
-    side, told = "more" if depth > 0 else "less", f"<title>{escape(words)}</title>"
-    return f'{empty}<rect class="{side}" {place} fill-opacity="{min(abs(depth), 1.0):.2f}">{told}</rect>'
+    side, title = "more" if depth > 0 else "less", f"<title>{escape(caption)}</title>"
+    return f'{empty}<rect class="{side}" {place} fill-opacity="{min(abs(depth), 1.0):.2f}">{title}</rect>'
 
 
 def _largest(names: Sequence[str], values: Sequence[Sequence[float]]) -> str:
-    found = [
+    strengths = [
         (abs(v), f"{names[i]} and {names[j]} {v:+.2f}")
         for i in range(len(names))
         for j in range(i + 1, len(names))
         if math.isfinite(v := values[i][j])
     ]
-    return "the largest: " + "; ".join(text for _, text in sorted(found, reverse=True)[:5])
+    return "the largest: " + "; ".join(text for _, text in sorted(strengths, reverse=True)[:5])
 
 
 def _cut(name: str, most: int) -> str:
@@ -144,7 +148,7 @@ def epsilon_chart(
     floor: float,
     measure: str,
     floor_name: str,
-    asked: float | None = None,
+    goal: float | None = None,
 ) -> str:
     """A measure against epsilon on a logarithmic scale: (epsilon, mean, reach) of each method, beside no privacy."""
     every = [point for points in methods.values() for point in points]
@@ -153,7 +157,7 @@ def epsilon_chart(
         floor,
         *(m + r for _, m, r in every),
         *(m - r for _, m, r in every),
-        *([asked] if asked else []),
+        *([goal] if goal else []),
     ]
     # What is far below a model without features is cut off: a picture of it would show nothing else.
     low, high = max(floor - 1.0, min(tops)), min(1.0, max(tops))
@@ -168,8 +172,8 @@ def epsilon_chart(
         for name, points in methods.items()
     ]
     body = []
-    for place, (one, points) in enumerate(zip(series, methods.values(), strict=True)):
-        body.append(f'<path class="line s{place % LINES}" d="{path(x, y, one.x, one.y)}"/>')
+    for place, (curve, points) in enumerate(zip(series, methods.values(), strict=True)):
+        body.append(f'<path class="line s{place % LINE_STYLES}" d="{path(x, y, curve.x, curve.y)}"/>')
         for epsilon, mean, reach in points:
             at = float(x.place(np.array([epsilon]))[0])
             up, middle, down = y.place(np.array([mean + reach, mean, mean - reach]))
@@ -177,11 +181,11 @@ def epsilon_chart(
                 f'<line class="whisker" x1="{at:.1f}" x2="{at:.1f}" y1="{up:.1f}" y2="{down:.1f}"/>'
                 f'<circle class="dot" cx="{at:.1f}" cy="{middle:.1f}" r="3.2"/>'
             )
-    for value, words in ((ceiling, "without privacy"), (floor, floor_name), (asked, "asked")):
+    for value, caption in ((ceiling, "without privacy"), (floor, floor_name), (goal, "asked")):
         if value is not None:
             at = float(y.place(np.array([value]))[0])
             body.append(f'<line class="coin" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{at:.1f}" y2="{at:.1f}"/>')
-            body.append(f'<text class="tick" x="{LEFT + 6}" y="{at - 4:.1f}">{words} {value:.3f}</text>')
+            body.append(f'<text class="tick" x="{LEFT + 6}" y="{at - 4:.1f}">{caption} {value:.3f}</text>')
     if len(series) > 1:
         body.append(legend(series, (WIDTH * 0.62, HEIGHT * 0.55))[0])
     said = "; ".join(

@@ -74,14 +74,16 @@ def drawn_curves(points: CurvePoints) -> str:
     """delta against epsilon, delta on a log scale."""
     epsilons = np.asarray(points.epsilon, float)
     x, y = axes("epsilon", "delta", (0.0, float(epsilons[-1])), (LEAST_DELTA, 1.0), log=True)
-    series = [Series(name=one.name, x=epsilons, y=np.asarray(one.delta, float)) for one in points.series]
+    series = [
+        Series(name=series.name, x=epsilons, y=np.asarray(series.delta, float)) for series in points.series
+    ]
     body = svg_lines(x, y, series)
-    words = "; ".join(
-        f"{one.name}: delta {one.y[0]:.3g} at epsilon 0, {one.y[len(one.y) // 2]:.3g} at epsilon "
+    description = "; ".join(
+        f"{curve.name}: delta {curve.y[0]:.3g} at epsilon 0, {curve.y[len(curve.y) // 2]:.3g} at epsilon "
         f"{epsilons[len(epsilons) // 2]:.3g}"
-        for one in series
+        for curve in series
     )
-    return frame("Privacy curve", words, x, y, body, key=series)
+    return frame("Privacy curve", description, x, y, body, key=series)
 
 
 def curve_chart(curves: Sequence[tuple[str, PrivacyCurve]]) -> str:
@@ -125,7 +127,7 @@ def drawn_trade_offs(points: TradeOffPoints, *, log: bool = False, void: bool = 
     low = LEAST_RATE if log else 0.0
     x, y = axes("false alarms: non-members taken for members", "members found", (low, 1), (low, 1), log=log)
     grid = np.asarray(points.false_alarm, float)
-    series = [Series(name=one.name, x=grid, y=np.asarray(one.found, float)) for one in points.series]
+    series = [Series(name=series.name, x=grid, y=np.asarray(series.found, float)) for series in points.series]
     proved = series[0]
     forbidden = "impossible, if the promise held" if void else "impossible, by the proof"
     corner = f"L{x.start:.1f},{y.end:.1f}Z"
@@ -135,13 +137,13 @@ def drawn_trade_offs(points: TradeOffPoints, *, log: bool = False, void: bool = 
     body += svg_lines(x, y, series)
     body += '<g class="reading" visibility="hidden"><line class="cursor" y1="34" y2="294"/></g>'
     one_percent = int(np.argmin(np.abs(grid - 0.01)))
-    words = "; ".join(
+    description = "; ".join(
         f"{s.name}: at {percent_text(grid[one_percent])} false alarms {percent_text(s.y[one_percent])} found"
         for s in series
     )
     return frame(
         "What an attacker can achieve" + (" (log scale)" if log else ""),
-        f"{'The shaded region was claimed to be' if void else 'The shaded region is'} out of reach. {words}.",
+        f"{'The shaded region was claimed to be' if void else 'The shaded region is'} out of reach. {description}.",
         x,
         y,
         body,

@@ -65,7 +65,7 @@ class Axis:
 
 WIDTH, HEIGHT = 460, 340
 LEFT, RIGHT, TOP, BOTTOM = 58, 14, 34, 46
-LINES = 8
+LINE_STYLES = 8
 """The most lines of a chart that can be told apart."""
 _LEAST_STEP = 0.7
 """Points of a line closer together than this, in units of the drawing, are left out."""
@@ -120,29 +120,30 @@ def axes(
 def path(x: Axis, y: Axis, xs: ArrayLike, ys: ArrayLike) -> str:
     """A line through these points, without those too close together to be seen."""
     places = np.column_stack([x.place(np.asarray(xs, float)), y.place(np.asarray(ys, float))])
-    kept = [places[0]]
+    corners = [places[0]]
     for place in places[1:-1]:
-        if np.max(np.abs(place - kept[-1])) >= _LEAST_STEP:
-            kept.append(place)
-    kept.append(places[-1])
-    return "M" + "L".join(f"{a:.1f},{b:.1f}" for a, b in kept)
+        if np.max(np.abs(place - corners[-1])) >= _LEAST_STEP:
+            corners.append(place)
+    corners.append(places[-1])
+    return "M" + "L".join(f"{a:.1f},{b:.1f}" for a, b in corners)
 
 
 def svg_lines(x: Axis, y: Axis, series: Sequence[Series]) -> str:
     """Every series, in its own colour and dashes."""
     return "".join(
-        f'<path class="line s{i % LINES}" d="{path(x, y, one.x, one.y)}"/>' for i, one in enumerate(series)
+        f'<path class="line s{i % LINE_STYLES}" d="{path(x, y, curve.x, curve.y)}"/>'
+        for i, curve in enumerate(series)
     )
 
 
 def legend(series: Sequence[Series], at: tuple[float, float]) -> tuple[str, float]:
     """A sample of each line beside its name, in full; and where the last of them ends."""
     rows, y = [], at[1]
-    for place, one in enumerate(series):
+    for place, curve in enumerate(series):
         rows.append(
-            f'<line class="line s{place % LINES}" x1="{at[0]:.0f}" x2="{at[0] + 24:.0f}" y1="{y}" y2="{y}"/>'
+            f'<line class="line s{place % LINE_STYLES}" x1="{at[0]:.0f}" x2="{at[0] + 24:.0f}" y1="{y}" y2="{y}"/>'
         )
-        said, height = lines_of(one.name, (at[0] + 30, y + 4), width=WIDTH - RIGHT - at[0] - 30)
+        said, height = lines_of(curve.name, (at[0] + 30, y + 4), width=WIDTH - RIGHT - at[0] - 30)
         rows.append(said)
         y += height + 2
     return "".join(rows), y
@@ -201,10 +202,10 @@ def text_width(text: str, size: float = 12.0) -> float:
     return size * sum(each)
 
 
-def wrapped(text: str, width: float) -> list[str]:
+def wrap_text(text: str, width: float) -> list[str]:
     """The text in lines that fit; words, and what stands between signs, are kept whole where they can be.
 
-    >>> wrapped("hours_per_week of a person", 110)
+    >>> wrap_text("hours_per_week of a person", 110)
     ['hours_per_week', 'of a person']
     """
     lines = [""]
@@ -222,7 +223,7 @@ def lines_of(
     text: str, at: tuple[float, float], *, width: float, anchor: str = "start", style: str = ""
 ) -> tuple[str, float]:
     """A text in as many lines as it needs, and how much room they take: no label is cut."""
-    shown = wrapped(text, width)
+    shown = wrap_text(text, width)
     called = f' class="{style}"' if style else ""
     drawn = "".join(
         f'<text{called} x="{at[0]:.1f}" y="{at[1] + _LINE * place:.1f}" text-anchor="{anchor}">{escape(line)}</text>'
@@ -234,9 +235,9 @@ def lines_of(
 def standalone(*charts: str) -> str:
     """One SVG file with the charts side by side."""
     total = WIDTH * len(charts)
-    height = max(int(found) for chart in charts for found in re.findall(r'viewBox="0 0 \d+ (\d+)"', chart))
+    height = max(int(number) for chart in charts for number in re.findall(r'viewBox="0 0 \d+ (\d+)"', chart))
     inner = "".join(
-        f'<g transform="translate({WIDTH * i},0)">{_sized(chart)}</g>' for i, chart in enumerate(charts)
+        f'<g transform="translate({WIDTH * i},0)">{_with_size(chart)}</g>' for i, chart in enumerate(charts)
     )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {total} {height}" width="{total}" height="{height}">'
@@ -244,6 +245,6 @@ def standalone(*charts: str) -> str:
     )
 
 
-def _sized(chart: str) -> str:
+def _with_size(chart: str) -> str:
     """A chart within another has to say how large it is."""
     return re.sub(r'viewBox="0 0 (\d+) (\d+)"', r'\g<0> width="\1" height="\2"', chart, count=1)

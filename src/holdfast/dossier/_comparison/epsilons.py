@@ -23,7 +23,7 @@ from holdfast.errors import require
 
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
 """Where none are named."""
-SURE = 0.95
+INTERVAL_CONFIDENCE = 0.95
 """Of the intervals around means."""
 DECLARED_PUBLIC = (
     "NOT PRIVATE: seeded noise, exact scores on held-out records of data that whoever ran this declared public",
@@ -79,7 +79,7 @@ class WhichEpsilon:
         )
         return (
             f"{self.method}: {self.measure} {self.accuracy:g} needs epsilon {self.tried:g} of those tried{about} "
-            f"({100 * SURE:g} % interval: {low} to {high})"
+            f"({100 * INTERVAL_CONFIDENCE:g} % interval: {low} to {high})"
         )
 
 
@@ -107,14 +107,14 @@ class EpsilonComparison:
     @property
     def methods(self) -> tuple[str, ...]:
         """In the order in which they were named."""
-        return tuple(dict.fromkeys(one.method for one in self.points))
+        return tuple(dict.fromkeys(point.method for point in self.points))
 
     @property
     def quantile(self) -> float:
         """How many standard errors an interval reaches: Student's t for so many fits."""
         from scipy.stats import t
 
-        return float(t.ppf(0.5 + SURE / 2, self.fits - 1))
+        return float(t.ppf(0.5 + INTERVAL_CONFIDENCE / 2, self.fits - 1))
 
     def of(self, method: str) -> tuple[EpsilonPoint, ...]:
         """One method, the smallest epsilon first."""
@@ -133,22 +133,22 @@ class EpsilonComparison:
         others = tuple(self.without_privacy.others)
         heads = ["epsilon", self.measure, "std. error", *others]
         points = [*(p for name in self.methods for p in self.of(name)), self.without_privacy, self.constant]
-        table = [(one.method, self._cells(one)) for one in points]
+        table = [(point.method, self._cells(point)) for point in points]
         wide = max(len(name) for name, _ in table)
         widths = [max(len(head), *(len(cells[at]) for _, cells in table)) for at, head in enumerate(heads)]
         lines = [self.title]
         for name, cells in [("", heads), *table]:
             padded = (cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
             lines.append(f"{name:{wide}}  {'  '.join(padded)}")
-        lines += [one.summary() for one in self.answers]
+        lines += [answer.summary() for answer in self.answers]
         lines.append(f"{self.fits} fits each, on splits of their own; {self.held:,} rows held out of each")
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
-    def _cells(self, one: EpsilonPoint) -> list[str]:
-        constant = one is self.constant
-        epsilon = "-" if constant else "inf" if math.isinf(one.epsilon) else f"{one.epsilon:g}"
-        error = "-" if constant else number(one.error)
-        return [epsilon, number(one.score), error, *(number(value) for value in one.others.values())]
+    def _cells(self, point: EpsilonPoint) -> list[str]:
+        constant = point is self.constant
+        epsilon = "-" if constant else "inf" if math.isinf(point.epsilon) else f"{point.epsilon:g}"
+        error = "-" if constant else number(point.error)
+        return [epsilon, number(point.score), error, *(number(value) for value in point.others.values())]
 
     def to_json(self) -> dict[str, Any]:
         """Plain data; no privacy is an epsilon of null."""
@@ -156,13 +156,13 @@ class EpsilonComparison:
             "title": self.title,
             "audience": self.audience,
             "measure": self.measure,
-            "points": [_plain(one) for one in self.points],
+            "points": [_plain(point) for point in self.points],
             "without_privacy": _plain(self.without_privacy) | {"epsilon": None},
             "constant": _plain(self.constant) | {"epsilon": None, "error": None},
             "fits": self.fits,
             "held_out": self.held,
-            "confidence": SURE,
-            "which_epsilon": [asdict(one) for one in self.answers],
+            "confidence": INTERVAL_CONFIDENCE,
+            "which_epsilon": [asdict(answer) for answer in self.answers],
             "notes": list(self.notes),
         }
 
@@ -184,8 +184,10 @@ class EpsilonComparison:
             )
         axis.axhline(self.without_privacy.score, color="#1c2733", linestyle="--", label="without privacy")
         axis.axhline(self.constant.score, color="#55626f", linestyle=":", label=self.constant.method)
-        for one in self.answers[:1]:
-            axis.axhline(one.accuracy, color="#b8501c", linestyle="-.", label=f"asked: {one.accuracy:g}")
+        for answer in self.answers[:1]:
+            axis.axhline(
+                answer.accuracy, color="#b8501c", linestyle="-.", label=f"asked: {answer.accuracy:g}"
+            )
         axis.set(xscale="log", xlabel="epsilon", ylabel=f"{self.measure} on held-out rows")
         axis.legend(frameon=False)
         return figure
@@ -208,10 +210,10 @@ class EpsilonComparison:
             floor=self.constant.score,
             measure=self.measure,
             floor_name=self.constant.method,
-            asked=self.answers[0].accuracy if self.answers else None,
+            goal=self.answers[0].accuracy if self.answers else None,
         )
         said = visible(self.to_json())
-        answers = [visible(one.summary()) for one in self.answers]
+        answers = [visible(answer.summary()) for answer in self.answers]
         return document(
             "epsilons.html.j2", said=said, chart=Markup(drawn), answers=answers, version=holdfast.__version__
         )
@@ -289,7 +291,7 @@ def compare_epsilons(
             points += [mean(method, epsilon, method) for epsilon in tried]
         alone = mean("auto", math.inf, "without privacy")
     without_features = [rows.constant() for rows in splits]
-    made = EpsilonComparison(
+    comparison = EpsilonComparison(
         title=f"{lead[0].upper()}{lead[1:]} against epsilon: {target}, delta {delta:g}",
         points=tuple(points),
         without_privacy=alone,
@@ -307,8 +309,8 @@ def compare_epsilons(
         measure=lead,
     )
     if accuracy is None:
-        return made
-    return replace(made, answers=made.which(accuracy))
+        return comparison
+    return replace(comparison, answers=comparison.which(accuracy))
 
 
 def _others(measured: Sequence[Mapping[str, float]], lead: str) -> dict[str, float]:
@@ -316,16 +318,16 @@ def _others(measured: Sequence[Mapping[str, float]], lead: str) -> dict[str, flo
     return {name: float(np.mean([each[name] for each in measured])) for name in measured[0] if name != lead}
 
 
-def _plain(one: EpsilonPoint) -> dict[str, Any]:
+def _plain(point: EpsilonPoint) -> dict[str, Any]:
     """Plain data; what held-out rows cannot tell is null."""
-    others = {name: None if math.isnan(value) else value for name, value in one.others.items()}
-    return asdict(one) | {"others": others}
+    others = {name: None if math.isnan(value) else value for name, value in point.others.items()}
+    return asdict(point) | {"others": others}
 
 
 def _which(method: str, points: Sequence[EpsilonPoint], accuracy: float, quantile: float) -> WhichEpsilon:
-    epsilons = np.array([one.epsilon for one in points])
-    means = np.array([one.score for one in points])
-    reach = quantile * np.array([one.error for one in points])
+    epsilons = np.array([point.epsilon for point in points])
+    means = np.array([point.score for point in points])
+    reach = quantile * np.array([point.error for point in points])
     reached, likely = np.flatnonzero(means >= accuracy), means + reach >= accuracy
     return WhichEpsilon(
         method=method,
@@ -338,7 +340,7 @@ def _which(method: str, points: Sequence[EpsilonPoint], accuracy: float, quantil
     )
 
 
-def first_reached(epsilons: Floats, values: Floats, asked: float) -> float | None:
+def first_reached(epsilons: Floats, values: Floats, goal: float) -> float | None:
     """The first epsilon at which a line through the points, on a logarithmic scale, is as high as asked.
 
     >>> first_reached(np.array([1.0, 100.0]), np.array([0.6, 0.8]), 0.7)
@@ -346,12 +348,12 @@ def first_reached(epsilons: Floats, values: Floats, asked: float) -> float | Non
     >>> first_reached(np.array([1.0, 100.0]), np.array([0.6, 0.8]), 0.9) is None
     True
     """
-    above = np.flatnonzero(values >= asked)
+    above = np.flatnonzero(values >= goal)
     if not above.size:
         return None
     at = int(above[0])
     if at == 0:
         return float(epsilons[0])
-    share = (asked - values[at - 1]) / (values[at] - values[at - 1])
+    share = (goal - values[at - 1]) / (values[at] - values[at - 1])
     low, high = math.log(epsilons[at - 1]), math.log(epsilons[at])
     return float(f"{math.exp(low + share * (high - low)):.6g}")

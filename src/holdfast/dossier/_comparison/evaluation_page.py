@@ -12,7 +12,7 @@ from holdfast.privacy._wording import bound_text, confidence_text
 from holdfast.synth._evaluation.prediction import Predictions
 from holdfast.synth._evaluation.real_comparison import RealComparison
 from holdfast.synth._evaluation.report import EvaluationReport
-from holdfast.synth._evaluation.subgroups import SMALL
+from holdfast.synth._evaluation.subgroups import SMALL_GROUP_ROWS
 
 MOST_DOTS = 24
 MOST_STRENGTHS = 12
@@ -37,36 +37,38 @@ def evaluation_page(report: EvaluationReport, *, audience: str) -> str:
         charts |= _real_charts(real)
         tiles += _real_tiles(real)
         strengths = _strengths(real)
-        one_way = sorted(said["against_real"]["one_way"]["errors"], key=lambda one: -one["total_variation"])
+        one_way = sorted(
+            said["against_real"]["one_way"]["errors"], key=lambda error: -error["total_variation"]
+        )
     if report.against_release is not None:
         own = report.against_release
-        ranked = sorted(own.tables, key=lambda one: -one.total_variation / (one.noise or 1.0))
+        ranked = sorted(own.tables, key=lambda table: -table.total_variation / (table.noise or 1.0))
         charts["released"] = dot_chart(
             _most("Noisy tables", len(ranked)),
-            [(one.name, one.total_variation, one.noise, 0.0) for one in ranked[:MOST_DOTS]],
+            [(table.name, table.total_variation, table.noise, 0.0) for table in ranked[:MOST_DOTS]],
             label="total variation",
             names=("rows", "noise alone"),
         )
         if own.claim is not None:
             said["against_release"]["claim"] = own.claim.summary()
-            words = f"of the rows: {own.claim.query_class} are off by no more, with confidence "
+            label = f"of the rows: {own.claim.query_class} are off by no more, with confidence "
             sure = confidence_text(own.claim.confidence)
-            tiles.append({"value": f"{bound_text(own.claim.alpha, times=100)} %", "words": words + sure})
+            tiles.append({"value": f"{bound_text(own.claim.alpha, times=100)} %", "words": label + sure})
         if report.against_real is None:
             for width in (1, 2):
                 distance, noise = own.average(width)
-                words = (
+                label = (
                     f"total variation to noisy {width}-way tables; their noise alone makes {_number(noise)}"
                 )
-                tiles += _tile(distance, words)
+                tiles += _tile(distance, label)
     return document(
         "evaluation.html.j2",
         said=said,
-        charts={name: Markup(one) for name, one in charts.items()},
+        charts={name: Markup(chart) for name, chart in charts.items()},
         tiles=visible(tiles),
         strengths=visible(strengths),
         one_way=one_way,
-        small=SMALL,
+        small=SMALL_GROUP_ROWS,
         version=holdfast.__version__,
     )
 
@@ -79,63 +81,65 @@ def _number(value: float) -> str:
     return f"{value:.3g}" if math.isfinite(value) else "-"
 
 
-def _tile(value: float | None, words: str) -> list[dict[str, str]]:
-    return [] if value is None or not math.isfinite(value) else [{"value": _number(value), "words": words}]
+def _tile(value: float | None, label: str) -> list[dict[str, str]]:
+    return [] if value is None or not math.isfinite(value) else [{"value": _number(value), "words": label}]
 
 
 def _real_tiles(real: RealComparison) -> list[dict[str, str]]:
-    found = []
-    for name, made in (("one", real.one_way), ("two", real.two_way)):
-        words = f"total variation of {name}-way tables, on average; {_number(made.by_chance)} by chance"
-        found += _tile(made.average, words)
-    found += _tile(real.associations.average, "difference of correlations, on average")
+    tiles = []
+    for name, marginals in (("one", real.one_way), ("two", real.two_way)):
+        label = f"total variation of {name}-way tables, on average; {_number(marginals.by_chance)} by chance"
+        tiles += _tile(marginals.average, label)
+    tiles += _tile(real.associations.average, "difference of correlations, on average")
     if real.predictions is not None:
-        best = max(real.predictions.models, key=lambda one: one.on_real.value)
-        words = f"{real.predictions.measure} for {real.predictions.target}, trained on synthetic rows; "
-        found += _tile(
-            best.on_synthetic.value, f"{words}{_number(best.on_real.value)} on real ones ({best.model})"
+        best = max(real.predictions.models, key=lambda model: model.on_real.value)
+        label = f"{real.predictions.measure} for {real.predictions.target}, trained on synthetic rows; "
+        tiles += _tile(
+            best.on_synthetic.value, f"{label}{_number(best.on_real.value)} on real ones ({best.model})"
         )
-    return found
+    return tiles
 
 
 def _real_charts(real: RealComparison) -> dict[str, str]:
-    names, found = real.associations.names, {}
-    for key, title, made in (
+    names, charts = real.associations.names, {}
+    for key, title, marginals in (
         ("one_way", "One-way tables", real.one_way),
         ("two_way", "Two-way tables", real.two_way),
     ):
-        ranked = sorted(made.errors, key=lambda one: -one.total_variation)
-        dots: list[Dot] = [(one.name, one.total_variation, one.by_chance, 0.0) for one in ranked[:MOST_DOTS]]
-        found[key] = dot_chart(_most(title, len(ranked)), dots, label="total variation", names=CHANCE)
+        ranked = sorted(marginals.errors, key=lambda error: -error.total_variation)
+        dots: list[Dot] = [
+            (error.name, error.total_variation, error.by_chance, 0.0) for error in ranked[:MOST_DOTS]
+        ]
+        charts[key] = dot_chart(_most(title, len(ranked)), dots, label="total variation", names=CHANCE)
     strengths = real.associations
     for key, title, values, reach in (
         ("real_strengths", "Correlations, real", strengths.real, 1.0),
         ("synthetic_strengths", "Correlations, synthetic", strengths.synthetic, 1.0),
         ("strength_differences", "Synthetic minus real; full colour at 0.3", strengths.differences, 0.3),
     ):
-        found[key] = matrix_chart(title, names, _rows(values), reach=reach)
+        charts[key] = matrix_chart(title, names, _rows(values), reach=reach)
     if real.predictions is not None:
-        found["predictions"] = _prediction_chart(real.predictions)
-    return found
+        charts["predictions"] = _prediction_chart(real.predictions)
+    return charts
 
 
-def _prediction_chart(made: Predictions) -> str:
+def _prediction_chart(predictions: Predictions) -> str:
     dots: list[Dot] = [
-        (one.model, one.on_synthetic.value, one.on_real.value, 1.96 * one.on_synthetic.error)
-        for one in made.models
+        (model.model, model.on_synthetic.value, model.on_real.value, 1.96 * model.on_synthetic.error)
+        for model in predictions.models
     ]
-    dots.append(("no model", made.baseline.value, None, 1.96 * made.baseline.error))
+    dots.append(("no model", predictions.baseline.value, None, 1.96 * predictions.baseline.error))
     return dot_chart(
-        f"{made.measure} for {made.target} on real rows",
+        f"{predictions.measure} for {predictions.target} on real rows",
         dots,
         zero=False,
-        label=f"{made.measure}; whiskers are 95 % intervals",
+        label=f"{predictions.measure}; whiskers are 95 % intervals",
         names=("trained on synthetic", "on real"),
     )
 
 
 def _rows(values: Any) -> Sequence[Sequence[float]]:
-    return [[float(one) for one in row] for row in values]
+    return [[float(value) for value in row] for row in values]
 
 
 def _strengths(real: RealComparison) -> list[dict[str, Any]]:

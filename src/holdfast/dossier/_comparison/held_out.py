@@ -63,7 +63,7 @@ class HeldOut:
         schema.confirmed()
         require(0 < holdout < 1, "holdout", holdout, "in (0, 1)")
         require(target in schema.names, "target", target, f"one of the columns {list(schema.names)}")
-        rows, used = _taken(columns, schema)
+        rows, used = _declared_columns(columns, schema)
         present = with_value(schema[target], rows[target])
         rows = {name: values[present] for name, values in rows.items()}
         user = used.confirmed_unit.column
@@ -102,14 +102,14 @@ class HeldOut:
         from holdfast.learn._estimators import estimator_of
 
         with warnings.catch_warnings():
-            for told in (
+            for category in (
                 AssumptionWarning,
                 BudgetWarning,
                 NotPrivateWarning,
                 ConvergenceWarning,
                 LinAlgWarning,
             ):
-                warnings.simplefilter("ignore", told)
+                warnings.simplefilter("ignore", category)
             table = open_table(self.train, self.schema)
             kind: dict[str, Any] = (
                 {"model": ADDITIVE} if method == ADDITIVE else {"model": None, "method": method}
@@ -158,7 +158,7 @@ def constant_name(column: Numeric | Categorical) -> str:
     return "majority class" if column.kind == "categorical" else "mean of the rows"
 
 
-def _taken(columns: Any, schema: Schema) -> tuple[dict[str, NDArray[Any]], Schema]:
+def _declared_columns(columns: Any, schema: Schema) -> tuple[dict[str, NDArray[Any]], Schema]:
     """The declared columns that are there, and the schema of these: an identifier that nothing needs may be absent."""
     if isinstance(columns, Mapping):
         names, taken = list(columns), columns

@@ -39,20 +39,36 @@ def compare_methods(
 
     Parameters
     ----------
-    columns
-        The rows: arrays by name, a data frame or an Arrow table. They are used without any privacy.
-    schema
+    columns : mapping of arrays, data frame or Arrow table
+        The rows. They are used without any privacy.
+    schema : Schema
         What is public about them.
-    target
+    target : str
         The column to predict: a logistic regression for classes, a linear model for numbers.
-    methods
-        Names of methods of linear models, and `additive` for the additive model.
-    epsilon, delta
+    methods : sequence of str
+        Names of methods of linear models, and 'additive' for the additive model.
+    epsilon, delta : float
         The promise at which they are tried.
-    fits
+    fits : int
         How many fits each method gets, with seeds of their own.
-    holdout
+    holdout : float
         The share of rows, or of users where they are the unit, that is held out.
+
+    Returns
+    -------
+    Comparison
+        Internal: nothing in it is noised.
+
+    Examples
+    --------
+    >>> from holdfast.data import Categorical, Numeric, Schema
+    >>> schema = Schema([Numeric("age", 0, 100), Categorical("ill", ["no", "yes"])])
+    >>> rows = {"age": [20.0, 40.0, 60.0, 80.0] * 100, "ill": ["no", "no", "yes", "yes"] * 100}
+    >>> table = compare_methods(
+    ...     rows, schema, target="ill", methods=["output"], epsilon=2.0, delta=1e-6, fits=1
+    ... )
+    >>> table.names, table.audience
+    (('output', 'without privacy', 'majority class'), 'internal')
     """
     require(fits >= 1, "fits", fits, ">= 1")
     require(bool(methods), "methods", methods, "one or more names")

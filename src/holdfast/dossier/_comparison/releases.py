@@ -8,7 +8,7 @@ from typing import Any
 
 from holdfast._arguments import checked
 from holdfast.dossier._promise import DELTAS, promise
-from holdfast.dossier._record import described
+from holdfast.dossier._record import release_facts
 from holdfast.dossier._section import visible
 from holdfast.dossier._utility import ModelUtility, Utility
 from holdfast.errors import require
@@ -22,7 +22,27 @@ _MOST_LETTERS = 48
 @checked
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """A table with one column per thing compared; `notes` say what keeps the columns apart."""
+    """A table with one column per thing compared; `notes` say what keeps the columns apart.
+
+    Parameters
+    ----------
+    title : str
+        What is compared.
+    names : tuple of str
+        The names of the columns.
+    rows : tuple
+        A pair for each row: its label, and the texts of its cells, one per column.
+    notes : tuple of str
+        What a reader has to know before comparing.
+    audience : str
+        'public', or 'internal' where something in it was computed without noise.
+
+    Examples
+    --------
+    >>> print(Comparison(title="two", names=("A", "B"), rows=(("noise", ("secure", "seeded")),)).summary())
+                A       B
+    noise  secure  seeded
+    """
 
     title: str
     names: tuple[str, ...]
@@ -71,6 +91,18 @@ class Comparison:
 def compare(releases: Mapping[str, Release[Any]]) -> Comparison:
     """What each release promises and what it is worth, side by side; nothing but the releases is read.
 
+    Parameters
+    ----------
+    releases : mapping of str to Release
+        Two or more releases, each under the name of its column.
+
+    Returns
+    -------
+    Comparison
+        Public, as the releases are.
+
+    Examples
+    --------
     >>> from holdfast.privacy import Account, Gaussian, GaussianDP
     >>> def released(mu):
     ...     account = Account(GaussianDP(mu))
@@ -90,28 +122,28 @@ def compare(releases: Mapping[str, Release[Any]]) -> Comparison:
 
 
 def _facts(name: str, release: Release[Any]) -> dict[str, str]:
-    made = described(release, name=name, sha256=release.sha256())
-    words = promise([release])
-    points = {point.delta: point.epsilon for point in words.points}
+    description = release_facts(release, name=name, sha256=release.sha256())
+    promised = promise([release])
+    points = {point.delta: point.epsilon for point in promised.points}
     facts = {
-        "holds": made.utility.what,
-        "method": made.title,
-        "promise": words.curve,
-        "adjacency": words.adjacency,
-        "unit": words.unit,
+        "holds": description.utility.what,
+        "method": description.title,
+        "promise": promised.curve,
+        "adjacency": promised.adjacency,
+        "unit": promised.unit,
     }
     facts |= {f"epsilon at delta {delta:g}": _number(points[delta]) for delta in DELTAS}
     facts |= {
-        "by the most telling result, 50 % sure becomes at most": f"{100 * words.sure.half:.1f} %",
-        "on average over all results, guesses right at most": f"{100 * words.guess:.1f} %",
-        "noise": made.provenance.noise,
-        "arithmetic": made.provenance.arithmetic,
-        "assumptions": str(len(words.assumptions)),
-        "theorem": words.theorem,
+        "by the most telling result, 50 % sure becomes at most": f"{100 * promised.sure.half:.1f} %",
+        "on average over all results, guesses right at most": f"{100 * promised.guess:.1f} %",
+        "noise": description.provenance.noise,
+        "arithmetic": description.provenance.arithmetic,
+        "assumptions": str(len(promised.assumptions)),
+        "theorem": promised.theorem,
     }
-    for claim in made.certificates:
+    for claim in description.certificates:
         facts[f"{claim.name} (alpha)"] = claim.bound()
-    return facts | _weights(made.utility)
+    return facts | _weights(description.utility)
 
 
 def _weights(utility: Utility) -> dict[str, str]:
@@ -126,13 +158,13 @@ def _weights(utility: Utility) -> dict[str, str]:
 def _notes(releases: Mapping[str, Release[Any]]) -> list[str]:
     listed = list(releases.values())
     notes = []
-    if len({(one.guarantee.adjacency, one.guarantee.unit) for one in listed}) > 1:
+    if len({(release.guarantee.adjacency, release.guarantee.unit) for release in listed}) > 1:
         notes.append(
             "the promises are about different neighbours or units: their epsilons are not on one scale"
         )
-    if len({one.provenance.schema_hash for one in listed}) > 1:
+    if len({release.provenance.schema_hash for release in listed}) > 1:
         notes.append("the releases were made under different schemas")
-    seeded = [name for name, one in releases.items() if not one.private]
+    seeded = [name for name, release in releases.items() if not release.private]
     if seeded:
         notes.append(f"NOT PRIVATE, drawn from a seed: {', '.join(seeded)}")
     return [*notes, "whoever sees several of them has their promises added up, not the smallest"]

@@ -34,18 +34,18 @@ def of_rows(release: Release[Any]) -> tuple[Certificate, ...]:
     return tuple(claim for claim in release.certificates if _MARK in claim.details)
 
 
-def check_certificates(releases: Sequence[Release[Any]], ledger: Ledger | None, found: Findings) -> None:
+def check_certificates(releases: Sequence[Release[Any]], ledger: Ledger | None, findings: Findings) -> None:
     """The released rows, coded again, are those that were certified; with the ledger, alpha is what was paid for."""
     books = None if ledger is None else Books.of(ledger)
-    for one in releases:
-        claims = of_rows(one)
+    for release in releases:
+        claims = of_rows(release)
         if not claims:
             continue
-        name, contents = one.provenance.title, SyntheticContents.of_value(one.value)
+        name, contents = release.provenance.title, SyntheticContents.of_value(release.value)
         mark = contents.coded().fingerprint()
-        charges = [] if books is None else [books.entries[number] for number in one.provenance.entries]
+        charges = [] if books is None else [books.entries[number] for number in release.provenance.entries]
         keys = [str(entry.body["key"]) for entry in charges if _KEY in str(entry.body["key"])]
-        same = found.hold(
+        same = findings.hold(
             all(claim.details[_MARK] == mark for claim in claims)
             and all(key.endswith(f"{_KEY}{mark[:16]}") for key in keys),
             f"{name}: the rows are those that were certified",
@@ -64,30 +64,32 @@ def check_certificates(releases: Sequence[Release[Any]], ledger: Ledger | None, 
             for entry in certified
             if entry.body["label"] in (ERRORS, ROWS)
         ]
-        _check_alphas(one, contents, paid, found)
+        _check_alphas(release, contents, paid, findings)
 
 
 def _check_alphas(
     release: Release[Any],
     contents: SyntheticContents,
     paid: Sequence[tuple[str, Mechanism, Any]],
-    found: Findings,
+    findings: Findings,
 ) -> None:
     """Alpha of each claim over all queries, by group and against the population, from the noisy maxima."""
     name, (overall, *_) = release.provenance.title, of_rows(release)
     maxima = [
-        (made, np.asarray(kept, float)) for label, made, kept in paid if label == ERRORS and kept is not None
+        (mechanism, np.asarray(noisy, float))
+        for label, mechanism, noisy in paid
+        if label == ERRORS and noisy is not None
     ]
-    counts = [(made, kept) for label, made, kept in paid if label == ROWS]
-    first = next(((made, kept) for made, kept in maxima if kept.size == 1), None)
+    counts = [(mechanism, noisy) for label, mechanism, noisy in paid if label == ROWS]
+    first = next(((mechanism, noisy) for mechanism, noisy in maxima if noisy.size == 1), None)
     uncounted = contents.public_rows is None and (contents.counted is None or not counts)
     if first is None or uncounted or not contents.certified:
-        found.recomputed.append(
+        findings.recomputed.append(
             f"{name}: alpha was not computed again; the ledger keeps no noisy maximum of it"
         )
         return
-    found.hold(
-        all(kept.size in (1, len(contents.certified)) for _, kept in maxima),
+    findings.hold(
+        all(noisy.size in (1, len(contents.certified)) for _, noisy in maxima),
         f"{name}: as many groups are certified as the ledger keeps maxima of",
         f"{name}: the ledger keeps maxima of another number of groups than is certified",
     )
@@ -96,34 +98,34 @@ def _check_alphas(
         size, failing = float(contents.public_rows), failure
     else:
         assert contents.counted is not None
-        counting, kept = counts[0]
+        counting, noisy = counts[0]
         low = offset(counting, noise_std(counting), failure=COUNT_FAILURE * failure)
         size, failing = contents.counted.value - low, (1 - COUNT_FAILURE) * failure
-        if kept is not None:
-            found.hold(
-                float(np.asarray(kept).ravel()[0]) == contents.counted.value,
+        if noisy is not None:
+            findings.hold(
+                float(np.asarray(noisy).ravel()[0]) == contents.counted.value,
                 f"{name}: the number of rows is the noisy one that the ledger keeps",
                 f"{name}: the ledger keeps another noisy number of rows",
             )
     alpha = proportion(float(above(*first, failure=failing)[0]), size)
     wanted: dict[str, float] = {overall.name: alpha}
-    for made, kept in maxima:
-        if kept.size == len(contents.certified) > 1:
-            each = (proportion(float(one), size) for one in above(made, kept, failure=failing))
+    for mechanism, noisy in maxima:
+        if noisy.size == len(contents.certified) > 1:
+            each = (proportion(float(bound), size) for bound in above(mechanism, noisy, failure=failing))
             wanted |= {
-                f"largest error in {group.name}": one
-                for group, one in zip(contents.certified, each, strict=True)
-                if one < alpha
+                f"largest error in {group.name}": bound
+                for group, bound in zip(contents.certified, each, strict=True)
+                if bound < alpha
             }
     # Sampling adds to alpha what Hoeffding's bound over the queries of the workload says.
     queries = Workload(contents.certified).size(contents.schema)
     for claim in release.certificates:
         if "sampling" in claim.details:
             wanted[claim.name] = min(1.0, alpha + math.sqrt(math.log(2 * queries / failure) / (2 * size)))
-    told = {claim.name: claim.alpha for claim in release.certificates if claim.name in wanted}
-    found.hold(
-        told.keys() == wanted.keys()
-        and all(math.isclose(told[key], wanted[key], rel_tol=_TOLERANCE) for key in wanted),
+    claimed = {claim.name: claim.alpha for claim in release.certificates if claim.name in wanted}
+    findings.hold(
+        claimed.keys() == wanted.keys()
+        and all(math.isclose(claimed[key], wanted[key], rel_tol=_TOLERANCE) for key in wanted),
         f"{name}: {len(wanted)} alphas follow from the noisy maxima that the ledger keeps",
         f"{name}: an alpha does not follow from the noisy maxima that the ledger keeps",
     )

@@ -14,7 +14,7 @@ from holdfast.ledger._signing.trust import Role, Trust
 
 
 def check_files(
-    page: Path, releases: Sequence[Path], trust: Trust, found: Findings, *, closings: Closings | None
+    page: Path, releases: Sequence[Path], trust: Trust, findings: Findings, *, closings: Closings | None
 ) -> None:
     """A signature beside a file must hold; where there is none, the signed ledger must have closed the file.
 
@@ -25,10 +25,10 @@ def check_files(
         try:
             signed = Signature.of_file(path)
         except FormatError as error:
-            found.problems.append(f"the signature of {path.name}: {error}")
+            findings.problems.append(f"the signature of {path.name}: {error}")
             continue
         if signed is not None:
-            found.hold(
+            findings.hold(
                 signed.about == "file"
                 and signed.content == {"sha256": file_digest(path)}
                 and trust.accepts(signed, role),
@@ -36,24 +36,24 @@ def check_files(
                 f"{path.name}: its signature is of another file, or not of a trusted key",
             )
         elif closings is None:
-            found.skipped.append(
+            findings.skipped.append(
                 f"{path.name} carries no signature; whether a signed ledger closed it was not looked at"
             )
         else:
-            (found.checked if closings.signed(path) else found.skipped).append(
+            (findings.checked if closings.signed(path) else findings.skipped).append(
                 f"{path.name} {closings.words(path)}"
             )
 
 
-def check_approvals(record: Record, ledger: Ledger, found: Findings) -> None:
+def check_approvals(record: Record, ledger: Ledger, findings: Findings) -> None:
     """Whoever is named as approver signed for the account; that a trusted key did, the ledger's own check found."""
     signed = {(e.body["account"], e.body["approver"]) for e in ledger.history() if e.kind == "approval"}
     for paid in record.payments:
         if not paid.approver:
             continue  # the page says in its own words that nobody approved
         if (paid.account, paid.approver) in signed:
-            found.checked.append(f"the approval of account {paid.account} is signed by a trusted key")
+            findings.checked.append(f"the approval of account {paid.account} is signed by a trusted key")
         else:
-            found.skipped.append(
+            findings.skipped.append(
                 f"the approval of account {paid.account} by {paid.approver}: not signed (holdfast ledger approve)"
             )

@@ -37,18 +37,25 @@ Verdict = Literal["ok", "wrong", "not judged"]
 class DossierVerification:
     """What was checked, what does not hold, and what could not be checked.
 
+    `verify_dossier` makes one.
+
     Parameters
     ----------
-    checked
+    checked : tuple of str
         What was checked, and holds.
-    problems
+    problems : tuple of str
         What does not hold.
-    skipped
+    skipped : tuple of str
         What could not be checked with what was given.
-    recomputed
+    recomputed : tuple of str
         What epsilon the recorded mechanisms give today, where that was asked for.
-    judge
+    judge : str
         The version of holdfast that made the page and can judge it, where that is another one; else empty.
+
+    Examples
+    --------
+    >>> DossierVerification(checked=("the seal",), skipped=("the ledger (give --ledger)",)).verdict
+    'not judged'
     """
 
     checked: tuple[str, ...]
@@ -133,26 +140,28 @@ class Findings:
         )
 
 
-def check_accounts(releases: Sequence[Release[Any]], ledger: Ledger, found: Findings) -> None:
+def check_accounts(releases: Sequence[Release[Any]], ledger: Ledger, findings: Findings) -> None:
     """Each release promises what its account promises, names all its charges, and does not call them better."""
     books = Books.of(ledger)
     numbers = {entry.hash: entry.number for entry in books.entries.values()}
-    for one in releases:
-        made, paid = one.provenance, payment(one, books, sha256="")
-        name = f"{made.title} (account {paid.account})"
+    for release in releases:
+        provenance, paid = release.provenance, payment(release, books, sha256="")
+        name = f"{provenance.title} (account {paid.account})"
         charges = books.about(paid.account, "charge")
         # A release may be of a share of its account; then it names the charges of that share.
         shares = [
-            share for share in _shares(charges) if _charged(charges, share, numbers[made.head], made.entries)
+            share
+            for share in _shares(charges)
+            if _is_account_head(charges, share, numbers[provenance.head], provenance.entries)
         ]
-        found.hold(
-            made.account == f"{paid.ledger}/{paid.dataset}/{paid.account}",
+        findings.hold(
+            provenance.account == f"{paid.ledger}/{paid.dataset}/{paid.account}",
             f"{name}: ledger, dataset and account are the ones that paid",
             f"{name}: it names another ledger, dataset or account than the one that paid",
         )
-        if not found.hold(
+        if not findings.hold(
             bool(shares),
-            f"{name}: names all {len(made.entries)} charges of its account",
+            f"{name}: names all {len(provenance.entries)} charges of its account",
             f"{name}: charges of its account are missing, or it names others",
         ):
             continue
@@ -160,21 +169,24 @@ def check_accounts(releases: Sequence[Release[Any]], ledger: Ledger, found: Find
         promises = [
             _promise(dataset, books.opening("account", paid.account), charges, share) for share in shares
         ]
-        stored = one.guarantee.to_json()
-        found.hold(
+        stored = release.guarantee.to_json()
+        findings.hold(
             any(not list(differences(stored["curve"], promise)) for promise in promises),
             f"{name}: the guarantee is the account's",
             f"{name}: the guarantee is not the account's",
         )
-        found.hold(
+        findings.hold(
             {key: stored[key] for key in ("adjacency", "unit")}
             == {key: dataset.terms[key] for key in ("adjacency", "unit")},
             f"{name}: adjacency and unit are the dataset's",
             f"{name}: adjacency or unit is not the dataset's",
         )
-        own = [entry.body for entry in charges if entry.number in made.entries]
-        for what, best, said in (("noise", "secure", made.noise), ("arithmetic", "strict", made.arithmetic)):
-            found.hold(
+        own = [entry.body for entry in charges if entry.number in provenance.entries]
+        for what, best, said in (
+            ("noise", "secure", provenance.noise),
+            ("arithmetic", "strict", provenance.arithmetic),
+        ):
+            findings.hold(
                 said != best or all(body[what] == best for body in own),
                 f"{name}: {said} {what}, as its charges allow",
                 f"{name}: it is called {best}, and the charges were not",
@@ -185,7 +197,7 @@ def _shares(charges: Sequence[LedgerEntry]) -> list[str]:
     return sorted({share for entry in charges for share in entry.body["caps"]})
 
 
-def _charged(charges: Sequence[LedgerEntry], share: str, head: int, named: Sequence[int]) -> bool:
+def _is_account_head(charges: Sequence[LedgerEntry], share: str, head: int, named: Sequence[int]) -> bool:
     """Whether the named charges are all of this share up to the head, and none of another."""
     own = {entry.number for entry in charges if entry.body["share"].startswith(share)}
     return {number for number in own if number <= head} <= set(named) <= own
@@ -242,13 +254,13 @@ class PageFacts:
     def of(cls, record: Record) -> PageFacts:
         """From a record of this version's format."""
         listed = [
-            ListedRelease(name=one.name, sha256=one.sha256, provenance=one.provenance)
-            for one in record.releases
+            ListedRelease(name=release.name, sha256=release.sha256, provenance=release.provenance)
+            for release in record.releases
         ]
         return cls(
             title=record.title,
             audience=record.audience,
-            hashes=[one.sha256 for one in listed],
+            hashes=[release.sha256 for release in listed],
             releases=listed,
         )
 
@@ -258,43 +270,43 @@ class PageFacts:
     ) -> PageFacts:
         """From the fields that every format has, and the releases themselves, as far as they are at hand."""
         listed = [
-            ListedRelease(name=str(place), sha256=digest, provenance=one.provenance)
-            for place, (digest, one) in enumerate(zip(hashes, releases, strict=False), start=1)
+            ListedRelease(name=str(place), sha256=digest, provenance=release.provenance)
+            for place, (digest, release) in enumerate(zip(hashes, releases, strict=False), start=1)
         ]
         return cls(title=written["title"], audience=written["audience"], hashes=hashes, releases=listed)
 
 
 def check_closings(
-    shown: PageFacts, page: Path, ledger: Ledger, found: Findings, *, signed_up_to: int | None
+    shown: PageFacts, page: Path, ledger: Ledger, findings: Findings, *, signed_up_to: int | None
 ) -> Closings:
     """The ledger closed exactly these releases, and this page; returns what it closed, and what is signed of it."""
     books = Books.of(ledger)
     entries = list(books.entries.values())
     closed = []
-    for one in shown.releases:
-        entry = books.closing(one.sha256)
-        charged = {books.entries[number].body["account"] for number in one.provenance.entries}
+    for release in shown.releases:
+        entry = books.closing(release.sha256)
+        charged = {books.entries[number].body["account"] for number in release.provenance.entries}
         if entry is not None:
-            made, body = one.provenance, entry.body
+            provenance, body = release.provenance, entry.body
             facts = ("method", "estimator", "package", "noise", "arithmetic", "schema_hash", "head")
-            same = (*(getattr(made, name) for name in facts), len(made.entries))
-            told = tuple(body[name] for name in (*facts, "charges"))
-            found.hold(
-                same == told and charged == {body["account"]},
-                f"release {one.name}: the ledger closed it with this hash, noise, schema and account",
-                f"release {one.name}: the ledger closed it with another account, noise, schema or method",
+            same = (*(getattr(provenance, name) for name in facts), len(provenance.entries))
+            recorded = tuple(body[name] for name in (*facts, "charges"))
+            findings.hold(
+                same == recorded and charged == {body["account"]},
+                f"release {release.name}: the ledger closed it with this hash, noise, schema and account",
+                f"release {release.name}: the ledger closed it with another account, noise, schema or method",
             )
             closed.append(entry)
         else:
-            found.problems.append(
-                f"release {one.name}: the ledger did not close it, so nothing binds its value to what was paid"
+            findings.problems.append(
+                f"release {release.name}: the ledger did not close it, so nothing binds its value to what was paid"
             )
     wanted = set(shown.hashes)
     pages = [e for e in entries if e.kind == "page" and wanted & set(e.body["releases"])]
     digest = hashlib.sha256(page.read_bytes()).hexdigest()
     mine = next((e for e in pages if e.body["sha256"] == digest), None)
     if mine is not None:
-        found.hold(
+        findings.hold(
             (mine.body["title"], mine.body["audience"], mine.body["releases"])
             == (shown.title, shown.audience, list(shown.hashes)),
             f"the page: the ledger closed it as entry {mine.number}",
@@ -302,59 +314,63 @@ def check_closings(
         )
         closed.append(mine)
     elif pages:
-        found.problems.append(
+        findings.problems.append(
             "the page: the ledger closed other pages about these releases, and not this one"
         )
     else:
-        found.skipped.append(
+        findings.skipped.append(
             "title, date, names, audits, attacks and labels: the ledger holds no page, so nothing binds them"
         )
     last = max((entry.number for entry in closed), default=0)
     if signed_up_to is not None and mine is not None:
         if signed_up_to < last:
-            found.skipped.append(
+            findings.skipped.append(
                 f"entries {signed_up_to + 1} to {last}: not yet signed (sign the ledger again)"
             )
         else:
-            found.checked.append(f"the signature up to entry {signed_up_to} covers page and releases")
+            findings.checked.append(f"the signature up to entry {signed_up_to} covers page and releases")
     return Closings(
         numbers={entry.body["sha256"]: entry.number for entry in closed}, signed_up_to=signed_up_to
     )
 
 
 def check_recomputed(
-    releases: Sequence[Release[Any]], ledger: Ledger, found: Findings, *, epsilons: bool
+    releases: Sequence[Release[Any]], ledger: Ledger, findings: Findings, *, epsilons: bool
 ) -> None:
     """Charge the mechanisms that were recorded for each release again; tell what epsilon they give."""
     books = Books.of(ledger)
-    for one in releases:
-        dataset = Dataset.of(books.opening("dataset", payment(one, books, sha256="").dataset))
-        charges = [(number, charge_of(books.entries[number])) for number in one.provenance.entries]
-        check_told(one, [charge.mechanism for _, charge in charges], found)
+    for release in releases:
+        dataset = Dataset.of(books.opening("dataset", payment(release, books, sha256="").dataset))
+        charges = [(number, charge_of(books.entries[number])) for number in release.provenance.entries]
+        check_told(release, [charge.mechanism for _, charge in charges], findings)
         strange = strange_mechanisms([charge.mechanism for _, charge in charges])
         if strange:
-            found.skipped.append(
+            findings.skipped.append(
                 f"what {', '.join(sorted(strange))} costs: holdfast does not know it, and took its author's word"
             )
             continue
         again = recompute(dataset, charges)
-        promised = dataset.currency.amounts(one.guarantee.curve)
+        promised = dataset.currency.amounts(release.guarantee.curve)
         within = promised is not None and all(
             a <= b for a, b in zip(again.recomputed.amounts, promised, strict=True)
         )
-        found.hold(
+        findings.hold(
             again.sound and within,
             f"{len(charges)} recorded mechanisms, charged again by today's proofs, stay within the promise",
             "; ".join(again.problems) or "the recorded mechanisms cost more than the release promises",
         )
-        found.recomputed += _epsilons(one, again) if epsilons else []
+        findings.recomputed += _epsilons(release, again) if epsilons else []
 
 
-def untold(release: Release[Any], charged: Sequence[Mapping[str, Any]] = ()) -> list[Assumption]:
+def unrecorded_assumptions(
+    release: Release[Any], charged: Sequence[Mapping[str, Any]] = ()
+) -> list[Assumption]:
     """What a release rests on by its charges and by the package of its method, and does not say that it does."""
-    made, wanted = release.provenance, strange_proofs(charged)
-    if made.package != OWN:
-        author = Author(noun="method", name=made.method, promise="is private", package=made.package)
+    provenance, wanted = release.provenance, strange_proofs(charged)
+    if provenance.package != OWN:
+        author = Author(
+            noun="method", name=provenance.method, promise="is private", package=provenance.package
+        )
         wanted.append(author.assumption)
     said = {_facts(assumption) for assumption in release.guarantee.assumptions}
     return [assumption for assumption in wanted if _facts(assumption) not in said]
@@ -365,11 +381,11 @@ def _facts(assumption: Assumption) -> tuple[str, str, bool]:
     return assumption.kind, assumption.subject, assumption.voids
 
 
-def check_told(release: Release[Any], charged: Sequence[Mapping[str, Any]], found: Findings) -> None:
+def check_told(release: Release[Any], charged: Sequence[Mapping[str, Any]], findings: Findings) -> None:
     """A release that rests on a mechanism or a method of somebody else says whose."""
-    found.problems += [
+    findings.problems += [
         f"{release.provenance.title}: it does not say what it rests on: {assumption.text}"
-        for assumption in untold(release, charged)
+        for assumption in unrecorded_assumptions(release, charged)
     ]
 
 

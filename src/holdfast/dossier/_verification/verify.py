@@ -19,7 +19,7 @@ from typing import Any
 from holdfast._arguments import checked
 from holdfast.audit._result import AuditResult
 from holdfast.dossier._dossier import Dossier
-from holdfast.dossier._evidence import MOST_ATTACKS, Picture, not_tested
+from holdfast.dossier._evidence import MOST_ATTACKS, Picture, untested_claims
 from holdfast.dossier._page import MOST_BYTES, record_of, render, seal_of, written_seal
 from holdfast.dossier._record import FORMAT, Record, file_digest
 from holdfast.dossier._section import visible
@@ -68,57 +68,74 @@ def verify_dossier(
 
     Parameters
     ----------
-    page
+    page : str or path
         The dossier.
-    releases
+    releases : sequence of str or path
         The release files that it is about.
-    ledger
+    ledger : str or path, optional
         The ledger that paid for them.
-    recompute
-        Whether epsilon is told again too, from the recorded mechanisms.
-    public_key
-        The PEM file of one key, or a trust file that lists several: then ledger, approvals, releases and page must be
-        signed by them.
+    recompute : bool
+        Whether epsilon is computed again too, from the recorded mechanisms.
+    public_key : str, path or Trust, optional
+        The PEM file of one key, or a trust file that lists several: then ledger, approvals, releases and page must
+        be signed by them.
 
     Returns
     -------
     DossierVerification
-        What was checked, with a verdict: "ok" only where everything was checked and holds, "wrong" where something does
-        not hold, else "not judged", with what a judgement takes in the first line of its summary.
+        What was checked, with a verdict: "ok" only where everything was checked and holds, "wrong" where something
+        does not hold, else "not judged", with what a judgement takes in the first line of its summary.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from holdfast.dossier import Dossier
+    >>> from holdfast.privacy import Account, Gaussian, GaussianDP
+    >>> account = Account(GaussianDP(0.5))
+    >>> noisy = account.release(Gaussian(sigma=2.0, l2_sensitivity=1.0), [12.0, 30.0])
+    >>> dossier = Dossier(Release.of(account, noisy, method="two noisy counts"))
+    >>> with TemporaryDirectory() as folder:
+    ...     page = dossier.save(Path(folder, "counts.html"))
+    ...     print(verify_dossier(page).first_line())
+    NOT JUDGED: not everything could be checked: the release (give --release)
     """
-    found = Findings()
+    findings = Findings()
     trust = public_key if public_key is None or isinstance(public_key, Trust) else Trust.of(public_key)
     page, paths = Path(page), [Path(path) for path in releases]
-    written, text = _page(page, found)
+    written, text = _page(page, findings)
     if not written:
-        return found.result()
+        return findings.result()
     try:
         if written["format"] == FORMAT:
             record = Record.from_json(written)
-            if not found.judge:
-                _drawn(record, text, found)
-            loaded = _releases([(one.name, one.sha256) for one in record.releases], paths, found)
+            if not findings.judge:
+                _check_drawing(record, text, findings)
+            loaded = _releases(
+                [(release.name, release.sha256) for release in record.releases], paths, findings
+            )
             facts = PageFacts.of(record)
         else:
             record = None
-            found.skipped.append(f"the record: only holdfast {found.judge} reads {written['format']}")
-            hashes = [str(one["sha256"]) for one in written["releases"]]
-            loaded = _releases([(str(place), one) for place, one in enumerate(hashes, start=1)], paths, found)
+            findings.skipped.append(f"the record: only holdfast {findings.judge} reads {written['format']}")
+            hashes = [str(release["sha256"]) for release in written["releases"]]
+            loaded = _releases(
+                [(str(place), digest) for place, digest in enumerate(hashes, start=1)], paths, findings
+            )
             facts = PageFacts.of_another_format(written, hashes, loaded)
         closings = None
         if ledger is None:
-            found.skipped.append("the ledger (give --ledger)")
-            _rebuilt(record, written, loaded, None, found)
+            findings.skipped.append("the ledger (give --ledger)")
+            _rebuilt(record, written, loaded, None, findings)
         else:
             sources = _Sources(page=page, facts=facts, record=record, written=written, releases=loaded)
-            closings = _with_ledger(sources, Path(ledger), found, recompute=recompute, trust=trust)
+            closings = _with_ledger(sources, Path(ledger), findings, recompute=recompute, trust=trust)
         if trust is not None:
             from holdfast.dossier._verification.signatures import check_files
 
-            check_files(page, paths, trust, found, closings=closings)
+            check_files(page, paths, trust, findings, closings=closings)
     except (KeyError, TypeError, AttributeError, IndexError, ValueError):
-        found.problems.append(_MALFORMED)
-    return found.result()
+        findings.problems.append(_MALFORMED)
+    return findings.result()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,12 +151,12 @@ class _Sources:
     @property
     def heads(self) -> list[str]:
         """The heads of the ledger that releases and budgets name, each once."""
-        heads = [one.provenance.head for one in self.facts.releases]
+        heads = [release.provenance.head for release in self.facts.releases]
         heads += [] if self.record is None else [budget.head for budget in self.record.budgets]
         return list(dict.fromkeys(filter(None, heads)))
 
 
-def _page(path: Path, found: Findings) -> tuple[dict[str, Any], str]:
+def _page(path: Path, findings: Findings) -> tuple[dict[str, Any], str]:
     """The record as it is written, and the text of the page; no record where its maker is not what it says.
 
     A maker that is another version is noted as the one that can judge the page.
@@ -150,29 +167,29 @@ def _page(path: Path, found: Findings) -> tuple[dict[str, Any], str]:
         text = path.read_bytes().decode()
         written, seal = record_of(text), written_seal(text)
     except (FormatError, UnicodeDecodeError) as error:
-        found.problems.append(f"the page: {error}")
+        findings.problems.append(f"the page: {error}")
         return {}, ""
     except OSError as error:
         raise FormatError(f"cannot read the page {str(path)!r}: {error.strerror}") from None
-    found.hold(
+    findings.hold(
         seal == seal_of(text), "the page has its seal", "the page was changed: it does not have its seal"
     )
     origin = Origin.of(written)
-    found.problems += origin.problems
+    findings.problems += origin.problems
     if origin.problems:
         return {}, text
-    found.checked.append(f"version {origin.version}, format and renderer: as they belong together")
-    found.judge = "" if origin.is_own else origin.version
+    findings.checked.append(f"version {origin.version}, format and renderer: as they belong together")
+    findings.judge = "" if origin.is_own else origin.version
     return written, text
 
 
-def _drawn(record: Record, text: str, found: Findings) -> None:
+def _check_drawing(record: Record, text: str, findings: Findings) -> None:
     """The page is what this version draws of its record."""
     try:
         again = render(record)
     except Exception:  # whatever a forged record makes of a template
         again = ""
-    found.hold(
+    findings.hold(
         again == text,
         "the page is the drawing of its record, to the last byte",
         "the page shows something else than its record",
@@ -180,13 +197,13 @@ def _drawn(record: Record, text: str, found: Findings) -> None:
 
 
 def _releases(
-    listed: Sequence[tuple[str, str]], paths: Sequence[Path], found: Findings
+    listed: Sequence[tuple[str, str]], paths: Sequence[Path], findings: Findings
 ) -> list[Release[Any]]:
     """The release files in the order of the page, which lists a name and a hash of each; none where one is another."""
     if not paths:
-        found.skipped.append("the release (give --release)")
+        findings.skipped.append("the release (give --release)")
         return []
-    if not found.hold(
+    if not findings.hold(
         len(paths) == len(listed),
         f"{len(listed)} release file{'s' * (len(listed) > 1)} for as many in the dossier",
         f"the dossier is about {len(listed)} releases, {len(paths)} were given",
@@ -196,7 +213,7 @@ def _releases(
     loaded: list[Release[Any]] = []
     for name, sha256 in listed:
         path = by_hash.pop(sha256, None)
-        if not found.hold(
+        if not findings.hold(
             path is not None,
             f"release {name} has the hash that the dossier names",
             f"release {name}: no given file has its hash; the release or the dossier was changed",
@@ -205,54 +222,54 @@ def _releases(
         assert path is not None
         try:
             loaded.append(Release.load(path))
-            check_told(loaded[-1], (), found)
+            check_told(loaded[-1], (), findings)
         except FormatError as error:
-            found.problems.append(f"release {name}: {error}")
+            findings.problems.append(f"release {name}: {error}")
             return []
     return loaded
 
 
 def _with_ledger(
-    sources: _Sources, path: Path, found: Findings, *, recompute: bool, trust: Trust | None
+    sources: _Sources, path: Path, findings: Findings, *, recompute: bool, trust: Trust | None
 ) -> Closings | None:
     """The ledger is sound and holds the heads; then all that rests on it. Returns what it closed."""
     closings, record, releases = None, sources.record, sources.releases
     try:
         with Ledger.open(path, check="nothing", read_only=True) as opened:
             sound = opened.verify(public_key=trust)
-            if not found.hold(
+            if not findings.hold(
                 sound.ok,
                 f"the ledger is sound: {sound.entries} entries, every hash, limit and total",
                 f"the ledger: {'; '.join(sound.problems)}",
             ):
                 return None
             if not sources.heads and (record is not None or releases):
-                found.problems.append("no ledger paid for this release, as far as the dossier says")
+                findings.problems.append("no ledger paid for this release, as far as the dossier says")
                 return None
             places = {entry.hash: entry.number for entry in opened.history()}
             for head in sources.heads:
-                if not found.hold(
+                if not findings.hold(
                     head in places,
                     f"the ledger holds the head {head[:12]}… as entry {places.get(head)}",
                     f"the ledger does not hold the head {head[:12]}…: it is an older copy, or another ledger",
                 ):
                     return None
-            _rebuilt(record, sources.written, releases, opened, found)
-            check_accounts(releases, opened, found)
+            _rebuilt(record, sources.written, releases, opened, findings)
+            check_accounts(releases, opened, findings)
             closings = check_closings(
                 sources.facts,
                 sources.page,
                 opened,
-                found,
+                findings,
                 signed_up_to=sound.signed_up_to if trust else None,
             )
             if trust is not None and record is not None:
                 from holdfast.dossier._verification.signatures import check_approvals
 
-                check_approvals(record, opened, found)
-            check_recomputed(releases, opened, found, epsilons=recompute)
+                check_approvals(record, opened, findings)
+            check_recomputed(releases, opened, findings, epsilons=recompute)
     except HoldfastError as error:
-        found.problems.append(f"the ledger: {error}")
+        findings.problems.append(f"the ledger: {error}")
     return closings
 
 
@@ -261,95 +278,95 @@ def _rebuilt(
     written: dict[str, Any],
     releases: Sequence[Release[Any]],
     ledger: Ledger | None,
-    found: Findings,
+    findings: Findings,
 ) -> None:
     """Build the record again from its sources and compare all of it."""
     if record is None or not releases:
         return
-    internal = bool(record.accuracy) or any(one.kind == "attack" for one in record.tried)
+    internal = bool(record.accuracy) or any(attempt.kind == "attack" for attempt in record.tried)
     if internal and record.audience != "internal":
-        found.problems.append("a public edition holds results that are for internal use")
+        findings.problems.append("a public edition holds results that are for internal use")
         return
     if ledger is not None and not record.payments and not record.budgets:
-        found.skipped.append("approver, purpose and budget: the page was made without the ledger")
+        findings.skipped.append("approver, purpose and budget: the page was made without the ledger")
         ledger = None
     heads = [budget.head for budget in record.budgets]
     try:
-        made = Dossier(
+        rebuilt = Dossier(
             releases,
-            audits=[AuditResult.from_json(one) for one in record.audits],
+            audits=[AuditResult.from_json(audit) for audit in record.audits],
             ledger=ledger,
             audience=record.audience,
             title=record.title,
             tables=record.tables,
             accuracy=record.accuracy,
             confidence=record.confidence,
-            names=[one.name for one in record.releases],
-            digests=[one.sha256 for one in record.releases],
+            names=[release.name for release in record.releases],
+            digests=[release.sha256 for release in record.releases],
             also_run=record.also_run,
-            beside=[one.numbers.p_value for one in record.tried if one.kind == "attack"],
+            beside=[attempt.numbers.p_value for attempt in record.tried if attempt.kind == "attack"],
             created=record.created,
             head=heads[0] if heads else None,
         ).record
     except HoldfastError as error:
-        found.problems.append(f"the record cannot be built again from its sources: {error}")
+        findings.problems.append(f"the record cannot be built again from its sources: {error}")
         return
-    made = _as_written(made, record, ledger)
-    for section, again in visible(made.to_json()).items():
+    rebuilt = _as_written(rebuilt, record, ledger)
+    for section, again in visible(rebuilt.to_json()).items():
         places = list(differences(written[section], again))
         if places:
             where = ", ".join(places[:3])
-            found.problems.append(f"{section}: the page says something else than its sources, at {where}")
+            findings.problems.append(f"{section}: the page says something else than its sources, at {where}")
         elif section in _REBUILT:
-            found.checked.append(f"{section}: as its sources say")
-    _tables(record, releases, found)
-    if any("rows_sha256" in claim.details for one in releases for claim in one.certificates):
+            findings.checked.append(f"{section}: as its sources say")
+    _tables(record, releases, findings)
+    if any("rows_sha256" in claim.details for release in releases for claim in release.certificates):
         from holdfast.dossier._verification.certificates import check_certificates
 
-        check_certificates(releases, ledger, found)
+        check_certificates(releases, ledger, findings)
 
 
-def _as_written(made: Record, record: Record, ledger: Ledger | None) -> Record:
+def _as_written(rebuilt: Record, record: Record, ledger: Ledger | None) -> Record:
     """The rebuilt record, with what has no source at hand taken from the written one.
 
     That is the version that drew it, and the results of attacks: those are functions of private data, and no dossier
     holds them. What the written record says of ledger and budget stays where no ledger was given.
     """
-    tried = (*made.tried, *(one for one in record.tried if one.kind == "attack"))
-    made = replace(
-        made,
+    tried = (*rebuilt.tried, *(attempt for attempt in record.tried if attempt.kind == "attack"))
+    rebuilt = replace(
+        rebuilt,
         holdfast=record.holdfast,
         renderer=record.renderer,
         tried=tried,
-        picture=_with_lines(made.picture, record.picture),
-        contradictions=tuple(one.contradiction for one in tried if one.contradiction is not None),
-        not_tested=not_tested(tried, also_run=record.also_run),
+        picture=_with_lines(rebuilt.picture, record.picture),
+        contradictions=tuple(attempt.contradiction for attempt in tried if attempt.contradiction is not None),
+        not_tested=untested_claims(tried, also_run=record.also_run),
     )
     if ledger is None:
-        made = replace(made, payments=record.payments, budgets=record.budgets, doubts=record.doubts)
-    return made
+        rebuilt = replace(rebuilt, payments=record.payments, budgets=record.budgets, doubts=record.doubts)
+    return rebuilt
 
 
-def _with_lines(made: Picture, written: Picture) -> Picture:
+def _with_lines(rebuilt: Picture, written: Picture) -> Picture:
     """The lines of attacks come after those of proof and audits; what they are is what was written."""
-    drawn, listed = len(made.linear.series), len(made.rows)
+    drawn, listed = len(rebuilt.linear.series), len(rebuilt.rows)
     attacks = written.rows[listed:]
     return replace(
-        made,
-        linear=replace(made.linear, series=(*made.linear.series, *written.linear.series[drawn:])),
-        log=replace(made.log, series=(*made.log.series, *written.log.series[drawn:])),
-        rows=(*made.rows, *attacks),
-        left_out=made.left_out + max(0, len(attacks) - MOST_ATTACKS),
+        rebuilt,
+        linear=replace(rebuilt.linear, series=(*rebuilt.linear.series, *written.linear.series[drawn:])),
+        log=replace(rebuilt.log, series=(*rebuilt.log.series, *written.log.series[drawn:])),
+        rows=(*rebuilt.rows, *attacks),
+        left_out=rebuilt.left_out + max(0, len(attacks) - MOST_ATTACKS),
     )
 
 
-def _tables(record: Record, releases: Sequence[Release[Any]], found: Findings) -> None:
+def _tables(record: Record, releases: Sequence[Release[Any]], findings: Findings) -> None:
     """Counts that are drawn must be counts that were released."""
     from holdfast.dossier._verification.sources import released_arrays
 
-    released = [array for one in releases for array in released_arrays(one.value)]
+    released = [array for release in releases for array in released_arrays(release.value)]
     for table in record.tables:
-        found.hold(
+        findings.hold(
             list(table.counts) in released,
             f"the counts of {table.title}: as the release says",
             f"the counts of {table.title} are not in the release",

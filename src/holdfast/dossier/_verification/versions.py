@@ -52,10 +52,8 @@ class Origin:
         """By the record of a page as it is written, of whatever format."""
         version, form, drawn_by = (written.get(name) for name in ("holdfast", "format", "renderer"))
         if not isinstance(version, str) or not (version == holdfast.__version__ or _was_published(version)):
-            problem = (
-                f"the page says that holdfast {_shown(version)} made it, and no such version was published"
-            )
-            return cls(version=_shown(version), format=form, problems=(problem,))
+            problem = f"the page says that holdfast {_short_text(version)} made it, and no such version was published"
+            return cls(version=_short_text(version), format=form, problems=(problem,))
         maker, problems = _maker(version), []
         if maker is None:
             fits = _matches(_FORMAT, form), _matches(_HASH, drawn_by)
@@ -63,7 +61,9 @@ class Origin:
             fits = form == maker.format, drawn_by == maker.renderer
         if not fits[0]:
             wanted = "holdfast-dossier and a number" if maker is None else maker.format
-            problems.append(f"holdfast {version} writes the format {wanted}, and the page has {_shown(form)}")
+            problems.append(
+                f"holdfast {version} writes the format {wanted}, and the page has {_short_text(form)}"
+            )
         if not fits[1]:
             problems.append(f"the page says that holdfast {version} drew it, and names another renderer")
         return cls(version=version, format=form, problems=tuple(problems))
@@ -90,10 +90,10 @@ def _matches(pattern: re.Pattern[str], value: object) -> bool:
 
 def _number(version: str) -> tuple[int, ...]:
     """The number that a version begins with; nothing where it begins with none."""
-    found = _NUMBER.match(version)
-    return () if found is None else tuple(map(int, found.groups()))
+    match = _NUMBER.match(version)
+    return () if match is None else tuple(map(int, match.groups()))
 
 
-def _shown(value: object) -> str:
+def _short_text(value: object) -> str:
     """What a page says of itself, short enough for a message."""
     return repr(value if isinstance(value, str | int | float | None) else type(value).__name__)[:60]

@@ -38,7 +38,7 @@ from holdfast.synth._workload.workload import Marginal
 
 DRAWS = 60
 """Of fresh noise, to see what noise alone does to a correlation or a distance."""
-DROWNED = 4.0
+DROWNED_RATIO = 4.0
 """A group whose noisy count is below so many standard deviations of it is not spoken of."""
 
 
@@ -126,11 +126,11 @@ class ReleasedEvidence:
 
     def average(self, width: int) -> tuple[float, float]:
         """The mean distance to the tables of so many columns, and the mean of what noise alone makes."""
-        found = [one for one in self.tables if len(one.columns) == width]
-        if not found:
+        tables = [table for table in self.tables if len(table.columns) == width]
+        if not tables:
             return math.nan, math.nan
-        return float(np.mean([one.total_variation for one in found])), float(
-            np.mean([one.noise for one in found])
+        return float(np.mean([table.total_variation for table in tables])), float(
+            np.mean([table.noise for table in tables])
         )
 
 
@@ -164,7 +164,7 @@ def released_evidence(
                 "shown only if they may be; say rows_are_public (--rows-are-public) if they are, or compare inside "
                 "with --against"
             )
-        own, assumption = _sampled(rows, own), DECLARED
+        own, assumption = _coded_sample(rows, own), DECLARED
     domain = own.domain
     for name in by:
         require(name in domain, "by", name, f"one of the columns {list(domain)}")
@@ -172,18 +172,24 @@ def released_evidence(
     noise = Noise(laplace=release.guarantee.curve.as_pure() is not None)
     measured = contents.measured()
     tables, strengths = [], []
-    for one in sorted(measured.values(), key=lambda found: (len(found.columns), list(found.columns))):
-        total = _total(contents, one)
+    for measurement in sorted(
+        measured.values(), key=lambda measurement: (len(measurement.columns), list(measurement.columns))
+    ):
+        total = _total(contents, measurement)
         if total <= 0:
             continue
-        found = intervals.of(Marginal(tuple(one.columns)), shares(own(one.columns)).reshape(-1))
-        tables.append(_table(one, own, contents.schema, total, found, noise))
-        if len(one.columns) == 2:
-            strengths.append(_strength(one, own, contents.schema, total, noise))
+        interval = intervals.of(
+            Marginal(tuple(measurement.columns)), shares(own(measurement.columns)).reshape(-1)
+        )
+        tables.append(_table(measurement, own, contents.schema, total, interval, noise))
+        if len(measurement.columns) == 2:
+            strengths.append(_strength(measurement, own, contents.schema, total, noise))
     groups, drowned = _groups(measured, own, contents, by, noise)
-    pairs = {frozenset(one.columns) for one in measured.values() if len(one.columns) == 2}
+    pairs = {
+        frozenset(measurement.columns) for measurement in measured.values() if len(measurement.columns) == 2
+    }
     names = list(domain)
-    claim = next((one for one in release.certificates if one.name == OVERALL), None)
+    claim = next((claim for claim in release.certificates if claim.name == OVERALL), None)
     return ReleasedEvidence(
         tables=tuple(tables),
         strengths=tuple(strengths),
@@ -213,18 +219,18 @@ def _same(rows: ComparedRows, own: CodedRows) -> bool:
     return all(np.array_equal(table, own(columns)) for columns, table in rows.counts.items())
 
 
-def _sampled(rows: ComparedRows, own: CodedRows) -> CodedRows:
+def _coded_sample(rows: ComparedRows, own: CodedRows) -> CodedRows:
     absent = [name for name in own.domain if name not in rows.names]
     require(not absent, "columns", absent, "all columns of the release, which its tables are about")
     codes = np.stack([rows.code(name) for name in own.domain], axis=1)
     return CodedRows(domain=own.domain, codes=codes.astype(np.int64))
 
 
-def _total(contents: SyntheticContents, one: Measurement) -> float:
+def _total(contents: SyntheticContents, measurement: Measurement) -> float:
     """The number of rows that counts are shares of: public, or noisy."""
     if contents.public_rows:
         return float(contents.public_rows)
-    return float(contents.counted.value if contents.counted is not None else one.total)
+    return float(contents.counted.value if contents.counted is not None else measurement.total)
 
 
 @dataclass(frozen=True)
@@ -243,42 +249,44 @@ class Noise:
 
 
 def _table(
-    one: Measurement,
+    measurement: Measurement,
     own: CodedRows,
     schema: Schema,
     total: float,
-    found: tuple[Floats, Floats, str],
+    interval: tuple[Floats, Floats, str],
     noise: Noise,
 ) -> MeasuredTable:
-    low, high, source = found
+    low, high, source = interval
     measured = source == "measurement"
-    made = shares(own(one.columns))
-    gap = np.abs(made - one.values / total)
-    flat = made.reshape(-1)
+    proportions = shares(own(measurement.columns))
+    gap = np.abs(proportions - measurement.values / total)
+    flat = proportions.reshape(-1)
     worst = largest_cell(gap)
-    distance, alone = 0.5 * float(gap.sum()), 0.5 * gap.size * noise.mean(one.noise_std) / total
+    distance, alone = 0.5 * float(gap.sum()), 0.5 * gap.size * noise.mean(measurement.noise_std) / total
     return MeasuredTable(
-        columns=tuple(one.columns),
+        columns=tuple(measurement.columns),
         total_variation=distance,
         noise=alone,
         at_most_about=min(1.0, distance + alone),
-        noise_std=one.noise_std,
+        noise_std=measurement.noise_std,
         largest=float(gap.max()),
-        where=cell_words(one.columns, worst, schema),
+        where=cell_words(measurement.columns, worst, schema),
         inside=float(np.mean((low <= flat) & (flat <= high))) if measured else math.nan,
         half_width=float(np.mean(high - low) / 2) if measured else math.nan,
     )
 
 
 def _strength(
-    one: Measurement, own: CodedRows, schema: Schema, total: float, noise: Noise
+    measurement: Measurement, own: CodedRows, schema: Schema, total: float, noise: Noise
 ) -> MeasuredStrength:
-    first, second = one.columns
+    first, second = measurement.columns
     places = numeric_places(schema)
-    made = shares(own(one.columns)) * total
+    counts = shares(own(measurement.columns)) * total
     coins = np.random.default_rng(0)
     blurred = [
-        _strength_of(made + noise.draw(made.shape, one.noise_std, coins), total, places, first, second)
+        _strength_of(
+            counts + noise.draw(counts.shape, measurement.noise_std, coins), total, places, first, second
+        )
         for _ in range(DRAWS)
     ]
     low, high = (
@@ -288,8 +296,8 @@ def _strength(
         first=first,
         second=second,
         kind=kind_of_pair(schema, first, second),
-        noisy=_strength_of(one.values, total, places, first, second),
-        synthetic=association(made, places.get(first), places.get(second)),
+        noisy=_strength_of(measurement.values, total, places, first, second),
+        synthetic=association(counts, places.get(first), places.get(second)),
         low=float(low),
         high=float(high),
     )
@@ -302,27 +310,27 @@ def _strength_of(table: Floats, total: float, places: Mapping[str, Floats], firs
 def _moves(
     measured: Mapping[frozenset[str], Measurement], own: CodedRows, contents: SyntheticContents, noise: Noise
 ) -> list[MeasuredMove]:
-    found = []
+    moves = []
     steps = category_steps(contents.schema)
     places = {**numeric_places(contents.schema), **steps}
     for name in own.domain:
-        one = measured.get(frozenset([name]))
-        if one is None or name not in places or _total(contents, one) <= 0:
+        measurement = measured.get(frozenset([name]))
+        if measurement is None or name not in places or _total(contents, measurement) <= 0:
             continue
-        total, held = _total(contents, one), ~np.isnan(places[name])
-        made = shares(own([name])) * total
+        total, held = _total(contents, measurement), ~np.isnan(places[name])
+        counts = shares(own([name])) * total
         coins = np.random.default_rng(0)
-        at, weight = places[name][held], made[held]
+        at, weight = places[name][held], counts[held]
         distances = [
             earth_mover(at, on_simplex(table, total=total)[held], at, weight)
             for table in (
-                one.values,
-                *(made + noise.draw(made.shape, one.noise_std, coins) for _ in range(DRAWS)),
+                measurement.values,
+                *(counts + noise.draw(counts.shape, measurement.noise_std, coins) for _ in range(DRAWS)),
             )
         ]
         noise_alone = float(np.mean(distances[1:]))
-        found.append(MeasuredMove(column=name, distance=distances[0], noise=noise_alone, steps=name in steps))
-    return found
+        moves.append(MeasuredMove(column=name, distance=distances[0], noise=noise_alone, steps=name in steps))
+    return moves
 
 
 def _groups(
@@ -332,24 +340,29 @@ def _groups(
     by: Sequence[str],
     noise: Noise,
 ) -> tuple[list[MeasuredGroup], list[str]]:
-    made, drowned = [], []
+    groups, drowned = [], []
     for name in by:
-        tables = [one for columns, one in measured.items() if len(columns) == 2 and name in columns]
+        tables = [
+            measurement for columns, measurement in measured.items() if len(columns) == 2 and name in columns
+        ]
         labels = contents.schema[name].labels
         for cell, label in enumerate(labels):
             errors, alone, counts = [], [], []
-            for one in tables:
-                other = next(column for column in one.columns if column != name)
-                noisy = np.moveaxis(one.values, list(one.columns).index(name), 0)[cell]
+            for measurement in tables:
+                other = next(column for column in measurement.columns if column != name)
+                noisy = np.moveaxis(measurement.values, list(measurement.columns).index(name), 0)[cell]
                 rows = own([name, other])[cell]
-                if noisy.sum() > DROWNED * one.noise_std * math.sqrt(noisy.size) and rows.sum() > 0:
+                if (
+                    noisy.sum() > DROWNED_RATIO * measurement.noise_std * math.sqrt(noisy.size)
+                    and rows.sum() > 0
+                ):
                     errors.append(0.5 * float(np.abs(shares(rows) - noisy / noisy.sum()).sum()))
-                    alone.append(0.5 * noisy.size * noise.mean(one.noise_std) / float(noisy.sum()))
-                    counts.append(float(noisy.sum()) / _total(contents, one))
+                    alone.append(0.5 * noisy.size * noise.mean(measurement.noise_std) / float(noisy.sum()))
+                    counts.append(float(noisy.sum()) / _total(contents, measurement))
             if not errors:
                 drowned.append(f"{name}={label}")
                 continue
-            made.append(
+            groups.append(
                 MeasuredGroup(
                     by=name,
                     group=label,
@@ -360,4 +373,4 @@ def _groups(
                     columns=len(errors),
                 )
             )
-    return made, drowned
+    return groups, drowned

@@ -47,10 +47,10 @@ class Associations:
         gaps = np.where(np.isnan(self.differences), -1.0, np.abs(self.differences))
         gaps[np.tril_indices(len(self.names))] = -1.0
         order = np.argsort(gaps, axis=None, kind="stable")[::-1]
-        found = [tuple(int(i) for i in np.unravel_index(at, gaps.shape)) for at in order[:most]]
+        places = [tuple(int(i) for i in np.unravel_index(at, gaps.shape)) for at in order[:most]]
         return [
             (self.names[i], self.names[j], float(self.real[i, j]), float(self.synthetic[i, j]))
-            for i, j in found
+            for i, j in places
             if gaps[i, j] >= 0
         ]
 

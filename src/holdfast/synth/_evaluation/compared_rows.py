@@ -66,14 +66,14 @@ class ComparedRows:
     @property
     def pairs(self) -> list[tuple[str, str]]:
         """Pairs of columns that were counted together."""
-        return [(one[0], one[1]) for one in self.counts if len(one) == 2]
+        return [(columns[0], columns[1]) for columns in self.counts if len(columns) == 2]
 
     def pair(self, first: str, second: str) -> Floats | None:
         """The joint count with the first column along the first axis; None where it would have too many cells."""
         if (first, second) in self.counts:
             return self.counts[first, second]
-        found = self.counts.get((second, first))
-        return None if found is None else found.T
+        table = self.counts.get((second, first))
+        return None if table is None else table.T
 
     def code(self, name: str) -> Codes:
         """The cells of a column in the sample."""
@@ -106,9 +106,9 @@ def plain_schema(schema: Schema, columns: Sequence[str] | None = None) -> Schema
             f"columns must be of the schema, got {absent}; it declares {', '.join(schema.names)}"
         )
     require(len(set(names)) == len(names), "columns", list(names), "different columns")
-    kept = [schema[name] for name in names if not isinstance(schema[name], Identifier)]
-    require(bool(kept), "columns", list(names), "at least one column that can be counted")
-    return Schema(kept, csv=schema.csv)
+    declared = [schema[name] for name in names if not isinstance(schema[name], Identifier)]
+    require(bool(declared), "columns", list(names), "at least one column that can be counted")
+    return Schema(declared, csv=schema.csv)
 
 
 def read_compared(source: Any, schema: Schema, *, name: str, most_rows: int = MOST_ROWS) -> ComparedRows:
@@ -140,7 +140,7 @@ class _Counting:
         self.undeclared = dict.fromkeys(schema.names, 0)
         self.present = dict.fromkeys(schema.names, 0)
         self._counts: dict[tuple[str, ...], Floats] = {
-            (one,): np.zeros(schema[one].cells) for one in schema.names
+            (name,): np.zeros(schema[name].cells) for name in schema.names
         }
         for pair in combinations(schema.names, 2):
             if schema.cells(*pair) <= MOST_PAIR_CELLS:
@@ -150,29 +150,29 @@ class _Counting:
         self._coins = np.random.default_rng(0)
 
     def add(self, batch: Batch, undeclared: Mapping[str, int], present: Mapping[str, int]) -> None:
-        codes = {one: batch.codes(one) for one in self.schema.names}
+        codes = {name: batch.codes(name) for name in self.schema.names}
         for columns, table in self._counts.items():
-            cells = np.ravel_multi_index(tuple(codes[one] for one in columns), table.shape)
+            cells = np.ravel_multi_index(tuple(codes[name] for name in columns), table.shape)
             table += np.bincount(cells, minlength=table.size).reshape(table.shape)
         values = batch.matrix()
-        for place, one in enumerate(self.schema.names):
-            if one in batch.missing:
-                values[batch.missing[one], place] = np.nan
+        for place, name in enumerate(self.schema.names):
+            if name in batch.missing:
+                values[batch.missing[name], place] = np.nan
         stacked = np.stack(list(codes.values()), axis=1).astype(np.int32)
         absent = np.zeros(stacked.shape, dtype=np.bool_)
-        for place, one in enumerate(self.schema.names):
-            nowhere = batch.without_value(one)
+        for place, name in enumerate(self.schema.names):
+            nowhere = batch.without_value(name)
             if nowhere is not None:
                 absent[:, place] = nowhere
         self._kept.append((self._coins.random(len(batch)), stacked, values, absent))
         self.rows += len(batch)
         if sum(len(part[0]) for part in self._kept) > 2 * self.most_rows:
-            self._kept = [self._thinned()]
-        for one in self.schema.names:
-            self.undeclared[one] += undeclared.get(one, 0)
-            self.present[one] += present.get(one, 0)
+            self._kept = [self._sample_of_rows()]
+        for name in self.schema.names:
+            self.undeclared[name] += undeclared.get(name, 0)
+            self.present[name] += present.get(name, 0)
 
-    def _thinned(self) -> tuple[Floats, Codes, Floats, NDArray[np.bool_]]:
+    def _sample_of_rows(self) -> tuple[Floats, Codes, Floats, NDArray[np.bool_]]:
         """The rows with the smallest coins: a uniform sample, in the order of the rows."""
         coins, codes, values, absent = (np.concatenate(parts) for parts in zip(*self._kept, strict=True))
         if len(coins) > self.most_rows:
@@ -181,7 +181,7 @@ class _Counting:
         return coins, codes, values, absent
 
     def done(self) -> ComparedRows:
-        _, codes, values, absent = self._thinned()
+        _, codes, values, absent = self._sample_of_rows()
         return ComparedRows(
             schema=self.schema,
             rows=self.rows,
@@ -189,7 +189,7 @@ class _Counting:
             codes=codes,
             values=values,
             absent=absent,
-            undeclared={one: wrong for one, wrong in self.undeclared.items() if wrong},
+            undeclared={name: wrong for name, wrong in self.undeclared.items() if wrong},
         )
 
 
@@ -206,8 +206,8 @@ def _batches(source: Any, schema: Schema, name: str) -> Iterator[Read]:
         for batch in source.batches(names, order=Order.irrelevant()):
             yield replace(batch, schema=schema, present=None), {}, {}
         return
-    for columns, rows in _as_stored(source, schema, name):
-        yield _encoded(schema, columns, rows)
+    for columns, rows in _stored_columns(source, schema, name):
+        yield _read_columns(schema, columns, rows)
 
 
 def as_synthetic(source: Any, schema: Schema) -> Schema:
@@ -221,27 +221,27 @@ def as_synthetic(source: Any, schema: Schema) -> Schema:
     with suppress(DataError):
         names = rows_of_files(fspath(source), csv=CsvFormat()).names
         schema = replace(schema, csv=CsvFormat()) if set(schema.names) <= set(names) else schema
-    made: list[Column] = []
+    columns: list[Column] = []
     for column in schema.columns:
         if isinstance(column, Numeric) and column.written_as is not None:
             plain = replace(column, written_as=None)
-            first, _ = next(_as_stored(source, Schema([column], csv=schema.csv), "synthetic"))
+            first, _ = next(_stored_columns(source, Schema([column], csv=schema.csv), "synthetic"))
             as_declared, as_plain = (
-                np.isfinite(column_numbers(one, first[column.name])).sum() for one in (column, plain)
+                np.isfinite(column_numbers(kind, first[column.name])).sum() for kind in (column, plain)
             )
             column = plain if as_plain > as_declared else column
-        made.append(column)
-    return replace(schema, columns=made)
+        columns.append(column)
+    return replace(schema, columns=columns)
 
 
 def read_synthetic(path: Path, schema: Schema) -> Any:
     """A file of synthetic rows as an Arrow table, its numbers as numbers however it writes them."""
     import pyarrow as pa
 
-    made = as_synthetic(path, schema)
-    table = read_table(path, csv=made.csv, numbers=number_names(made))
+    declared = as_synthetic(path, schema)
+    table = read_table(path, csv=declared.csv, numbers=number_names(declared))
     for place, name in enumerate(table.column_names):
-        column = made[name] if name in made.names else None
+        column = declared[name] if name in declared.names else None
         if isinstance(column, Numeric) and not isinstance(column, DateTime) and path.suffix == ".csv":
             table = table.set_column(place, name, pa.array(column_numbers(column, table.column(place))))
     return table
@@ -249,33 +249,33 @@ def read_synthetic(path: Path, schema: Schema) -> Any:
 
 def at_levels_of(source: Any, schema: Schema, *, name: str) -> Schema:
     """Open hierarchies at the finest level whose names the rows use: that of synthetic rows may be a coarse one."""
-    opened = [one for one in schema.columns if isinstance(one, Hierarchy) and one.level is None]
+    opened = [column for column in schema.columns if isinstance(column, Hierarchy) and column.level is None]
     if not opened or isinstance(source, Table) or "://" in str(source):
         return schema
-    found: dict[str, set[str]] = {one.name: set() for one in opened}
-    for columns, _ in _as_stored(source, Schema(opened, csv=schema.csv), name):
-        for one, stored in columns.items():
-            found[one] |= {word for word in texts(stored).unique().to_pylist() if word is not None}
+    entries: dict[str, set[str]] = {column.name: set() for column in opened}
+    for columns, _ in _stored_columns(source, Schema(opened, csv=schema.csv), name):
+        for title, stored in columns.items():
+            entries[title] |= {word for word in texts(stored).unique().to_pylist() if word is not None}
     chosen: dict[str, Column] = {}
     for column in opened:
         levels = [column.at(level) for level in range(len(column.steps))]
         unread = [
-            len(found[column.name] - set(each.spellings) - set(map(str, each.labels))) for each in levels
+            len(entries[column.name] - set(each.spellings) - set(map(str, each.labels))) for each in levels
         ]
         chosen[column.name] = levels[unread.index(min(unread))]
-    return replace(schema, columns=[chosen.get(one.name, one) for one in schema.columns])
+    return replace(schema, columns=[chosen.get(column.name, column) for column in schema.columns])
 
 
-def _as_stored(source: Any, schema: Schema, name: str) -> Iterator[tuple[dict[str, Any], int]]:
+def _stored_columns(source: Any, schema: Schema, name: str) -> Iterator[tuple[dict[str, Any], int]]:
     """Columns as they are stored, and how many rows they have."""
     names = list(schema.names)
     if isinstance(source, str | PathLike):
         files = rows_of_files(fspath(source), csv=schema.csv, numbers=number_names(schema))
         _require_columns(names, files.names, name)
-        places = [files.names.index(one) for one in names]
+        places = [files.names.index(name) for name in names]
         for read in files.reader(places):
             assert read.schema.names[-1] == PLACE
-            yield {one: read.column(place) for place, one in enumerate(names)}, read.num_rows
+            yield {name: read.column(place) for place, name in enumerate(names)}, read.num_rows
         return
     try:
         held = source.column_names if hasattr(source, "column_names") else list(source)
@@ -293,27 +293,27 @@ def _as_stored(source: Any, schema: Schema, name: str) -> Iterator[tuple[dict[st
 
 def _require_columns(names: Sequence[str], held: Sequence[str], name: str) -> None:
     listed = list(held)
-    missing = [one for one in names if one not in listed]
+    missing = [name for name in names if name not in listed]
     if missing:
         raise ParameterError(
             f"{name} must hold the columns that are compared, {', '.join(map(repr, missing))} "
             f"{'is' if len(missing) == 1 else 'are'} not there; name those to compare (columns, --columns)"
         )
-    twice = [one for one in names if listed.count(one) > 1]
+    twice = [name for name in names if listed.count(name) > 1]
     if twice:
         raise DataError(f"{name} must hold each column once, {', '.join(map(repr, twice))} stand there twice")
 
 
-def _encoded(schema: Schema, columns: Mapping[str, Any], rows: int) -> Read:
+def _read_columns(schema: Schema, columns: Mapping[str, Any], rows: int) -> Read:
     undeclared, present = {}, {}
-    for one in schema.names:
-        column = schema[one]
+    for name in schema.names:
+        column = schema[name]
         if not isinstance(column, Identifier) and column.read is None:
-            undeclared[one], present[one] = _declared(column, columns[one], rows)
+            undeclared[name], present[name] = _count_undeclared(column, columns[name], rows)
     return encode_batch(schema, columns, rows), undeclared, present
 
 
-def _declared(column: Numeric | Categorical, stored: Any, rows: int) -> tuple[int, int]:
+def _count_undeclared(column: Numeric | Categorical, stored: Any, rows: int) -> tuple[int, int]:
     """How many values are not what is declared, and how many are not missing."""
     missing = texts(stored).null_count if isinstance(stored, MixedColumn) else stored.null_count
     if isinstance(column, Categorical):

@@ -60,20 +60,20 @@ def closest_records(
         size = min(len(shuffled.codes), len(holdout.codes))
         reference = shuffled.take(np.arange(size))
         fresh = holdout.take(coins.permutation(len(holdout.codes))[:size])
-    asked = synthetic.take(coins.permutation(len(synthetic.codes)))
+    probes = synthetic.take(coins.permutation(len(synthetic.codes)))
     most = np.arange(min(MOST_REFERENCE, len(reference.codes)))
-    near, some = reference.take(most), np.arange(min(MOST_ASKED, len(asked.codes)))
-    ours = closest(asked.take(some), near)
+    near, some = reference.take(most), np.arange(min(MOST_ASKED, len(probes.codes)))
+    ours = closest(probes.take(some), near)
     theirs = closest(fresh.take(np.arange(min(MOST_ASKED, len(fresh.codes)))), near)
     nearer, error = None, None
     if holdout is not None:
-        other = closest(asked.take(some), fresh.take(np.arange(min(len(most), len(fresh.codes)))))
+        other = closest(probes.take(some), fresh.take(np.arange(min(len(most), len(fresh.codes)))))
         wins = np.where(ours == other, 0.5, ours < other)
         nearer, error = float(wins.mean()), float(wins.std(ddof=1) / math.sqrt(len(wins)))
     return ClosestRecords(
         median=float(np.median(ours)),
         fresh_median=float(np.median(theirs)),
-        copies=copies(asked, reference),
+        copies=copies(probes, reference),
         fresh_copies=copies(fresh, reference),
         asked=len(some),
         reference=len(most),
@@ -90,27 +90,27 @@ def closest(rows: ComparedRows, reference: ComparedRows) -> Floats:
     """
     numeric = [place for place, name in enumerate(rows.names) if isinstance(rows.schema[name], Numeric)]
     others = [place for place in range(len(rows.names)) if place not in numeric]
-    ours, theirs = (_scaled(one, numeric) for one in (rows, reference))
-    found = np.empty(len(rows.codes))
-    for start in range(0, len(found), CHUNK):
+    ours, theirs = (_unit_points(table, numeric) for table in (rows, reference))
+    distances = np.empty(len(rows.codes))
+    for start in range(0, len(distances), CHUNK):
         part = slice(start, start + CHUNK)
-        total = np.zeros((len(found[part]), len(reference.codes)), dtype=np.float32)
+        total = np.zeros((len(distances[part]), len(reference.codes)), dtype=np.float32)
         for place in range(len(numeric)):
             total += np.abs(ours[part, place, None] - theirs[None, :, place])
         for place in others:
             total += rows.codes[part, place, None] != reference.codes[None, :, place]
-        found[part] = total.min(axis=1) / len(rows.names)
-    return found
+        distances[part] = total.min(axis=1) / len(rows.names)
+    return distances
 
 
-def _scaled(rows: ComparedRows, numeric: list[int]) -> NDArray[np.float32]:
-    made = np.zeros((len(rows.codes), len(numeric)), dtype=np.float32)
+def _unit_points(rows: ComparedRows, numeric: list[int]) -> NDArray[np.float32]:
+    points = np.zeros((len(rows.codes), len(numeric)), dtype=np.float32)
     for at, place in enumerate(numeric):
         column = rows.schema[rows.names[place]]
         assert isinstance(column, Numeric)
         scaled = (rows.values[:, place] - column.low) / (column.high - column.low)
-        made[:, at] = np.where(np.isnan(scaled), 2.0, scaled)  # missing: 1 or more from every number
-    return made
+        points[:, at] = np.where(np.isnan(scaled), 2.0, scaled)  # missing: 1 or more from every number
+    return points
 
 
 def copies(rows: ComparedRows, reference: ComparedRows) -> float:
@@ -150,14 +150,14 @@ def _pmse(real: ComparedRows, synthetic: ComparedRows) -> tuple[float, float]:
     """The mean of (p - 1/2)^2, and over (k - 1) (1 - c)^2 c / N, its mean where nothing differs (c = 1/2)."""
     from sklearn.linear_model import LogisticRegression
 
-    features = np.concatenate([linear_features(one, one.names) for one in (real, synthetic)])
+    features = np.concatenate([linear_features(table, table.names) for table in (real, synthetic)])
     labels = np.repeat([0, 1], len(real.codes))
     with quiet_fit():
         model = LogisticRegression(C=100.0, max_iter=100, tol=1e-3).fit(features, labels)
-    found = float(np.mean((model.predict_proba(features)[:, 1] - 0.5) ** 2))
+    error = float(np.mean((model.predict_proba(features)[:, 1] - 0.5) ** 2))
     parameters = np.linalg.matrix_rank(_moments(features)) - 1
     expected = float(max(parameters, 1)) / (8.0 * len(labels))
-    return found, found / expected
+    return error, error / expected
 
 
 def _moments(features: NDArray[np.float32]) -> Floats:
@@ -175,7 +175,7 @@ def _auc(real: ComparedRows, synthetic: ComparedRows) -> tuple[float, float]:
         model = HistGradientBoostingClassifier(
             max_iter=30, max_leaf_nodes=15, early_stopping=False, categorical_features=marks, random_state=0
         ).fit(features, labels)
-        scores = [model.predict_proba(one[half:])[:, 1] for one in (ours, theirs)]
+        scores = [model.predict_proba(side[half:])[:, 1] for side in (ours, theirs)]
     return auc_with_error(scores[0], scores[1])
 
 

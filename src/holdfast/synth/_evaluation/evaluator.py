@@ -27,7 +27,7 @@ from holdfast.synth._evaluation.report import EvaluationReport
 from holdfast.synth._evaluation.subgroups import subgroups
 
 LEAST_ROWS = 4
-FOLLOWS, LOST, MOST_ORDERS = 0.9, 0.2, 3
+FOLLOWING_CORRELATION, LOST_CORRELATION, MOST_ORDERS = 0.9, 0.2, 3
 """A correlation that is told when it is lost, by how much, and of how many pairs."""
 TITLE = "Synthetic rows evaluated"
 
@@ -58,10 +58,10 @@ def evaluate_against_real(
     """
     declared = plain_schema(schema, columns)
     _require_asked(declared, target, by)
-    made = at_levels_of(synthetic, as_synthetic(synthetic, declared), name="synthetic")
-    declared = declared.at_levels({one: made[one].level or 0 for one in declared.open_levels})  # type: ignore[union-attr]
+    synthetic_schema = at_levels_of(synthetic, as_synthetic(synthetic, declared), name="synthetic")
+    declared = declared.at_levels({name: synthetic_schema[name].level or 0 for name in declared.open_levels})  # type: ignore[union-attr]
     ours = read_compared(real, declared, name="real")
-    theirs = read_compared(synthetic, made, name="synthetic")
+    theirs = read_compared(synthetic, synthetic_schema, name="synthetic")
     fresh = None if holdout is None else read_compared(holdout, declared, name="holdout")
     for name, rows in (("real", ours), ("synthetic", theirs), ("holdout", fresh)):
         if rows is not None:
@@ -73,7 +73,7 @@ def evaluate_against_real(
         bar.update()
         near, apart = closest_records(ours, theirs, fresh), told_apart_by_models(ours, theirs)
         bar.update()
-        found = RealComparison(
+        comparison = RealComparison(
             rows=ours.rows,
             synthetic_rows=theirs.rows,
             sampled=len(ours.codes),
@@ -84,7 +84,7 @@ def evaluate_against_real(
             closest=near,
             told_apart=apart,
             predictions=predicted,
-            subgroups=tuple(subgroups(ours, theirs, one, predicted) for one in by),
+            subgroups=tuple(subgroups(ours, theirs, name, predicted) for name in by),
             notes=(*_notes(ours, "real"), *_notes(theirs, "synthetic"), *_lost_orders(strengths, declared)),
         )
         bar.update()
@@ -92,8 +92,8 @@ def evaluate_against_real(
     own = None
     if release is not None:
         held = SyntheticContents.of_value(release.value).table.column_names
-        own = released_evidence(release, by=[one for one in by if one in held])
-    return EvaluationReport(title=title, against_real=found, against_release=own)
+        own = released_evidence(release, by=[name for name in by if name in held])
+    return EvaluationReport(title=title, against_real=comparison, against_release=own)
 
 
 def evaluate_against_release(
@@ -126,17 +126,17 @@ def _require_asked(schema: Schema, target: str | None, by: Sequence[str]) -> Non
     """Before any row is read."""
     if isinstance(by, str):
         raise ParameterError(f"by must be a list of columns, got by={by!r}; write by=[{by!r}]")
-    for parameter, name in [("target", target)] * (target is not None) + [("by", one) for one in by]:
+    for parameter, name in [("target", target)] * (target is not None) + [("by", column) for column in by]:
         require(name in schema.names, parameter, name, f"one of the columns {list(schema.names)}")
 
 
-def _lost_orders(found: Associations, schema: Schema) -> list[str]:
+def _lost_orders(strengths: Associations, schema: Schema) -> list[str]:
     """Dates or whole numbers that follow each other in the real rows and not here, and what can be done about it."""
     ordered = [
         (a, b, ours, theirs)
-        for a, b, ours, theirs in found.largest(len(found.names))
-        if ours >= FOLLOWS
-        and theirs <= FOLLOWS - LOST
+        for a, b, ours, theirs in strengths.largest(len(strengths.names))
+        if ours >= FOLLOWING_CORRELATION
+        and theirs <= FOLLOWING_CORRELATION - LOST_CORRELATION
         and all(isinstance(schema[name], Numeric) and schema[name].integer for name in (a, b))  # type: ignore[union-attr]
     ]
     return [
@@ -148,12 +148,14 @@ def _lost_orders(found: Associations, schema: Schema) -> list[str]:
 
 
 def _notes(rows: ComparedRows, name: str) -> list[str]:
-    told = []
+    notes = []
     for column, wrong in rows.undeclared.items():
-        told.append(
+        notes.append(
             f"{wrong:,} of {rows.rows:,} {name} values of {column} are not what the schema declares; they were read as "
             "it says of such values"
         )
     if len(rows.codes) < rows.rows:
-        told.append(f"predictions and distances rest on {len(rows.codes):,} of the {rows.rows:,} {name} rows")
-    return told
+        notes.append(
+            f"predictions and distances rest on {len(rows.codes):,} of the {rows.rows:,} {name} rows"
+        )
+    return notes

@@ -64,6 +64,6 @@ def quiet_fit() -> Iterator[None]:
     from threadpoolctl import threadpool_limits
 
     with warnings.catch_warnings(), threadpool_limits(limits=1):
-        for told in (ConvergenceWarning, LinAlgWarning, RuntimeWarning, FutureWarning):
-            warnings.simplefilter("ignore", told)
+        for category in (ConvergenceWarning, LinAlgWarning, RuntimeWarning, FutureWarning):
+            warnings.simplefilter("ignore", category)
         yield

@@ -10,7 +10,7 @@ from holdfast._extras import optional
 from holdfast.synth._evaluation.against_release import ReleasedEvidence
 from holdfast.synth._evaluation.real_comparison import RealComparison
 
-MOST = 20
+MOST_DOTS = 20
 BLUE, ORANGE = "#0b6e99", "#b8501c"
 
 
@@ -22,23 +22,25 @@ def evaluation_figure(real: RealComparison | None, own: ReleasedEvidence | None)
     )
     axes = np.atleast_1d(figure.subplots(1, panels))
     if real is not None:
-        ranked = sorted(real.one_way.errors, key=lambda one: one.total_variation)[-MOST:]
-        _dots(axes[0], [(one.name, one.total_variation, one.by_chance) for one in ranked], "two samples")
+        ranked = sorted(real.one_way.errors, key=lambda error: error.total_variation)[-MOST_DOTS:]
+        _dots(
+            axes[0], [(error.name, error.total_variation, error.by_chance) for error in ranked], "two samples"
+        )
         _differences(axes[1], real, figure)
         if real.predictions is not None:
             _predictions(axes[2], real)
         figure.supxlabel("INTERNAL: real rows without noise, do not publish", color="#8f1d14", fontsize=10)
     elif own is not None:
-        found = sorted(own.tables, key=lambda one: one.total_variation)[-MOST:]
-        _dots(axes[0], [(one.name, one.total_variation, one.noise) for one in found], "noise alone")
+        tables = sorted(own.tables, key=lambda table: table.total_variation)[-MOST_DOTS:]
+        _dots(axes[0], [(table.name, table.total_variation, table.noise) for table in tables], "noise alone")
     return figure
 
 
 def _dots(axis: Any, dots: list[tuple[str, float, float]], reference: str) -> None:
     places = np.arange(len(dots))
-    axis.plot([one[1] for one in dots], places, "o", color=BLUE, label="synthetic rows")
-    axis.plot([one[2] for one in dots], places, "o", mfc="none", color="#1c2733", label=reference)
-    axis.set_yticks(places, [one[0] for one in dots])
+    axis.plot([dot[1] for dot in dots], places, "o", color=BLUE, label="synthetic rows")
+    axis.plot([dot[2] for dot in dots], places, "o", mfc="none", color="#1c2733", label=reference)
+    axis.set_yticks(places, [dot[0] for dot in dots])
     axis.set_xlim(left=0)
     axis.set_xlabel("total variation")
     axis.legend(frameon=False)
@@ -55,21 +57,21 @@ def _differences(axis: Any, real: RealComparison, figure: Any) -> None:
 
 
 def _predictions(axis: Any, real: RealComparison) -> None:
-    made = real.predictions
-    assert made is not None
-    places = np.arange(len(made.models))
+    predictions = real.predictions
+    assert predictions is not None
+    places = np.arange(len(predictions.models))
     for shift, name, color in ((-0.12, "on_real", "#1c2733"), (0.12, "on_synthetic", BLUE)):
-        scores = [getattr(one, name) for one in made.models]
+        scores = [getattr(model, name) for model in predictions.models]
         axis.errorbar(
-            [one.value for one in scores],
+            [score.value for score in scores],
             places + shift,
-            xerr=[1.96 * one.error for one in scores],
+            xerr=[1.96 * score.error for score in scores],
             fmt="o",
             color=color,
             label=f"trained {name.replace('_', ' ')}",
         )
-    axis.axvline(made.baseline.value, color=ORANGE, linestyle="--", label="no model")
-    axis.set_yticks(places, [one.model for one in made.models])
-    axis.set_xlabel(f"{made.measure} for {made.target} on real rows")
+    axis.axvline(predictions.baseline.value, color=ORANGE, linestyle="--", label="no model")
+    axis.set_yticks(places, [model.model for model in predictions.models])
+    axis.set_xlabel(f"{predictions.measure} for {predictions.target} on real rows")
     # Above the picture: inside, it would lie on intervals.
     axis.legend(frameon=False, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)

@@ -43,23 +43,23 @@ class Marginals:
     @property
     def average(self) -> float:
         """The mean total variation."""
-        return float(np.mean([one.total_variation for one in self.errors])) if self.errors else math.nan
+        return float(np.mean([error.total_variation for error in self.errors])) if self.errors else math.nan
 
     @property
     def by_chance(self) -> float:
         """What the mean would be by chance alone."""
-        return float(np.mean([one.by_chance for one in self.errors])) if self.errors else math.nan
+        return float(np.mean([error.by_chance for error in self.errors])) if self.errors else math.nan
 
     @property
     def worst(self) -> TableError | None:
         """The table with the largest error of a single cell."""
-        return max(self.errors, key=lambda one: one.largest, default=None)
+        return max(self.errors, key=lambda error: error.largest, default=None)
 
 
 def marginal_errors(real: ComparedRows, synthetic: ComparedRows, *, width: int) -> Marginals:
     """Every table of one or of two columns, over all rows of both."""
     wanted = [columns for columns in real.counts if len(columns) == width]
-    left = [] if width == 1 else _uncounted(real)
+    left = [] if width == 1 else _pairs_not_counted(real)
     return Marginals(
         errors=tuple(
             marginal_error(columns, real.counts[columns], synthetic.counts[columns], real.schema)
@@ -69,7 +69,7 @@ def marginal_errors(real: ComparedRows, synthetic: ComparedRows, *, width: int) 
     )
 
 
-def _uncounted(rows: ComparedRows) -> list[tuple[str, ...]]:
+def _pairs_not_counted(rows: ComparedRows) -> list[tuple[str, ...]]:
     names, counted = rows.names, set(rows.counts)
     every = [(a, b) for place, a in enumerate(names) for b in names[place + 1 :]]
     return [pair for pair in every if pair not in counted]
@@ -128,11 +128,11 @@ def earth_mover(values: Floats, weights: Floats, others: Floats, other_weights: 
     if not len(values) or not len(others) or weights.sum() <= 0 or other_weights.sum() <= 0:
         return math.nan
     places = np.unique(np.concatenate([values, others]))
-    below = [_cumulated(places, v, w) for v, w in ((values, weights), (others, other_weights))]
+    below = [_distribution_at(places, v, w) for v, w in ((values, weights), (others, other_weights))]
     return float(np.sum(np.abs(below[0] - below[1])[:-1] * np.diff(places)))
 
 
-def _cumulated(places: Floats, values: Floats, weights: Floats) -> Floats:
+def _distribution_at(places: Floats, values: Floats, weights: Floats) -> Floats:
     order = np.argsort(values, kind="stable")
     reached = np.concatenate([[0.0], np.cumsum(weights[order])])
     return np.asarray(reached[np.searchsorted(values[order], places, side="right")] / reached[-1])
@@ -151,7 +151,7 @@ class MovedColumn:
 
 def moved_columns(real: ComparedRows, synthetic: ComparedRows) -> tuple[MovedColumn, ...]:
     """Numbers of the sampled rows, and ordered categories of all rows; missing and other values have no place."""
-    found = []
+    moves = []
     steps = category_steps(real.schema)
     for place, name in enumerate(real.names):
         column = real.schema[name]
@@ -159,7 +159,7 @@ def moved_columns(real: ComparedRows, synthetic: ComparedRows) -> tuple[MovedCol
             ours, theirs = (rows.values[:, place] for rows in (real, synthetic))
             ours, theirs = ours[~np.isnan(ours)], theirs[~np.isnan(theirs)]
             distance = earth_mover(ours, np.ones(len(ours)), theirs, np.ones(len(theirs)))
-            found.append(
+            moves.append(
                 MovedColumn(column=name, distance=distance, of_range=distance / (column.high - column.low))
             )
         elif name in steps:
@@ -167,30 +167,30 @@ def moved_columns(real: ComparedRows, synthetic: ComparedRows) -> tuple[MovedCol
             at = steps[name][held]
             distance = earth_mover(at, real.counts[name,][held], at, synthetic.counts[name,][held])
             most = max(1.0, float(at.max()))
-            found.append(MovedColumn(column=name, distance=distance, of_range=distance / most, steps=True))
-    return tuple(found)
+            moves.append(MovedColumn(column=name, distance=distance, of_range=distance / most, steps=True))
+    return tuple(moves)
 
 
 def category_steps(schema: Schema) -> Mapping[str, Floats]:
     """For each column of ordered categories the places of its cells; NaN for those of other and missing values."""
-    found = {}
+    places_of = {}
     for name in schema.names:
         column = schema[name]
         if isinstance(column, Categorical) and column.ordered:
             places = np.full(column.cells, np.nan)
             places[: len(column.listed)] = np.arange(len(column.listed))
-            found[name] = places
-    return found
+            places_of[name] = places
+    return places_of
 
 
 def numeric_places(schema: Schema) -> Mapping[str, Floats]:
     """For each numeric column the numbers that its cells stand for; NaN for the cell of missing values."""
-    found = {}
+    places_of = {}
     for name in schema.names:
         column = schema[name]
         if isinstance(column, Numeric):
             places = np.array(column.midpoints)
             if column.has_null_cell:
                 places[-1] = np.nan
-            found[name] = places
-    return found
+            places_of[name] = places
+    return places_of

@@ -64,7 +64,7 @@ class Predictions:
         """The best model's scores on some test rows: trained on real and on synthetic rows."""
         if not chosen.any():
             return math.nan, math.nan
-        best = max(self.models, key=lambda one: one.on_real.value).model
+        best = max(self.models, key=lambda model: model.on_real.value).model
         real, synthetic = self.gains[best]
         return float(real[chosen].mean()), float(synthetic[chosen].mean())
 
@@ -88,13 +88,13 @@ def predictions(real: ComparedRows, synthetic: ComparedRows, target: str) -> Pre
     half = len(order) // 2
     size = min(half, len(synthetic.codes), MOST_TRAINED)
     train, test = real.take(order[:size]), real.take(order[half:][:MOST_TESTED])
-    made = synthetic.take(coins.permutation(len(synthetic.codes))[:size])
+    rows_of_synthetic = synthetic.take(coins.permutation(len(synthetic.codes))[:size])
     task = _Numbers(target) if isinstance(real.schema[target], Numeric) else _Classes(target)
     truth = task.truth(test)
     gains, models = {}, []
     for name, fit in task.models().items():
         with quiet_fit():
-            ours, theirs = (task.gains(truth, train, fit(rows, test)) for rows in (train, made))
+            ours, theirs = (task.gains(truth, train, fit(rows, test)) for rows in (train, rows_of_synthetic))
         gains[name] = (ours, theirs)
         models.append(
             ModelScores(
@@ -133,8 +133,8 @@ class _Classes:
     def constant(self, train: ComparedRows, rows: int) -> NDArray[Any]:
         return np.full(rows, np.bincount(self.truth(train)).argmax())
 
-    def gains(self, truth: NDArray[Any], train: ComparedRows, made: NDArray[Any]) -> Floats:
-        return np.asarray(made == truth, dtype=np.float64)
+    def gains(self, truth: NDArray[Any], train: ComparedRows, predicted: NDArray[Any]) -> Floats:
+        return np.asarray(predicted == truth, dtype=np.float64)
 
     def models(self) -> dict[str, Fit]:
         return {
@@ -146,17 +146,19 @@ class _Classes:
     def _others(self, rows: ComparedRows) -> list[str]:
         return [name for name in rows.names if name != self.target]
 
-    def _fitted(self, model: Any, features: Any, labels: NDArray[Any], asked: Any) -> NDArray[Any]:
+    def _predict_labels(self, model: Any, features: Any, labels: NDArray[Any], test: Any) -> NDArray[Any]:
         if len(np.unique(labels)) == 1:  # nothing to tell apart
-            return np.full(len(asked), labels[0])
-        return np.asarray(model.fit(features, labels).predict(asked))
+            return np.full(len(test), labels[0])
+        return np.asarray(model.fit(features, labels).predict(test))
 
     def _logistic(self, train: ComparedRows, test: ComparedRows) -> NDArray[Any]:
         from sklearn.linear_model import LogisticRegression
 
         columns = self._others(train)
-        made, asked = linear_features(train, columns), linear_features(test, columns)
-        return self._fitted(LogisticRegression(max_iter=60, tol=1e-3), made, self.truth(train), asked)
+        features, test_features = linear_features(train, columns), linear_features(test, columns)
+        return self._predict_labels(
+            LogisticRegression(max_iter=60, tol=1e-3), features, self.truth(train), test_features
+        )
 
     def _bayes(self, train: ComparedRows, test: ComparedRows) -> NDArray[Any]:
         """On the declared cells: (n_yc + 1) / (n_y + cells) for each column."""
@@ -174,11 +176,11 @@ class _Classes:
         from sklearn.ensemble import HistGradientBoostingClassifier
 
         columns = self._others(train)
-        made, marks = tree_features(train, columns)
+        features, marks = tree_features(train, columns)
         model = HistGradientBoostingClassifier(
             max_iter=40, max_leaf_nodes=15, early_stopping=False, categorical_features=marks, random_state=0
         )
-        return self._fitted(model, made, self.truth(train), tree_features(test, columns)[0])
+        return self._predict_labels(model, features, self.truth(train), tree_features(test, columns)[0])
 
 
 @dataclass(frozen=True)
@@ -191,27 +193,27 @@ class _Numbers(_Classes):
     def constant(self, train: ComparedRows, rows: int) -> NDArray[Any]:
         return np.full(rows, self.truth(train).mean())
 
-    def gains(self, truth: NDArray[Any], train: ComparedRows, made: NDArray[Any]) -> Floats:
+    def gains(self, truth: NDArray[Any], train: ComparedRows, predicted: NDArray[Any]) -> Floats:
         """1 - squared error over the variance of the test rows: the mean over all rows is R2."""
         spread = float(truth.var())
-        return 1.0 - (truth - made) ** 2 / spread if spread > 0 else np.zeros(len(truth))
+        return 1.0 - (truth - predicted) ** 2 / spread if spread > 0 else np.zeros(len(truth))
 
     def models(self) -> dict[str, Fit]:
-        return {"ridge regression": self._ridge, "boosted trees": self._boosted}
+        return {"ridge regression": self._ridge, "boosted trees": self._boosting}
 
     def _ridge(self, train: ComparedRows, test: ComparedRows) -> NDArray[Any]:
         from sklearn.linear_model import Ridge
 
         columns = self._others(train)
-        made, asked = linear_features(train, columns), linear_features(test, columns)
-        return np.asarray(Ridge(alpha=1.0).fit(made, self.truth(train)).predict(asked))
+        features, test_features = linear_features(train, columns), linear_features(test, columns)
+        return np.asarray(Ridge(alpha=1.0).fit(features, self.truth(train)).predict(test_features))
 
-    def _boosted(self, train: ComparedRows, test: ComparedRows) -> NDArray[Any]:
+    def _boosting(self, train: ComparedRows, test: ComparedRows) -> NDArray[Any]:
         from sklearn.ensemble import HistGradientBoostingRegressor
 
         columns = self._others(train)
-        made, marks = tree_features(train, columns)
+        features, marks = tree_features(train, columns)
         model = HistGradientBoostingRegressor(
             max_iter=40, max_leaf_nodes=15, early_stopping=False, categorical_features=marks, random_state=0
         )
-        return np.asarray(model.fit(made, self.truth(train)).predict(tree_features(test, columns)[0]))
+        return np.asarray(model.fit(features, self.truth(train)).predict(tree_features(test, columns)[0]))

@@ -62,7 +62,7 @@ class EvaluationReport:
     def to_json(self, *, audience: str | None = None) -> dict[str, Any]:
         """Plain data; NaN is null. Nothing about single rows."""
         shown = self.require_audience(audience)
-        made: dict[str, Any] = {
+        report: dict[str, Any] = {
             "format": "holdfast-evaluation/1",
             "title": self.title,
             "audience": shown,
@@ -70,7 +70,7 @@ class EvaluationReport:
         }
         if self.against_real is not None:
             real = self.against_real
-            made["against_real"] = plain(real) | {
+            report["against_real"] = plain(real) | {
                 "average_total_variation": plain(
                     {"one_way": real.one_way.average, "two_way": real.two_way.average}
                 ),
@@ -78,8 +78,8 @@ class EvaluationReport:
                 "distance_warning": WARNING,
             }
         if self.against_release is not None:
-            made["against_release"] = plain(self.against_release)
-        return made
+            report["against_release"] = plain(self.against_release)
+        return report
 
     def to_html(self, *, audience: str | None = None) -> str:
         """One self-contained page, with its edition on every sheet."""
@@ -103,13 +103,14 @@ def plain(value: Any) -> Any:
     if isinstance(value, Certificate):
         return value.to_json()  # all digits: a bound is rounded once, where it is shown
     if is_dataclass(value) and not isinstance(value, type):
-        return {one.name: plain(getattr(value, one.name)) for one in fields(value) if one.repr}
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value) if field.repr}
     if isinstance(value, Mapping):
         return {
-            " x ".join(key) if isinstance(key, tuple) else str(key): plain(one) for key, one in value.items()
+            " x ".join(key) if isinstance(key, tuple) else str(key): plain(entry)
+            for key, entry in value.items()
         }
     if isinstance(value, np.ndarray | list | tuple):
-        return [plain(one) for one in value]
+        return [plain(entry) for entry in value]
     if isinstance(value, bool | np.bool_):
         return bool(value)
     if isinstance(value, float | np.floating):
@@ -117,7 +118,7 @@ def plain(value: Any) -> Any:
     return int(value) if isinstance(value, np.integer) else value
 
 
-def _shown(value: float, form: str = ".4f") -> str:
+def _number(value: float, form: str = ".4f") -> str:
     """A number, or a dash for what is undefined."""
     return f"{value:{form}}" if math.isfinite(value) else "-"
 
@@ -126,35 +127,36 @@ def _of_real(real: RealComparison) -> list[str]:
     worst = real.two_way.worst or real.one_way.worst
     lines = [
         f"  {real.synthetic_rows:,} synthetic rows against {real.rows:,} real ones",
-        f"  one-way tables: average total variation {_shown(real.one_way.average)} (two samples: "
-        f"{_shown(real.one_way.by_chance)}); two-way: {_shown(real.two_way.average)} "
-        f"({_shown(real.two_way.by_chance)})",
+        f"  one-way tables: average total variation {_number(real.one_way.average)} (two samples: "
+        f"{_number(real.one_way.by_chance)}); two-way: {_number(real.two_way.average)} "
+        f"({_number(real.two_way.by_chance)})",
     ]
     if worst is not None:
         lines.append(f"  largest error of a share: {worst.largest:.4f}, {worst.name} = {worst.where}")
     for a, b, ours, theirs in real.associations.largest(1):
         lines.append(
-            f"  correlations differ by {_shown(real.associations.average, '.3f')} on average, most for {a} and {b}: "
+            f"  correlations differ by {_number(real.associations.average, '.3f')} on average, most for {a} and {b}: "
             f"{ours:.2f} really, {theirs:.2f} here"
         )
     if real.predictions is not None:
-        made = real.predictions
+        predictions = real.predictions
         lines.append(
-            f"  {made.measure} for {made.target} on {made.tested:,} held-out real rows, trained on {made.trained:,} "
-            f"real | synthetic rows (without a model {made.baseline.value:.3f}):"
+            f"  {predictions.measure} for {predictions.target} on {predictions.tested:,} held-out real rows, "
+            f"trained on {predictions.trained:,} real | synthetic rows "
+            f"(without a model {predictions.baseline.value:.3f}):"
         )
-        if any(made.without_target):
+        if any(predictions.without_target):
             lines.append(
-                f"    {made.without_target[0]:,} real and {made.without_target[1]:,} synthetic rows have no value of "
-                f"{made.target}, and are left out"
+                f"    {predictions.without_target[0]:,} real and {predictions.without_target[1]:,} synthetic "
+                f"rows have no value of {predictions.target}, and are left out"
             )
-        for one in made.models:
+        for model in predictions.models:
             lines.append(
-                f"    {one.model}: {one.on_real.value:.3f} | {one.on_synthetic.value:.3f}, lost {one.gap.value:+.3f} "
-                f"+- {1.96 * one.gap.error:.3f}"
+                f"    {model.model}: {model.on_real.value:.3f} | {model.on_synthetic.value:.3f}, "
+                f"lost {model.gap.value:+.3f} +- {1.96 * model.gap.error:.3f}"
             )
-    for found in real.subgroups:
-        lines += _of_groups(found, real.predictions)
+    for subgroups in real.subgroups:
+        lines += _of_groups(subgroups, real.predictions)
     near = real.closest
     lines.append(
         f"  closest real row: median distance {near.median:.3f}, of fresh real rows {near.fresh_median:.3f}; equal to "
@@ -173,48 +175,50 @@ def _of_real(real: RealComparison) -> list[str]:
     return [*lines, *(f"  note: {note}" for note in real.notes)]
 
 
-def _of_groups(found: Subgroups, predicted: Predictions | None) -> list[str]:
+def _of_groups(subgroups: Subgroups, predicted: Predictions | None) -> list[str]:
     lines = []
-    for one in found.groups:
+    for group in subgroups.groups:
         scores = (
-            f", {predicted.measure} {_shown(one.on_real, '.3f')} | {_shown(one.on_synthetic, '.3f')}"
+            f", {predicted.measure} {_number(group.on_real, '.3f')} | {_number(group.on_synthetic, '.3f')}"
             if predicted
             else ""
         )
-        few = " SMALL: mostly chance" if one.rows else " NO REAL ROWS"
-        small = few if one.small else ""
+        few = " SMALL: mostly chance" if group.rows else " NO REAL ROWS"
+        small = few if group.small else ""
         lines.append(
-            f"  {found.by}={one.group} ({one.rows:,} rows, {100 * one.share:.1f} %, here "
-            f"{100 * one.synthetic_share:.1f} %): total variation {_shown(one.total_variation)} "
-            f"({_shown(one.by_chance)} by chance), of pairs {_shown(one.two_way)} ({_shown(one.two_way_by_chance)})"
+            f"  {subgroups.by}={group.group} ({group.rows:,} rows, {100 * group.share:.1f} %, here "
+            f"{100 * group.synthetic_share:.1f} %): total variation {_number(group.total_variation)} "
+            f"({_number(group.by_chance)} by chance), of pairs {_number(group.two_way)} "
+            f"({_number(group.two_way_by_chance)})"
             f"{scores}{small}"
         )
-    return [*lines, *([f"  and {found.left_out} groups more"] if found.left_out else [])]
+    return [*lines, *([f"  and {subgroups.left_out} groups more"] if subgroups.left_out else [])]
 
 
-def _of_release(made: ReleasedEvidence, *, alone: bool) -> list[str]:
-    lines = [f"  {made.rows:,} rows against {len(made.tables)} noisy tables of {made.method}"]
-    for width in sorted({len(one.columns) for one in made.tables}):
-        distance, noise = made.average(width)
+def _of_release(evidence: ReleasedEvidence, *, alone: bool) -> list[str]:
+    lines = [f"  {evidence.rows:,} rows against {len(evidence.tables)} noisy tables of {evidence.method}"]
+    for width in sorted({len(table.columns) for table in evidence.tables}):
+        distance, noise = evidence.average(width)
         lines.append(
-            f"  {width}-way: average total variation {_shown(distance)} to the noisy tables, whose noise alone makes "
-            f"about {_shown(noise)}: rows and true tables differ by about {_shown(min(1.0, distance + noise))} or less"
+            f"  {width}-way: average total variation {_number(distance)} to the noisy tables, whose noise alone makes "
+            f"about {_number(noise)}: rows and true tables differ by about "
+            f"{_number(min(1.0, distance + noise))} or less"
         )
-    if made.claim is not None:
-        lines.append(f"  certificate: {made.claim.summary()}")
+    if evidence.claim is not None:
+        lines.append(f"  certificate: {evidence.claim.summary()}")
     else:
         lines.append("  no certificate speaks of these rows")
-    for one in made.groups:
+    for group in evidence.groups:
         lines.append(
-            f"  {one.by}={one.group} ({100 * one.share:.1f} %, here {100 * one.synthetic_share:.1f} %): total "
-            f"variation {one.total_variation:.4f} in {one.columns} table{'s' * (one.columns > 1)}, noise alone "
-            f"{one.noise:.4f}"
+            f"  {group.by}={group.group} ({100 * group.share:.1f} %, here {100 * group.synthetic_share:.1f} %): total "
+            f"variation {group.total_variation:.4f} in {group.columns} table{'s' * (group.columns > 1)}, noise alone "
+            f"{group.noise:.4f}"
         )
-    if made.drowned:
-        lines.append(f"  lost in the noise: {', '.join(made.drowned)}")
-    if not made.private:
+    if evidence.drowned:
+        lines.append(f"  lost in the noise: {', '.join(evidence.drowned)}")
+    if not evidence.private:
         lines.append("  NOT PRIVATE: the release was drawn from a seed")
-    if made.assumption:
-        lines.append(f"  assumption: {made.assumption}")
-    lines.append(f"  {len(made.unmeasured)} pairs of columns were not measured")
-    return [*lines, *(f"  cannot be known from a release: {one}" for one in made.unknown if alone)]
+    if evidence.assumption:
+        lines.append(f"  assumption: {evidence.assumption}")
+    lines.append(f"  {len(evidence.unmeasured)} pairs of columns were not measured")
+    return [*lines, *(f"  cannot be known from a release: {topic}" for topic in evidence.unknown if alone)]

@@ -14,9 +14,9 @@ from holdfast.synth._evaluation.marginals import TableError, marginal_error
 from holdfast.synth._evaluation.prediction import Predictions
 
 MOST_GROUPS = 30
-MOST_CELLS = 2**12
+MOST_PAIR_CELLS = 2**12
 """Inside a group, larger tables of two columns are left out: they would show little but chance."""
-SMALL = 100
+SMALL_GROUP_ROWS = 100
 """Groups of fewer real rows are named small: what is said of them is mostly chance."""
 
 
@@ -47,7 +47,7 @@ class SubgroupErrors:
     @property
     def small(self) -> bool:
         """Whether there are too few real rows to say much."""
-        return self.rows < SMALL
+        return self.rows < SMALL_GROUP_ROWS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,8 +64,10 @@ def subgroups(
 ) -> Subgroups:
     """Every group of a column that some row, real or synthetic, is in; over all rows."""
     require(by in real.names, "by", by, f"one of the columns {list(real.names)}")
-    sizes, made = real.counts[by,], synthetic.counts[by,]
-    held = [int(cell) for cell in np.argsort(-sizes, kind="stable") if sizes[cell] + made[cell] > 0]
+    sizes, synthetic_sizes = real.counts[by,], synthetic.counts[by,]
+    held = [
+        int(cell) for cell in np.argsort(-sizes, kind="stable") if sizes[cell] + synthetic_sizes[cell] > 0
+    ]
     groups = [_group(real, synthetic, by, cell, predicted) for cell in held[:MOST_GROUPS]]
     return Subgroups(by=by, groups=tuple(groups), left_out=max(0, len(held) - MOST_GROUPS))
 
@@ -73,15 +75,15 @@ def subgroups(
 def _group(
     real: ComparedRows, synthetic: ComparedRows, by: str, cell: int, predicted: Predictions | None
 ) -> SubgroupErrors:
-    sizes, made = real.counts[by,], synthetic.counts[by,]
+    sizes, synthetic_sizes = real.counts[by,], synthetic.counts[by,]
     errors = []
     for name in real.names:
         tables = (real.pair(by, name), synthetic.pair(by, name)) if name != by else (None, None)
-        if tables[0] is not None and tables[1] is not None and sizes[cell] and made[cell]:
+        if tables[0] is not None and tables[1] is not None and sizes[cell] and synthetic_sizes[cell]:
             errors.append(marginal_error([name], tables[0][cell], tables[1][cell], real.schema))
-    worst = max(errors, key=lambda one: one.total_variation, default=None)
+    worst = max(errors, key=lambda error: error.total_variation, default=None)
     pairs = _pairs_inside(real, synthetic, by, cell)
-    pair = max(pairs, key=lambda one: one.total_variation - one.by_chance, default=None)
+    pair = max(pairs, key=lambda error: error.total_variation - error.by_chance, default=None)
     scores = (math.nan, math.nan)
     if predicted is not None:
         scores = predicted.inside(predicted.test_rows.code(by) == cell)
@@ -90,13 +92,13 @@ def _group(
         group=real.schema[by].labels[cell],
         rows=int(sizes[cell]),
         share=float(sizes[cell] / real.rows),
-        synthetic_share=float(made[cell] / synthetic.rows),
-        total_variation=_mean([one.total_variation for one in errors]),
-        by_chance=_mean([one.by_chance for one in errors]),
+        synthetic_share=float(synthetic_sizes[cell] / synthetic.rows),
+        total_variation=_mean([error.total_variation for error in errors]),
+        by_chance=_mean([error.by_chance for error in errors]),
         worst="" if worst is None else worst.name,
         worst_variation=math.nan if worst is None else worst.total_variation,
-        two_way=_mean([one.total_variation for one in pairs]),
-        two_way_by_chance=_mean([one.by_chance for one in pairs]),
+        two_way=_mean([error.total_variation for error in pairs]),
+        two_way_by_chance=_mean([error.by_chance for error in pairs]),
         worst_pair="" if pair is None else pair.name,
         worst_pair_variation=math.nan if pair is None else pair.total_variation - pair.by_chance,
         on_real=scores[0],
@@ -109,15 +111,15 @@ def _pairs_inside(real: ComparedRows, synthetic: ComparedRows, by: str, cell: in
     ours, theirs = (rows.codes[rows.code(by) == cell] for rows in (real, synthetic))
     if not len(ours) or not len(theirs):
         return []
-    found = []
+    errors = []
     for pair in real.pairs:
         shape = real.schema.shape(*pair)
-        if by in pair or math.prod(shape) > MOST_CELLS:
+        if by in pair or math.prod(shape) > MOST_PAIR_CELLS:
             continue
         at = [real.names.index(name) for name in pair]
         tables = [_table(part[:, at[0]], part[:, at[1]], shape) for part in (ours, theirs)]
-        found.append(marginal_error(pair, tables[0], tables[1], real.schema))
-    return found
+        errors.append(marginal_error(pair, tables[0], tables[1], real.schema))
+    return errors
 
 
 def _table(first: Codes, second: Codes, shape: tuple[int, ...]) -> Floats:

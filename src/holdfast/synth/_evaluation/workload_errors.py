@@ -43,7 +43,24 @@ LINES = ("uniform", "independent", "gaussian answers", "tree")
 class Evaluation:
     """Errors of proportions, one entry per group of the workload.
 
-    Exact functions of the private table: for whoever holds it.
+    These are exact functions of the private table, for whoever holds it.
+
+    Parameters
+    ----------
+    total_variation : ndarray
+        For each group, half the L1 distance between its proportions in the two tables.
+    max_errors : ndarray
+        For each group, the largest difference of one of its proportions.
+    name : str
+        What was evaluated, for the summary.
+    audience : {'internal'}
+        Always internal: nothing here is noised.
+
+    Examples
+    --------
+    >>> errors = Evaluation(total_variation=np.array([0.1, 0.3]), max_errors=np.array([0.02, 0.01]))
+    >>> round(errors.average_total_variation, 3), errors.max_error
+    (0.2, 0.02)
     """
 
     total_variation: Floats
@@ -75,14 +92,38 @@ class Evaluation:
 
 @checked
 def evaluate(truth: Tables, released: Tables, workload: Workload, *, name: str = "") -> Evaluation:
-    """Compare two sources of joint counts over a workload, a group at a time."""
+    """Compare two sources of joint counts over a workload, a group at a time.
+
+    Parameters
+    ----------
+    truth : callable
+        The exact table: a function that takes names of columns and returns their joint counts.
+    released : callable
+        The same of the table that is compared with it.
+    workload : Workload
+        The groups of queries that are compared.
+    name : str
+        What was evaluated, for the summary.
+
+    Returns
+    -------
+    Evaluation
+        The errors of each group. They are exact, hence internal.
+
+    Examples
+    --------
+    >>> from holdfast.synth import Marginal
+    >>> truth, released = (lambda columns: [30, 70]), (lambda columns: [40, 60])
+    >>> evaluate(truth, released, Workload([Marginal(("ill",))])).summary()
+    'release: average total variation 0.1, largest error 0.1 (internal: not noised, do not publish)'
+    """
     variation, largest = [], []
     with progress(desc="evaluating", total=len(workload.groups)) as bar:
         for group in workload.groups:
-            exact, made = (
+            exact, approximate = (
                 np.asarray(tables(group.columns), dtype=np.float64) for tables in (truth, released)
             )
-            gap = group.answers(shares(exact)) - group.answers(shares(made))
+            gap = group.answers(shares(exact)) - group.answers(shares(approximate))
             variation.append(0.5 * float(np.abs(gap).sum()))
             largest.append(float(np.abs(gap).max()))
             bar.update()
@@ -120,19 +161,19 @@ def reference_lines(
     """
     data = table if isinstance(table, ExactCounts) else ExactCounts(table)
     count = data.table.count() if rows is None else rows
-    made = []
+    lines = []
     for name in options:
         if name == "uniform":
             # Exact expectations: no rows are needed to know what a uniform table says.
             model = ProductModel.uniform(data.domain, total=float(max(count, 1)))
-            made.append(evaluate(data_of(data), model.project, workload, name=name))
+            lines.append(evaluate(data_of(data), model.project, workload, name=name))
         elif name == "gaussian answers":
-            made.append(_gaussian(data, workload, epsilon=epsilon, delta=delta, seed=random_state))
+            lines.append(_gaussian(data, workload, epsilon=epsilon, delta=delta, seed=random_state))
         else:
-            made.append(
+            lines.append(
                 _synthetic(name, data, workload, epsilon=epsilon, delta=delta, rows=count, seed=random_state)
             )
-    return tuple(made)
+    return tuple(lines)
 
 
 def data_of(data: ExactCounts) -> Any:
@@ -179,11 +220,11 @@ def _gaussian(
     )
     permit = account.permit(mechanism, times=1)
     exact = data.counts(tables)
-    noisy = permit.release(np.concatenate([one.reshape(-1) for one in exact]).astype(np.int64))
-    parts = np.split(noisy.astype(np.float64), np.cumsum([one.size for one in exact])[:-1])
+    noisy = permit.release(np.concatenate([table.reshape(-1) for table in exact]).astype(np.int64))
+    parts = np.split(noisy.astype(np.float64), np.cumsum([table.size for table in exact])[:-1])
     total = float(data.public_rows or max(1.0, np.mean([part.sum() for part in parts])))
     answers = {
-        columns: on_simplex(part, total=total).reshape(one.shape)
-        for columns, part, one in zip(tables, parts, exact, strict=True)
+        columns: on_simplex(part, total=total).reshape(table.shape)
+        for columns, part, table in zip(tables, parts, exact, strict=True)
     }
     return evaluate(data_of(data), lambda columns: answers[tuple(columns)], workload, name="gaussian answers")

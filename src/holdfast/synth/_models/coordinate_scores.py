@@ -38,24 +38,24 @@ class CoordinateScores:
 
     def cells(self, codes: Codes, place: int) -> Codes:
         """The flat cell of each record in one set."""
-        made = np.zeros(len(codes), dtype=np.int64)
+        cells = np.zeros(len(codes), dtype=np.int64)
         for column, stride in self._strides[place].items():
-            made += codes[:, column] * stride
-        return made
+            cells += codes[:, column] * stride
+        return cells
 
     def scores(self, codes: Codes, column: int, tables: Sequence[Floats]) -> Floats:
         """The sum of the flat tables at each record, for every value that the column could take."""
         values = np.arange(self._cells[column])
-        made = np.zeros((len(codes), self._cells[column]))
+        scores = np.zeros((len(codes), self._cells[column]))
         for place in self._touching[column]:
             stride = self._strides[place][column]
             base = self.cells(codes, place) - codes[:, column] * stride
-            made += tables[place][base[:, None] + stride * values]
-        return made
+            scores += tables[place][base[:, None] + stride * values]
+        return scores
 
     def totals(self, codes: Codes, tables: Sequence[Floats]) -> Floats:
         """The sum of all tables at each record."""
-        made = np.zeros(len(codes))
+        totals = np.zeros(len(codes))
         for place, table in enumerate(tables):
-            made += table[self.cells(codes, place)]
-        return made
+            totals += table[self.cells(codes, place)]
+        return totals

@@ -12,10 +12,10 @@ from holdfast._arrays import Codes, Floats
 from holdfast.errors import require
 from holdfast.noise._source import Source
 from holdfast.noise._uniform import permutation
-from holdfast.synth._models.product import rounded
+from holdfast.synth._models.product import round_to_counts
 
 #: The largest universe that is held as one vector.
-MOST_CELLS = 10_000_000
+MOST_UNIVERSE_CELLS = 10_000_000
 
 
 def universe_size(domain: Mapping[str, int]) -> int:
@@ -37,7 +37,7 @@ def flat_cells(codes: Codes, domain: Mapping[str, int], columns: Sequence[str]) 
     return cells
 
 
-def _checked(domain: Mapping[str, int], total: float) -> None:
+def _check_domain(domain: Mapping[str, int], total: float) -> None:
     require(
         bool(domain) and all(cells >= 1 for cells in domain.values()),
         "domain",
@@ -62,14 +62,21 @@ class DenseModel:
     total: float
 
     def __post_init__(self) -> None:
-        _checked(self.domain, self.total)
+        _check_domain(self.domain, self.total)
         size = universe_size(self.domain)
-        require(size <= MOST_CELLS, "domain", size, f"a universe of at most {MOST_CELLS} records")
-        made = np.asarray(self.weights, dtype=np.float64).reshape(-1)
-        require(made.size == size, "weights.size", made.size, f"one for each of the {size} possible records")
-        good = bool(np.all(np.isfinite(made)) and np.all(made >= 0)) and float(made.sum()) > 0
+        require(
+            size <= MOST_UNIVERSE_CELLS,
+            "domain",
+            size,
+            f"a universe of at most {MOST_UNIVERSE_CELLS} records",
+        )
+        weights = np.asarray(self.weights, dtype=np.float64).reshape(-1)
+        require(
+            weights.size == size, "weights.size", weights.size, f"one for each of the {size} possible records"
+        )
+        good = bool(np.all(np.isfinite(weights)) and np.all(weights >= 0)) and float(weights.sum()) > 0
         require(good, "weights", "some negative, or all zero", ">= 0 with a positive sum")
-        object.__setattr__(self, "weights", made / made.sum())
+        object.__setattr__(self, "weights", weights / weights.sum())
 
     def project(self, columns: Sequence[str]) -> Floats:
         """Sums over the other axes."""
@@ -77,7 +84,7 @@ class DenseModel:
 
     def sample(self, rows: int, source: Source) -> Codes:
         """Controlled rounding of the expected counts, in random order."""
-        counts = rounded(self.weights, rows, source)
+        counts = round_to_counts(self.weights, rows, source)
         cells = np.repeat(np.arange(counts.size), counts)[permutation(source, rows)]
         return np.column_stack(np.unravel_index(cells, tuple(self.domain.values()))).astype(np.int64)
 
@@ -86,10 +93,10 @@ def summed(weights: Floats, domain: Mapping[str, int], columns: Sequence[str]) -
     """A vector over the whole universe, summed down to some columns, in their order."""
     names = list(domain)
     cube = weights.reshape(tuple(domain.values()))
-    kept = [names.index(name) for name in columns]
-    made = cube.sum(axis=tuple(place for place in range(len(names)) if place not in kept))
-    order = sorted(kept)
-    return np.array(np.transpose(made, [order.index(place) for place in kept]), order="C")
+    axes = [names.index(name) for name in columns]
+    table = cube.sum(axis=tuple(place for place in range(len(names)) if place not in axes))
+    order = sorted(axes)
+    return np.array(np.transpose(table, [order.index(place) for place in axes]), order="C")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -103,7 +110,7 @@ class RowsModel:
     """One per record; left out, all are equal."""
 
     def __post_init__(self) -> None:
-        _checked(self.domain, self.total)
+        _check_domain(self.domain, self.total)
         codes = np.asarray(self.codes, dtype=np.int64)
         width = len(self.domain)
         require(
@@ -114,13 +121,15 @@ class RowsModel:
         )
         inside = np.all((codes >= 0) & (codes < np.array(list(self.domain.values()))))
         require(bool(inside), "codes", "some outside", "cells of the domain")
-        made = np.asarray(self.weights, dtype=np.float64).reshape(-1)
-        made = np.ones(len(codes)) if made.size == 0 else made
-        require(made.size == len(codes), "weights.size", made.size, f"one for each of {len(codes)} records")
-        good = bool(np.all(np.isfinite(made)) and np.all(made >= 0)) and float(made.sum()) > 0
+        weights = np.asarray(self.weights, dtype=np.float64).reshape(-1)
+        weights = np.ones(len(codes)) if weights.size == 0 else weights
+        require(
+            weights.size == len(codes), "weights.size", weights.size, f"one for each of {len(codes)} records"
+        )
+        good = bool(np.all(np.isfinite(weights)) and np.all(weights >= 0)) and float(weights.sum()) > 0
         require(good, "weights", "some negative, or all zero", ">= 0 with a positive sum")
         object.__setattr__(self, "codes", codes)
-        object.__setattr__(self, "weights", made / made.sum())
+        object.__setattr__(self, "weights", weights / weights.sum())
 
     def project(self, columns: Sequence[str]) -> Floats:
         """Weighted counts of the records."""
@@ -132,6 +141,6 @@ class RowsModel:
     def sample(self, rows: int, source: Source) -> Codes:
         """Each record as often as its weight says, rounded in the order of the records' codes."""
         order = np.lexsort(self.codes.T[::-1])
-        counts = rounded(self.weights[order], rows, source)
+        counts = round_to_counts(self.weights[order], rows, source)
         chosen = np.repeat(order, counts)[permutation(source, rows)]
         return np.ascontiguousarray(self.codes[chosen])

@@ -26,14 +26,14 @@ from holdfast.synth._models.universe import AllCells
 Columns = tuple[str, ...]
 Oracle = Literal["auto", "enumerate", "milp", "ascent"]
 #: Universes up to this size are searched completely.
-ENUMERATED = 2**16
-PROGRAMMED = 500
+MOST_ENUMERATED_RECORDS = 2**16
+MOST_PROGRAMME_CELLS = 500
 """Weighted cells up to which one record is found by the integer programme: tenths of a second."""
-STARTS = 24
+ASCENT_STARTS = 24
 """Coordinate ascents for each record asked for."""
 TIME_LIMIT = 10.0
 """Seconds that the integer programme may take for one record."""
-SMALLEST = 1e-9
+SMALLEST_COEFFICIENT = 1e-9
 """Weights below this share of the largest are left out of the integer programme; the bound allows for them."""
 
 
@@ -64,10 +64,10 @@ class RecordObjective:
     def everywhere(self) -> Floats:
         """f at every possible record, where these are few."""
         universe = AllCells(self.domain)
-        made = np.zeros(universe.size)
+        values = np.zeros(universe.size)
         for columns, table in self.tables.items():
-            made += universe.values(columns, table)
-        return made
+            values += universe.values(columns, table)
+        return values
 
     def bound(self) -> float:
         """An upper bound on f that needs no search: the largest value of each table."""
@@ -101,10 +101,10 @@ def linear(codes: Codes, noise: Floats, domain: Mapping[str, int]) -> Floats:
     """<one-hot record, noise>, row by row: each record has its own noise vector."""
     starts = one_hot_starts(domain)
     at = np.arange(len(codes))
-    made = np.zeros(len(codes))
+    noise_values = np.zeros(len(codes))
     for column in range(len(domain)):
-        made += noise[at, starts[column] + codes[:, column]]
-    return made
+        noise_values += noise[at, starts[column] + codes[:, column]]
+    return noise_values
 
 
 def best_records(
@@ -130,10 +130,10 @@ def best_records(
 
 def _choice(objective: RecordObjective, records: int) -> str:
     """The solver that fits: exact where that is quick."""
-    if universe_size(objective.domain) <= ENUMERATED:
+    if universe_size(objective.domain) <= MOST_ENUMERATED_RECORDS:
         return "enumerate"
     cells = sum(int(np.count_nonzero(table)) for table in objective.tables.values())
-    return "milp" if records == 1 and cells <= PROGRAMMED else "ascent"
+    return "milp" if records == 1 and cells <= MOST_PROGRAMME_CELLS else "ascent"
 
 
 def enumerate_all(objective: RecordObjective, noise: Floats, source: Source) -> Optima:
@@ -141,16 +141,16 @@ def enumerate_all(objective: RecordObjective, noise: Floats, source: Source) -> 
     universe = AllCells(objective.domain, most_cells=2**24)
     common = objective.everywhere()
     starts = one_hot_starts(objective.domain)
-    found, values = [], []
+    places, values = [], []
     for row in noise:
         score = common
         if row.any():
             score = common.copy()
             for place, name in enumerate(objective.domain):
                 score += universe.values((name,), row[starts[place] : starts[place + 1]])
-        found.append(int(np.argmax(score)))
-        values.append(float(score[found[-1]]))
-    codes = np.column_stack(np.unravel_index(np.array(found), tuple(objective.domain.values())))
+        places.append(int(np.argmax(score)))
+        values.append(float(score[places[-1]]))
+    codes = np.column_stack(np.unravel_index(np.array(places), tuple(objective.domain.values())))
     best = np.array(values)
     return Optima(codes=codes.astype(np.int64), values=best, bounds=best)
 
@@ -161,7 +161,7 @@ def ascend(objective: RecordObjective, noise: Floats, source: Source) -> Optima:
     coordinates = CoordinateScores(domain, list(objective.tables))
     tables = [table.reshape(-1) for table in objective.tables.values()]
     starts = one_hot_starts(domain)
-    repeated = np.repeat(noise, STARTS, axis=0)
+    repeated = np.repeat(noise, ASCENT_STARTS, axis=0)
     codes = np.column_stack([integers(source, bound=cells, size=len(repeated)) for cells in domain.values()])
     seeded = _records_of_large_cells(objective, codes, source)
     active = np.arange(len(codes))
@@ -175,7 +175,7 @@ def ascend(objective: RecordObjective, noise: Floats, source: Source) -> Optima:
         if active.size == 0:
             break
     values = coordinates.totals(seeded, tables) + linear(seeded, repeated, domain)
-    best = np.argmax(values.reshape(-1, STARTS), axis=1) + STARTS * np.arange(len(noise))
+    best = np.argmax(values.reshape(-1, ASCENT_STARTS), axis=1) + ASCENT_STARTS * np.arange(len(noise))
     ceiling = objective.bound() + sum(
         noise[:, starts[place] : starts[place + 1]].max(axis=1) for place in range(len(domain))
     )
@@ -185,15 +185,15 @@ def ascend(objective: RecordObjective, noise: Floats, source: Source) -> Optima:
 def _records_of_large_cells(objective: RecordObjective, codes: Codes, source: Source) -> Codes:
     """Half of the starts lie in a cell that some table likes: from elsewhere an ascent may never reach one."""
     names = list(objective.domain)
-    made = codes.copy()
+    changed = codes.copy()
     liked = [(columns, table) for columns, table in objective.tables.items() if table.max() > 0]
-    for place in range(0, len(made), 2) if liked else ():
+    for place in range(0, len(changed), 2) if liked else ():
         columns, table = liked[int(integers(source, bound=len(liked), size=1)[0])]
         good = np.flatnonzero(table.reshape(-1) > 0)
         cell = int(good[int(integers(source, bound=len(good), size=1)[0])])
         for name, code in zip(columns, np.unravel_index(cell, table.shape), strict=True):
-            made[place, names.index(name)] = int(code)
-    return made
+            changed[place, names.index(name)] = int(code)
+    return changed
 
 
 def solve(objective: RecordObjective, noise: Floats, source: Source) -> Optima:
@@ -217,7 +217,7 @@ def _programme(objective: RecordObjective, row: Floats) -> tuple[list[int], floa
     left_out = 0.0
     for columns, table in objective.tables.items():
         flat = table.reshape(-1)
-        keep = np.abs(flat) > SMALLEST * max(1e-300, float(np.abs(flat).max()))
+        keep = np.abs(flat) > SMALLEST_COEFFICIENT * max(1e-300, float(np.abs(flat).max()))
         left_out += float(np.abs(flat[~keep]).max(initial=0.0))
         for cell in np.flatnonzero(keep).tolist():
             ones = [
@@ -227,11 +227,11 @@ def _programme(objective: RecordObjective, row: Floats) -> tuple[list[int], floa
             variable = one_hot + len(weights)
             weights.append(float(flat[cell]))
             if flat[cell] > 0:
-                for one in ones:
-                    entries += [(len(upper), variable, 1.0), (len(upper), one, -1.0)]
+                for factor in ones:
+                    entries += [(len(upper), variable, 1.0), (len(upper), factor, -1.0)]
                     upper.append(0.0)
             else:
-                entries += [(len(upper), one, 1.0) for one in ones] + [(len(upper), variable, -1.0)]
+                entries += [(len(upper), factor, 1.0) for factor in ones] + [(len(upper), variable, -1.0)]
                 upper.append(len(ones) - 1.0)
     total = one_hot + len(weights)
     per_column = [
@@ -240,18 +240,18 @@ def _programme(objective: RecordObjective, row: Floats) -> tuple[list[int], floa
     constraints = [LinearConstraint(_sparse(per_column, (len(names), total), coo_array), 1.0, 1.0)]
     if upper:
         constraints.append(LinearConstraint(_sparse(entries, (len(upper), total), coo_array), -np.inf, upper))
-    found = milp(
+    solution = milp(
         -np.concatenate([row, weights]),
         constraints=constraints,
         bounds=Bounds(0.0, 1.0),
         integrality=np.concatenate([np.ones(one_hot), np.zeros(len(weights))]),
         options={"time_limit": TIME_LIMIT},
     )
-    if found.x is None:  # no record in time: any will do, privacy does not depend on it
+    if solution.x is None:  # no record in time: any will do, privacy does not depend on it
         ceiling = objective.bound() + sum(float(row[a:b].max()) for a, b in pairwise(starts))
         return [0] * len(names), ceiling
-    record = [int(np.argmax(found.x[starts[place] : starts[place + 1]])) for place in range(len(names))]
-    dual = found.mip_dual_bound if found.mip_dual_bound is not None else found.fun
+    record = [int(np.argmax(solution.x[starts[place] : starts[place + 1]])) for place in range(len(names))]
+    dual = solution.mip_dual_bound if solution.mip_dual_bound is not None else solution.fun
     return record, float(-dual) + left_out
 
 

@@ -28,13 +28,13 @@ class ProductModel:
 
     def __post_init__(self) -> None:
         require(math.isfinite(self.total) and self.total > 0, "total", self.total, "> 0 and finite")
-        made = {}
+        shares = {}
         for name, weights in self.columns.items():
             array = np.asarray(weights, dtype=np.float64)
             good = array.ndim == 1 and array.size > 0 and bool(np.all(array >= 0)) and array.sum() > 0
             require(good, "columns", name, "vectors of weights >= 0 that do not all vanish")
-            made[name] = array / array.sum()
-        object.__setattr__(self, "columns", made)
+            shares[name] = array / array.sum()
+        object.__setattr__(self, "columns", shares)
 
     @classmethod
     def uniform(cls, domain: Mapping[str, int], *, total: float) -> ProductModel:
@@ -57,7 +57,7 @@ class ProductModel:
         """Each column has its expected counts up to one; the order of each is shuffled on its own."""
         require(rows >= 0, "rows", rows, ">= 0")
         drawn = [
-            np.repeat(np.arange(len(weights)), rounded(np.asarray(weights), rows, source))[
+            np.repeat(np.arange(len(weights)), round_to_counts(np.asarray(weights), rows, source))[
                 permutation(source, rows)
             ]
             for weights in self.columns.values()
@@ -65,12 +65,12 @@ class ProductModel:
         return np.stack(drawn, axis=1).astype(np.int64)
 
 
-def rounded(weights: Floats, rows: int, source: Source) -> Codes:
+def round_to_counts(weights: Floats, rows: int, source: Source) -> Codes:
     """Whole counts that sum to `rows`, each within one of its expectation and right on average.
 
     Systematic sampling: one uniform offset, and a count for every whole number that the running sum passes.
 
-    >>> rounded(np.array([0.5, 0.25, 0.25]), 4, Source(seed=1)).tolist()
+    >>> round_to_counts(np.array([0.5, 0.25, 0.25]), 4, Source(seed=1)).tolist()
     [2, 1, 1]
     """
     expected = np.cumsum(weights / weights.sum()) * rows

@@ -18,9 +18,9 @@ from holdfast._arrays import Floats
 from holdfast.synth._models.dense import summed
 
 Columns = tuple[str, ...]
-MOST_CELLS = 2**12
+MOST_SHARED_CELLS = 2**12
 """Of a shared table: small beside the records, large enough to hold many tables."""
-FEW = 8
+FEW_TABLES = 8
 """So few tables are summed one by one."""
 
 
@@ -34,7 +34,7 @@ class SharedTable:
 
 
 def shared_tables(
-    domain: Mapping[str, int], wanted: Sequence[Columns], *, most_cells: int = MOST_CELLS
+    domain: Mapping[str, int], wanted: Sequence[Columns], *, most_cells: int = MOST_SHARED_CELLS
 ) -> tuple[SharedTable, ...]:
     """Tables of at most so many cells in which all wanted ones lie; a wanted one that is larger is none's part.
 
@@ -46,39 +46,39 @@ def shared_tables(
     """
     names = list(domain)
     left = list(dict.fromkeys(wanted))
-    asked = np.array([[name in columns for name in names] for columns in left], dtype=np.int64)
-    made = []
+    incidence = np.array([[name in columns for name in names] for columns in left], dtype=np.int64)
+    tables = []
     while left:
-        held, missing = asked[0].copy(), asked @ (1 - asked[0])
-        while (best := _next(domain, names, held, asked, missing, most_cells)) is not None:
+        held, missing = incidence[0].copy(), incidence @ (1 - incidence[0])
+        while (best := _next(domain, names, held, incidence, missing, most_cells)) is not None:
             held[best] = 1
-            missing -= asked[:, best]
-        columns = tuple(name for name, one in zip(names, held, strict=True) if one)
+            missing -= incidence[:, best]
+        columns = tuple(name for name, inside in zip(names, held, strict=True) if inside)
         inside = missing == 0
-        members = tuple(one for one, at in zip(left, inside, strict=True) if at)
-        made.append(SharedTable(columns=columns, members=members, within=_within(domain, columns, members)))
-        left = [one for one, at in zip(left, inside, strict=True) if not at]
-        asked = asked[~inside]
-    return tuple(made)
+        members = tuple(columns_of for columns_of, at in zip(left, inside, strict=True) if at)
+        tables.append(SharedTable(columns=columns, members=members, within=_within(domain, columns, members)))
+        left = [columns_of for columns_of, at in zip(left, inside, strict=True) if not at]
+        incidence = incidence[~inside]
+    return tuple(tables)
 
 
 def _next(
     domain: Mapping[str, int],
     names: Sequence[str],
     held: NDArray[np.int64],
-    asked: NDArray[np.int64],
+    incidence: NDArray[np.int64],
     missing: NDArray[np.int64],
     most_cells: int,
 ) -> int | None:
     """The column for which there is room and which brings most tables in; else most of those nearest to being in."""
-    cells = math.prod(domain[name] for name, one in zip(names, held, strict=True) if one)
+    cells = math.prod(domain[name] for name, inside in zip(names, held, strict=True) if inside)
     room = np.array(
-        [not one and cells * domain[name] <= most_cells for name, one in zip(names, held, strict=True)]
+        [not inside and cells * domain[name] <= most_cells for name, inside in zip(names, held, strict=True)]
     )
     outside = missing[missing > 0]
     if not room.any() or len(outside) == 0:
         return None
-    votes = np.where(room, asked[missing == outside.min()].sum(axis=0), 0)
+    votes = np.where(room, incidence[missing == outside.min()].sum(axis=0), 0)
     return int(np.argmax(votes)) if votes.any() else None
 
 
@@ -87,7 +87,9 @@ def _within(
 ) -> tuple[SharedTable, ...]:
     inner = {name: domain[name] for name in columns}
     most = math.isqrt(math.prod(inner.values()))
-    if len(members) <= FEW or any(math.prod(domain[name] for name in one) >= most for one in members):
+    if len(members) <= FEW_TABLES or any(
+        math.prod(domain[name] for name in member) >= most for member in members
+    ):
         return ()
     return shared_tables(inner, members, most_cells=most)
 
@@ -96,7 +98,7 @@ def summed_together(
     project: Callable[[Columns], Floats], domain: Mapping[str, int], plan: Sequence[SharedTable]
 ) -> dict[Columns, Floats]:
     """All members of the shared tables, which `project` makes."""
-    made: dict[Columns, Floats] = {}
+    sums: dict[Columns, Floats] = {}
     for shared in plan:
         whole = project(shared.columns)
         inner = {name: domain[name] for name in shared.columns}
@@ -105,7 +107,7 @@ def summed_together(
             return summed(whole, inner, columns)
 
         if shared.within:
-            made |= summed_together(part, inner, shared.within)
+            sums |= summed_together(part, inner, shared.within)
         else:
-            made |= {columns: part(columns) for columns in shared.members}
-    return made
+            sums |= {columns: part(columns) for columns in shared.members}
+    return sums

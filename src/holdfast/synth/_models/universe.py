@@ -10,7 +10,14 @@ import numpy as np
 
 from holdfast._arrays import Codes, Floats
 from holdfast.errors import require
-from holdfast.synth._models.dense import MOST_CELLS, DenseModel, RowsModel, flat_cells, summed, universe_size
+from holdfast.synth._models.dense import (
+    MOST_UNIVERSE_CELLS,
+    DenseModel,
+    RowsModel,
+    flat_cells,
+    summed,
+    universe_size,
+)
 from holdfast.synth._models.shared_sums import SharedTable, shared_tables, summed_together
 from holdfast.synth._workload.workload import AnswerVector
 
@@ -56,10 +63,10 @@ class Universe(ABC):
             return layout.answers_of(lambda columns: self.project(probabilities, columns))
         if self._planned is None or self._planned[0] is not layout:
             self._planned = (layout, shared_tables(self.domain, layout.columns))
-        made = summed_together(
+        sums = summed_together(
             lambda columns: self.project(probabilities, columns), self.domain, self._planned[1]
         )
-        return layout.answers_of(made.__getitem__)
+        return layout.answers_of(sums.__getitem__)
 
 
 class AllCells(Universe):
@@ -69,7 +76,7 @@ class AllCells(Universe):
     [1.0, 2.0, 3.0, 1.0, 2.0, 3.0]
     """
 
-    def __init__(self, domain: Mapping[str, int], *, most_cells: int = MOST_CELLS) -> None:
+    def __init__(self, domain: Mapping[str, int], *, most_cells: int = MOST_UNIVERSE_CELLS) -> None:
         self.domain = dict(domain)
         require(
             self.size <= most_cells,
@@ -87,8 +94,8 @@ class AllCells(Universe):
     def values(self, columns: Sequence[str], table: Floats) -> Floats:
         """Broadcast along the other axes."""
         names = list(self.domain)
-        kept = [names.index(name) for name in columns]
-        order = sorted(range(len(kept)), key=kept.__getitem__)
+        places = [names.index(name) for name in columns]
+        order = sorted(range(len(places)), key=places.__getitem__)
         shape = [self.domain[name] if name in columns else 1 for name in names]
         turned = np.transpose(np.asarray(table, dtype=np.float64), order).reshape(shape)
         return np.broadcast_to(turned, tuple(self.domain.values())).reshape(-1)
@@ -133,8 +140,8 @@ class SampledSupport(Universe):
     def project(self, probabilities: Floats, columns: Sequence[str]) -> Floats:
         """Counts of the records, weighted by their probabilities."""
         shape = tuple(self.domain[name] for name in columns)
-        made = np.bincount(self.cells(columns), weights=probabilities, minlength=math.prod(shape))
-        return np.asarray(made.reshape(shape))
+        table = np.bincount(self.cells(columns), weights=probabilities, minlength=math.prod(shape))
+        return np.asarray(table.reshape(shape))
 
     def model(self, probabilities: Floats, total: float) -> RowsModel:
         """The records with their probabilities as weights."""

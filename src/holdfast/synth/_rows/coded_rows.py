@@ -109,11 +109,13 @@ def decode_rows(rows: CodedRows, schema: Schema, source: Source, constraints: Se
     import pyarrow
 
     codes = {name: rows.codes[:, place] for place, name in enumerate(rows.domain)}
-    left = _ordered(codes, schema, [one for one in constraints if one.gap is not None])
-    return pyarrow.table({name: _decoded(schema[name], codes[name], source, left) for name in rows.domain})
+    left = _order_cells(codes, schema, [zeros for zeros in constraints if zeros.gap is not None])
+    return pyarrow.table(
+        {name: _decode_column(schema[name], codes[name], source, left) for name in rows.domain}
+    )
 
 
-def _ordered(codes: Mapping[str, Codes], schema: Schema, orders: Sequence[Zeros]) -> Any:
+def _order_cells(codes: Mapping[str, Codes], schema: Schema, orders: Sequence[Zeros]) -> Any:
     """What is left to the rows of each column in order (`OrderedCells`); nothing where none is."""
     if not orders:
         return None
@@ -124,15 +126,15 @@ def _ordered(codes: Mapping[str, Codes], schema: Schema, orders: Sequence[Zeros]
 
 def empty_cells(schema: Schema, names: tuple[str, ...]) -> tuple[Zeros, ...]:
     """Bins of whole-number columns that hold no whole number: no record can be there, so none is drawn there."""
-    made = []
+    zeros = []
     for name in names:
         column = schema[name]
         if isinstance(column, Numeric) and column.integer:
             low, high = whole_bounds(column)
             empty = np.flatnonzero(low > high)
             if empty.size:
-                made.append(Zeros((name,), [(int(cell),) for cell in empty]))
-    return tuple(made)
+                zeros.append(Zeros((name,), [(int(cell),) for cell in empty]))
+    return tuple(zeros)
 
 
 def null_cell(column: Numeric | Categorical) -> int | None:
@@ -143,15 +145,15 @@ def null_cell(column: Numeric | Categorical) -> int | None:
     return column.null_code if new else None
 
 
-def _decoded(column: Numeric | Categorical, codes: Codes, source: Source, left: Any) -> Any:
+def _decode_column(column: Numeric | Categorical, codes: Codes, source: Source, left: Any) -> Any:
     missing = None if null_cell(column) is None else codes == null_cell(column)
     number = isinstance(column, Numeric)
-    made = _numbers(column, codes, missing, source, left) if number else _labels(column, codes, missing)  # type: ignore[arg-type]
+    values = _numbers(column, codes, missing, source, left) if number else _labels(column, codes, missing)  # type: ignore[arg-type]
     if column.dtype is None and not (isinstance(column, Categorical) and column.ordered):
-        return made
+        return values
     from holdfast.synth._rows.frames import as_type, declared_type
 
-    return as_type(column, made, declared_type(column))
+    return as_type(column, values, declared_type(column))
 
 
 def _numbers(
@@ -187,7 +189,7 @@ def _numbers(
             ratio = np.where(one_sign, right, 1.0) / np.where(one_sign, left, 1.0)
             values = np.where(one_sign, left * ratio**uniform, values)
         if column.decimals is not None:
-            values = _rounded(values, left, right, column.decimals)
+            values = _round_within(values, left, right, column.decimals)
         values = np.maximum(np.minimum(values, np.nextafter(right, left)), left)
     return pyarrow.array(values, mask=missing)
 
@@ -211,14 +213,14 @@ def _whole(low: Codes, high: Codes, uniform: Floats, *, logarithmic: bool) -> Co
     return np.where(one_sign, np.where(high < 0, -size, size), even)
 
 
-def _rounded(values: Floats, left: Floats, right: Floats, decimals: int) -> Floats:
+def _round_within(values: Floats, left: Floats, right: Floats, decimals: int) -> Floats:
     """So many digits behind the point, where the cell holds such a number."""
     near, step = np.round(values, decimals), 10.0**-decimals
-    made, found = values, np.zeros(len(values), dtype=np.bool_)
+    rounded, settled = values, np.zeros(len(values), dtype=np.bool_)
     for moved in (near, np.round(near - step, decimals), np.round(near + step, decimals)):
-        inside = ~found & (moved >= left) & (moved < right)
-        made, found = np.where(inside, moved, made), found | inside
-    return made
+        inside = ~settled & (moved >= left) & (moved < right)
+        rounded, settled = np.where(inside, moved, rounded), settled | inside
+    return rounded
 
 
 def whole_bounds(column: Numeric) -> tuple[Codes, Codes]:
@@ -275,8 +277,8 @@ def frame_types(source: Any, names: tuple[str, ...]) -> Any:
     if not framed:
         return None
     listed = isinstance(source, Mapping) or hasattr(source, "dtypes")
-    found = [str(getattr(source[name], "dtype", "")) for name in names]
-    usual = listed and all(name in _USUAL or name.startswith("<U") for name in found)
+    types = [str(getattr(source[name], "dtype", "")) for name in names]
+    usual = listed and all(name in _USUAL or name.startswith("<U") for name in types)
     if usual:
         return None
     from holdfast.synth._rows.frames import FrameTypes
@@ -290,9 +292,9 @@ def as_frame(table: Any, kind: str, schema: Schema | None = None, types: Any = N
     A whole-number column with nulls is pandas' `Int64`, never float.
     """
     if types is not None and schema is not None:
-        from holdfast.synth._rows.frames import in_pandas, in_polars, restored
+        from holdfast.synth._rows.frames import in_pandas, in_polars, restore_types
 
-        table = restored(table, schema, types)
+        table = restore_types(table, schema, types)
         if kind == "pandas":
             return in_pandas(_pandas(table), types, table)
         if kind == "polars":

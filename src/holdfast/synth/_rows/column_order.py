@@ -20,7 +20,7 @@ from holdfast.errors import ParameterError, require
 from holdfast.synth._rows.coded_rows import whole_bounds
 from holdfast.synth._rows.impossible_rows import HELD_CELLS, Zeros
 
-FURTHEST = 2**51
+FURTHEST_GAP = 2**51
 """More than two whole numbers of a schema can differ by."""
 
 
@@ -29,7 +29,7 @@ class ColumnsInOrder(Zeros):
     """Two columns of which the second is `least` to `most` above the first; `Zeros.in_order` makes it."""
 
     least: int = 0
-    most: int = FURTHEST
+    most: int = FURTHEST_GAP
 
     @property
     def gap(self) -> tuple[int, int]:
@@ -41,15 +41,15 @@ class ColumnsInOrder(Zeros):
         cls, schema: Schema, first: str, second: str, least: int, most: int | None
     ) -> ColumnsInOrder:
         """The order of two declared columns, with the pairs of cells that it leaves no record."""
-        columns = [_declared(schema, name) for name in (first, second)]
+        columns = [_integer_column(schema, name) for name in (first, second)]
         units = [column.unit if isinstance(column, DateTime) else None for column in columns]
         require(
             units[0] == units[1], "second", second, f"told in the unit of {first!r}, {units[0] or 'a number'}"
         )
-        for name, value in (("least", least), ("most", FURTHEST if most is None else most)):
+        for name, value in (("least", least), ("most", FURTHEST_GAP if most is None else most)):
             whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-            require(whole and abs(value) <= FURTHEST, name, value, "a whole number of the columns' unit")
-        upper = FURTHEST if most is None else int(most)
+            require(whole and abs(value) <= FURTHEST_GAP, name, value, "a whole number of the columns' unit")
+        upper = FURTHEST_GAP if most is None else int(most)
         require(least <= upper, "most", most, f">= least={least}")
         shape = columns[0].cells, columns[1].cells
         require(
@@ -66,7 +66,7 @@ class ColumnsInOrder(Zeros):
         return cls((first, second), never.tolist(), least=int(least), most=upper)
 
 
-def _declared(schema: Schema, name: str) -> Numeric:
+def _integer_column(schema: Schema, name: str) -> Numeric:
     column = schema[name]
     if not isinstance(column, Numeric) or not column.integer:
         raise ParameterError(
@@ -89,7 +89,7 @@ class OrderedCells:
         self._high: dict[str, Codes] = {}
         self._there: dict[str, Bools] = {}
         for name in names:
-            column = _declared(schema, name)
+            column = _integer_column(schema, name)
             low, high = whole_bounds(column)
             cell = np.minimum(codes[name], len(low) - 1)
             self._low[name], self._high[name] = low[cell], high[cell]
@@ -121,7 +121,7 @@ class OrderedCells:
                 ):
                     low[name] = np.where(both, np.maximum(low[name], below), low[name])
                     high[name] = np.where(both, np.minimum(high[name], above), high[name])
-        kept = np.all([low[name] <= high[name] for name in low], axis=0)
+        possible = np.all([low[name] <= high[name] for name in low], axis=0)
         for name in low:
-            self._low[name] = np.where(kept, low[name], self._low[name])
-            self._high[name] = np.where(kept, high[name], self._high[name])
+            self._low[name] = np.where(possible, low[name], self._low[name])
+            self._high[name] = np.where(possible, high[name], self._high[name])

@@ -1,17 +1,16 @@
 """fit_rows: records moved, one value at a time, until their joint counts agree with many noisy tables.
 
-Minimises  sum over tables of |counts of the rows - noisy table|^2 / noise_std^2  by coordinate descent: for a batch of
-records and one column, every value the column could take is scored at once, and records move to the best one where
-that pays. A batch moves at once, so a sweep can overshoot: the best sweep is kept. Starts from given rows (drawn from a
-model that already knows the shape) or from independent columns.
+Minimises  sum over tables of |counts of the rows - noisy table|^2 / noise_std^2  by coordinate descent: for a
+batch of records and one column, every value the column could take is scored at once, and records move to the
+best one where that pays. A batch moves at once, so a sweep can overshoot: the best sweep is kept. Starts from
+given rows (drawn from a model that already knows the shape) or from independent columns.
 
-The noise is part of what is fitted: with tables much noisier than their counts, ask for a `least_gain` (a move must
-lower the sum by at least that much: 0 takes every improvement, 2 is Akaike's price of one number), or fit fewer tables.
-On Adult with the 64 three-way tables (about 4 s a sweep on one core; four sweeps from independent columns) noise of
-deviation 5.8, epsilon 10, gives average total variation 0.032 and largest error 0.001
-(studies/benchmarks/synth_seed_methods.py).
-`ReconciledModel` starts from the rows of a graphical model and fits them to more tables than a junction tree can hold.
-Post-processing of released values: no privacy cost.
+The noise is part of what is fitted: with tables much noisier than their counts, ask for a `least_gain` (a move
+must lower the sum by at least that much: 0 takes every improvement, 2 is Akaike's price of one number), or fit
+fewer tables. On Adult with the 64 three-way tables (about 4 s a sweep on one core; four sweeps from independent
+columns) noise of deviation 5.8, epsilon 10, gives average total variation 0.032 and largest error 0.001
+(studies/benchmarks/synth_seed_methods.py). `ReconciledModel` starts from the rows of a graphical model and fits
+them to more tables than a junction tree can hold. Post-processing of released values: no privacy cost.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ BATCH = 256
 #: Of more rows than this times the batch, a share moves at once: what overshoots is the share, not the number.
 SHARES = 400
 #: Records that are asked to move in one pass over a column, taken in turn: of more, so many hold all that must move.
-VISITED = 200_000
+MOST_VISITED_ROWS = 200_000
 #: Cells of tables that are looked up in one pass over all columns: beyond it fewer records are asked, in four parts.
 MOST_LOOKUPS = 1_000_000_000
 #: Passes over all rows and columns of a reconciled model; later ones gain little.
@@ -75,8 +74,8 @@ def fit_rows(
 ) -> Codes:
     """`rows` records as cell codes, as close to all noisy tables at once as coordinate descent brings them.
 
-    Tables are scaled to the number of rows. `allowed` are masks of possible cells: no record moves into a cell that
-    is not. The result never fits worse than the start.
+    Tables are scaled to the number of rows. `allowed` are masks of possible cells: no record moves into a cell
+    that is not. The result never fits worse than the start.
     """
     require(rows >= 1, "rows", rows, ">= 1")
     require(bool(measurements), "measurements", 0, "at least one noisy table")
@@ -90,8 +89,8 @@ def fit_rows(
     require(start.shape == (rows, len(domain)), "start.shape", start.shape, f"({rows}, {len(domain)})")
     state = _state(measurements, domain, start, scale=rows / total, allowed=allowed)
     del start  # the state has its own copy, and a million rows are large
-    lookups, visited = state.lookups(), VISITED
-    if min(rows, VISITED) * lookups > MOST_LOOKUPS:
+    lookups, visited = state.lookups(), MOST_VISITED_ROWS
+    if min(rows, MOST_VISITED_ROWS) * lookups > MOST_LOOKUPS:
         visited = max(batch, MOST_LOOKUPS // lookups)
         batch = max(batch, visited // 4)
     small = np.min_scalar_type(max(domain.values()))
@@ -101,7 +100,9 @@ def fit_rows(
         for _ in range(sweeps):
             moved = 0
             turns = np.array(order)[permutation(source, len(order))].tolist()
-            for column, shuffled in zip(turns, _visited(rows, len(turns), visited, source), strict=True):
+            for column, shuffled in zip(
+                turns, _turns_of_records(rows, len(turns), visited, source), strict=True
+            ):
                 for first in range(0, len(shuffled), batch):
                     moved += _improve(state, shuffled[first : first + batch], column, least_gain)
                 bar.update()
@@ -113,7 +114,7 @@ def fit_rows(
     return best.astype(np.int64)
 
 
-def _visited(rows: int, turns: int, most: int, source: Source) -> Iterator[Codes]:
+def _turns_of_records(rows: int, turns: int, most: int, source: Source) -> Iterator[Codes]:
     """The records of each turn, in random order: all of them, or the next `most` of one order."""
     whole = permutation(source, rows) if rows > most else None
     for turn in range(turns):
@@ -142,8 +143,8 @@ def independent_rows(
                 trust = cells / (entry.values.size * entry.noise_std**2)
                 column += trust * entry.values.sum(axis=axis)
                 precision += trust
-        made = np.maximum(column / precision, 0.0) if precision > 0 else np.ones(cells)
-        weights[name] = made if made.sum() > 0 else np.ones(cells)
+        shares = np.maximum(column / precision, 0.0) if precision > 0 else np.ones(cells)
+        weights[name] = shares if shares.sum() > 0 else np.ones(cells)
     return ProductModel(columns=weights, total=float(rows)).sample(rows, source)
 
 
@@ -279,8 +280,8 @@ def _rank(cells: Codes, targets: Codes) -> Codes:
 class ReconciledModel:
     """A graphical model and better tables of some columns (`holdfast.synth._models.model.Model`).
 
-    The tables need not agree with each other, and no junction tree could hold them all; whole rows can come close
-    to all at once. `allowed` are masks of possible cells.
+    The tables need not agree with each other, and no junction tree could hold them all; whole rows can come
+    close to all at once. `allowed` are masks of possible cells.
     """
 
     base: Model
@@ -328,11 +329,12 @@ class ReconciledModel:
 def shrunk(noisy: Measurement, expected: Floats, total: float, *, cells: int = 0) -> Floats:
     """The noisy table, drawn towards the model's where the noise exceeds what a count of that size varies.
 
-    Each cell is the posterior mean of a normal count around the model's, of variance `OVERDISPERSION` times it and
-    what `model_error` finds, seen through the noise, but never further than `limited` allows; then no cell is below
-    0 and all sum to the total. What is too much or too little is shared out by posterior variance: in proportion to
-    the cells it would fall on those that are known best. Of a sweep over so many `cells` in all, where noise is large,
-    only what noise alone would rarely show in any of them counts against the model.
+    Each cell is the posterior mean of a normal count around the model's, of variance `OVERDISPERSION` times it
+    and what `model_error` finds, seen through the noise, but never further than `limit_deviations` allows; then
+    no cell is below 0 and all sum to the total. What is too much or too little is shared out by posterior
+    variance: in proportion to the cells it would fall on those that are known best. Of a sweep over so many
+    `cells` in all, where noise is large, only what noise alone would rarely show in any of them counts against
+    the model.
 
     >>> shrunk(Measurement(columns=("a",), values=[9.0, 1.0], noise_std=1.0), np.array([5.0, 5.0]), 10.0).round(2)
     array([8.92, 1.08])
@@ -341,17 +343,18 @@ def shrunk(noisy: Measurement, expected: Floats, total: float, *, cells: int = 0
     varies = OVERDISPERSION * held + model_error(noisy, held, DOUBT if cells else 0.0) * held**2
     trust = varies / (varies + noisy.noise_std**2)
     most = most_by_chance(cells) if cells else LIMIT
-    drawn = limited(expected + (noisy.values - expected) * trust, noisy, most)
+    drawn = limit_deviations(expected + (noisy.values - expected) * trust, noisy, most)
     return _summing(drawn, trust, total)
 
 
 def model_error(noisy: Measurement, expected: Floats, doubt: float = 0.0) -> float:
     """The squared relative error of the model on this table, by moments: what its cells differ beyond noise and counts.
 
-    A model that lacks a dependence is off by a share of a cell, not by the root of it. The squares of the differences
-    exceed the variance of noise and counts by `model_error * expected**2` on average; least squares with the variances
-    of those squares as weights. Large cells decide, and a table that the model holds finds about 0. Noise alone finds
-    something in half of the tables; what it finds by `doubt` of its deviations is taken off.
+    A model that lacks a dependence is off by a share of a cell, not by the root of it. The squares of the
+    differences exceed the variance of noise and counts by `model_error * expected**2` on average; least squares
+    with the variances of those squares as weights. Large cells decide, and a table that the model holds finds
+    about 0. Noise alone finds something in half of the tables; what it finds by `doubt` of its deviations is
+    taken off.
 
     >>> noisy = Measurement(columns=("a",), values=[3000.0, 1000.0], noise_std=1.0)
     >>> round(model_error(noisy, np.array([2000.0, 2000.0])), 2)  # each is half of the model's away from it
@@ -376,12 +379,13 @@ def most_by_chance(cells: int) -> float:
     return NormalDist().inv_cdf(1.0 - BY_CHANCE / (2.0 * max(1, cells)))
 
 
-def limited(estimate: Floats, noisy: Measurement, most: float = LIMIT) -> Floats:
+def limit_deviations(estimate: Floats, noisy: Measurement, most: float = LIMIT) -> Floats:
     """The estimate; of a table with a cell beyond `most` deviations of noise, nowhere further than `LIMIT` from it.
 
-    Efron and Morris (1972), limited translation: an estimate that is better on average may be far off where the model
-    behind it is wrong. So close to what was measured, no cell can be off by much more than the noise, and the average
-    hardly changes. Noise alone is beyond `LIMIT` in a few of thousand cells: of many, `most_by_chance` is evidence.
+    Efron and Morris (1972), limited translation: an estimate that is better on average may be far off where the
+    model behind it is wrong. So close to what was measured, no cell can be off by much more than the noise, and
+    the average hardly changes. Noise alone is beyond `LIMIT` in a few of thousand cells: of many,
+    `most_by_chance` is evidence.
     """
     if float(np.abs(noisy.values - estimate).max(initial=0.0)) <= most * noisy.noise_std:
         return estimate

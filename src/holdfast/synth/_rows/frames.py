@@ -41,9 +41,9 @@ class FrameTypes:
             if isinstance(values, list | tuple) or getattr(values, "ndim", 1) != 1:
                 continue
             native[name] = getattr(values, "dtype", None)
-            found = _arrow_type(values[:0])
-            if found is not None:
-                arrow[name] = found
+            kind = _arrow_type(values[:0])
+            if kind is not None:
+                arrow[name] = kind
         return cls(arrow=arrow, native=native)
 
 
@@ -53,19 +53,19 @@ def _arrow_type(nothing: Any) -> Any:
 
     try:
         stored = nothing.to_arrow() if hasattr(nothing, "to_arrow") else nothing
-        made = (
+        converted = (
             stored.type
             if isinstance(stored, pa.Array | pa.ChunkedArray)
             else pa.array(stored, from_pandas=True).type
         )
     except (pa.ArrowException, TypeError, ValueError):
         return None
-    if str(getattr(nothing, "dtype", "")) == "object" or pa.types.is_null(made):
+    if str(getattr(nothing, "dtype", "")) == "object" or pa.types.is_null(converted):
         return None
-    return made
+    return converted
 
 
-def restored(table: Any, schema: Schema, types: FrameTypes) -> Any:
+def restore_types(table: Any, schema: Schema, types: FrameTypes) -> Any:
     """The table with every column in its declared type, or else in the frame's, where its values can be."""
     import pyarrow as pa
 
@@ -107,19 +107,19 @@ def as_type(column: Declared, values: Any, dtype: Any) -> Any:
     if plain.type == dtype or not _may_have(column, plain.type, dtype):
         return values
     if pa.types.is_dictionary(dtype):
-        return _coded(column, plain, dtype)
+        return _as_categorical(column, plain, dtype)
     cells = _cells(column, plain)
     missing = np.asarray(plain.is_null().to_numpy(zero_copy_only=False), dtype=np.bool_)
     best: Any = None
-    for made in _candidates(plain, dtype, missing):
-        moved = _cells(column, made) != cells
+    for candidate in _candidates(plain, dtype, missing):
+        moved = _cells(column, candidate) != cells
         if not moved.any():
-            return made
+            return candidate
         if best is None:
-            best, wrong = made, moved
+            best, wrong = candidate, moved
             continue
         mended = wrong & ~moved
-        best = _mixed(best, made, mended)
+        best = _mix(best, candidate, mended)
         wrong = wrong & ~mended
         if not wrong.any():
             return best
@@ -158,23 +158,23 @@ def _candidates(values: Any, dtype: Any, missing: NDArray[np.bool_]) -> Any:
         steps = [
             pc.round(values, ndigits=dtype.scale, round_mode=mode) for mode in ("half_to_even", "down", "up")
         ]
-    for one in steps:
+    for step in steps:
         try:
             stamped = pa.types.is_timestamp(dtype) and dtype.tz is not None
-            made = one.cast(pa.timestamp(dtype.unit)) if stamped else one
-            yield (pc.assume_timezone(made, "UTC") if stamped else made).cast(dtype)
+            cast = step.cast(pa.timestamp(dtype.unit)) if stamped else step
+            yield (pc.assume_timezone(cast, "UTC") if stamped else cast).cast(dtype)
         except (pa.ArrowException, ValueError):
             continue
 
 
-def _mixed(first: Any, second: Any, where: NDArray[np.bool_]) -> Any:
+def _mix(first: Any, second: Any, where: NDArray[np.bool_]) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
     return pc.if_else(pa.array(where), second, first)
 
 
-def _coded(column: Declared, values: Any, dtype: Any) -> Any:
+def _as_categorical(column: Declared, values: Any, dtype: Any) -> Any:
     """A categorical of the declared labels, in their order."""
     import pyarrow as pa
 

@@ -219,10 +219,10 @@ def possible_rows(model: Model, rows: int, source: Source, constraints: Sequence
         if not bad.size:
             return codes
         codes[bad] = model.sample(bad.size, source)
-    return _changed(codes, names, domain, constraints, source)
+    return _walk(codes, names, domain, constraints, source)
 
 
-def _changed(
+def _walk(
     codes: Codes,
     names: Sequence[str],
     domain: Mapping[str, int],
@@ -239,8 +239,8 @@ def _changed(
         codes[bad, names.index(name)] = integers(source, bound=domain[name], size=bad.size)
     records = PossibleRecords(domain, constraints)
     for row in np.flatnonzero(~possible(codes, names, domain, constraints)).tolist():
-        kept = records.near(dict(zip(names, codes[row].tolist(), strict=True)))
-        codes[row, [names.index(name) for name in kept]] = list(kept.values())
+        record = records.near(dict(zip(names, codes[row].tolist(), strict=True)))
+        codes[row, [names.index(name) for name in record]] = list(record.values())
     return codes
 
 
@@ -250,21 +250,21 @@ def read_impossible(path: Path, schema: Schema) -> tuple[Zeros, ...]:
     Or `in_order` to two columns, with `least` and `most` as `Zeros.in_order` takes them.
     """
     listed = parsed_json(declared_text(path, name="impossible"), name="impossible")
-    if not isinstance(listed, list) or not all(isinstance(one, dict) and one for one in listed):
+    if not isinstance(listed, list) or not all(isinstance(entry, dict) and entry for entry in listed):
         raise FormatError("impossible combinations are a list of objects: column to label or list of labels")
     return tuple(
-        _read_order(one, schema)
-        if "in_order" in one and "in_order" not in schema.names
-        else Zeros.of_labels(schema, [one])
-        for one in listed
+        _read_order(entry, schema)
+        if "in_order" in entry and "in_order" not in schema.names
+        else Zeros.of_labels(schema, [entry])
+        for entry in listed
     )
 
 
 def _read_order(stored: Mapping[str, Any], schema: Schema) -> Zeros:
-    named, told = stored["in_order"], {name: one for name, one in stored.items() if name != "in_order"}
+    named, bounds = stored["in_order"], {name: value for name, value in stored.items() if name != "in_order"}
     two = isinstance(named, list) and len(named) == 2 and all(isinstance(name, str) for name in named)
-    if not two or not set(told) <= {"least", "most"}:
+    if not two or not set(bounds) <= {"least", "most"}:
         raise FormatError(
             "columns in order are an object: in_order, two columns; least and most, whole numbers"
         )
-    return Zeros.in_order(schema, *named, **told)
+    return Zeros.in_order(schema, *named, **bounds)

@@ -16,11 +16,11 @@ from holdfast._arrays import Codes, Floats
 from holdfast.synth._models.model import Measurement
 
 #: The most cells of all columns together: the matrix has their square.
-WIDEST = 4_000
+MOST_PAIR_WIDTH = 4_000
 #: Fewer tables than this are looked up as fast.
 LEAST_TABLES = 8
 #: Rows that are counted at once.
-AT_ONCE = 8192
+ROWS_AT_ONCE = 8192
 
 
 class CellColumns:
@@ -33,9 +33,9 @@ class CellColumns:
         self._blocks = [slice(int(a), int(b)) for a, b in pairwise(ends)]
 
     def _cells(self, codes: Codes) -> Floats:
-        made = np.zeros((len(codes), self._width))
-        made[np.arange(len(codes))[:, None], codes + self._first] = 1.0
-        return made
+        indicators = np.zeros((len(codes), self._width))
+        indicators[np.arange(len(codes))[:, None], codes + self._first] = 1.0
+        return indicators
 
 
 class PairExcess(CellColumns):
@@ -50,12 +50,14 @@ class PairExcess(CellColumns):
         self._touching: list[list[tuple[int, ...]]] = [[] for _ in domain]
         place = {name: at for at, name in enumerate(domain)}
         together = self._joint()
-        for one in measurements:
-            columns = tuple(place[name] for name in one.columns)
+        for measurement in measurements:
+            columns = tuple(place[name] for name in measurement.columns)
             rows, across = self._blocks[columns[0]], self._blocks[columns[-1]]
-            wanted = np.diag(one.values) if len(columns) == 1 else one.values
-            weight = np.eye(len(one.values)) if len(columns) == 1 else np.ones(one.values.shape)
-            weight = weight * (scale * one.noise_std) ** -2
+            wanted = np.diag(measurement.values) if len(columns) == 1 else measurement.values
+            weight = (
+                np.eye(len(measurement.values)) if len(columns) == 1 else np.ones(measurement.values.shape)
+            )
+            weight = weight * (scale * measurement.noise_std) ** -2
             gap = together[rows, across] - scale * wanted
             self._excess[rows, across], self._excess[across, rows] = gap, gap.T
             self._precision[rows, across], self._precision[across, rows] = weight, weight.T
@@ -69,11 +71,11 @@ class PairExcess(CellColumns):
     @staticmethod
     def takes(measurements: Sequence[Measurement], domain: Mapping[str, int]) -> bool:
         """Whether these tables can be held so, and it pays."""
-        sets = {frozenset(one.columns) for one in measurements}
+        sets = {frozenset(measurement.columns) for measurement in measurements}
         return (
             len(sets) == len(measurements) >= LEAST_TABLES
             and all(1 <= len(columns) <= 2 for columns in sets)
-            and sum(domain.values()) <= WIDEST
+            and sum(domain.values()) <= MOST_PAIR_WIDTH
         )
 
     def lookups(self) -> int:
@@ -118,8 +120,8 @@ class PairExcess(CellColumns):
 
     def _joint(self) -> Floats:
         """All pair counts of the rows at once."""
-        made = np.zeros((self._width, self._width))
-        for first in range(0, len(self.codes), AT_ONCE):
-            cells = self._cells(self.codes[first : first + AT_ONCE])
-            made += cells.T @ cells
-        return made
+        table = np.zeros((self._width, self._width))
+        for first in range(0, len(self.codes), ROWS_AT_ONCE):
+            cells = self._cells(self.codes[first : first + ROWS_AT_ONCE])
+            table += cells.T @ cells
+        return table

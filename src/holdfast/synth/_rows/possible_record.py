@@ -55,40 +55,40 @@ class PossibleRecords:
         for number, cell in enumerate(self._cells):
             for literal in cell:
                 self._holding[literal].append(number)
-        self._parts = _connected(len(self._names), self._cells)
+        self._parts = _components(len(self._names), self._cells)
         every = [(1 << domain[name]) - 1 for name in self._names]
         self._start = self._struck(every, range(len(self._cells)))
-        found = self._search(None, MOST_STEPS)
-        if found is None:
+        record = self._search(None, MOST_STEPS)
+        if record is None:
             raise ParameterError(
                 f"constraints must leave a record, got none that is possible in all of {list(self._names)} at once; "
                 "declare fewer impossible cells"
             )
-        self._one = found
+        self._one = record
 
     def near(self, record: Mapping[str, int]) -> dict[str, int]:
         """A possible record that keeps what it can of this one, in the columns that constraints name."""
         wanted = [record[name] for name in self._names]
         try:
-            found = self._search(wanted, FEW_STEPS) or self._one
+            nearest = self._search(wanted, FEW_STEPS) or self._one
         except ParameterError:  # it would take long: the record that is known
-            found = self._one
-        return dict(zip(self._names, found, strict=True))
+            nearest = self._one
+        return dict(zip(self._names, nearest, strict=True))
 
     def _search(self, wanted: Sequence[int] | None, most_steps: int) -> list[int] | None:
         """A possible cell of every column, the wanted ones first; None where there is none."""
         if self._start is None:
             return None
-        found = [0] * len(self._names)
+        codes = [0] * len(self._names)
         for part in self._parts:
-            solved = self._solved(self._start, part, wanted, most_steps)
+            solved = self._solve(self._start, part, wanted, most_steps)
             if solved is None:
                 return None
             for column in part:
-                found[column] = solved[column].bit_length() - 1
-        return found
+                codes[column] = solved[column].bit_length() - 1
+        return codes
 
-    def _solved(
+    def _solve(
         self, start: Domains, part: Sequence[int], wanted: Sequence[int] | None, most_steps: int
     ) -> Domains | None:
         """Columns that constraints connect, each with one value left."""
@@ -108,7 +108,7 @@ class PossibleRecords:
             key = (
                 tuple(domains[column] for column in open_columns),
                 tuple(open_columns),
-                self._begun(domains, part),
+                self._open_clauses(domains, part),
             )
             if key in hopeless:
                 continue
@@ -118,7 +118,7 @@ class PossibleRecords:
                     f"constraints must be decided within {most_steps:,} steps, got some on {len(part)} columns that "
                     "are not; declare fewer impossible cells"
                 )
-            column = min(open_columns, key=lambda one: domains[one].bit_count())
+            column = min(open_columns, key=lambda column: domains[column].bit_count())
             waiting.append(self._decisions(domains, column, None if wanted is None else wanted[column]))
             keys.append(key)
         return None
@@ -126,7 +126,7 @@ class PossibleRecords:
     def _decisions(self, domains: Domains, column: int, wanted: int | None) -> Iterator[Domains]:
         """Each value that the column can take, with all that follows from it; the wanted value first."""
         left = [code for code in range(domains[column].bit_length()) if domains[column] >> code & 1]
-        for code in sorted(left, key=lambda one: (one != wanted, one)):
+        for code in sorted(left, key=lambda code: (code != wanted, code)):
             decided = list(domains)
             decided[column] = 1 << code
             followed = self._struck(decided, self._holding.get((column, code), ()))
@@ -150,22 +150,22 @@ class PossibleRecords:
                     waiting += self._holding.get((column, domains[column].bit_length() - 1), ())
         return tuple(domains)
 
-    def _begun(self, domains: Domains, part: Sequence[int]) -> frozenset[tuple[Literal, ...]]:
+    def _open_clauses(self, domains: Domains, part: Sequence[int]) -> frozenset[tuple[Literal, ...]]:
         """The rest of every cell of three columns or more of which some values are certain and none is excluded."""
         certain = [
             (column, domains[column].bit_length() - 1) for column in part if domains[column].bit_count() == 1
         ]
-        made = set()
+        clauses = set()
         for number in {
             n for literal in certain for n in self._holding.get(literal, ()) if len(self._cells[n]) > 2
         }:
             cell = self._cells[number]
             if all(domains[column] >> code & 1 for column, code in cell):
-                made.add(tuple(one for one in cell if domains[one[0]] != 1 << one[1]))
-        return frozenset(made)
+                clauses.add(tuple(literal for literal in cell if domains[literal[0]] != 1 << literal[1]))
+        return frozenset(clauses)
 
 
-def _connected(columns: int, cells: Iterable[Sequence[Literal]]) -> list[list[int]]:
+def _components(columns: int, cells: Iterable[Sequence[Literal]]) -> list[list[int]]:
     """Columns that constraints join, directly or through others."""
     leader = list(range(columns))
 

@@ -15,10 +15,10 @@ import numpy as np
 
 from holdfast._arrays import Codes, Floats
 from holdfast.synth._models.model import Measurement
-from holdfast.synth._rows.pair_excess import AT_ONCE, CellColumns
+from holdfast.synth._rows.pair_excess import ROWS_AT_ONCE, CellColumns
 
 #: The most cells of all columns together: the cube has their third power, at most 134 MB.
-WIDEST = 256
+MOST_TRIPLE_WIDTH = 256
 #: The third power of that number over the number of tables, up to which products are faster than so many steps.
 PAYS = 600
 #: Fewer tables than this are looked up as fast.
@@ -39,11 +39,13 @@ class TripleExcess(CellColumns):
         self._first_table: dict[int, list[int]] = {}
         self._scores = self._counts()
         names = list(domain)
-        for one in measurements:
-            columns = sorted(names.index(name) for name in one.columns)
-            turned = one.values.transpose([one.columns.index(names[column]) for column in columns])
+        for measurement in measurements:
+            columns = sorted(names.index(name) for name in measurement.columns)
+            turned = measurement.values.transpose(
+                [measurement.columns.index(names[column]) for column in columns]
+            )
             excess = self._scores[self._at(columns)] - scale * turned
-            precision = (scale * one.noise_std) ** -2
+            precision = (scale * measurement.noise_std) ** -2
             # Symmetric: every order of the three is there.
             for axes in permutations(range(3)):
                 order = [columns[axis] for axis in axes]
@@ -58,12 +60,12 @@ class TripleExcess(CellColumns):
     @staticmethod
     def takes(measurements: Sequence[Measurement], domain: Mapping[str, int]) -> bool:
         """Whether these tables can be held so, and it pays."""
-        sets = {frozenset(one.columns) for one in measurements}
+        sets = {frozenset(measurement.columns) for measurement in measurements}
         width = sum(domain.values())
         return (
             len(sets) == len(measurements) >= LEAST_TABLES
             and all(len(columns) == 3 for columns in sets)
-            and width <= WIDEST
+            and width <= MOST_TRIPLE_WIDTH
             and width**3 <= PAYS * len(sets)
         )
 
@@ -86,18 +88,18 @@ class TripleExcess(CellColumns):
     def scores(self, codes: Codes, column: int) -> tuple[Floats, float]:
         """Precision times excess in the cells of each record, for every value beyond the first; and of leaving one."""
         block, cells = self._blocks[column], self._cells(codes)
-        made = np.zeros((len(codes), block.stop - block.start))
-        for value in range(1, made.shape[1]):
+        scores = np.zeros((len(codes), block.stop - block.start))
+        for value in range(1, scores.shape[1]):
             slope = cells @ (self._scores[block.start + value] - self._scores[block.start])
-            made[:, value] = 0.5 * np.einsum("rc,rc->r", slope, cells)
-        return made, self._steps[column]
+            scores[:, value] = 0.5 * np.einsum("rc,rc->r", slope, cells)
+        return scores, self._steps[column]
 
     def grouped(self, codes: Codes, column: int) -> Codes:
         """The cell of each record in the column's first table: those that move together share it."""
-        made = np.zeros(len(codes), dtype=np.int64)
+        groups = np.zeros(len(codes), dtype=np.int64)
         for other in self._first_table[column]:
-            made = made * self._width + codes[:, other]
-        return made
+            groups = groups * self._width + codes[:, other]
+        return groups
 
     def move(self, before: Codes, after: Codes, column: int) -> None:
         """Records go from one value of the column to another."""
@@ -115,12 +117,12 @@ class TripleExcess(CellColumns):
 
     def _counts(self) -> Floats:
         """Of all cells of three columns in the order of the domain, in the rows."""
-        made = np.zeros((self._width,) * 3)
-        for first in range(0, len(self.codes), AT_ONCE):
-            cells = self._cells(self.codes[first : first + AT_ONCE]).astype(np.float32)
+        counts = np.zeros((self._width,) * 3)
+        for first in range(0, len(self.codes), ROWS_AT_ONCE):
+            cells = self._cells(self.codes[first : first + ROWS_AT_ONCE]).astype(np.float32)
             for block in self._blocks:
                 later = slice(block.stop, self._width)
                 for value in range(block.start, block.stop):
                     held = cells[cells[:, value] > 0, later]
-                    made[value, later, later] += held.T @ held
-        return made
+                    counts[value, later, later] += held.T @ held
+        return counts

@@ -31,12 +31,12 @@ from holdfast.errors import require
 from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
 from holdfast.synth._workload.workload import Group, Shape
 
-ONE = 2**20
+STEPS_OF_ONE = 2**20
 """The value 1, in steps of the grid."""
 LARGEST_WEIGHT = 2.0**10
-BLOCK = 2**21
+BLOCK_VALUES = 2**21
 """Values of functions at rows that are held at a time."""
-MOST_CELLS = 2**20
+MOST_JOINT_CELLS = 2**20
 """Of a joint count, where one is asked for."""
 
 
@@ -90,7 +90,7 @@ class OneLayer(Group):
         for name, part in (("weights", weights), ("bias", bias)):
             inside = bool(np.all(np.abs(part) <= LARGEST_WEIGHT))
             require(inside, name, "some outside", f"within [-{LARGEST_WEIGHT:g}, {LARGEST_WEIGHT:g}]")
-            rounded = np.rint(part * ONE) / ONE
+            rounded = np.rint(part * STEPS_OF_ONE) / STEPS_OF_ONE
             rounded.setflags(write=False)
             object.__setattr__(self, name, rounded)
         object.__setattr__(self, "cells", cells)
@@ -125,15 +125,15 @@ class OneLayer(Group):
 
     def values(self, codes: Codes) -> Floats:
         """Every function at every row of cell codes: a row each."""
-        return np.asarray(self._steps(codes) / ONE)
+        return np.asarray(self._steps(codes) / STEPS_OF_ONE)
 
     def summed(self, codes: Codes) -> Floats:
         """The sums over rows, given as `codes`, a block at a time; exact for up to 2^33 rows."""
         total = np.zeros(len(self._whole[1]), dtype=np.int64)
-        at_once = max(1, BLOCK // len(total))
+        at_once = max(1, BLOCK_VALUES // len(total))
         for start in range(0, len(codes), at_once):
             total += self._steps(codes[start : start + at_once]).sum(axis=0)
-        return np.asarray(total / ONE)
+        return np.asarray(total / STEPS_OF_ONE)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -150,16 +150,16 @@ class OneLayer(Group):
         linear = np.tile(bias, (len(codes), 1))
         for place, table in enumerate(tables):
             linear += table[codes[:, place]]
-        return np.where(linear > 0, ONE, 0) if self.step else np.clip(linear, 0, ONE)
+        return np.where(linear > 0, STEPS_OF_ONE, 0) if self.step else np.clip(linear, 0, STEPS_OF_ONE)
 
     @cached_property
     def _whole(self) -> tuple[list[Codes], Codes]:
         """Weights as whole numbers of grid steps, a (cells, functions) table for each column; and the bias."""
-        steps = np.rint(np.asarray(self.weights) * ONE).astype(np.int64)
+        steps = np.rint(np.asarray(self.weights) * STEPS_OF_ONE).astype(np.int64)
         parts = np.split(steps, np.cumsum(self.cells)[:-1], axis=1)
-        return [np.ascontiguousarray(part.T) for part in parts], np.rint(np.asarray(self.bias) * ONE).astype(
-            np.int64
-        )
+        return [np.ascontiguousarray(part.T) for part in parts], np.rint(
+            np.asarray(self.bias) * STEPS_OF_ONE
+        ).astype(np.int64)
 
     # What one record can do.
 
@@ -169,7 +169,10 @@ class OneLayer(Group):
         ends = []
         for pick in (np.min, np.max):
             linear = bias + sum(pick(table, axis=0) for table in tables)
-            ends.append((np.where(linear > 0, ONE, 0) if self.step else np.clip(linear, 0, ONE)) / ONE)
+            ends.append(
+                (np.where(linear > 0, STEPS_OF_ONE, 0) if self.step else np.clip(linear, 0, STEPS_OF_ONE))
+                / STEPS_OF_ONE
+            )
         return ends[0], ends[1]
 
     def l2_sensitivity(self, adjacency: Adjacency | str, unit: PrivacyUnit | None = None) -> float:
@@ -193,8 +196,8 @@ class OneLayer(Group):
 
     def answers(self, counts: Floats) -> Floats:
         """From a joint count, where the columns have few enough cells for one."""
-        made = np.asarray(counts, dtype=np.float64)
-        return np.asarray(made.reshape(-1) @ self._joint(made.shape))
+        table = np.asarray(counts, dtype=np.float64)
+        return np.asarray(table.reshape(-1) @ self._joint(table.shape))
 
     def combined(self, weights: Floats, shape: Shape) -> Floats:
         """The weighted sum of the functions, in every joint cell."""
@@ -212,7 +215,13 @@ class OneLayer(Group):
     def _joint(self, shape: Shape) -> Floats:
         self._check(shape)
         size = math.prod(shape)
-        require(size <= MOST_CELLS, "cells", size, f"at most {MOST_CELLS} for a joint count", "ask from rows")
+        require(
+            size <= MOST_JOINT_CELLS,
+            "cells",
+            size,
+            f"at most {MOST_JOINT_CELLS} for a joint count",
+            "ask from rows",
+        )
         return self.values(np.indices(shape).reshape(len(shape), -1).T)
 
     def _check(self, shape: Shape) -> None:

@@ -84,12 +84,12 @@ class Conjunctions(Group):
 
     def combined(self, weights: Floats, shape: Shape) -> Floats:
         """Every set gives its weight to all cells that contain it."""
-        made = np.zeros(shape)
-        made.reshape(-1)[self._masks(shape)] = weights
-        for axis in range(made.ndim):
-            without, within = np.split(made, 2, axis=axis)
+        sums = np.zeros(shape)
+        sums.reshape(-1)[self._masks(shape)] = weights
+        for axis in range(sums.ndim):
+            without, within = np.split(sums, 2, axis=axis)
             within += without
-        return made
+        return sums
 
     def column_norm(self, shape: Shape) -> float:
         """The record of ones satisfies all."""
@@ -139,17 +139,17 @@ class Predicates(Group):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        made = np.array(self.values, dtype=np.float64)
-        made.setflags(write=False)
-        object.__setattr__(self, "values", made)
+        values = np.array(self.values, dtype=np.float64)
+        values.setflags(write=False)
+        object.__setattr__(self, "values", values)
         require(
-            made.ndim == len(self.columns) + 1 and made.size > 0,
+            values.ndim == len(self.columns) + 1 and values.size > 0,
             "values.shape",
-            made.shape,
+            values.shape,
             "(functions, cells of the first column, cells of the second, ...)",
         )
         require(
-            bool(np.all((made >= 0) & (made <= 1))),
+            bool(np.all((values >= 0) & (values <= 1))),
             "values",
             "some outside",
             "in [0, 1]",
@@ -167,8 +167,8 @@ class Predicates(Group):
 
     def answers(self, counts: Floats) -> Floats:
         """Weighted sums of cells."""
-        made = np.asarray(counts, dtype=np.float64)
-        return np.asarray(self._matrix(made.shape) @ made.reshape(-1))
+        table = np.asarray(counts, dtype=np.float64)
+        return np.asarray(self._matrix(table.shape) @ table.reshape(-1))
 
     def combined(self, weights: Floats, shape: Shape) -> Floats:
         """The weighted sum of the functions."""
@@ -227,8 +227,8 @@ class Thresholds(Ordered):
 
     def combined(self, weights: Floats, shape: Shape) -> Floats:
         """A cell is under every threshold from its own on."""
-        made = np.asarray(weights, dtype=np.float64).reshape(shape)
-        return np.ascontiguousarray(np.cumsum(made[::-1], axis=0)[::-1])
+        table = np.asarray(weights, dtype=np.float64).reshape(shape)
+        return np.ascontiguousarray(np.cumsum(table[::-1], axis=0)[::-1])
 
     def column_norm(self, shape: Shape) -> float:
         """A record of the first cell is under all thresholds."""
@@ -264,9 +264,9 @@ class Ranges(Ordered):
 
     def answers(self, counts: Floats) -> Floats:
         """Differences of running sums."""
-        made = np.asarray(counts, dtype=np.float64)
-        low, high = np.triu_indices(len(made))
-        sums = np.concatenate([np.zeros((1, *made.shape[1:])), np.cumsum(made, axis=0)])
+        table = np.asarray(counts, dtype=np.float64)
+        low, high = np.triu_indices(len(table))
+        sums = np.concatenate([np.zeros((1, *table.shape[1:])), np.cumsum(table, axis=0)])
         return np.asarray(sums[high + 1] - sums[low]).reshape(-1)
 
     def combined(self, weights: Floats, shape: Shape) -> Floats:

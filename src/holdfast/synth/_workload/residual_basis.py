@@ -37,28 +37,28 @@ def helmert(cells: int) -> Floats:
     >>> np.round(helmert(3), 4).tolist()
     [[0.7071, -0.7071, 0.0], [0.4082, 0.4082, -0.8165]]
     """
-    made = np.tril(np.ones((cells - 1, cells)))
+    matrix = np.tril(np.ones((cells - 1, cells)))
     for row in range(cells - 1):
-        made[row, row + 1] = -(row + 1.0)
-        made[row] /= math.sqrt((row + 1.0) * (row + 2.0))
-    made.flags.writeable = False
-    return made
+        matrix[row, row + 1] = -(row + 1.0)
+        matrix[row] /= math.sqrt((row + 1.0) * (row + 2.0))
+    matrix.flags.writeable = False
+    return matrix
 
 
 def residual_table(table: Floats) -> Floats:
     """Q along every axis of a joint count."""
-    made = np.asarray(table, dtype=np.float64)
+    residual = np.asarray(table, dtype=np.float64)
     for axis, cells in enumerate(table.shape):
-        made = np.moveaxis(np.tensordot(helmert(cells), made, axes=(1, axis)), 0, axis)
-    return made
+        residual = np.moveaxis(np.tensordot(helmert(cells), residual, axes=(1, axis)), 0, axis)
+    return residual
 
 
 def restored_table(values: Floats) -> Floats:
     """The part of a joint count that a residual stands for: Q transposed along every axis."""
-    made = np.asarray(values, dtype=np.float64)
+    restored = np.asarray(values, dtype=np.float64)
     for axis, cells in enumerate(values.shape):
-        made = np.moveaxis(np.tensordot(helmert(cells + 1), made, axes=(0, axis)), 0, axis)
-    return made
+        restored = np.moveaxis(np.tensordot(helmert(cells + 1), restored, axes=(0, axis)), 0, axis)
+    return restored
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -122,7 +122,7 @@ class Strategy:
         """Of the noise in each cell of a marginal that the strategy answers."""
         return math.fsum(
             _share(subset, tuple(columns), self.domain) * self._deviation.get(subset, 0.0) ** 2
-            for subset in _subsets(self._ordered(columns))
+            for subset in _subsets(self._in_domain_order(columns))
         )
 
     def size(self, columns: Columns) -> int:
@@ -173,7 +173,7 @@ class Strategy:
             apart += each * (_column_share(columns, self.domain) - together)
         return float(apart.max())
 
-    def _ordered(self, columns: Sequence[str]) -> Columns:
+    def _in_domain_order(self, columns: Sequence[str]) -> Columns:
         return tuple(name for name in self.domain if name in columns)
 
 
@@ -187,8 +187,10 @@ def _subsets(columns: Columns) -> list[Columns]:
 
 def _closure(marginals: Sequence[Columns], domain: Mapping[str, int], total: bool) -> tuple[Columns, ...]:
     """All subsets of all marginals that say something: a column of one cell has no residual."""
-    found = dict.fromkeys(subset for columns in marginals for subset in _subsets(columns))
-    return tuple(subset for subset in found if (subset or total) and all(domain[name] > 1 for name in subset))
+    subsets = dict.fromkeys(subset for columns in marginals for subset in _subsets(columns))
+    return tuple(
+        subset for subset in subsets if (subset or total) and all(domain[name] > 1 for name in subset)
+    )
 
 
 def _column_share(columns: Columns, domain: Mapping[str, int]) -> float:

@@ -201,24 +201,24 @@ class Workload:
         names = schema.names if columns is None else tuple(columns)
         require(k >= 1, "k", k, "a whole number >= 1")
         require(bool(names), "columns", names, "at least one column")
-        kept = [
+        sets = [
             chosen
             for chosen in combinations(names, min(k, len(names)))
             if schema.cells(*chosen) <= most_cells
         ]
         if target is not None:
             require(target in names, "target", target, f"one of the columns {list(names)}")
-            held = {name for chosen in kept if target in chosen for name in chosen}
+            held = {name for chosen in sets if target in chosen for name in chosen}
             alone = [tuple(n for n in names if n in (name, target)) for name in names if name not in held]
-            kept += [pair for pair in alone if len(pair) == 2]
-        if not kept:
+            sets += [pair for pair in alone if len(pair) == 2]
+        if not sets:
             raise ParameterError(
                 f"most_cells must leave at least one {k}-way marginal, got most_cells={most_cells}; "
                 "declare fewer bins, or a smaller k"
             )
-        own = [chosen for chosen in kept if target in chosen]
-        more = max(1.0, (len(kept) - len(own)) / len(own)) if own else 1.0
-        return cls([Marginal(chosen, more if chosen in own else 1.0) for chosen in kept])
+        own = [chosen for chosen in sets if target in chosen]
+        more = max(1.0, (len(sets) - len(own)) / len(own)) if own else 1.0
+        return cls([Marginal(chosen, more if chosen in own else 1.0) for chosen in sets])
 
     def apart_from(self, target: str, names: Sequence[str]) -> tuple[str, ...]:
         """The columns among `names` that no query looks at together with the `target`.
@@ -236,14 +236,14 @@ class Workload:
         ['a x b', 'b x c', 'a', 'b', 'c']
         """
         known = {frozenset(group.columns) for group in self.groups if type(group) is Marginal}
-        made: list[Group] = list(self.groups)
+        groups: list[Group] = list(self.groups)
         for group in self.groups:
             sizes = range(len(group.columns) - 1, 0, -1) if type(group) is Marginal else ()
             for lower in (columns for size in sizes for columns in combinations(group.columns, size)):
                 if frozenset(lower) not in known:
                     known.add(frozenset(lower))
-                    made.append(Marginal(lower, group.weight))
-        return Workload(made)
+                    groups.append(Marginal(lower, group.weight))
+        return Workload(groups)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -293,14 +293,14 @@ class AnswerVector:
 
     def answers(self, tables: Callable[[Sequence[Columns]], Sequence[Floats]]) -> Floats:
         """All answers, from a source of joint counts that is asked once for all column sets."""
-        found = tables(self.columns)
-        parts = zip(self.groups, self.scales, found, strict=True)
+        tables_of = tables(self.columns)
+        parts = zip(self.groups, self.scales, tables_of, strict=True)
         return np.concatenate([scale * group.answers(table) for group, scale, table in parts])
 
     def answers_of(self, project: Callable[[Columns], Floats]) -> Floats:
         """All answers, from a source that is asked once for each set of columns."""
-        made = {columns: project(columns) for columns in dict.fromkeys(self.columns)}
-        return self.answers(lambda wanted: [made[columns] for columns in wanted])
+        marginals = {columns: project(columns) for columns in dict.fromkeys(self.columns)}
+        return self.answers(lambda wanted: [marginals[columns] for columns in wanted])
 
     def locate(self, index: int) -> tuple[int, int]:
         """Which group, and which of its queries."""
@@ -319,29 +319,30 @@ class AnswerVector:
 
 
 def read_workload(
-    asked: str, schema: Schema, *, columns: Sequence[str] | None = None, target: str | None = None
+    source: str, schema: Schema, *, columns: Sequence[str] | None = None, target: str | None = None
 ) -> Workload:
     """`k=3` for all 3-way marginals, or the marginals that a file lists.
 
     A file is JSON, a list of lists of columns, or text, a line of names for each marginal.
     """
-    if asked.startswith("k="):
-        if not asked[2:].isdigit():
-            raise ParameterError(f"workload must be k=N with a whole number, or a file, got {asked!r}")
-        return Workload.marginals(schema, int(asked[2:]), columns=columns, target=target)
-    if not Path(asked).exists():
+    if source.startswith("k="):
+        if not source[2:].isdigit():
+            raise ParameterError(f"workload must be k=N with a whole number, or a file, got {source!r}")
+        return Workload.marginals(schema, int(source[2:]), columns=columns, target=target)
+    if not Path(source).exists():
         raise ParameterError(
-            f"workload must be k=N or a file with a line of names for each marginal, got {asked!r}, which is no file; "
+            f"workload must be k=N or a file with a line of names for each marginal, got {source!r}, which is no file; "
             "write k=2 for all pairs"
         )
-    text = declared_text(Path(asked), name="workload")
+    text = declared_text(Path(source), name="workload")
     if not text.lstrip().startswith("["):
         lines = [line.split("#")[0].strip() for line in text.splitlines()]
         named = [[name.strip() for name in line.split(",")] for line in lines if line]
         return Workload.of(_of_schema(named, schema))
     listed = parsed_json(text, name="workload")
     good = isinstance(listed, list) and all(
-        isinstance(one, list) and all(isinstance(name, str) for name in one) for one in listed
+        isinstance(columns_of, list) and all(isinstance(name, str) for name in columns_of)
+        for columns_of in listed
     )
     if not good:
         raise FormatError("a workload in JSON is a list of lists of column names")

@@ -36,11 +36,11 @@ from holdfast.synth.classics.dual_query import (
     MOST_DRAWS,
     MOST_STEP,
     DualQueryPlan,
+    complete_plan,
     draw,
     largest_step,
-    liked,
+    objective_of_draws,
     payoff,
-    planned,
 )
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod
 
@@ -71,7 +71,7 @@ def dqrs(
     truth = ExactAnswers.of(data, workload)
     # a_i must lie in [-1, 1]: under add_remove a count may exceed the public n; capping it moves no further.
     truth = ExactAnswers(layout=truth.layout, counts=np.clip(truth.counts, 0.0, truth.size), size=truth.size)
-    plan = planned(
+    plan = complete_plan(
         truth,
         account,
         log_universe=math.log(max(2, universe_size(data.domain))),
@@ -82,18 +82,18 @@ def dqrs(
         largest=largest_expected_step,
     )
     scores, gain = np.zeros(2 * truth.layout.size), np.zeros(0)
-    kept = [int(index) for index in integers(account.source, bound=scores.size, size=plan.samples)]
+    sample = [int(index) for index in integers(account.source, bound=scores.size, size=plan.samples)]
     records, gaps, redrawn = [], [], plan.samples
     with progress(desc="dqrs", total=plan.rounds) as bar:
         for past in range(plan.rounds):
             if past:
                 if not fits(account, truth, plan, past):
                     break
-                kept, fresh = resampled(truth, plan, scores, kept, past, gain, account)
+                sample, fresh = resample_queries(truth, plan, scores, sample, past, gain, account)
                 redrawn += fresh
-            found = best_records(liked(truth, data, kept), account.source, oracle=oracle)
-            records.append(found.codes[0])
-            gaps.append(found.gap / plan.samples)
+            best = best_records(objective_of_draws(truth, data, sample), account.source, oracle=oracle)
+            records.append(best.codes[0])
+            gaps.append(best.gap / plan.samples)
             gain = payoff(truth, data, records[-1])
             scores += gain
             bar.update()
@@ -111,11 +111,11 @@ def dqrs(
     )
 
 
-def resampled(
+def resample_queries(
     truth: ExactAnswers,
     plan: DualQueryPlan,
     scores: Floats,
-    kept: list[int],
+    sample: list[int],
     past: int,
     gain: Floats,
     account: Account,
@@ -123,15 +123,15 @@ def resampled(
     """The queries of the next round, and how many of them are fresh. `scores` include `gain`, the last round's."""
     share = rejection(plan, past)
     if share >= 1.0:
-        return draw(truth, plan, scores, past, len(kept), account), len(kept)
-    odds = log_odds(plan, scores, gain, past, truth.size)[kept]
+        return draw(truth, plan, scores, past, len(sample), account), len(sample)
+    odds = log_odds(plan, scores, gain, past, truth.size)[sample]
     permit = account.permit(
-        keeping(plan, past, truth.size, account), times=len(kept), label=f"keep, round {past + 1}"
+        keeping(plan, past, truth.size, account), times=len(sample), label=f"keep, round {past + 1}"
     )
     stay = [permit.release(np.array([each, -each]) / 2) == 0 for each in odds.tolist()]
     absent = stay.count(False)
     fresh = iter(draw(truth, plan, scores, past, absent, account) if absent else [])
-    return [query if same else next(fresh) for query, same in zip(kept, stay, strict=True)], absent
+    return [query if same else next(fresh) for query, same in zip(sample, stay, strict=True)], absent
 
 
 def log_odds(plan: DualQueryPlan, scores: Floats, gain: Floats, past: int, count: float) -> Floats:

@@ -85,7 +85,7 @@ def dual_query(
     queries only: privacy does not depend on it. Regret at most ln(2|Q|)/(eta T) + eta/2 in expectation.
     """
     truth = ExactAnswers.of(data, workload)
-    plan = planned(
+    plan = complete_plan(
         truth,
         account,
         log_universe=math.log(max(2, universe_size(data.domain))),
@@ -98,9 +98,9 @@ def dual_query(
     with progress(desc="dual_query", total=plan.rounds) as bar:
         for past in range(plan.rounds):
             drawn = draw(truth, plan, scores, past, plan.samples, account)
-            found = best_records(liked(truth, data, drawn), account.source, oracle=oracle)
-            records.append(found.codes[0])
-            gaps.append(found.gap / plan.samples)
+            best = best_records(objective_of_draws(truth, data, drawn), account.source, oracle=oracle)
+            records.append(best.codes[0])
+            gaps.append(best.gap / plan.samples)
             scores += payoff(truth, data, records[-1])
             bar.update()
     return Synthesis(
@@ -131,7 +131,7 @@ def draw(
     return [permit.release(scores) for _ in range(size)]
 
 
-def liked(truth: ExactAnswers, data: ExactCounts, drawn: list[int]) -> RecordObjective:
+def objective_of_draws(truth: ExactAnswers, data: ExactCounts, drawn: list[int]) -> RecordObjective:
     """The sum of the drawn signed queries, as a function of a record."""
     objective = RecordObjective(domain=data.domain)
     for index in drawn:
@@ -142,11 +142,11 @@ def liked(truth: ExactAnswers, data: ExactCounts, drawn: list[int]) -> RecordObj
 
 def payoff(truth: ExactAnswers, data: ExactCounts, record: NDArray[np.int64]) -> Floats:
     """c_q(S) - n q(x) for every signed query and one record."""
-    one = RowsModel(domain=data.domain, codes=record.reshape(1, -1), total=1.0)
-    return truth.signed(truth.layout.answers_of(one.project))
+    model = RowsModel(domain=data.domain, codes=record.reshape(1, -1), total=1.0)
+    return truth.signed(truth.layout.answers_of(model.project))
 
 
-def planned(
+def complete_plan(
     truth: ExactAnswers,
     account: Account,
     *,

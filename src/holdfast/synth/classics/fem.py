@@ -138,15 +138,15 @@ def play(
     objective, records, gaps = RecordObjective(domain=data.domain), [], []
     with progress(desc=leader.name, total=times) as bar:
         for _ in range(times):
-            found = best_records(
+            best = best_records(
                 objective,
                 account.source,
                 noise=leader.noise(data.domain, samples, perturbation, account.source),
                 oracle=oracle,
             )
-            records.append(found.codes)
-            gaps.append(found.gap)
-            rows = RowsModel(domain=data.domain, codes=found.codes, total=1.0)
+            records.append(best.codes)
+            gaps.append(best.gap)
+            rows = RowsModel(domain=data.domain, codes=best.codes, total=1.0)
             index, sign = truth.chosen(permit.release(truth.signed(truth.layout.answers_of(rows.project))))
             objective.add(*truth.layout.query(index), sign)
             bar.update()
@@ -166,8 +166,8 @@ def play(
 
 def leader_uniforms(source: Source, rows: int, width: int) -> Floats:
     """In (0, 1): for perturbations, on which no privacy rests."""
-    words = (source.words(rows * width) >> np.uint64(11)).astype(np.float64)
-    return np.asarray((words + 0.5) * 2.0**-53).reshape(rows, width)
+    integers = (source.words(rows * width) >> np.uint64(11)).astype(np.float64)
+    return np.asarray((integers + 0.5) * 2.0**-53).reshape(rows, width)
 
 
 def exponential_noise(domain: Any, rows: int, scale: float, source: Source) -> Floats:
@@ -182,13 +182,13 @@ def separators(domain: Mapping[str, int]) -> Floats:
     [[0, 1, 0, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 0, 1]]
     """
     starts = one_hot_starts(domain)
-    made = []
+    rows = []
     for start, cells in zip(starts[:-1], domain.values(), strict=True):
         for bit in range((cells - 1).bit_length()):
             row = np.zeros(starts[-1])
             row[start : start + cells] = (np.arange(cells) >> bit) & 1
-            made.append(row)
-    return np.array(made).reshape(-1, starts[-1])
+            rows.append(row)
+    return np.array(rows).reshape(-1, starts[-1])
 
 
 def separator_noise(domain: Any, rows: int, scale: float, source: Source) -> Floats:

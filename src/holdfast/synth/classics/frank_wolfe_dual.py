@@ -105,8 +105,8 @@ def error_bound(
 
 def softmax(values: Floats) -> Floats:
     """exp, normalised, in the log domain."""
-    made = np.exp(values - values.max())
-    return np.asarray(made / made.sum())
+    powers = np.exp(values - values.max())
+    return np.asarray(powers / powers.sum())
 
 
 METHOD = SynthesisMethod(

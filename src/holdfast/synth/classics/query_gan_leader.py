@@ -28,8 +28,8 @@ from holdfast.synth._models.generator.mixture import MixtureModel
 from holdfast.synth._models.generator.payoffs import Payoffs
 from holdfast.synth._models.generator.training import Form, new_generator, require_generator
 from holdfast.synth._workload import Workload
-from holdfast.synth.classics.dual_query import DualQueryPlan, draw, planned
-from holdfast.synth.classics.query_gan_select import averaged, averaged_columns
+from holdfast.synth.classics.dual_query import DualQueryPlan, complete_plan, draw
+from holdfast.synth.classics.query_gan_select import average_mixture, averaged_columns
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod
 from holdfast.synth.methods.mwem import answer_noise
 from holdfast.synth.methods.query_gan import components_for
@@ -39,7 +39,7 @@ LEADER_COMPONENTS = 100
 STEPS = 20
 """Of descent between two rounds."""
 MOST_ROUNDS, MOST_GAME_DRAWS = 200, 2_000
-RECENT = 1
+RECENT_TURNS = 1
 """Rounds whose queries the generator learns from: with all of them it follows the leader, and is led about."""
 REGRET_SHARE = 0.05
 REGRET_FAILURE = 0.05
@@ -58,7 +58,7 @@ class LeaderTraining(OptionGroup):
     generator: Form = "mixture"
     components: int = LEADER_COMPONENTS
     training_steps: int = STEPS
-    recent: int | None = RECENT
+    recent: int | None = RECENT_TURNS
 
     def __post_init__(self) -> None:
         require_generator(self.generator)
@@ -106,7 +106,7 @@ def query_gan_leader(
     require(0 <= regret_share < 1, "regret_share", regret_share, "in [0, 1)")
     truth = ExactAnswers.of(data, workload)
     playing, *paying = account.split(1.0 - regret_share, regret_share) if regret_share else (account,)
-    plan = planned(
+    plan = complete_plan(
         truth,
         playing,
         log_universe=math.log(max(2, universe_size(data.domain))),
@@ -117,8 +117,8 @@ def query_gan_leader(
     )
     training = replace(training, components=components_for(data.domain, training.components))
     turns = list(leader_rounds(data, truth, plan, playing, training))
-    model = averaged([turn.model for turn in turns]) if release == "average" else turns[-1].model
-    told = {} if not paying else regret_certificate(truth, plan, turns, paying[0])
+    model = average_mixture([turn.model for turn in turns]) if release == "average" else turns[-1].model
+    regret = {} if not paying else regret_certificate(truth, plan, turns, paying[0])
     return Synthesis(
         model=model,
         theorem=THEOREM,
@@ -130,7 +130,7 @@ def query_gan_leader(
             "release": release,
             "generator": training.generator,
             "components": training.components,
-            **told,
+            **regret,
         },
     )
 
@@ -218,7 +218,7 @@ def _answers(truth: ExactAnswers, model: MixtureModel) -> np.ndarray[tuple[int],
 def _signed_queries(
     truth: ExactAnswers, drawn: Sequence[Sequence[int]]
 ) -> Iterator[tuple[Sequence[str], np.ndarray[tuple[int, ...], np.dtype[np.float64]], float]]:
-    for index in (one for turn in drawn for one in turn):
+    for index in (query for turn in drawn for query in turn):
         query, sign = truth.chosen(index)
         columns, values = truth.layout.query(query)
         yield columns, values, sign

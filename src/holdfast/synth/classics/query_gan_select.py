@@ -34,7 +34,7 @@ from holdfast.synth._models.generator.training import (
     gaussian_thinning,
     new_generator,
     require_generator,
-    trained,
+    train_generator,
 )
 from holdfast.synth._models.model import Measurement, on_simplex
 from holdfast.synth._rows.coded_rows import row_coins
@@ -129,12 +129,14 @@ def query_gan_select(
         if patience is not None and idle >= patience:
             break
     known = [*measured, *(turn.measured for turn in turns)]
-    told: dict[str, float] = {}
+    facts: dict[str, float] = {}
     if release == "average" and turns:
-        model = averaged([turn.model for turn in turns])
+        model = average_mixture([turn.model for turn in turns])
     else:
-        model, told = _last(data, known, total, form=generator, components=components, most_steps=most_steps)
-    tables = {one: on_simplex(model.project(one), total=total) for one in wanted_tables(workload)[0]}
+        model, facts = _last(data, known, total, form=generator, components=components, most_steps=most_steps)
+    tables = {
+        columns: on_simplex(model.project(columns), total=total) for columns in wanted_tables(workload)[0]
+    }
     return Synthesis(
         model=ReconciledModel(base=model, tables=tables),
         theorem=THEOREM,
@@ -147,7 +149,7 @@ def query_gan_select(
             "components": components,
             "tables": [" x ".join(turn.asked) for turn in turns],
             "noisy_errors": [round(turn.noisy_error, 5) for turn in turns],
-            **told,
+            **facts,
         },
     )
 
@@ -192,12 +194,12 @@ def select_rounds(
     with progress(desc="query_gan_select", total=times) as bar:
         for number in range(times):
             model = MixtureModel.of_heads(data.domain, heads, playing.probabilities(), total=total)
-            asked = list(left)
+            candidates = list(left)
             scores = [
                 left[columns] * float(np.abs(exact - model.project(columns)).sum())
-                for columns, exact in zip(asked, data.counts(asked), strict=True)
+                for columns, exact in zip(candidates, data.counts(candidates), strict=True)
             ]
-            chosen = asked[permit.release(np.array(scores))]
+            chosen = candidates[permit.release(np.array(scores))]
             known += measure_tables(data, [chosen], account=shares[number], label=f"table {number + 1}")
             del left[chosen]
             yield SelectTurn(number=number + 1, model=model, asked=chosen, measured=known[-1])
@@ -223,7 +225,7 @@ def _last(
         return averaged_columns(data, heads, total), {}
     coins = row_coins(known, key="last")
     start = int(coins.words(1)[0])
-    playing, stopping = trained(
+    playing, stopping = train_generator(
         lambda values: new_generator(
             form,
             heads,
@@ -236,8 +238,8 @@ def _last(
         halves=gaussian_thinning(known, coins),
         most_steps=most_steps,
     )
-    made = MixtureModel.of_heads(data.domain, heads, playing.probabilities(), total=total)
-    return made, {"steps": stopping.steps, "held_back": round(stopping.distance, 4)}
+    model = MixtureModel.of_heads(data.domain, heads, playing.probabilities(), total=total)
+    return model, {"steps": stopping.steps, "held_back": round(stopping.distance, 4)}
 
 
 def averaged_columns(data: ExactCounts, heads: Heads, total: float) -> MixtureModel:
@@ -246,20 +248,22 @@ def averaged_columns(data: ExactCounts, heads: Heads, total: float) -> MixtureMo
     return MixtureModel.of_heads(data.domain, heads, alone, total=total)
 
 
-def averaged(models: Sequence[MixtureModel]) -> MixtureModel:
+def average_mixture(models: Sequence[MixtureModel]) -> MixtureModel:
     """The mixture of all of them in equal parts: a uniform choice of the round, then of the component."""
     names = models[0].columns
     return MixtureModel(
-        columns={name: np.concatenate([one.columns[name] for one in models]) for name in names},
+        columns={name: np.concatenate([model.columns[name] for model in models]) for name in names},
         total=models[0].total,
     )
 
 
 def column_shares(data: ExactCounts, known: Sequence[Measurement], total: float) -> dict[str, Floats]:
     """Each column's distribution as its noisy table says, no cell without a chance."""
-    found = {one.columns[0]: one.values for one in known if len(one.columns) == 1}
+    values = {
+        measurement.columns[0]: measurement.values for measurement in known if len(measurement.columns) == 1
+    }
     return {
-        name: np.maximum(on_simplex(found[name], total=total) / total, LEAST_CHANCE / cells)
+        name: np.maximum(on_simplex(values[name], total=total) / total, LEAST_CHANCE / cells)
         for name, cells in data.domain.items()
     }
 

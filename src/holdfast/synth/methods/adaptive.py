@@ -44,23 +44,23 @@ THEOREM = (
     "bounded range: Cesar and Rogers 2021); the model and its rows are post-processing"
 )
 #: The largest model, in cells of all cliques together; it may grow in proportion to the budget spent.
-MOST_CELLS = 100_000
+MOST_MODEL_CELLS = 100_000
 #: How much of a candidate's expected noise counts against it, and ends a noise level. AIM: 1.
 PENALTY = 0.25
 #: Noise falls by this factor when a table taught nothing. AIM: 2.
-ANNEAL = math.sqrt(2.0)
+ANNEALING_FACTOR = math.sqrt(2.0)
 #: Of the budget, what the number of rows takes where it is not public.
-COUNTING = 0.01
+COUNTING_SHARE = 0.01
 #: A sweep is left out where fitting rows to its tables would take more table look-ups than this.
 MOST_LOOKUPS = 2e9
 #: Of a round's budget, what measuring takes; the rest selects (McKenna et al. 2022 use the same).
-MEASURE = 0.9
+MEASURING_SHARE = 0.9
 #: A sweep takes at least this share of the budget, and is left out where n is less than so many times its noise.
-LEAST_SWEEP = 0.1
+LEAST_SWEEP_SHARE = 0.1
 LEAST_APART = 90.0
 #: What a sweep takes at most where it is to show what is missing, not to be the answer.
-SHOWING = 0.4
-MOST_SWEEP = 0.9
+SHOWING_SHARE = 0.4
+MOST_SWEEP_SHARE = 0.9
 #: Subsets of more columns than this are candidates only where a query group asks for exactly them.
 WIDEST_SUBSET = 3
 #: Candidates that are scored in one round; a longer list is gone through in turn.
@@ -104,9 +104,9 @@ class RoundSchedule:
         apart = strength / math.sqrt(tables) if tables else 0.0
         sweep = 0.65 * math.log10(apart / 258.0) if apart > 258.0 else 0.0
         if apart >= LEAST_APART and tables > columns:
-            shows = LEAST_SWEEP + 0.6 * math.log10(apart / 100.0)
-            sweep = max(LEAST_SWEEP, min(SHOWING, shows), sweep)
-        sweep = 0.0 if sweep < LEAST_SWEEP else min(MOST_SWEEP, round(sweep, 2))
+            shows = LEAST_SWEEP_SHARE + 0.6 * math.log10(apart / 100.0)
+            sweep = max(LEAST_SWEEP_SHARE, min(SHOWING_SHARE, shows), sweep)
+        sweep = 0.0 if sweep < LEAST_SWEEP_SHARE else min(MOST_SWEEP_SHARE, round(sweep, 2))
         left = strength * math.sqrt(1.0 - sweep)
         return cls(
             one_way=round(min(0.5, max(0.1, 11.5 / math.sqrt(max(left, 1.0)))), 2),
@@ -121,7 +121,7 @@ def adaptive(
     *,
     account: Account,
     schedule: RoundSchedule | None = None,
-    most_cells: int = MOST_CELLS,
+    most_cells: int = MOST_MODEL_CELLS,
     constraints: Sequence[Zeros] = (),
 ) -> Synthesis:
     """Measure every column, then by turns the table that is most worth it, until the budget is spent.
@@ -134,7 +134,7 @@ def adaptive(
     rho = amount(account)[1]
     rows = data.public_rows
     if rows is None:  # how to divide the budget depends on it, so it is paid for
-        rows = noisy_rows(data, account=account, share=COUNTING)
+        rows = noisy_rows(data, account=account, share=COUNTING_SHARE)
         rho = amount(account)[1]
     swept = sweep_sets(data, workload, rows)
     if schedule is None:
@@ -162,7 +162,9 @@ def adaptive(
             "one_way_share": schedule.one_way,
             "sweep_share": schedule.sweep,
             "rounds": run.done,
-            "selected": [list(one.columns) for one in run.measurements[len(data.names) :][: run.done]],
+            "selected": [
+                list(measurement.columns) for measurement in run.measurements[len(data.names) :][: run.done]
+            ],
             "model_cells": run.fitted.model.tree.cells,
         },
     )
@@ -201,8 +203,8 @@ class _Run:
         ]
         rows = self.data.public_rows
         # Each table's sum estimates the number of records with variance cells sigma^2.
-        trust = [1.0 / one.values.size for one in self.measurements]
-        counted = float(np.average([one.total for one in self.measurements], weights=trust))
+        trust = [1.0 / measurement.values.size for measurement in self.measurements]
+        counted = float(np.average([measurement.total for measurement in self.measurements], weights=trust))
         self.total = max(1.0, counted if rows is None else float(rows))
         self.centre = column_centres(self.measurements, self.total)
         self._estimate(None)
@@ -214,30 +216,30 @@ class _Run:
         """
         whole = amount(self.account)[1] - reserve
         l2 = counts_l2(self.data.adjacency, self.data.unit)
-        sigma = l2 * math.sqrt(planned / (2.0 * MEASURE * whole))
-        epsilon = math.sqrt(8.0 * (1.0 - MEASURE) * whole / planned)
+        sigma = l2 * math.sqrt(planned / (2.0 * MEASURING_SHARE * whole))
+        epsilon = math.sqrt(8.0 * (1.0 - MEASURING_SHARE) * whole / planned)
         left = whole
         with progress(desc="synthesising", total=100) as bar:
             while True:
                 # The account stops before a charge that does not fit, so what is left is asked first.
                 last = left < 2.0 * (l2**2 / (2.0 * sigma**2) + epsilon**2 / 8.0)
                 if last:
-                    sigma = l2 / math.sqrt(2.0 * MEASURE * left * SAFE)
-                    epsilon = math.sqrt(8.0 * (1.0 - MEASURE) * left * SAFE)
+                    sigma = l2 / math.sqrt(2.0 * MEASURING_SHARE * left * SAFE)
+                    epsilon = math.sqrt(8.0 * (1.0 - MEASURING_SHARE) * left * SAFE)
                 learnt = self._round(sigma, epsilon, share=begun + (1.0 - begun) * (1.0 - left / whole))
                 left = amount(self.account)[1] - reserve if not last else 0.0
                 bar.update(round(100 * (1.0 - left / whole)) - bar.n)
                 if last:
                     return
                 if not learnt:  # AIM, annealing: a table within its noise means too much noise
-                    sigma, epsilon = sigma / ANNEAL, epsilon * ANNEAL
+                    sigma, epsilon = sigma / ANNEALING_FACTOR, epsilon * ANNEALING_FACTOR
 
     def _round(self, sigma: float, epsilon: float, *, share: float) -> bool:
         """One table, chosen and measured; whether the model learnt more from it than noise."""
         listed = affordable(
             self.fitted.model.tree,
             list(self.weights),
-            [tuple(one.columns) for one in self.measurements],
+            [tuple(measurement.columns) for measurement in self.measurements],
             most_cells=self.most_cells * share,
             round_number=self.done,
         ) or [min(self.weights, key=lambda columns: math.prod(shape_of(columns, self.data.domain)))]
@@ -271,7 +273,7 @@ class _Run:
             total=self.total,
             centre=self.centre,
             start=None if start is None else start.theta,
-            zeros=[one.potential(domain) for one in self.constraints],
+            zeros=[zeros.potential(domain) for zeros in self.constraints],
         )
 
     def reconciled(self, swept: Sequence[Columns]) -> Model:

@@ -26,10 +26,10 @@ from holdfast.synth.methods.measure import measure_tables, total_of
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisRank, SynthesisTask
 from holdfast.synth.methods.residuals import FACTORISED, measure_residuals, wanted_tables
 
-MOST_CELLS = 300_000
+MOST_TREE_CELLS = 300_000
 """The largest junction tree that a graphical model is fitted on; beyond, rows are."""
 SWEEPS = 4
-SIGNIFICANT = 2.0
+SIGNIFICANT_DEVIATIONS = 2.0
 """Where the noise exceeds the mean count of a cell, rows move only for a gain of so many deviations of what the noise
 alone would make of a move (chosen on Adult at epsilon 1: of 0, 1.1, 2.7 and 5.7 the middle two were best)."""
 PLAIN = "Gaussian mechanism on all tables of the workload at once (soundness, section 20)"
@@ -44,7 +44,7 @@ def gaussian(
     factorised: bool = True,
     objective: Literal["max", "sum"] = "max",
     sweeps: int = SWEEPS,
-    most_cells: int = MOST_CELLS,
+    most_cells: int = MOST_TREE_CELLS,
 ) -> Synthesis:
     """Noise on every table that the workload reads, once; then a distribution that agrees with all of them.
 
@@ -100,27 +100,27 @@ def lower_sets(tables: Sequence[Columns]) -> list[Columns]:
     >>> lower_sets([("a", "b", "c"), ("b", "a"), ("d", "e")])
     [('a',), ('b',), ('c',), ('a', 'c'), ('b', 'c')]
     """
-    wide = [one for one in tables if len(one) > 2]
-    inside = (subset for one in wide for size in (1, 2) for subset in combinations(one, size))
-    known = {frozenset(one) for one in tables}
+    wide = [columns for columns in tables if len(columns) > 2]
+    inside = (subset for columns in wide for size in (1, 2) for subset in combinations(columns, size))
+    known = {frozenset(columns) for columns in tables}
     return [columns for columns in dict.fromkeys(inside) if frozenset(columns) not in known]
 
 
 def summed_tables(measured: Sequence[Measurement]) -> tuple[Measurement, ...]:
     """The same tables from ones with independent noise: each summed out of the one that tells it best."""
-    made = {}
-    for columns in lower_sets([tuple(one.columns) for one in measured]):
+    tables = {}
+    for columns in lower_sets([tuple(measurement.columns) for measurement in measured]):
         whole = min(
-            (one for one in measured if set(columns) <= set(one.columns)),
-            key=lambda one: one.noise_std * math.sqrt(one.values.size),
+            (measurement for measurement in measured if set(columns) <= set(measurement.columns)),
+            key=lambda measurement: measurement.noise_std * math.sqrt(measurement.values.size),
         )
         summed = sum_onto(whole.values, whole.columns, columns)
-        made[columns] = Measurement(
+        tables[columns] = Measurement(
             columns=columns,
             values=summed,
             noise_std=whole.noise_std * math.sqrt(whole.values.size / summed.size),
         )
-    return tuple(made.values())
+    return tuple(tables.values())
 
 
 def fitted_model(
@@ -164,7 +164,7 @@ def least_gain(measured: Sequence[Measurement], total: float) -> float:
         return 0.0
     columns = [name for entry in measured for name in entry.columns]
     tables = len(columns) / max(1, len(set(columns)))
-    return SIGNIFICANT * 2.0 * math.sqrt(2.0 * tables) / noise_std
+    return SIGNIFICANT_DEVIATIONS * 2.0 * math.sqrt(2.0 * tables) / noise_std
 
 
 METHOD = SynthesisMethod(

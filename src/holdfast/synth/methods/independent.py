@@ -41,7 +41,11 @@ def independent(data: ExactCounts, workload: Workload, *, account: Account) -> S
     total = total_of(data, measured)
     return Synthesis(
         model=ProductModel(
-            columns={one.columns[0]: on_simplex(one.values, total=total) for one in measured}, total=total
+            columns={
+                measurement.columns[0]: on_simplex(measurement.values, total=total)
+                for measurement in measured
+            },
+            total=total,
         ),
         theorem=GAUSSIAN if isinstance(mechanism, Gaussian) else LAPLACE,
         measurements=measured,

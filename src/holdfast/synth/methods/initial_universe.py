@@ -17,9 +17,9 @@ from holdfast.synth._models.universe import AllCells, SampledSupport, Universe
 from holdfast.synth.methods.measure import measure_tables
 
 #: Universes up to this size are held as they are; larger ones are sampled.
-HELD = 2**20
-SUPPORT = 100_000
-SHARE = 0.1
+HELD_CELLS = 2**20
+SUPPORT_RECORDS = 100_000
+START_SHARE = 0.1
 """Of the budget, for the one-way tables that a sampled support is drawn from."""
 
 
@@ -42,9 +42,9 @@ class InitialUniverse:
 class UniverseOptions(OptionGroup):
     """How many records are held as they are; how many are drawn where there are more, and what that may spend."""
 
-    held: int = HELD
-    support: int = SUPPORT
-    share: float = SHARE
+    held: int = HELD_CELLS
+    support: int = SUPPORT_RECORDS
+    share: float = START_SHARE
 
     def __post_init__(self) -> None:
         require(0 < self.share < 1, "share", self.share, "in (0, 1)")
@@ -80,7 +80,7 @@ def independent_start(one_way: tuple[Measurement, ...], total: float) -> Product
     """Independent columns from noisy one-way tables; cells within the noise of nothing keep a little weight."""
     columns = {}
     for entry in one_way:
-        made = np.maximum(entry.values, 0.0)
-        made += 0.01 * max(1.0, made.sum()) / made.size
-        columns[entry.columns[0]] = made
+        counts = np.maximum(entry.values, 0.0)
+        counts += 0.01 * max(1.0, counts.sum()) / counts.size
+        columns[entry.columns[0]] = counts
     return ProductModel(columns=columns, total=total)

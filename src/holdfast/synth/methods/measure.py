@@ -84,7 +84,9 @@ def noisy_rows(data: ExactCounts, *, account: Account, share: float) -> int:
 def total_of(data: ExactCounts, measured: Sequence[Measurement]) -> float:
     """The number of rows where it is public, else what the noisy tables say on average; at least one."""
     rows = data.public_rows
-    return max(1.0, float(np.mean([one.total for one in measured])) if rows is None else float(rows))
+    return max(
+        1.0, float(np.mean([measurement.total for measurement in measured])) if rows is None else float(rows)
+    )
 
 
 def best_rounds(account: Account, *, count: float, log_universe: float, queries: int, most: int) -> int:
@@ -103,7 +105,7 @@ def best_rounds(account: Account, *, count: float, log_universe: float, queries:
     kind, left = amount(account)
     log_queries = math.log(2.0 * max(1, queries))
     if kind == "zcdp":
-        made = count * math.sqrt(2.0 * left) * math.sqrt(2.0 * log_universe) / log_queries
+        rounds = count * math.sqrt(2.0 * left) * math.sqrt(2.0 * log_universe) / log_queries
     else:
-        made = (count * left * math.sqrt(2.0 * log_universe) / (4.0 * log_queries)) ** (2.0 / 3.0)
-    return max(1, min(most, round(made)))
+        rounds = (count * left * math.sqrt(2.0 * log_universe) / (4.0 * log_queries)) ** (2.0 / 3.0)
+    return max(1, min(most, round(rounds)))

@@ -31,7 +31,7 @@ from holdfast.synth._rows.fit_rows import ReconciledModel, shrunk
 from holdfast.synth._rows.impossible_rows import Zeros
 from holdfast.synth._workload import Workload
 from holdfast.synth.methods.adaptive import (
-    MOST_CELLS,
+    MOST_MODEL_CELLS,
     affordable,
     downward_closure,
     in_order,
@@ -50,7 +50,7 @@ def measure_first(
     *,
     account: Account,
     objective: Literal["max", "sum"] = "sum",
-    most_cells: int = MOST_CELLS,
+    most_cells: int = MOST_MODEL_CELLS,
     constraints: Sequence[Zeros] = (),
 ) -> Synthesis:
     """Noise on every residual of the workload, once; then a junction tree of the tables that say more than noise.
@@ -65,17 +65,19 @@ def measure_first(
     # From here on only released and declared values are read.
     total = total_of(data, measured)
     weighted = downward_closure(workload, data.domain)
-    asked = [*((name,) for name in data.domain if name in workload.columns), *weighted]
-    lower = residuals.tables(asked)
+    sets = [*((name,) for name in data.domain if name in workload.columns), *weighted]
+    lower = residuals.tables(sets)
     fitted, held = chosen_model(
         data.domain, lower, weighted, total=total, most_cells=most_cells, constraints=constraints
     )
-    swept = {in_order(one.columns, data.domain): one for one in lower}
+    swept = {in_order(measurement.columns, data.domain): measurement for measurement in lower}
     tables = {
-        one: shrunk(merge([swept[one]], total)[one], fitted.model.project(one), total)
-        for one in sweep_sets(data, workload, round(total))
+        columns: shrunk(merge([swept[columns]], total)[columns], fitted.model.project(columns), total)
+        for columns in sweep_sets(data, workload, round(total))
     }
-    masks = [(tuple(one.columns), one.allowed(shape_of(one.columns, data.domain))) for one in constraints]
+    masks = [
+        (tuple(zeros.columns), zeros.allowed(shape_of(zeros.columns, data.domain))) for zeros in constraints
+    ]
     return Synthesis(
         model=ReconciledModel(base=fitted.model, tables=tables, allowed=masks),
         theorem=THEOREM,
@@ -83,7 +85,7 @@ def measure_first(
         parameters={
             "objective": objective,
             **residuals.parameters(wanted),
-            "held": [list(one) for one in held],
+            "held": [list(columns) for columns in held],
             "fitted": len(tables),
             "model_cells": fitted.model.tree.cells,
         },
@@ -104,10 +106,10 @@ def chosen_model(
     By turns the table that is furthest from the model, by its weight and beyond what its noise would make (AIM,
     equation (1), with the released table in place of the private one), as long as one is, and the tree has room for it.
     """
-    left = {in_order(one.columns, domain): one for one in released}
-    held = [one for columns, one in left.items() if len(columns) == 1]
+    left = {in_order(measurement.columns, domain): measurement for measurement in released}
+    held = [measurement for columns, measurement in left.items() if len(columns) == 1]
     centre = column_centres(held, total)
-    zeros = [one.potential(domain) for one in constraints]
+    zeros = [zeros.potential(domain) for zeros in constraints]
     tied = [columns for columns, _ in zeros]
     chosen: list[Columns] = []
     fitted: GraphicalEstimate | None = None
@@ -115,11 +117,11 @@ def chosen_model(
         start = None if fitted is None else fitted.theta
         fitted = estimate_model(domain, held, total=total, centre=centre, start=start, zeros=zeros)
         open_ones = [columns for columns in weights if columns not in chosen]
-        sets = [tuple(one.columns) for one in held]
+        sets = [tuple(measurement.columns) for measurement in held]
         fits = affordable(
             fitted.model.tree, open_ones, [*sets, *tied], most_cells=most_cells, round_number=len(chosen)
         )
-        scores = [weights[one] * _beyond_noise(left[one], fitted) for one in fits]
+        scores = [weights[columns] * _beyond_noise(left[columns], fitted) for columns in fits]
         if not fits or max(scores) <= 0:
             return fitted, chosen
         chosen.append(fits[int(np.argmax(scores))])

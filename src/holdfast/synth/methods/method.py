@@ -39,23 +39,23 @@ class Synthesis:
 
 
 #: Currencies in which Gaussian noise on reals has a cost, and integer noise has none.
-MEASURING = ("gdp", "renyi")
-MOST_TRAINED = 100_000
+MEASURING_CURRENCIES = ("gdp", "renyi")
+MOST_TRAINED_CELLS = 100_000
 """Cells of a workload, all tables together, on which a generator is trained unasked. Not tuned: a bound on time, put
 between tables of small columns (up to 20,000 cells in the panel) and those of Adult (148,000 in pairs)."""
-MOST_OF_SMALL = 1_500_000
+MOST_SMALL_TABLE_CELLS = 1_500_000
 """The same where tables are small: all triples of 100 bits. A junction tree holds nothing of so many columns that all
 depend on each other: on 240 bits of eight hidden numbers the tree was seven times worse than the generator."""
-SMALL_TABLE = 32
+SMALL_TABLE_CELLS = 32
 """Mean cells of a table up to which all tables are measured at once whatever the noise. Chosen on the panel's tuning
 tables, location_20, latent_16_triples and gss (4, 8 and 26 cells), with noise 2 to 16 times the mean count of a cell:
 the generator was at most 1.16 times worse than a selection, and the selection up to 1.9 times worse than it."""
-MOST_NOISE = 2.5
+MOST_RELATIVE_NOISE = 2.5
 """In mean counts of a cell: the noise of all tables at once up to which they are measured so. Chosen on coarse tables
 of Adult and GSS, pairs and triples: up to there the generator's average was within 1.09 of a selection's, and a
 selection's largest error up to 1.9 times the generator's."""
 OBJECTIVES = ("average", "largest")
-LARGE = 500.0
+LARGE_EPSILON = 500.0
 RunSynthesis = Callable[..., Synthesis]
 """A method's function, `run(data, workload, *, account, ...)`: exact counts in, noise only through the account.
 
@@ -100,7 +100,7 @@ class SynthesisTask:
 
     def cannot_select(self) -> bool:
         """Whether the integer noise of methods that select has no cost in the account's currency."""
-        return self.currency in MEASURING
+        return self.currency in MEASURING_CURRENCIES
 
     def wants_largest(self) -> bool:
         """Whether the largest error counts: then no table is left to a model's guess."""
@@ -109,27 +109,28 @@ class SynthesisTask:
     def shows_every_table(self) -> bool:
         """Whether all tables are better measured at once than selected.
 
-        A selection pays where few of many tables can be learnt: it leaves the others out, and a junction tree leaves
-        out what it cannot hold. K tables at once have sqrt(K) times the noise of one; where that is no more than a few
-        times the mean count of a cell (`MOST_NOISE`), a generator learns as much of all tables as a selection of some,
-        and leaves none out. Where tables are small (`SMALL_TABLE`), each costs so little that this holds with far more
-        noise, and for a private number of rows too. A generator that learns them goes through every cell at every
-        step: there may be `MOST_TRAINED`, of small tables `MOST_OF_SMALL`.
+        A selection pays where few of many tables can be learnt: it leaves the others out, and a junction tree
+        leaves out what it cannot hold. K tables at once have sqrt(K) times the noise of one; where that is no
+        more than a few times the mean count of a cell (`MOST_RELATIVE_NOISE`), a generator learns as much of
+        all tables as a selection of some, and leaves none out. Where tables are small (`SMALL_TABLE_CELLS`),
+        each costs so little that this holds with far more noise, and for a private number of rows too. A
+        generator that learns them goes through every cell at every step: there may be `MOST_TRAINED_CELLS`, of
+        small tables `MOST_SMALL_TABLE_CELLS`.
         """
         tables = self.table_cells()
         cells = sum(tables)
-        small = cells <= SMALL_TABLE * len(tables)
+        small = cells <= SMALL_TABLE_CELLS * len(tables)
         if (
             self.is_pure()
             or len(tables) <= len(self.domain)
-            or cells > (MOST_OF_SMALL if small else MOST_TRAINED)
+            or cells > (MOST_SMALL_TABLE_CELLS if small else MOST_TRAINED_CELLS)
         ):
             return False
         if self.wants_largest() or small:
             return True
         if self.rows is None:
             return False
-        return self.noise_in_counts(len(tables)) <= MOST_NOISE
+        return self.noise_in_counts(len(tables)) <= MOST_RELATIVE_NOISE
 
     def one_shot_error(self) -> float | None:
         """About the largest error that noise leaves where the whole workload is measured at once, as a proportion."""
@@ -152,7 +153,7 @@ class SynthesisTask:
 
     def rough_noise(self, tables: int) -> float:
         """About the noise in a cell if so many tables are measured at once: a rule of thumb, for a choice only."""
-        delta = max(1e-9, self.limit.delta(LARGE))
+        delta = max(1e-9, self.limit.delta(LARGE_EPSILON))
         epsilon = self.limit.epsilon(delta)
         l2 = counts_l2(self.adjacency, self.unit, marginals=tables)
         return l2 * math.sqrt(2.0 * math.log(1.25 / delta)) / epsilon if epsilon > 0 else math.inf
@@ -163,7 +164,7 @@ class SynthesisTask:
 
 
 def one_table(task: SynthesisTask) -> int:
-    """A method that chooses what it measures may spend nearly all on one table: the best that noise allows."""
+    """1 for every `task`: a method that chooses what it measures may spend nearly all of the budget on one table."""
     return 1
 
 
@@ -182,32 +183,66 @@ class SynthesisRank:
 @checked
 @dataclass(frozen=True, kw_only=True)
 class SynthesisMethod:
-    """An entry of SYNTHESISERS, or one of your own: `Synthesizer(method=...)` takes the object as well as a name."""
+    """An entry of SYNTHESISERS, or one of your own: `Synthesizer(method=...)` takes the object as well as a name.
+
+    Parameters
+    ----------
+    name : str
+        The name, which releases store.
+    run : callable
+        The function that does the work, `run(data, workload, *, account, ...) -> Synthesis`. Its further keywords
+        are the method's options.
+    paper : str
+        Where the method was published.
+    pure : bool
+        Whether it works without delta.
+    currency : str
+        The currency of an account that is opened for it, where delta > 0.
+    adjacencies : tuple of str
+        The neighbour relations that its proof covers.
+    single_rows : str
+        Empty where the proof covers units of several rows; else what to do about them.
+    most_cells : int, optional
+        The largest universe (product of all domain sizes) that it can hold, where it holds all of it.
+    divides_within : float
+        The largest universe for which it divides by the number of rows, which must then be public; 0 for none.
+    zeros : bool
+        Whether `run` takes `constraints`: declared impossible cells, which then never get any weight.
+    ranks : tuple of SynthesisRank
+        How it ranks for `method='auto'`: the first rank that is about the task counts. A method without ranks only
+        runs where it is named.
+    seconds : tuple of float
+        CPU seconds, for estimates: a fixed part, and one per million cells of the workload.
+    tables : callable
+        How many tables of single columns it cannot do without measuring, for a task: they share the budget.
+    selects : bool
+        Whether it measures only what may stand above the noise, so that a small budget takes less time.
+
+    Examples
+    --------
+    >>> from holdfast.synth import SYNTHESISERS
+    >>> next(method for method in SYNTHESISERS if method.name == "independent").pure
+    True
+    >>> def learn_nothing(data, workload, *, account):
+    ...     raise NotImplementedError
+    >>> SynthesisMethod(name="mine", run=learn_nothing, paper="").currencies
+    ('zcdp',)
+    """
 
     name: str
     run: RunSynthesis
     paper: str
     pure: bool = False
-    """Whether it works without delta."""
     currency: str = "zcdp"
-    """What an account opened for it counts in, where delta > 0."""
     adjacencies: tuple[str, ...] = ("replace", "zero_out", "add_remove")
     single_rows: str = ""
-    """Empty where units of several rows are covered; else what to do about them."""
     most_cells: int | None = None
-    """The largest universe (product of all domain sizes) it can hold, where it holds all of it."""
     divides_within: float = 0.0
-    """The largest universe for which it divides by the number of rows, which must then be public; 0 for none."""
     zeros: bool = False
-    """Whether its function takes `constraints`: declared impossible cells, which then never get any weight."""
     ranks: tuple[SynthesisRank, ...] = ()
-    """How it ranks for `auto`: the first one that is about the task counts. Without any it runs where it is named."""
     seconds: tuple[float, float] = (10.0, 100.0)
-    """CPU seconds, for estimates: a fixed part, and one per million cells of the workload."""
     tables: Callable[[SynthesisTask], int] = one_table
-    """Of single columns that it cannot do without measuring: they share the budget."""
     selects: bool = False
-    """Whether it measures only what may stand above the noise, so that a small budget takes less time."""
 
     @property
     def instead_of_pure(self) -> str:
@@ -222,7 +257,11 @@ class SynthesisMethod:
     @property
     def currencies(self) -> tuple[str, ...]:
         """What an account may count in that pays for it."""
-        return ("zcdp", *(("pure",) if self.pure else ()), *(MEASURING if self.currency == "gdp" else ()))
+        return (
+            "zcdp",
+            *(("pure",) if self.pure else ()),
+            *(MEASURING_CURRENCIES if self.currency == "gdp" else ()),
+        )
 
     def takes(self, task: SynthesisTask) -> bool:
         """Whether such a task would be admitted, whatever the table holds."""
@@ -240,7 +279,24 @@ class SynthesisMethod:
         return next((rank for rank in self.ranks if self.takes(task) and rank.when(task)), None)
 
     def fit(self, data: ExactCounts, workload: Workload, *, account: Account, **options: Any) -> Synthesis:
-        """Run, after everything that can be refused was: nothing is charged before."""
+        """Check everything that can be refused, then run: nothing is charged before.
+
+        Parameters
+        ----------
+        data : ExactCounts
+            The exact counts of the private table.
+        workload : Workload
+            The queries that the model is to answer.
+        account : Account
+            What pays; the method spends all that remains in it, unless its options say otherwise.
+        **options
+            Keywords of `run`.
+
+        Returns
+        -------
+        Synthesis
+            The model, and the noisy tables that it rests on.
+        """
         if options:
             check_options(options, self.options, method=self.name)
         admit(data, account, self)
@@ -251,13 +307,13 @@ class SynthesisMethod:
 
     def _require_currency(self, account: Account) -> None:
         """An account that cannot pay for a method's selections would stop it after its measurements were paid."""
-        found = account.currency.name
-        if found == "gdp" and self.currency != "gdp":
+        currency = account.currency.name
+        if currency == "gdp" and self.currency != "gdp":
             raise ParameterError(
                 f"currency must be {self.currency!r} for method={self.name!r}, got an account of currency 'gdp', in "
                 f"which its integer noise has no cost; open one of {self.currency!r}, or use method='gaussian'"
             )
-        if found == "pure" and not self.pure:
+        if currency == "pure" and not self.pure:
             raise ParameterError(
                 f"currency must be {self.currency!r} for method={self.name!r}, got an account of currency 'pure'; "
                 f"open one with delta > 0 and currency={self.currency!r}, or use method='auto'"

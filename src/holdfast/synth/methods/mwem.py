@@ -28,7 +28,12 @@ from holdfast.synth._models.graphical.estimation import estimate_model, log_shar
 from holdfast.synth._models.graphical.junction_tree import Triangulation
 from holdfast.synth._models.universe import Universe
 from holdfast.synth._workload import Workload
-from holdfast.synth.methods.initial_universe import DEFAULT_UNIVERSE, HELD, UniverseOptions, initial_universe
+from holdfast.synth.methods.initial_universe import (
+    DEFAULT_UNIVERSE,
+    HELD_CELLS,
+    UniverseOptions,
+    initial_universe,
+)
 from holdfast.synth.methods.measure import ROUNDING, best_rounds, measure_tables, total_of
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisRank, SynthesisTask
 
@@ -41,7 +46,7 @@ WITHOUT = (
     "multiplicative weights on selections of sensitivity 1 by the exponential mechanism, no measurements"
 )
 ROUNDS = 16
-MOST_CELLS = 1_000_000
+MOST_MODEL_CELLS = 1_000_000
 """The largest junction tree, in cells."""
 FOR_ONE_WAY, FOR_SELECTIONS = 0.1, 0.1
 FACTORED_THEOREM = (
@@ -61,7 +66,7 @@ def mwem(
     passes: int = PASSES,
     most_rounds: int = MOST_ROUNDS,
     points: UniverseOptions = DEFAULT_UNIVERSE,
-    most_cells: int = MOST_CELLS,
+    most_cells: int = MOST_MODEL_CELLS,
 ) -> Synthesis:
     """Select the query that the weights answer worst, measure it, and move the weights to agree with what was measured.
 
@@ -88,17 +93,17 @@ def mwem(
             most=most_rounds,
         )
     require(times >= 1, "rounds", times, "a whole number >= 1")
-    run = _measured if measure else _unmeasured
-    average, found = run(truth, universe, times, passes, *shares)
+    run = _with_measurements if measure else _without_measurements
+    average, facts = run(truth, universe, times, passes, *shares)
     return Synthesis(
         model=universe.model(average, truth.size),
         theorem=THEOREM if measure else WITHOUT,
         measurements=begun.measurements,
-        parameters={"rounds": times, "measure": measure, **found, **begun.parameters},
+        parameters={"rounds": times, "measure": measure, **facts, **begun.parameters},
     )
 
 
-def _measured(
+def _with_measurements(
     truth: ExactAnswers, universe: Universe, times: int, passes: int, selecting: Account, measuring: Account
 ) -> tuple[Floats, dict[str, object]]:
     epsilon = selection_epsilon(selecting, times)
@@ -118,13 +123,13 @@ def _measured(
             index = choose.release(gap)
             noisy = float(np.ravel(answer.release(truth.counts[index : index + 1]))[0])
             known.setdefault(index, []).append(min(1.0, max(0.0, noisy / truth.size)))
-            current = replayed(universe, truth, log_weights, known, passes)
+            current = replay_measurements(universe, truth, log_weights, known, passes)
             average += current / times
             bar.update()
     return average, {"epsilon_per_selection": epsilon, "noise_std": noise_std, "passes": passes}
 
 
-def replayed(
+def replay_measurements(
     universe: Universe, truth: ExactAnswers, log_weights: Floats, known: dict[int, list[float]], passes: int
 ) -> Floats:
     """All measurements, again and again: w(x) *= exp(q(x) (a - q(p)) / 2), each with the current p.
@@ -166,7 +171,7 @@ class _Counted:
         return cls(records=records, values=float(there[0]) if alike else there, target=target)
 
 
-def _unmeasured(
+def _without_measurements(
     truth: ExactAnswers, universe: Universe, times: int, passes: int, account: Account
 ) -> tuple[Floats, dict[str, object]]:
     epsilon = selection_epsilon(account, times)
@@ -209,7 +214,7 @@ def mwem_factored(
     *,
     account: Account,
     rounds: int | None = None,
-    most_cells: int = MOST_CELLS,
+    most_cells: int = MOST_MODEL_CELLS,
 ) -> Synthesis:
     """Measure every column; then T times select the workload's table that the model fits worst, and measure it.
 
@@ -231,7 +236,10 @@ def mwem_factored(
         measure_tables(data, [(name,) for name in data.names], account=first, label="one-way tables")
     )
     total = total_of(data, measured)
-    centre = {tuple(one.columns): log_shares(np.maximum(one.values, 0.0), total) for one in measured}
+    centre = {
+        tuple(measurement.columns): log_shares(np.maximum(measurement.values, 0.0), total)
+        for measurement in measured
+    }
     state = estimate_model(data.domain, measured, total=total, centre=centre)
     shares = measuring.split(*[1.0 / (times * (1 + 1e-12))] * times)
     done: list[Columns] = []
@@ -290,7 +298,7 @@ METHOD = SynthesisMethod(
     run=mwem,
     paper="Hardt, Ligett and McSherry 2012",
     pure=True,
-    divides_within=HELD,
+    divides_within=HELD_CELLS,
     ranks=(
         SynthesisRank(
             place=1.0,

@@ -39,12 +39,12 @@ from holdfast.synth._models.generator.training import (
     new_generator,
     require_generator,
     share_of_model,
-    trained,
+    train_generator,
 )
 from holdfast.synth._models.graphical.growing import GrownTree, grown_trees
 from holdfast.synth._models.model import Measurement, Model, on_simplex
 from holdfast.synth._rows.coded_rows import row_coins
-from holdfast.synth._rows.fit_rows import ReconciledModel, limited
+from holdfast.synth._rows.fit_rows import ReconciledModel, limit_deviations
 from holdfast.synth._workload import Workload
 from holdfast.synth._workload.residual_basis import helmert, residual_table, restored_table
 from holdfast.synth.methods.measure import total_of
@@ -95,12 +95,12 @@ def query_gan(
     total = total_of(data, measured)
     coins = row_coins(measured, key="generator")
     components = components_for(data.domain, components)
-    made = decoded(
+    result = decode_residuals(
         residuals, total, coins, decoder, form=generator, components=components, most_steps=most_steps
     )
-    wanted = blended_tables(measured, made.model, made.share, total)
+    wanted = blended_tables(measured, result.model, result.share, total)
     return Synthesis(
-        model=ReconciledModel(base=made.model, tables=wanted),
+        model=ReconciledModel(base=result.model, tables=wanted),
         theorem=FACTORISED,
         measurements=measured,
         parameters={
@@ -108,8 +108,8 @@ def query_gan(
             **residuals.parameters(tables),
             "generator": generator,
             "components": components,
-            **made.told,
-            "share_of_model": round(made.share, 4),
+            **result.told,
+            "share_of_model": round(result.share, 4),
         },
     )
 
@@ -132,10 +132,13 @@ def blended_tables(
 ) -> dict[tuple[str, ...], Floats]:
     """The tables that rows are fitted to: the model's in part, and nowhere far from what was measured."""
     return {
-        tuple(one.columns): on_simplex(
-            limited(share * model.project(one.columns) + (1.0 - share) * one.values, one), total=total
+        tuple(measurement.columns): on_simplex(
+            limit_deviations(
+                share * model.project(measurement.columns) + (1.0 - share) * measurement.values, measurement
+            ),
+            total=total,
         )
-        for one in measured
+        for measurement in measured
     }
 
 
@@ -144,7 +147,7 @@ def components_for(domain: Mapping[str, int], most: int) -> int:
     return min(most, SPARE * math.prod(domain.values()))
 
 
-def decoded(
+def decode_residuals(
     residuals: NoisyResiduals,
     total: float,
     coins: Source,
@@ -170,10 +173,10 @@ def decoded(
         columns = _columns(domain, values, total)
         return new_generator(form, heads, components=components, source=Source(seed=start), columns=columns)
 
-    made = _by_generator(residuals, total, halves, begin, most_steps)
+    result = _by_generator(residuals, total, halves, begin, most_steps)
     if decoder == "generator" or len(residuals.strategy.sets) > MOST_BLENDED:
-        return made
-    return _by_tree(residuals, total, halves, instead=made)
+        return result
+    return _by_tree(residuals, total, halves, instead=result)
 
 
 def _by_generator(
@@ -186,7 +189,7 @@ def _by_generator(
     """The mixture of products, trained for as long as the values held back say."""
     domain, parts = residuals.strategy.domain, residuals.parts()
     heads = Heads.of(domain)
-    generator, stopping = trained(
+    generator, stopping = train_generator(
         begin,
         parts,
         lambda values: Targets(heads, values, helmert, total=total),
@@ -196,7 +199,7 @@ def _by_generator(
     share, distance = 1.0, stopping.distance
     if len(parts) <= MOST_BLENDED:
         learnt = MixtureModel.of_heads(domain, heads, stopping.best, total=total)
-        expected = [residual_table(learnt.project(one.columns)) for one in parts]
+        expected = [residual_table(learnt.project(part.columns)) for part in parts]
         share = share_of_model(expected, *halves)
         distance = distance_held_back(expected, share, *halves, _care(residuals))
     return Decoded(
@@ -217,7 +220,7 @@ def _by_tree(
     train = replace(
         residuals,
         factor=residuals.factor * TRAIN_WIDER,
-        values={**residuals.values, **{tuple(one.columns): one.values for one in halves[0]}},
+        values={**residuals.values, **{tuple(part.columns): part.values for part in halves[0]}},
     )
     shares, distances = [], []
     care = _care(residuals)
@@ -229,12 +232,12 @@ def _by_tree(
     turns = int(np.argmin(distances))
     if instead and not (distances[turns] < WORTH_IT * instead.distance and shares[turns] >= LEAST_SHARE):
         return instead
-    *_, made = islice(_trees(residuals, total), turns + 1)
+    *_, grown = islice(_trees(residuals, total), turns + 1)
     return Decoded(
-        model=made.model,
+        model=grown.model,
         share=shares[turns],
         distance=distances[turns],
-        told={"decoder": "tree", "held": len(made.held), "held_back": round(distances[turns], 4)},
+        told={"decoder": "tree", "held": len(grown.held), "held_back": round(distances[turns], 4)},
     )
 
 
@@ -247,7 +250,7 @@ def _care(residuals: NoisyResiduals) -> list[float]:
             for inner in combinations(columns, size):
                 if inner in care:
                     care[inner] += 1.0 / math.prod(domain[name] for name in columns if name not in inner)
-    return [care[tuple(one.columns)] for one in residuals.parts()]
+    return [care[tuple(part.columns)] for part in residuals.parts()]
 
 
 def _trees(residuals: NoisyResiduals, total: float) -> Iterator[GrownTree]:
@@ -262,12 +265,12 @@ def _trees(residuals: NoisyResiduals, total: float) -> Iterator[GrownTree]:
 
 def _columns(domain: Mapping[str, int], parts: Sequence[Measurement], total: float) -> dict[str, Floats]:
     """Each column's distribution as its residual says, no cell without a chance; even where it was not measured."""
-    found = {one.columns[0]: restored_table(one.values) for one in parts if len(one.columns) == 1}
-    made = {}
+    residual = {part.columns[0]: restored_table(part.values) for part in parts if len(part.columns) == 1}
+    shares = {}
     for name, cells in domain.items():
-        counts = total / cells + found.get(name, np.zeros(cells))
-        made[name] = np.maximum(on_simplex(counts, total=total) / total, LEAST_CHANCE / cells)
-    return made
+        counts = total / cells + residual.get(name, np.zeros(cells))
+        shares[name] = np.maximum(on_simplex(counts, total=total) / total, LEAST_CHANCE / cells)
+    return shares
 
 
 METHOD = SynthesisMethod(

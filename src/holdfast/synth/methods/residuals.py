@@ -47,7 +47,7 @@ class NoisyResiduals:
         return tuple(
             Measurement(
                 columns=columns,
-                values=reconstructed(self.strategy, self.values, columns, self.rows),
+                values=reconstruct_marginal(self.strategy, self.values, columns, self.rows),
                 noise_std=self._noise_std(columns),
             )
             for columns in wanted
@@ -155,28 +155,28 @@ def l2_sensitivity(strategy: Strategy, data: ExactCounts, dimension: int) -> flo
 
 def _parts(strategy: Strategy, noisy: Floats) -> dict[Columns, Floats]:
     """The noisy residuals in counts again, each in its shape."""
-    made, first = {}, 0
+    parts, first = {}, 0
     for columns, deviation in zip(strategy.sets, strategy.deviations.tolist(), strict=True):
         size = strategy.size(columns)
         shape = tuple(strategy.domain[name] - 1 for name in columns)
-        made[columns] = noisy[first : first + size].reshape(shape) * deviation
+        parts[columns] = noisy[first : first + size].reshape(shape) * deviation
         first += size
-    return made
+    return parts
 
 
-def reconstructed(
+def reconstruct_marginal(
     strategy: Strategy, parts: Mapping[Columns, Floats], columns: Sequence[str], rows: int | None
 ) -> Floats:
     """A marginal: the sum over the subsets of its columns of their residuals, spread evenly over the others."""
     order = tuple(name for name in strategy.domain if name in columns)
     shape = [strategy.domain[name] for name in order]
-    made = np.full(shape, 0.0 if rows is None else rows / math.prod(shape))
+    table = np.full(shape, 0.0 if rows is None else rows / math.prod(shape))
     held = [c for size in range(len(order) + 1) for c in combinations(order, size) if c in parts]
     # In the order in which they were released: sums keep their last digits, and rows their coins.
     for subset in sorted(held, key=strategy.places.__getitem__):
         spread = math.prod(strategy.domain[name] for name in order if name not in subset)
-        made += (
+        table += (
             restored_table(parts[subset]).reshape([strategy.domain[n] if n in subset else 1 for n in order])
             / spread
         )
-    return np.ascontiguousarray(np.transpose(made, [order.index(name) for name in columns]))
+    return np.ascontiguousarray(np.transpose(table, [order.index(name) for name in columns]))

@@ -67,7 +67,10 @@ def _spanning_edges(
 ) -> list[Columns]:
     """Kruskal's algorithm, with each edge drawn by the exponential mechanism among those that connect two parts."""
     total = _total(data, measured)
-    shares = {one.columns[0]: on_simplex(one.values, total=total) / total for one in measured}
+    shares = {
+        measurement.columns[0]: on_simplex(measurement.values, total=total) / total
+        for measurement in measured
+    }
     # How far each pair is from independence: the columns' noisy tables are public by now.
     scores = np.array(
         [
@@ -86,8 +89,8 @@ def _spanning_edges(
         drawn = account.release(mechanism, scores[open_pairs], label=f"edge {len(edges) + 1}")
         a, b = pairs[open_pairs[int(drawn)]]
         edges.append((a, b))
-        gone, kept = part[b], part[a]
-        part = {name: kept if place == gone else place for name, place in part.items()}
+        gone, remaining = part[b], part[a]
+        part = {name: remaining if place == gone else place for name, place in part.items()}
     return edges
 
 
@@ -99,8 +102,10 @@ def _synthesis(
         data.domain,
         measured,
         total=total,
-        centre=column_centres([one for one in measured if len(one.columns) == 1], total),
-        zeros=[one.potential(data.domain) for one in constraints],
+        centre=column_centres(
+            [measurement for measurement in measured if len(measurement.columns) == 1], total
+        ),
+        zeros=[zeros.potential(data.domain) for zeros in constraints],
     )
     return Synthesis(
         model=fitted.model,
@@ -114,8 +119,8 @@ def _total(data: ExactCounts, measured: Sequence[Measurement]) -> float:
     """The public number of rows, or what the noisy tables say: each sum has variance cells sigma^2."""
     if data.public_rows is not None:
         return max(1.0, float(data.public_rows))
-    weights = [1.0 / (one.values.size * one.noise_std**2) for one in measured]
-    return max(1.0, float(np.average([one.total for one in measured], weights=weights)))
+    weights = [1.0 / (measurement.values.size * measurement.noise_std**2) for measurement in measured]
+    return max(1.0, float(np.average([measurement.total for measurement in measured], weights=weights)))
 
 
 METHOD = SynthesisMethod(

@@ -19,7 +19,7 @@ from holdfast.privacy._mechanisms.gaussian import Gaussian
 from holdfast.privacy._mechanisms.selection import Exponential
 from holdfast.synth._exact_counts import ExactCounts
 from holdfast.synth._models.graphical.estimation import column_centres, estimate_model
-from holdfast.synth._models.graphical.growing import MOST_CELLS, Forest
+from holdfast.synth._models.graphical.growing import MOST_FOREST_CELLS, Forest
 from holdfast.synth._models.graphical.junction_tree import Columns, Triangulation
 from holdfast.synth._models.model import Measurement, Model
 from holdfast.synth._workload import Workload
@@ -101,7 +101,7 @@ class Looks:
         reach = counts_l1(self.data.adjacency, self.data.unit) * math.sqrt(len(models)) * ROUNDING
         mechanism = Gaussian.within(account.remaining(), l2_sensitivity=reach, adjacency=account.adjacency)
         noisy = account.release(mechanism, np.array(far), label="mean errors of two models")
-        return [max(0.0, float(one)) / (2.0 * self.total) for one in noisy]
+        return [max(0.0, float(distance)) / (2.0 * self.total) for distance in noisy]
 
     def foretold(
         self, error: float, tree: Model, forest: Sequence[Columns], account: Account, coins: Source
@@ -110,20 +110,25 @@ class Looks:
 
         The noise's part, now and then, is what it makes of a table that the tree describes: a table of its own.
         """
-        asked = [*self.singles, *forest]
-        strategy = Strategy.of(self.domain, asked, total=self.residuals.rows is None)
+        sets = [*self.singles, *forest]
+        strategy = Strategy.of(self.domain, sets, total=self.residuals.rows is None)
         factor = float(residual_noise(strategy, self.data, account).sigma)
         blank = {columns: np.zeros_like(self.residuals.values[columns]) for columns in strategy.sets}
         to_come = NoisyResiduals(strategy=strategy, factor=factor, values=blank, rows=self.residuals.rows)
         now, then = (
-            self._spread(tree, forest, known, coins)
+            self._distance_by_noise(tree, forest, known, coins)
             for known in (self.residuals, self.residuals.combined(to_come))
         )
-        noise = [one.noise_std * one.values.size / self.total for one in self.residuals.tables(forest)]
+        noise = [
+            measurement.noise_std * measurement.values.size / self.total
+            for measurement in self.residuals.tables(forest)
+        ]
         now *= 1.0 + WEAKER * min(1.0, float(np.mean(noise)))
         return TreeError(structure=math.sqrt(max(0.0, error**2 - now**2)), noise=then)
 
-    def _spread(self, tree: Model, forest: Sequence[Columns], known: NoisyResiduals, coins: Source) -> float:
+    def _distance_by_noise(
+        self, tree: Model, forest: Sequence[Columns], known: NoisyResiduals, coins: Source
+    ) -> float:
         """How far from the tree another is that is fitted to the tree's own tables with this noise."""
         drawn = {}
         for columns, deviation in zip(known.strategy.sets, known.strategy.deviations.tolist(), strict=True):
@@ -148,26 +153,28 @@ class Looks:
         Which ones were selected is released, so that leaving some out is post-processing.
         """
         left = {columns: weight for columns, weight in choices.items() if columns not in held}
-        made = list(held)
+        sets = list(held)
         if not left:
-            return made
+            return sets
         noise_std = math.sqrt(len(held) + times + 1) * noise_of_one((measuring,), self.data)
         for columns in choose_tables(
             self.data, left, self.tree(held), times=times, apart=False, noise_std=noise_std, account=choosing
         ):
-            graph = Triangulation(self.domain, [*((name,) for name in self.domain), *made])
-            if graph.cells_with(columns) <= MOST_CELLS:
-                made.append(columns)
-        return made
+            graph = Triangulation(self.domain, [*((name,) for name in self.domain), *sets])
+            if graph.cells_with(columns) <= MOST_FOREST_CELLS:
+                sets.append(columns)
+        return sets
 
     def stands_out(self, columns: Columns, independent: Model) -> bool:
         """Whether a table is further from independent columns than noise alone mostly makes it."""
-        inner = [one for size in range(1, len(columns) + 1) for one in combinations(columns, size)]
-        parts = {tuple(one.columns): one for one in self.residuals.parts()}
+        inner = [
+            columns_of for size in range(1, len(columns) + 1) for columns_of in combinations(columns, size)
+        ]
+        parts = {tuple(part.columns): part for part in self.residuals.parts()}
         gaps = [
-            (parts[one].values - residual_table(independent.project(one))) / parts[one].noise_std
-            for one in inner
-            if one in parts
+            (parts[subset].values - residual_table(independent.project(subset))) / parts[subset].noise_std
+            for subset in inner
+            if subset in parts
         ]
         distance, degrees = sum(float(np.sum(gap**2)) for gap in gaps), sum(gap.size for gap in gaps)
         return distance > degrees + STANDING_OUT * math.sqrt(degrees)
@@ -175,7 +182,7 @@ class Looks:
 
 def _mean_distance(pairs: Iterable[tuple[Floats, Floats]], weights: Sequence[float]) -> float:
     """Of tables in the L1 norm, each by its weight."""
-    return float(np.average([np.abs(one - other).sum() for one, other in pairs], weights=weights))
+    return float(np.average([np.abs(table - other).sum() for table, other in pairs], weights=weights))
 
 
 def choose_tables(
@@ -218,5 +225,8 @@ def choose_tables(
 def noise_of_one(accounts: Sequence[Account], data: ExactCounts) -> float:
     """The noise of one table on which all of these are spent: precisions add up."""
     l2 = counts_l2(data.adjacency, data.unit)
-    each = [Gaussian.within(one.remaining(), l2_sensitivity=l2, adjacency=one.adjacency) for one in accounts]
-    return 1.0 / math.sqrt(math.fsum(float(one.sigma) ** -2.0 for one in each))
+    each = [
+        Gaussian.within(account.remaining(), l2_sensitivity=l2, adjacency=account.adjacency)
+        for account in accounts
+    ]
+    return 1.0 / math.sqrt(math.fsum(float(mechanism.sigma) ** -2.0 for mechanism in each))

@@ -27,13 +27,13 @@ from holdfast.privacy._account import Account
 from holdfast.privacy._account.remaining import fractions_of_rest
 from holdfast.synth._exact_counts import ExactCounts
 from holdfast.synth._models.generator.training import COMPONENTS, MOST_STEPS
-from holdfast.synth._models.graphical.growing import MOST_CELLS
+from holdfast.synth._models.graphical.growing import MOST_FOREST_CELLS
 from holdfast.synth._rows.coded_rows import row_coins
 from holdfast.synth._rows.fit_rows import ReconciledModel
 from holdfast.synth._workload import Workload
 from holdfast.synth.methods.adaptive import downward_closure
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisRank, SynthesisTask
-from holdfast.synth.methods.query_gan import components_for, decoded, query_gan
+from holdfast.synth.methods.query_gan import components_for, decode_residuals, query_gan
 from holdfast.synth.methods.residuals import FACTORISED
 from holdfast.synth.methods.trial import Looks, choose_tables, noise_of_one
 
@@ -42,14 +42,14 @@ THEOREM = (
     + ", in two looks; between them exponential-mechanism selections (bounded range as Gaussian DP: "
     "soundness, section 0) and the mean L1 error of two models, whose sensitivity is that of one table"
 )
-FIRST, CHOOSING, TRYING, COMPARING = 0.2, 0.04, 0.06, 0.05
-LAST = 1.0 - FIRST - CHOOSING - TRYING - COMPARING
+FIRST_SHARE, CHOOSING_SHARE, TRYING_SHARE, COMPARING_SHARE = 0.2, 0.04, 0.06, 0.05
+LAST_SHARE = 1.0 - FIRST_SHARE - CHOOSING_SHARE - TRYING_SHARE - COMPARING_SHARE
 """Of the budget: the first look, choosing a forest, a look at it, the errors of two models, and the second look."""
 CHOOSING_MORE = 0.05
 """Of the whole budget: the choice of further tables, where few are looked at again."""
 GROWTH = 1.0 / 3.0
 """A generator's average error falls with this power of the budget: between 1/2, noise alone, and 0."""
-FAVOURED = 1.1
+FAVOURED_RATIO = 1.1
 """Few tables may be expected to be so many times worse: those that the tree gets most wrong are yet to join it."""
 LEAST_NOISE = 0.22
 """In mean counts of a cell: the noise of all tables at once from which on a trial is worth its price. Below, few tables
@@ -80,11 +80,13 @@ def two_looks(
         columns: weight
         for columns, weight in downward_closure(workload, data.domain).items()
         if all(data.domain[name] > 1 for name in columns)
-        and math.prod(data.domain[name] for name in columns) <= MOST_CELLS
+        and math.prod(data.domain[name] for name in columns) <= MOST_FOREST_CELLS
     }
     if not choices:  # nothing depends on anything: one look is all there is
         return query_gan(data, workload, account=account, components=components, most_steps=most_steps)
-    shares = fractions_of_rest(account, FIRST, CHOOSING, TRYING, COMPARING, LAST)
+    shares = fractions_of_rest(
+        account, FIRST_SHARE, CHOOSING_SHARE, TRYING_SHARE, COMPARING_SHARE, LAST_SHARE
+    )
     first, choosing, trying, comparing, last = account.split(*shares)
     looks = Looks(data, workload, first)
     times = len(looks.singles) - 1
@@ -96,33 +98,36 @@ def two_looks(
     looks.look([*looks.singles, *forest], trying, "a look at the forest")
 
     coins = row_coins(looks.measured(), key="trial")
-    trained = partial(
-        decoded, form="mixture", components=components_for(data.domain, components), most_steps=most_steps
+    train = partial(
+        decode_residuals,
+        form="mixture",
+        components=components_for(data.domain, components),
+        most_steps=most_steps,
     )
-    tree, generator = looks.tree(forest), trained(looks.residuals, looks.total, coins, "generator")
+    tree, generator = looks.tree(forest), train(looks.residuals, looks.total, coins, "generator")
     by_generator = looks.reconciled(generator.model, generator.share)
     errors = looks.mean_errors([tree.project, by_generator.__getitem__], comparing)
     few = looks.foretold(errors[0], tree, forest, last, coins)
-    everything = errors[1] * (FIRST / (FIRST + LAST)) ** GROWTH
-    told: dict[str, Any] = {"error_of_tree": errors[0], "error_of_generator": errors[1]}
-    told |= {"expected_of_few": few.together, "expected_of_all": everything}
-    told = {name: round(value, 5) for name, value in told.items()}
+    everything = errors[1] * (FIRST_SHARE / (FIRST_SHARE + LAST_SHARE)) ** GROWTH
+    facts: dict[str, Any] = {"error_of_tree": errors[0], "error_of_generator": errors[1]}
+    facts |= {"expected_of_few": few.together, "expected_of_all": everything}
+    facts = {name: round(value, 5) for name, value in facts.items()}
 
-    if few.together < FAVOURED * everything:
+    if few.together < FAVOURED_RATIO * everything:
         independent = looks.tree([])
         held = [columns for columns in forest if looks.stands_out(columns, independent)]
-        part = CHOOSING_MORE / LAST
+        part = CHOOSING_MORE / LAST_SHARE
         more, last = last.split(*fractions_of_rest(last, part, 1.0 - part))
         times = max(1, times // (2 if few.structure > few.noise else 4))
         held = looks.with_more(held, choices, times, choosing=more, measuring=last)
         looks.look([*looks.singles, *held], last, "second look: few tables")
         model, share = looks.tree(held), 1.0
-        told |= {"second_look": "few tables", "held": [list(columns) for columns in held]}
+        facts |= {"second_look": "few tables", "held": [list(columns) for columns in held]}
     else:
         looks.look(looks.tables, last, "second look: all tables", looks.weights)
-        made = trained(looks.residuals, looks.total, row_coins(looks.measured(), key="generator"), "either")
-        model, share = made.model, made.share
-        told |= {"second_look": "all tables", **made.told}
+        result = train(looks.residuals, looks.total, row_coins(looks.measured(), key="generator"), "either")
+        model, share = result.model, result.share
+        facts |= {"second_look": "all tables", **result.told}
     return Synthesis(
         model=ReconciledModel(base=model, tables=looks.reconciled(model, share)),
         theorem=THEOREM,
@@ -130,7 +135,7 @@ def two_looks(
         parameters={
             **looks.residuals.parameters(looks.tables),
             "tried": [list(columns) for columns in forest],
-            **told,
+            **facts,
             "share_of_model": round(share, 4),
         },
     )
@@ -148,10 +153,10 @@ def worth_a_trial(task: SynthesisTask) -> bool:
         return False
     if tables > MOST_TRIED or sum(cells) > MOST_IN_TABLE * tables:
         return False
-    in_errors = math.sqrt(2.0 / COMPARING) * task.rough_noise(1) / (2.0 * task.rows)
+    in_errors = math.sqrt(2.0 / COMPARING_SHARE) * task.rough_noise(1) / (2.0 * task.rows)
     return (
         task.noise_in_counts(tables) >= LEAST_NOISE
-        and task.noise_in_counts(columns) / math.sqrt(TRYING) <= MOST_IN_TRIAL
+        and task.noise_in_counts(columns) / math.sqrt(TRYING_SHARE) <= MOST_IN_TRIAL
         and in_errors <= MOST_IN_ERRORS
     )
 

@@ -17,7 +17,12 @@ from holdfast.synth._models.generator.heads import Heads
 from holdfast.synth._models.generator.network import NetworkMixture, device_targets, distance
 from holdfast.synth._models.generator.stacks import block_stacks
 from holdfast.synth._models.generator.targets import Targets
-from holdfast.synth._models.generator.training import LogitMixture, new_generator, require_generator, trained
+from holdfast.synth._models.generator.training import (
+    LogitMixture,
+    new_generator,
+    require_generator,
+    train_generator,
+)
 from holdfast.synth._models.model import Measurement
 from holdfast.synth._workload.residual_basis import helmert
 
@@ -84,7 +89,7 @@ def test_it_begins_with_the_columns_and_descends() -> None:
 def test_thinning_stops_it_as_it_stops_the_mixture() -> None:
     pytest.importorskip("jax")
     measured = noisy(2)
-    made, stopping = trained(
+    made, stopping = train_generator(
         lambda _: small(), measured, targets, halves=(noisy(2, 1), noisy(2, 2)), most_steps=20
     )
     assert made.probabilities().shape == (7, HEADS.width)

@@ -17,7 +17,7 @@ from holdfast.synth._models.generator.training import (
     distance_held_back,
     gaussian_thinning,
     share_of_model,
-    trained,
+    train_generator,
 )
 from holdfast.synth._models.model import Measurement
 
@@ -75,7 +75,7 @@ def mixture(measured: Sequence[Measurement] = ()) -> LogitMixture:
 
 def test_training_stops_before_the_noise_is_learnt() -> None:
     exact, noisy = two_groups(NOISE)
-    generator, stopping = trained(
+    generator, stopping = train_generator(
         mixture,
         noisy,
         lambda m: goals(list(m)),
@@ -129,7 +129,9 @@ def test_the_same_coins_make_the_same_generator() -> None:
     _, noisy = two_groups(NOISE)
     halves = gaussian_thinning(noisy, Source(seed=2))
     made = [
-        trained(mixture, noisy, lambda m: goals(list(m)), halves=halves, most_steps=20)[0].probabilities()
+        train_generator(mixture, noisy, lambda m: goals(list(m)), halves=halves, most_steps=20)[
+            0
+        ].probabilities()
         for _ in range(2)
     ]
     assert np.array_equal(made[0], made[1])

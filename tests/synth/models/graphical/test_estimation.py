@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from holdfast.errors import ParameterError
-from holdfast.synth._models.graphical.estimation import believed, estimate_model, log_shares, merge
+from holdfast.synth._models.graphical.estimation import estimate_model, log_shares, merge, variance_factor
 from holdfast.synth._models.graphical.junction_tree import sum_onto
 from holdfast.synth._models.model import Measurement
 from tests.paths import GOLDEN
@@ -44,7 +44,7 @@ def test_the_estimate_meets_its_first_order_condition(noise_std: float) -> None:
     tables = measured(noise_std)
     made = estimate_model(DOMAIN, tables, total=TOTAL, iterations=1000, gain=1e-10)
     for columns, entry in merge(tables, TOTAL).items():
-        ridge = noise_std**2 / believed(noise_std, entry.values.size, total=TOTAL)
+        ridge = noise_std**2 / variance_factor(noise_std, entry.values.size, total=TOTAL)
         residual = made.model.project(columns) - entry.values + ridge * made.theta[columns]
         assert np.abs(residual).max() < 1e-2 * (1.0 + noise_std)
 

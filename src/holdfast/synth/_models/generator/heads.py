@@ -46,13 +46,13 @@ class Heads:
         >>> Heads.of({"a": 2, "b": 2, "c": 3}).slices()
         {'a': slice(0, 3, 2), 'b': slice(1, 4, 2), 'c': slice(4, 7, 1)}
         """
-        made, first = {}, 0
+        slices, first = {}, 0
         for size, alike in self._by_size().items():
             for place, name in enumerate(alike):
                 last = first + place + (size - less - 1) * len(alike)
-                made[name] = slice(first + place, last + 1, len(alike))
+                slices[name] = slice(first + place, last + 1, len(alike))
             first += (size - less) * len(alike)
-        return made
+        return slices
 
     def softmax(self, logits: Singles) -> Singles:
         """Every column's distribution, in every component."""
@@ -60,9 +60,9 @@ class Heads:
 
     def softmax_slope(self, probabilities: Singles, slope: Singles) -> Singles:
         """The derivative in the logits, from that in the probabilities: p (s - <p, s>)."""
-        made = probabilities * slope
-        sums = self.by_size(made, _spread_sum)
-        return np.asarray(made - probabilities * sums)
+        weighted = probabilities * slope
+        sums = self.by_size(weighted, _spread_sum)
+        return np.asarray(weighted - probabilities * sums)
 
     def by_size(
         self,
@@ -85,15 +85,15 @@ class Heads:
         return join(parts, axis=1) if len(parts) > 1 else parts[0]
 
     def _by_size(self) -> dict[int, list[str]]:
-        made: dict[int, list[str]] = {}
+        groups: dict[int, list[str]] = {}
         for name, size in zip(self.names, self.sizes, strict=True):
-            made.setdefault(size, []).append(name)
-        return made
+            groups.setdefault(size, []).append(name)
+        return groups
 
 
 def _softmax(logits: Singles) -> Singles:
-    made = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return np.asarray(made / made.sum(axis=1, keepdims=True))
+    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
 
 def _spread_sum(values: Singles) -> Singles:

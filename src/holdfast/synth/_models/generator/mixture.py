@@ -13,7 +13,7 @@ from holdfast.errors import require
 from holdfast.noise._source import Source
 from holdfast.noise._uniform import permutation
 from holdfast.synth._models.generator.heads import Heads, Singles
-from holdfast.synth._models.product import rounded
+from holdfast.synth._models.product import round_to_counts
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -33,19 +33,19 @@ class MixtureModel:
     def __post_init__(self) -> None:
         require(math.isfinite(self.total) and self.total > 0, "total", self.total, "> 0 and finite")
         require(bool(self.columns), "columns", {}, "at least one column")
-        made = {}
+        shares = {}
         for name, values in self.columns.items():
             array = np.asarray(values, dtype=np.float64)
             good = array.ndim == 2 and bool(np.all(array >= 0)) and bool(np.all(array.sum(axis=1) > 0))
             require(good, "columns", name, "a row of weights >= 0 for each component, not all zero")
-            made[name] = array / array.sum(axis=1, keepdims=True)
+            shares[name] = array / array.sum(axis=1, keepdims=True)
         require(
-            len({len(array) for array in made.values()}) == 1,
+            len({len(array) for array in shares.values()}) == 1,
             "columns",
             "of unequal length",
             "as many rows for each column as there are components",
         )
-        object.__setattr__(self, "columns", made)
+        object.__setattr__(self, "columns", shares)
 
     @classmethod
     def of_heads(
@@ -72,11 +72,11 @@ class MixtureModel:
 
     def project(self, columns: Sequence[str]) -> Floats:
         """The mean over the components of the outer product of their columns."""
-        made = np.full((self.components, 1), self.total / self.components)
+        joint = np.full((self.components, 1), self.total / self.components)
         for name in columns[:-1]:
-            made = (made[:, :, None] * self.columns[name][:, None, :]).reshape(len(made), -1)
-        last = self.columns[columns[-1]] if columns else np.ones((len(made), 1))
-        return np.asarray((made.T @ last).reshape([self.columns[name].shape[1] for name in columns]))
+            joint = (joint[:, :, None] * self.columns[name][:, None, :]).reshape(len(joint), -1)
+        last = self.columns[columns[-1]] if columns else np.ones((len(joint), 1))
+        return np.asarray((joint.T @ last).reshape([self.columns[name].shape[1] for name in columns]))
 
     def sample(self, rows: int, source: Source) -> Codes:
         """Each component its share of the rows, and in it each column its expected counts, up to one.
@@ -85,7 +85,7 @@ class MixtureModel:
         pairing inside a component is left.
         """
         require(rows >= 0, "rows", rows, ">= 0")
-        shares = rounded(np.ones(self.components), rows, source)
+        shares = round_to_counts(np.ones(self.components), rows, source)
         codes = np.empty((rows, len(self.columns)), dtype=np.int64)
         for place, column in enumerate(self.columns.values()):
             codes[:, place] = _dealt(column, shares, source)

@@ -24,8 +24,8 @@ from holdfast.synth._models.generator.heads import Heads, Singles
 from holdfast.synth._models.generator.stacks import block_stacks, stack_distance
 from holdfast.synth._models.generator.targets import Objective, Targets
 
-NOISE = 64
-HIDDEN = (256, 256)
+NOISE_WIDTH = 64
+HIDDEN_WIDTHS = (256, 256)
 NETWORK_RATE = 0.001
 FIRST_LOGITS = 0.3
 """Deviation of the first logits, as in the direct form."""
@@ -42,8 +42,8 @@ class NetworkMixture:
         rate: float = NETWORK_RATE,
         source: Source,
         columns: Mapping[str, Floats] | None = None,
-        noise: int = NOISE,
-        hidden: tuple[int, ...] = HIDDEN,
+        noise: int = NOISE_WIDTH,
+        hidden: tuple[int, ...] = HIDDEN_WIDTHS,
     ) -> None:
         """`columns` are distributions to begin with: the biases of the last layer."""
         require(components >= 1, "components", components, ">= 1")
@@ -51,19 +51,19 @@ class NetworkMixture:
         _, jnp, optax = _libraries()
         self.heads = heads
         self._held: tuple[Targets | None, Any] = (None, None)
-        self._noise = jnp.asarray(_drawn(source, components, noise))
+        self._noise = jnp.asarray(_draw_noise(source, components, noise))
         layers = []
         widths = (noise, *hidden, heads.width)
         for place, (before, after) in enumerate(pairwise(widths)):
             # Rectified units halve the variance (He et al. 2015); the last layer starts small.
             spread = FIRST_LOGITS / math.sqrt(before) if place == len(hidden) else math.sqrt(2.0 / before)
-            layers.append((spread * _drawn(source, before, after), np.zeros(after, dtype=np.float32)))
+            layers.append((spread * _draw_noise(source, before, after), np.zeros(after, dtype=np.float32)))
         if columns is not None:
             for name, at in heads.slices().items():
                 layers[-1][1][at] = np.log(columns[name])
         self._layers = [(jnp.asarray(weights), jnp.asarray(bias)) for weights, bias in layers]
         self._state = optax.adam(rate).init(self._layers)
-        self._made, self._stepped, self._pulled = _compiled(heads, float(rate))
+        self._made, self._stepped, self._pulled = _compile(heads, float(rate))
 
     def probabilities(self) -> Singles:
         """What the network makes of its noise now."""
@@ -83,9 +83,9 @@ class NetworkMixture:
 def device_targets(targets: Targets) -> Any:
     """What a compiled step is given of the targets, on the device."""
     _, jnp, _ = _libraries()
-    maps = {size: jnp.asarray(one) for size, one in targets.maps.items()}
+    maps = {size: jnp.asarray(places) for size, places in targets.maps.items()}
     alone = (jnp.asarray(targets.wanted), jnp.asarray(targets.precision))
-    return maps, alone, [tuple(map(jnp.asarray, one.arrays)) for one in block_stacks(targets)]
+    return maps, alone, [tuple(map(jnp.asarray, stack.arrays)) for stack in block_stacks(targets)]
 
 
 def distance(heads: Heads, probabilities: Any, target: Any) -> Any:
@@ -100,7 +100,7 @@ def distance(heads: Heads, probabilities: Any, target: Any) -> Any:
     gap = features.mean(axis=1) - wanted
     loss = jnp.sum(precision * gap * gap)
     behind = jnp.concatenate([features, jnp.zeros((1, features.shape[1]), features.dtype)])
-    return loss + sum(stack_distance(jnp, behind, one) for one in stacks)
+    return loss + sum(stack_distance(jnp, behind, stack) for stack in stacks)
 
 
 def softmax_heads(heads: Heads, logits: Any) -> Any:
@@ -110,7 +110,7 @@ def softmax_heads(heads: Heads, logits: Any) -> Any:
 
 
 @lru_cache(maxsize=8)
-def _compiled(heads: Heads, rate: float) -> tuple[Any, Any, Any]:
+def _compile(heads: Heads, rate: float) -> tuple[Any, Any, Any]:
     """The forward pass, one step of Adam towards targets, and one along a slope in the probabilities."""
     jax, _, optax = _libraries()
     optimiser = optax.adam(rate)
@@ -152,5 +152,5 @@ def _libraries() -> tuple[Any, Any, Any]:
     )
 
 
-def _drawn(source: Source, rows: int, columns: int) -> Singles:
+def _draw_noise(source: Source, rows: int, columns: int) -> Singles:
     return normal(source, size=rows * columns).reshape(rows, columns).astype(np.float32)

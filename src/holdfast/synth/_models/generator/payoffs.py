@@ -24,10 +24,10 @@ class Payoffs:
 
     def __init__(self, heads: Heads, queries: Iterable[tuple[Sequence[str], Floats, float]]) -> None:
         places = {name: np.arange(heads.width)[at] for name, at in heads.slices().items()}
-        found: dict[int, tuple[list[list[int]], list[float]]] = {}
-        asked = 0
+        by_size: dict[int, tuple[list[list[int]], list[float]]] = {}
+        total = 0
         for columns, values, sign in queries:
-            asked += 1
+            total += 1
             for cell in np.argwhere(values):
                 # A column of one cell has no head: its factor is 1.
                 at = [
@@ -35,15 +35,15 @@ class Payoffs:
                     for name, code in zip(columns, cell.tolist(), strict=True)
                     if name in places
                 ]
-                factors, weights = found.setdefault(len(at), ([], []))
+                factors, weights = by_size.setdefault(len(at), ([], []))
                 factors.append(at)
                 weights.append(sign * float(values[tuple(cell)]))
         self._terms = [
-            (np.array(factors, dtype=np.int64), np.array(weights, dtype=np.float32) / asked, heads.width)
-            for size, (factors, weights) in found.items()
+            (np.array(factors, dtype=np.int64), np.array(weights, dtype=np.float32) / total, heads.width)
+            for size, (factors, weights) in by_size.items()
             if size
         ]
-        self._alone = sum(sum(weights) for size, (_, weights) in found.items() if not size) / max(1, asked)
+        self._alone = sum(sum(weights) for size, (_, weights) in by_size.items() if not size) / max(1, total)
 
     def gradient(self, probabilities: Singles) -> tuple[float, Singles]:
         """The loss, and its derivative in each component's probabilities."""

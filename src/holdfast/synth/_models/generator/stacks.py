@@ -47,15 +47,17 @@ class Stack:
 def block_stacks(targets: Targets) -> list[Stack]:
     """All joint values of the targets, blocks of like size together."""
     kinds: dict[tuple[int, ...], list[Block]] = {}
-    for block in sorted(targets.blocks, key=lambda one: -one.wanted.size):
+    for block in sorted(targets.blocks, key=lambda block: -block.wanted.size):
         sides = [_rung(length) for length in block.wanted.shape[1:]]
         kinds.setdefault((len(block.prefix), block.wanted.shape[0], *sides), []).append(block)
-    made = []
+    stacks = []
     for blocks in kinds.values():
         depth, left, _ = np.max([block.wanted.shape for block in blocks], axis=0)
         most = max(1, MOST_VALUES // int(depth * left))
-        made += [_stack(blocks[first : first + most], targets.width) for first in range(0, len(blocks), most)]
-    return made
+        stacks += [
+            _stack(blocks[first : first + most], targets.width) for first in range(0, len(blocks), most)
+        ]
+    return stacks
 
 
 def _rung(length: int) -> int:
@@ -67,7 +69,7 @@ def _stack(blocks: Sequence[Block], width: int) -> Stack:
     shape = (len(blocks), *(int(side) for side in np.max([block.wanted.shape for block in blocks], axis=0)))
     count, depth, left, right = shape
     columns = len(blocks[0].prefix)
-    made = Stack(
+    stack = Stack(
         prefix=np.full((count, depth, columns), width, dtype=np.int32),
         left=np.full((count, left), width, dtype=np.int32),
         right=np.full((count, right), width, dtype=np.int32),
@@ -76,14 +78,14 @@ def _stack(blocks: Sequence[Block], width: int) -> Stack:
     )
     for place, block in enumerate(blocks):
         cells, ahead, last = block.wanted.shape
-        ranges = [np.arange(width)[one] for one in block.prefix]
+        ranges = [np.arange(width)[part] for part in block.prefix]
         if ranges:
             grid = np.meshgrid(*ranges, indexing="ij")
-            made.prefix[place, :cells] = np.stack([axis.reshape(-1) for axis in grid], axis=1)
-        made.left[place, :ahead], made.right[place, :last] = block.left, block.right
-        made.wanted[place, :cells, :ahead, :last] = block.wanted
-        made.precision[place, :cells, :ahead, :last] = block.precision
-    return made
+            stack.prefix[place, :cells] = np.stack([axis.reshape(-1) for axis in grid], axis=1)
+        stack.left[place, :ahead], stack.right[place, :last] = block.left, block.right
+        stack.wanted[place, :cells, :ahead, :last] = block.wanted
+        stack.precision[place, :cells, :ahead, :last] = block.precision
+    return stack
 
 
 def stack_distance(jnp: Any, features: Any, arrays: Sequence[Any]) -> Any:
@@ -92,6 +94,6 @@ def stack_distance(jnp: Any, features: Any, arrays: Sequence[Any]) -> Any:
     # Without a prefix this is the empty product, 1.
     lead = jnp.prod(features[prefix], axis=2)
     weighted = lead[:, :, None, :] * features[left][:, None, :, :]
-    made = jnp.einsum("bdlk,brk->bdlr", weighted, features[right]) / features.shape[1]
-    gap = made - wanted
+    joint = jnp.einsum("bdlk,brk->bdlr", weighted, features[right]) / features.shape[1]
+    gap = joint - wanted
     return jnp.sum(precision * gap * gap)

@@ -25,7 +25,7 @@ from holdfast.synth._models.generator.heads import Heads, Singles
 from holdfast.synth._models.model import Measurement
 
 #: Below this share of wanted pairs in a block, its columns are gone through one by one. All pairs have half.
-DENSE = 0.3
+DENSE_SHARE = 0.3
 
 
 class Objective(Protocol):
@@ -74,71 +74,77 @@ class Targets:
         self._less = heads.sizes[0] - len(self.maps[heads.sizes[0]])
         self._places = heads.slices(self._less)
         self.width = heads.width - self._less * len(heads.names)
-        held = [_in_order(one, self._places) for one in measured]
-        self.count = sum(one.values.size for one in held if one.columns)
+        held = [_in_order(measurement, self._places) for measurement in measured]
+        self.count = sum(measurement.values.size for measurement in held if measurement.columns)
         self.wanted, self.precision = (np.zeros(self.width, dtype=np.float32) for _ in range(2))
         joint: dict[tuple[str, ...], list[Measurement]] = {}
-        for one in held:
-            if len(one.columns) == 1:
-                self._mean(self.wanted, self.precision, self._places[one.columns[0]], one)
-            elif one.columns:
-                joint.setdefault(tuple(one.columns[:-2]), []).append(one)
-        self.blocks = [block for prefix, ones in joint.items() for block in self._divided(prefix, ones)]
+        for measurement in held:
+            if len(measurement.columns) == 1:
+                self._mean(self.wanted, self.precision, self._places[measurement.columns[0]], measurement)
+            elif measurement.columns:
+                joint.setdefault(tuple(measurement.columns[:-2]), []).append(measurement)
+        self.blocks = [block for prefix, ones in joint.items() for block in self._blocks_of(prefix, ones)]
 
     def distance(self, probabilities: Singles) -> float:
         """Sum of squared distances over sigma^2."""
-        made = self._features(probabilities)
-        gap = made.mean(axis=0) - self.wanted
+        features = self._features(probabilities)
+        gap = features.mean(axis=0) - self.wanted
         loss = float(np.dot(gap * self.precision, gap))
-        return loss + sum(_distance(block, made) for block in self.blocks)
+        return loss + sum(_distance(block, features) for block in self.blocks)
 
     def gradient(self, probabilities: Singles) -> tuple[float, Singles]:
         """The same, and its derivative in each component's probabilities."""
-        made = self._features(probabilities)
-        share = np.float32(1.0 / len(made))
-        gap = made.mean(axis=0) - self.wanted
+        features = self._features(probabilities)
+        share = np.float32(1.0 / len(features))
+        gap = features.mean(axis=0) - self.wanted
         loss = float(np.dot(gap * self.precision, gap))
-        slope = np.tile(2.0 * share * self.precision * gap, (len(made), 1)).astype(np.float32)
+        slope = np.tile(2.0 * share * self.precision * gap, (len(features), 1)).astype(np.float32)
         for block in self.blocks:
-            loss += _descend(block, made, slope)
-        back = self.heads.by_size(slope, self._transposed, less=self._less)
+            loss += _descend(block, features, slope)
+        back = self.heads.by_size(slope, self._transpose, less=self._less)
         return loss, back
 
     def _features(self, probabilities: Singles) -> Singles:
         return np.asarray(self.heads.by_size(probabilities, lambda block: self.maps[block.shape[1]] @ block))
 
-    def _transposed(self, block: Singles) -> Singles:
+    def _transpose(self, block: Singles) -> Singles:
         return np.asarray(self.maps[block.shape[1] + self._less].T @ block)
 
-    def _mean(self, wanted: Singles, held: Singles, at: Any, one: Measurement) -> None:
+    def _mean(self, wanted: Singles, held: Singles, at: Any, measurement: Measurement) -> None:
         """Two measurements of one set are their precision-weighted mean."""
-        precision = (self.total / one.noise_std) ** 2
-        values = one.values.reshape(wanted[at].shape) / self.total
+        precision = (self.total / measurement.noise_std) ** 2
+        values = measurement.values.reshape(wanted[at].shape) / self.total
         both = held[at] + precision
         wanted[at] = (held[at] * wanted[at] + precision * values) / both
         held[at] = both
 
-    def _divided(self, prefix: tuple[str, ...], ones: list[Measurement]) -> list[Block]:
+    def _blocks_of(self, prefix: tuple[str, ...], ones: list[Measurement]) -> list[Block]:
         """One block where most pairs of last columns are wanted, else one for each column before the last."""
-        lefts = {one.columns[-2] for one in ones}
-        rights = {one.columns[-1] for one in ones}
-        pairs = {(one.columns[-2], one.columns[-1]) for one in ones}
+        lefts = {measurement.columns[-2] for measurement in ones}
+        rights = {measurement.columns[-1] for measurement in ones}
+        pairs = {(measurement.columns[-2], measurement.columns[-1]) for measurement in ones}
         # All pairs of m columns are nearly half of (m - 1)^2: that is as dense as ordered columns can be.
-        if len(pairs) >= DENSE * len(lefts) * len(rights):
+        if len(pairs) >= DENSE_SHARE * len(lefts) * len(rights):
             return [self._block(prefix, ones)]
         return [
-            self._block(prefix, [one for one in ones if one.columns[-2] == left]) for left in sorted(lefts)
+            self._block(prefix, [measurement for measurement in ones if measurement.columns[-2] == left])
+            for left in sorted(lefts)
         ]
 
     def _block(self, prefix: tuple[str, ...], ones: list[Measurement]) -> Block:
-        lefts = list(dict.fromkeys(one.columns[-2] for one in ones))
-        rights = list(dict.fromkeys(one.columns[-1] for one in ones))
+        lefts = list(dict.fromkeys(measurement.columns[-2] for measurement in ones))
+        rights = list(dict.fromkeys(measurement.columns[-1] for measurement in ones))
         rows, across = self._lengths(lefts), self._lengths(rights)
         depth = math.prod(self._length(name) for name in prefix)
         shape = (depth, sum(map(self._length, lefts)), sum(map(self._length, rights)))
         wanted, held = np.zeros(shape, dtype=np.float32), np.zeros(shape, dtype=np.float32)
-        for one in ones:
-            self._mean(wanted, held, (slice(None), rows[one.columns[-2]], across[one.columns[-1]]), one)
+        for measurement in ones:
+            self._mean(
+                wanted,
+                held,
+                (slice(None), rows[measurement.columns[-2]], across[measurement.columns[-1]]),
+                measurement,
+            )
         return Block(
             prefix=tuple(self._places[name] for name in prefix),
             left=np.concatenate([np.arange(self.width)[self._places[name]] for name in lefts]),
@@ -155,22 +161,22 @@ class Targets:
         return {name: slice(ends[place], ends[place + 1]) for place, name in enumerate(names)}
 
 
-def _distance(block: Block, made: Singles) -> float:
-    left, right, lead = made[:, block.left], made[:, block.right], _leading(made, block.prefix)
+def _distance(block: Block, features: Singles) -> float:
+    left, right, lead = features[:, block.left], features[:, block.right], _leading(features, block.prefix)
     loss = 0.0
     for cell in range(lead.shape[1]):
-        gap = (lead[:, cell : cell + 1] / np.float32(len(made)) * left).T @ right - block.wanted[cell]
+        gap = (lead[:, cell : cell + 1] / np.float32(len(features)) * left).T @ right - block.wanted[cell]
         loss += float(np.vdot(block.precision[cell] * gap, gap))
     return loss
 
 
-def _descend(block: Block, made: Singles, slope: Singles) -> float:
+def _descend(block: Block, features: Singles, slope: Singles) -> float:
     """Add the block's part of the derivative to `slope`; its part of the loss."""
-    left, right = made[:, block.left], made[:, block.right]
-    share = np.float32(1.0 / len(made))
+    left, right = features[:, block.left], features[:, block.right]
+    share = np.float32(1.0 / len(features))
     loss = 0.0
     back_left, back_right = np.zeros_like(left), np.zeros_like(right)
-    lead = _leading(made, block.prefix)
+    lead = _leading(features, block.prefix)
     back_lead = np.zeros_like(lead)
     for cell in range(lead.shape[1]):
         weight = share * lead[:, cell : cell + 1]
@@ -186,33 +192,35 @@ def _descend(block: Block, made: Singles, slope: Singles) -> float:
             back_lead[:, cell] = share * np.einsum("kl,kl->k", left, through)
     slope[:, block.left] += back_left
     slope[:, block.right] += back_right
-    _back_leading(made, block.prefix, back_lead, slope)
+    _back_leading(features, block.prefix, back_lead, slope)
     return loss
 
 
-def _leading(made: Singles, prefix: Sequence[slice]) -> Singles:
+def _leading(features: Singles, prefix: Sequence[slice]) -> Singles:
     """Products of the prefix's features, in the order of its cells; ones where there is no prefix."""
-    lead = np.ones((len(made), 1), dtype=np.float32)
+    lead = np.ones((len(features), 1), dtype=np.float32)
     for place in prefix:
-        lead = (lead[:, :, None] * made[:, None, place]).reshape(len(made), -1)
+        lead = (lead[:, :, None] * features[:, None, place]).reshape(len(features), -1)
     return lead
 
 
-def _back_leading(made: Singles, prefix: Sequence[slice], back: Singles, slope: Singles) -> None:
+def _back_leading(features: Singles, prefix: Sequence[slice], back: Singles, slope: Singles) -> None:
     """The derivative of a product in each factor: the others stay."""
     for at, place in enumerate(prefix):
-        before, after = _leading(made, prefix[:at]), _leading(made, prefix[at + 1 :])
-        cube = back.reshape(len(made), before.shape[1], -1, after.shape[1])
+        before, after = _leading(features, prefix[:at]), _leading(features, prefix[at + 1 :])
+        cube = back.reshape(len(features), before.shape[1], -1, after.shape[1])
         slope[:, place] += np.einsum("kb,kbca,ka->kc", before, cube, after, optimize=True)
 
 
-def _in_order(one: Measurement, places: Mapping[str, slice]) -> Measurement:
+def _in_order(measurement: Measurement, places: Mapping[str, slice]) -> Measurement:
     """The axes in the order of the heads; a column of one cell has no head and falls away."""
-    kept = [axis for axis, name in enumerate(one.columns) if name in places]
-    kept.sort(key=lambda axis: places[one.columns[axis]].start)
-    gone = [axis for axis in range(len(one.columns)) if axis not in kept]
+    axes = [axis for axis, name in enumerate(measurement.columns) if name in places]
+    axes.sort(key=lambda axis: places[measurement.columns[axis]].start)
+    gone = [axis for axis in range(len(measurement.columns)) if axis not in axes]
     return Measurement(
-        columns=[one.columns[axis] for axis in kept],
-        values=one.values.transpose([*kept, *gone]).reshape([one.values.shape[axis] for axis in kept]),
-        noise_std=one.noise_std,
+        columns=[measurement.columns[axis] for axis in axes],
+        values=measurement.values.transpose([*axes, *gone]).reshape(
+            [measurement.values.shape[axis] for axis in axes]
+        ),
+        noise_std=measurement.noise_std,
     )

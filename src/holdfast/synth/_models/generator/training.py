@@ -25,17 +25,17 @@ from holdfast.synth._models.model import Measurement
 COMPONENTS = 500
 """Of the mixture. On one latent table of 60 columns, one seed: 200 are 6 % worse than 500, and 1,000 are 2 % better."""
 MOST_STEPS = 2_000
-EVERY = 5
+STEPS_PER_LOOK = 5
 """Steps between two looks at what was held back."""
 PATIENCE = 12
 """Looks without a better one, after which training ends."""
-RATE = 0.03
-SPREAD = 0.3
+LEARNING_RATE = 0.03
+LOGIT_SPREAD = 0.3
 """Of the first logits: small, so that strong dependences are learnt first and noise last."""
 TRAIN_WIDER = math.sqrt(1.25)
 """The noise of what trains, over that of what was measured (`gaussian_thinning`)."""
 #: Adam's memory of slopes and of their squares, and what keeps it from dividing by zero (Kingma and Ba 2015).
-FIRST, SECOND, LEAST = 0.9, 0.99, 1e-12
+FIRST_MOMENT_DECAY, SECOND_MOMENT_DECAY, LEAST_ROOT = 0.9, 0.99, 1e-12
 
 
 class Generator(Protocol):
@@ -58,7 +58,7 @@ class LogitMixture:
         heads: Heads,
         *,
         components: int = COMPONENTS,
-        rate: float = RATE,
+        rate: float = LEARNING_RATE,
         source: Source,
         columns: Mapping[str, Floats] | None = None,
     ) -> None:
@@ -67,7 +67,7 @@ class LogitMixture:
         require(0 < rate < math.inf, "rate", rate, "> 0 and finite")
         self.heads, self.rate, self._taken = heads, np.float32(rate), 0
         drawn = normal(source, size=components * heads.width).reshape(components, heads.width)
-        self._logits = (SPREAD * drawn).astype(np.float32)
+        self._logits = (LOGIT_SPREAD * drawn).astype(np.float32)
         if columns is not None:
             for name, place in heads.slices().items():
                 self._logits[:, place] += np.log(columns[name]).astype(np.float32)
@@ -82,10 +82,12 @@ class LogitMixture:
         now = self.probabilities()
         slope = self.heads.softmax_slope(now, targets.gradient(now)[1])
         self._taken += 1
-        self._mean += np.float32(1 - FIRST) * (slope - self._mean)
-        self._square += np.float32(1 - SECOND) * (slope * slope - self._square)
-        size = np.float32(self.rate / (1 - FIRST**self._taken))
-        root = np.sqrt(self._square / np.float32(1 - SECOND**self._taken)) + np.float32(LEAST)
+        self._mean += np.float32(1 - FIRST_MOMENT_DECAY) * (slope - self._mean)
+        self._square += np.float32(1 - SECOND_MOMENT_DECAY) * (slope * slope - self._square)
+        size = np.float32(self.rate / (1 - FIRST_MOMENT_DECAY**self._taken))
+        root = np.sqrt(self._square / np.float32(1 - SECOND_MOMENT_DECAY**self._taken)) + np.float32(
+            LEAST_ROOT
+        )
         self._logits -= size * self._mean / root
 
 
@@ -104,8 +106,8 @@ def new_generator(
     form: str, heads: Heads, *, components: int, source: Source, columns: Mapping[str, Floats] | None = None
 ) -> Generator:
     """A generator of either form, which has learnt nothing but the columns' distributions, where they are given."""
-    made: Callable[..., Generator] = LogitMixture if form == "mixture" else NetworkMixture
-    return made(heads, components=components, source=source, columns=columns)
+    kind: Callable[..., Generator] = LogitMixture if form == "mixture" else NetworkMixture
+    return kind(heads, components=components, source=source, columns=columns)
 
 
 def gaussian_thinning(
@@ -123,15 +125,20 @@ def gaussian_thinning(
     privacy: nothing private is looked at.
     """
     train, judge = [], []
-    for one in measured:
-        drawn = normal(source, size=one.values.size).reshape(one.values.shape) * one.noise_std
-        train.append(_moved(one, drawn / 2.0, TRAIN_WIDER))
-        judge.append(_moved(one, -2.0 * drawn, math.sqrt(5.0)))
+    for measurement in measured:
+        drawn = (
+            normal(source, size=measurement.values.size).reshape(measurement.values.shape)
+            * measurement.noise_std
+        )
+        train.append(_shift(measurement, drawn / 2.0, TRAIN_WIDER))
+        judge.append(_shift(measurement, -2.0 * drawn, math.sqrt(5.0)))
     return train, judge
 
 
-def _moved(one: Measurement, by: Floats, wider: float) -> Measurement:
-    return Measurement(columns=one.columns, values=one.values + by, noise_std=one.noise_std * wider)
+def _shift(measurement: Measurement, by: Floats, wider: float) -> Measurement:
+    return Measurement(
+        columns=measurement.columns, values=measurement.values + by, noise_std=measurement.noise_std * wider
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,18 +162,18 @@ def best_length(
 ) -> Stopping:
     """Train on one half of thinned values until the other half says that it gets no better."""
     looks = [(0, judge.distance(generator.probabilities()) / max(1, judge.count))]
-    best, kept = 0, generator.probabilities()
+    best, shares = 0, generator.probabilities()
     with progress(desc="how long to train", total=most_steps) as bar:
-        for taken in range(EVERY, most_steps + 1, EVERY):
-            for _ in range(EVERY):
+        for taken in range(STEPS_PER_LOOK, most_steps + 1, STEPS_PER_LOOK):
+            for _ in range(STEPS_PER_LOOK):
                 generator.step(train)
             looks.append((taken, judge.distance(generator.probabilities()) / max(1, judge.count)))
-            bar.update(EVERY)
+            bar.update(STEPS_PER_LOOK)
             if looks[-1][1] < looks[best][1]:
-                best, kept = len(looks) - 1, generator.probabilities()
+                best, shares = len(looks) - 1, generator.probabilities()
             if len(looks) - 1 - best >= PATIENCE:
                 break
-    return Stopping(steps=looks[best][0], looks=tuple(looks), best=kept)
+    return Stopping(steps=looks[best][0], looks=tuple(looks), best=shares)
 
 
 def share_of_model(
@@ -181,10 +188,10 @@ def share_of_model(
     independent of both: the squared distance is as good a judge of every mixture of them.
     """
     towards = across = 0.0
-    for place, (model, one, held) in enumerate(zip(expected, train, judge, strict=True)):
+    for place, (model, part, held) in enumerate(zip(expected, train, judge, strict=True)):
         weight = held.noise_std**-2 if care is None else care[place]
-        step = model - one.values
-        towards += weight * float(np.vdot(step, (held.values - one.values)))
+        step = model - part.values
+        towards += weight * float(np.vdot(step, (held.values - part.values)))
         across += weight * float(np.vdot(step, step))
     return min(1.0, max(0.0, towards / across)) if across > 0 else 1.0
 
@@ -200,19 +207,19 @@ def distance_held_back(
 
     1 is as far as the values held back themselves are.
     """
-    noise = math.fsum(c * one.values.size * one.noise_std**2 for c, one in zip(care, judge, strict=True))
+    noise = math.fsum(c * part.values.size * part.noise_std**2 for c, part in zip(care, judge, strict=True))
     far = math.fsum(
         c
         * (
-            float(np.sum((share * model + (1.0 - share) * one.values - held.values) ** 2))
+            float(np.sum((share * model + (1.0 - share) * part.values - held.values) ** 2))
             - held.values.size * held.noise_std**2
         )
-        for model, one, held, c in zip(expected, train, judge, care, strict=True)
+        for model, part, held, c in zip(expected, train, judge, care, strict=True)
     )
     return far / noise
 
 
-def trained(
+def train_generator(
     make: Callable[[Sequence[Measurement]], Generator],
     measured: Sequence[Measurement],
     targets: Callable[[Sequence[Measurement]], Targets],

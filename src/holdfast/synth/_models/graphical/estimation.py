@@ -8,10 +8,10 @@ whose dual says: of all distributions p, take the one with the least
 
     sum_c |mu_c(p) - y_c|^2 / (2 sigma_c^2)  +  (n / kappa) KL(p | p0)
 
-(relaxed maximum entropy: Dudik, Phillips and Schapire 2007; p0 has the potentials theta0). With kappa = 1 this is the
-most likely table behind the noisy ones if its records were drawn from p0; a larger kappa believes more in what was
-measured and less in p0. Noisy cells that are negative, or many and nearly empty, need no threshold: where
-the noise exceeds what p0 lets vary they hardly move. Post-processing of released values: no privacy cost.
+(relaxed maximum entropy: Dudik, Phillips and Schapire 2007; p0 has the potentials theta0). With kappa = 1 this
+is the most likely table behind the noisy ones if its records were drawn from p0; a larger kappa believes more
+in what was measured and less in p0. Noisy cells that are negative, or many and nearly empty, need no threshold:
+where the noise exceeds what p0 lets vary they hardly move. Post-processing of released values: no privacy cost.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ Tables = Mapping[Columns, Floats]
 #: no model, and the search runs away.
 MOST_TRUST = 3.0
 #: Impossible cells stay outside a model whose junction tree they would make larger than this, in cells.
-MOST_CELLS = 2**22
+MOST_ESTIMATED_CELLS = 2**22
 #: Value and gradient at a point.
 Function = Callable[[Floats], tuple[float, Floats]]
 MEMORY = 8
 #: Armijo's share of the slope that a step has to deliver.
-SUFFICIENT = 1e-4
-SHORTEST = 2.0**-30
+SUFFICIENT_DECREASE = 1e-4
+SHORTEST_STEP = 2.0**-30
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -73,12 +73,12 @@ def merge(measurements: Sequence[Measurement], total: float) -> dict[Columns, Me
         columns, weight = tuple(entry.columns), entry.noise_std**-2
         precision[columns] = precision.get(columns, 0.0) + weight
         weighted[columns] = weighted.get(columns, np.zeros(entry.values.shape)) + weight * entry.values
-    made = {}
+    merged = {}
     for columns, summed in weighted.items():
         values = summed / precision[columns]
         values = values + (total - values.sum()) / values.size
-        made[columns] = Measurement(columns=columns, values=values, noise_std=precision[columns] ** -0.5)
-    return made
+        merged[columns] = Measurement(columns=columns, values=values, noise_std=precision[columns] ** -0.5)
+    return merged
 
 
 def estimate_model(
@@ -94,14 +94,15 @@ def estimate_model(
 ) -> GraphicalEstimate:
     """The model of these measurements, for a known or estimated number of records.
 
-    `centre` holds theta0 (absent: uniform), `start` the potentials to begin with; kappa is `believed`. Stops when a
-    step promises less than `gain` in log-likelihood. `zeros` are log potentials (0 or -inf) of declared impossible
-    cells: they get no mass at all, but for those that would join too many columns (`held`).
+    `centre` holds theta0 (absent: uniform), `start` the potentials to begin with; kappa is `variance_factor`.
+    Stops when a step promises less than `gain` in log-likelihood. `zeros` are log potentials (0 or -inf) of
+    declared impossible cells: they get no mass at all, but for those that would join too many columns
+    (`zeros_that_fit`).
     """
     require(total > 0, "total", total, "> 0")
     merged = merge(measurements, total)
     sets = tuple(merged)
-    zeros = held(domain, sets, zeros)
+    zeros = zeros_that_fit(domain, sets, zeros)
     tree = JunctionTree.of(domain, [*sets, *(columns for columns, _ in zeros)])
     layout = CliqueLayout(tree, sets)
     wanted = layout.joined({columns: entry.values for columns, entry in merged.items()})
@@ -109,13 +110,13 @@ def estimate_model(
         {
             columns: np.full(
                 entry.values.shape,
-                entry.noise_std**2 / believed(entry.noise_std, entry.values.size, total=total),
+                entry.noise_std**2 / variance_factor(entry.noise_std, entry.values.size, total=total),
             )
             for columns, entry in merged.items()
         }
     )
     middle = layout.joined(centre or {})
-    fixed = _placed(tree, zeros)
+    fixed = _tables_of_zeros(tree, zeros)
 
     def negative(vector: Floats) -> tuple[float, Floats]:
         beliefs = propagate(tree, layout.potentials(vector, fixed))
@@ -137,27 +138,27 @@ def estimate_model(
     )
 
 
-def held(
+def zeros_that_fit(
     domain: Mapping[str, int], sets: Sequence[Columns], zeros: Sequence[tuple[Columns, Floats]]
 ) -> list[tuple[Columns, Floats]]:
     """The impossible cells that the measured sets' tree has room for; rows keep to the others when they are drawn."""
     joined = {tuple(columns) for columns, _ in zeros}
-    if JunctionTree.of(domain, [*sets, *joined]).cells <= MOST_CELLS:
+    if JunctionTree.of(domain, [*sets, *joined]).cells <= MOST_ESTIMATED_CELLS:
         return list(zeros)
-    kept: list[Columns] = []
+    possible: list[Columns] = []
     for columns in sorted(joined):
-        if JunctionTree.of(domain, [*sets, *kept, columns]).cells <= MOST_CELLS:
-            kept.append(columns)
-    return [one for one in zeros if tuple(one[0]) in kept]
+        if JunctionTree.of(domain, [*sets, *possible, columns]).cells <= MOST_ESTIMATED_CELLS:
+            possible.append(columns)
+    return [pair for pair in zeros if tuple(pair[0]) in possible]
 
 
-def believed(noise_std: float, cells: int, *, total: float) -> float:
+def variance_factor(noise_std: float, cells: int, *, total: float) -> float:
     """kappa of a table: how far its counts may be from the model, in variances of a Poisson count.
 
-    In a table worth measuring, cells differ from the model by about what they hold, n / N of N cells: a variance of
-    (n / N)^2, which is n / N times that of a Poisson count.
+    In a table worth measuring, cells differ from the model by about what they hold, n / N of N cells: a
+    variance of (n / N)^2, which is n / N times that of a Poisson count.
 
-    >>> believed(100.0, 50, total=1000.0)
+    >>> variance_factor(100.0, 50, total=1000.0)
     20.0
     """
     return max(1.0, min(total / cells, MOST_TRUST * noise_std))
@@ -165,7 +166,10 @@ def believed(noise_std: float, cells: int, *, total: float) -> float:
 
 def column_centres(single: Sequence[Measurement], total: float) -> dict[Columns, Floats]:
     """theta0 of independent columns: what their noisy tables say, no cell below 0."""
-    return {tuple(one.columns): log_shares(on_simplex(one.values, total=total), total) for one in single}
+    return {
+        tuple(measurement.columns): log_shares(on_simplex(measurement.values, total=total), total)
+        for measurement in single
+    }
 
 
 def log_shares(values: Floats, total: float) -> Floats:
@@ -173,7 +177,7 @@ def log_shares(values: Floats, total: float) -> Floats:
     return np.asarray(np.log(np.maximum(values, min(0.3, 0.1 * total / values.size))))
 
 
-def _placed(tree: JunctionTree, zeros: Sequence[tuple[Columns, Floats]]) -> dict[int, Floats]:
+def _tables_of_zeros(tree: JunctionTree, zeros: Sequence[tuple[Columns, Floats]]) -> dict[int, Floats]:
     placed: dict[int, Floats] = {}
     for columns, values in zeros:
         home = tree.home(columns)
@@ -185,8 +189,8 @@ def _placed(tree: JunctionTree, zeros: Sequence[tuple[Columns, Floats]]) -> dict
 class CliqueLayout:
     """Where the measured tables sit in a junction tree, so that one pass serves all of them: as one long vector.
 
-    A set of columns inside another is handled through the larger one: only sets that no other contains touch the
-    cliques, which are large; everything else is a sum of those.
+    A set of columns inside another is handled through the larger one: only sets that no other contains touch
+    the cliques, which are large; everything else is a sum of those.
     """
 
     def __init__(self, tree: JunctionTree, sets: Sequence[Columns]) -> None:
@@ -213,11 +217,11 @@ class CliqueLayout:
 
     def joined(self, tables: Mapping[Columns, Floats]) -> Floats:
         """One long vector of the sets' tables; zero where a set has none."""
-        made = np.zeros(self.size)
+        vector = np.zeros(self.size)
         for place, columns in enumerate(self.sets):
             if columns in tables:
-                self.part(made, place)[...] = tables[columns]
-        return made
+                self.part(vector, place)[...] = tables[columns]
+        return vector
 
     def part(self, vector: Floats, place: int) -> Floats:
         """One set's table, a view."""
@@ -240,16 +244,16 @@ class CliqueLayout:
 
     def marginals(self, beliefs: Beliefs) -> Floats:
         """Every set's marginal, as one long vector."""
-        made = np.empty(self.size)
+        vector = np.empty(self.size)
         for place in self._order:
             host = self._host[place]
             if host is None:
                 home = self._home[place]
                 source, names = beliefs.tables[home], self.tree.cliques[home]
             else:
-                source, names = self.part(made, host), self.sets[host]
-            self.part(made, place)[...] = sum_onto(source, names, self.sets[place])
-        return made
+                source, names = self.part(vector, host), self.sets[host]
+            self.part(vector, place)[...] = sum_onto(source, names, self.sets[place])
+        return vector
 
 
 def lbfgs(
@@ -275,31 +279,31 @@ def lbfgs(
         step = 1.0
         while True:
             tried = point + step * direction
-            found, slant = function(tried)
-            if found <= value + SUFFICIENT * step * slope or step < SHORTEST:
+            height, slant = function(tried)
+            if height <= value + SUFFICIENT_DECREASE * step * slope or step < SHORTEST_STEP:
                 break
             step /= 2.0
-        if found > value:
+        if height > value:
             break
         moved, bent = tried - point, slant - gradient
         if (curved := float(moved @ bent)) > 0:
             pairs.append((moved, bent, 1.0 / curved))
-        point, value, gradient = tried, found, slant
+        point, value, gradient = tried, height, slant
     return point
 
 
 def _descent(gradient: Floats, pairs: deque[tuple[Floats, Floats, float]], curvature: Floats) -> Floats:
     """The two loops of L-BFGS: an approximate inverse Hessian times the gradient."""
-    made = gradient.copy()
+    direction = gradient.copy()
     shares = []
     for moved, bent, inverse in reversed(pairs):
-        share = inverse * float(moved @ made)
-        made -= share * bent
+        share = inverse * float(moved @ direction)
+        direction -= share * bent
         shares.append(share)
-    made /= curvature
+    direction /= curvature
     if pairs:  # the diagonal, scaled to the curvature last seen
         moved, bent, inverse = pairs[-1]
-        made *= 1.0 / (inverse * float(bent @ (bent / curvature)))
+        direction *= 1.0 / (inverse * float(bent @ (bent / curvature)))
     for (moved, bent, inverse), share in zip(pairs, reversed(shares), strict=True):
-        made += (share - inverse * float(bent @ made)) * moved
-    return made
+        direction += (share - inverse * float(bent @ direction)) * moved
+    return direction

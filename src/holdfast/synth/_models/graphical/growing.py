@@ -21,9 +21,9 @@ from holdfast.synth._models.graphical.model import GraphicalModel
 from holdfast.synth._models.model import Measurement
 
 MOST_TURNS = 8
-MOST_CELLS = 2**14
+MOST_FOREST_CELLS = 2**14
 """Of a grown tree: few tables need few cells, and a generator is there for what needs more."""
-TRIED = 4
+TRIALS_PER_COLUMN = 4
 """Tables that are held against the room left in the tree in one turn, in multiples of the number of columns."""
 
 
@@ -44,14 +44,14 @@ def grown_trees(
     residual_table: Callable[[Floats], Floats],
     *,
     total: float,
-    most_cells: int = MOST_CELLS,
+    most_cells: int = MOST_FOREST_CELLS,
 ) -> Iterator[GrownTree]:
     """Models of more and more tables, from independent columns on, as long as some table stands out of the noise.
 
     `parts` are noisy residuals, `table` makes the noisy table of some columns from them, and `residual_table` the
     residual of a table.
     """
-    sets = [tuple(one.columns) for one in parts]
+    sets = [tuple(part.columns) for part in parts]
     single = [table(columns) for columns in sets if len(columns) == 1]
     centre = column_centres(single, total)
     candidates = {columns: _subsets(columns) for columns in sets if len(columns) > 1}
@@ -64,8 +64,8 @@ def grown_trees(
         residuals = [residual_table(fitted.model.project(columns)) for columns in sets]
         yield GrownTree(model=fitted.model, held=tuple(held), residuals=residuals)
         gaps = {
-            columns: (float(np.sum((one.values - told) ** 2)) / one.noise_std**2, one.values.size)
-            for columns, one, told in zip(sets, parts, residuals, strict=True)
+            columns: (float(np.sum((part.values - model) ** 2)) / part.noise_std**2, part.values.size)
+            for columns, part, model in zip(sets, parts, residuals, strict=True)
         }
         scores = {
             columns: _standing_out([gaps[inner] for inner in below if inner in gaps], len(candidates))
@@ -119,11 +119,13 @@ def _forest(
     chosen: list[Columns] = []
     graph = Triangulation(domain, held)
     tried = 0
-    for columns in sorted((one for one in scores if scores[one] > 0), key=lambda one: -scores[one]):
+    for columns in sorted(
+        (columns for columns in scores if scores[columns] > 0), key=lambda columns: -scores[columns]
+    ):
         if not joined.is_apart(columns):
             continue
         tried += 1
-        if tried > TRIED * len(domain):
+        if tried > TRIALS_PER_COLUMN * len(domain):
             break
         if graph.cells_with(columns) > most_cells:
             continue

@@ -17,7 +17,7 @@ from holdfast._arrays import Floats
 
 Columns = tuple[str, ...]
 #: What is below this share of the largest is taken as impossible, so that no quotient overflows.
-LEAST = 1e-200
+LEAST_MESSAGE_SHARE = 1e-200
 
 # Tables.
 
@@ -60,8 +60,8 @@ def maximal_cliques(domain: Mapping[str, int], tables: Iterable[Sequence[str]]) 
     [('a', 'b', 'd'), ('b', 'c', 'd')]
     """
     names = list(domain)
-    made = Triangulation(domain, tables).cliques
-    return [tuple(names[place] for place in _members(clique)) for clique in made]
+    cliques = Triangulation(domain, tables).cliques
+    return [tuple(names[place] for place in _members(clique)) for clique in cliques]
 
 
 class Triangulation:
@@ -94,14 +94,14 @@ class Triangulation:
         if not places:
             return sum(self._cells(clique) for clique in self.cliques)
         left, around, costs, count = self._steps[min(self._turn[place] for place in places)]
-        around, made = list(around), self.cliques[:count]
+        around, cliques = list(around), self.cliques[:count]
         self._join(around, more)
         costs = {place: cost for place, cost in costs.items() if place not in places}
-        self._run(left, around, costs, made, record=False)
-        return sum(self._cells(clique) for clique in made)
+        self._run(left, around, costs, cliques, record=False)
+        return sum(self._cells(clique) for clique in cliques)
 
     def _run(
-        self, left: int, around: list[int], costs: dict[int, float], made: list[int], *, record: bool
+        self, left: int, around: list[int], costs: dict[int, float], cliques: list[int], *, record: bool
     ) -> None:
         """Eliminate what is left, the cheapest first; add the maximal cliques to `made`."""
         while left:
@@ -111,13 +111,13 @@ class Triangulation:
             best = min(costs, key=lambda place: (costs[place], place))
             if record:
                 self._turn[best] = len(self._steps)
-                self._steps.append((left, list(around), dict(costs), len(made)))
+                self._steps.append((left, list(around), dict(costs), len(cliques)))
             clique = around[best] & left
-            for other in made:
+            for other in cliques:
                 if clique & other == clique:
                     break
             else:
-                made.append(clique)
+                cliques.append(clique)
             left &= ~(1 << best)
             for place in _members(clique & left):
                 around[place] |= clique
@@ -144,12 +144,12 @@ class Triangulation:
 @lru_cache(maxsize=2**16)
 def _members(mask: int) -> tuple[int, ...]:
     """The places of the ones. Candidates of one round ask for the same few masks."""
-    found = []
+    places = []
     while mask:
         low = mask & -mask
-        found.append(low.bit_length() - 1)
+        places.append(low.bit_length() - 1)
         mask ^= low
-    return tuple(found)
+    return tuple(places)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,22 +168,22 @@ class JunctionTree:
     @classmethod
     def of(cls, domain: Mapping[str, int], tables: Iterable[Sequence[str]]) -> JunctionTree:
         """The tree over all columns in which every one of the tables is inside a clique."""
-        found = maximal_cliques(domain, tables)
+        cliques = maximal_cliques(domain, tables)
         # A maximum spanning tree by separator size has the running intersection property (Jensen and Jensen
         # 1994); Prim's algorithm from the largest clique also gives the order.
-        sizes = [math.prod(domain[name] for name in clique) for clique in found]
-        start = max(range(len(found)), key=lambda i: (sizes[i], -i))
+        sizes = [math.prod(domain[name] for name in clique) for clique in cliques]
+        start = max(range(len(cliques)), key=lambda i: (sizes[i], -i))
         order, above = [start], [-1]
-        waiting = [i for i in range(len(found)) if i != start]
+        waiting = [i for i in range(len(cliques)) if i != start]
         while waiting:
             shared, place, child = max(
-                (len(set(found[i]) & set(found[j])), -k, -i) for i in waiting for k, j in enumerate(order)
+                (len(set(cliques[i]) & set(cliques[j])), -k, -i) for i in waiting for k, j in enumerate(order)
             )
             del shared
             order.append(-child)
             above.append(-place)
             waiting.remove(-child)
-        return cls(domain=dict(domain), cliques=tuple(found[i] for i in order), parents=tuple(above))
+        return cls(domain=dict(domain), cliques=tuple(cliques[i] for i in order), parents=tuple(above))
 
     def separator(self, place: int) -> Columns:
         """What a clique shares with its parent; empty for the root."""
@@ -241,7 +241,7 @@ def propagate(tree: JunctionTree, potentials: Sequence[Floats]) -> Beliefs:
         parent, shared = tree.parents[place], tree.separator(place)
         message = sum_onto(tables[place], tree.cliques[place], shared)
         top = float(message.max()) or 1.0
-        messages[place] = message = np.where(message > LEAST * top, message, 0.0)
+        messages[place] = message = np.where(message > LEAST_MESSAGE_SHARE * top, message, 0.0)
         log_scale += float(np.log(top))
         tables[parent] *= spread(message / top, shared, tree.cliques[parent])
     total = float(tables[0].sum())

@@ -24,7 +24,7 @@ from holdfast.synth._models.graphical.junction_tree import Beliefs, Columns, Jun
 #: Rows that stand for the model where an exact table would be too large.
 DRAWN_ROWS = 2**17
 #: The largest table that elimination may make, in cells (128 MB); beyond, rows of the model are counted.
-MOST_CELLS = 2**24
+MOST_JOINT_CELLS = 2**24
 #: The most products that a table may be the sum of, in multiples of that.
 MOST_WORK = 8
 #: Messages kept, in cells all together; they start anew when there are more.
@@ -56,7 +56,7 @@ class GraphicalModel:
         if home is not None:
             return self.total * sum_onto(self.beliefs.tables[home], self.tree.cliques[home], wanted)
         exact = self._elimination.joint(wanted)
-        return self.total * (self._counted(wanted) if exact is None else exact)
+        return self.total * (self._sample_table(wanted) if exact is None else exact)
 
     def sample(self, rows: int, source: Source) -> Codes:
         """Rows by controlled rounding along the tree: cliques' counts are within rounding of their expectation."""
@@ -67,16 +67,16 @@ class GraphicalModel:
         return Elimination(self.tree, self.beliefs)
 
     @cached_property
-    def _drawn(self) -> Codes:
+    def _public_sample(self) -> Codes:
         """Rows for tables that are too large to compute: public coins, for the model is public."""
         return self.sample(DRAWN_ROWS, Source(0))
 
-    def _counted(self, wanted: Columns) -> Floats:
+    def _sample_table(self, wanted: Columns) -> Floats:
         """The table of rows drawn from the model."""
         shape, names = shape_of(wanted, self.domain), list(self.domain)
-        codes = self._drawn[:, [names.index(name) for name in wanted]]
-        found = np.bincount(np.ravel_multi_index(tuple(codes.T), shape), minlength=math.prod(shape))
-        return found.reshape(shape) / len(codes)
+        codes = self._public_sample[:, [names.index(name) for name in wanted]]
+        counts = np.bincount(np.ravel_multi_index(tuple(codes.T), shape), minlength=math.prod(shape))
+        return counts.reshape(shape) / len(codes)
 
 
 # Tables that no clique holds.
@@ -105,7 +105,7 @@ class Elimination:
         self._messages: dict[tuple[int, Columns], tuple[Columns, Floats] | None] = {}
         self._cells = 0
 
-    def joint(self, wanted: Columns, *, most_cells: int = MOST_CELLS) -> Floats | None:
+    def joint(self, wanted: Columns, *, most_cells: int = MOST_JOINT_CELLS) -> Floats | None:
         """The probability of every cell of these columns; None where a table on the way would be too large."""
         top = 0
         while lower := [
@@ -114,41 +114,44 @@ class Elimination:
             if self._below[child] | set(self._shared[child]) >= set(wanted)
         ]:
             top = lower[0]
-        return self._combined(top, wanted, wanted, most_cells)
+        return self._combine(top, wanted, wanted, most_cells)
 
-    def _combined(self, place: int, wanted: Sequence[str], keep: Columns, most_cells: int) -> Floats | None:
+    def _combine(self, place: int, wanted: Sequence[str], keep: Columns, most_cells: int) -> Floats | None:
         """This clique's marginal times what its children say of the wanted columns, summed onto `keep`."""
-        told = []
+        messages = []
         for child in self._children[place]:
-            asked = tuple(name for name in wanted if name in self._below[child])
-            if asked:
-                message = self._message(child, asked, most_cells)
+            shared = tuple(name for name in wanted if name in self._below[child])
+            if shared:
+                message = self._message(child, shared, most_cells)
                 if message is None:
                     return None
-                told.append(message)
-        clique, needed = self._tree.cliques[place], {*keep, *(name for names, _ in told for name in names)}
+                messages.append(message)
+        clique, needed = (
+            self._tree.cliques[place],
+            {*keep, *(name for names, _ in messages for name in names)},
+        )
         used = tuple(name for name in clique if name in needed)
         # With one message the product is summed as it is taken; with more, a table on the way has at most all cells.
         largest, work = (_cells(self._tree.domain, names) for names in (set(keep), needed))
-        if (largest if len(told) < 2 else work) > most_cells or work > MOST_WORK * most_cells:
+        if (largest if len(messages) < 2 else work) > most_cells or work > MOST_WORK * most_cells:
             return None
-        return product([(used, sum_onto(self._beliefs.tables[place], clique, used)), *told], keep)
+        return product([(used, sum_onto(self._beliefs.tables[place], clique, used)), *messages], keep)
 
-    def _message(self, place: int, asked: Columns, most_cells: int) -> tuple[Columns, Floats] | None:
+    def _message(self, place: int, columns: Columns, most_cells: int) -> tuple[Columns, Floats] | None:
         """The distribution of these columns given what the clique shares with its parent, as a joint table."""
-        key = (place, tuple(sorted(asked)))
+        key = (place, tuple(sorted(columns)))
         if key not in self._messages:
             keep = (*self._shared[place], *key[1])
-            joint = self._combined(place, asked, keep, most_cells)
-            made = None
+            joint = self._combine(place, columns, keep, most_cells)
+            answer = None
             if joint is not None:
                 shared = self._shared[place]
                 known = sum_onto(self._beliefs.tables[place], self._tree.cliques[place], shared)
                 bottom = known.reshape(known.shape + (1,) * (joint.ndim - known.ndim))
-                made = (keep, np.divide(joint, bottom, out=np.zeros_like(joint), where=bottom > 0))
+                answer = (keep, np.divide(joint, bottom, out=np.zeros_like(joint), where=bottom > 0))
                 self._make_room(joint.size)
-            self._messages[key] = made
-            return made
+            self._messages[key] = answer
+            return answer
         return self._messages[key]
 
     def _make_room(self, cells: int) -> None:
@@ -189,7 +192,7 @@ def product(tables: Sequence[tuple[Columns, Floats]], keep: Sequence[str]) -> Fl
 def draw_rows(tree: JunctionTree, beliefs: Beliefs, rows: int, source: Source) -> Codes:
     """That many records as cell codes, one column per column of the domain, in random order."""
     names = list(tree.domain)
-    made = np.zeros((rows, len(names)), dtype=np.int64)
+    codes = np.zeros((rows, len(names)), dtype=np.int64)
     drawn: list[str] = []
     for place, clique in enumerate(tree.cliques):
         shared = tree.separator(place)
@@ -198,13 +201,15 @@ def draw_rows(tree: JunctionTree, beliefs: Beliefs, rows: int, source: Source) -
             continue
         table = sum_onto(beliefs.tables[place], clique, (*shared, *fresh))
         shares = table.reshape(math.prod(shape_of(shared, tree.domain)), -1)
-        group = _codes(made[:, [names.index(name) for name in shared]], shape_of(shared, tree.domain))
+        group = _codes(codes[:, [names.index(name) for name in shared]], shape_of(shared, tree.domain))
         others = [name for name in reversed(drawn) if name not in shared]
-        picked = deal(shares, group, _order(made[:, [names.index(n) for n in others]], group, source), source)
+        picked = deal(
+            shares, group, _order(codes[:, [names.index(n) for n in others]], group, source), source
+        )
         for name, code in zip(fresh, np.unravel_index(picked, shape_of(fresh, tree.domain)), strict=True):
-            made[:, names.index(name)] = code
+            codes[:, names.index(name)] = code
         drawn += fresh
-    return made[_shuffle(rows, source)]
+    return codes[_shuffle(rows, source)]
 
 
 def deal(shares: Floats, group: Codes, order: Codes, source: Source) -> Codes:
