@@ -316,7 +316,23 @@ class MembershipResult(AttackResult):
 @checked
 @dataclass(frozen=True, kw_only=True)
 class Exposed:
-    """The members that an attack is surest about, by their row number. Sensitive: it names who was in the data."""
+    """The members that an attack is surest about, by their row number. Sensitive: it names who was in the data.
+
+    Parameters
+    ----------
+    attack : str
+        The name of the attack.
+    rows : tuple of int
+        Row numbers in the owner's data, the surest first.
+    scores : tuple of float
+        The attack's score of each of them.
+
+    Examples
+    --------
+    >>> print(Exposed(attack="loss", rows=(17,), scores=(3.25,)).summary())
+    SENSITIVE: the members most exposed to the attack 'loss', for the owner of the data
+      member row 17: score 3.25
+    """
 
     attack: str
     rows: tuple[int, ...]

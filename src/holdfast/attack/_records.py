@@ -31,6 +31,17 @@ def is_table(rows: Any) -> bool:
 class Records:
     """Features (an array, sparse matrix, data frame or Arrow table) and what is to be predicted.
 
+    Parameters
+    ----------
+    features : array, sparse matrix, data frame or table
+        One row for each record.
+    labels : array
+        What is to be predicted, one label for each record.
+    left_out : int
+        How many rows of a file had no label, and are not here.
+
+    Examples
+    --------
     >>> people = Records.of(([[1.0], [2.0], [3.0]], ["a", "b", "a"]), "members")
     >>> people.take(np.array([2])).join(people.take(np.array([0]))).labels.tolist()
     ['a', 'a']
@@ -60,7 +71,20 @@ class Records:
 
     @classmethod
     def of(cls, pair: Any, name: str) -> Records:
-        """The records of a pair (X, y)."""
+        """The records of a pair (X, y).
+
+        Parameters
+        ----------
+        pair : tuple or Records
+            Features and labels; records stay as they are.
+        name : str
+            What an error calls the pair.
+
+        Returns
+        -------
+        Records
+            Its features and labels.
+        """
         if isinstance(pair, Records):
             return pair
         try:
@@ -79,7 +103,18 @@ class Records:
         return int(self.labels.size)
 
     def take(self, rows: NDArray[Any]) -> Records:
-        """Some records, by a mask or by row numbers."""
+        """Some of the records.
+
+        Parameters
+        ----------
+        rows : array
+            A mask, or row numbers.
+
+        Returns
+        -------
+        Records
+            Those records, in the same container.
+        """
         fitting = rows.dtype.kind in "biu" and rows.ndim == 1
         require(fitting, "rows", rows, "a mask or row numbers in one dimension")
         places = np.flatnonzero(rows) if rows.dtype == bool else rows

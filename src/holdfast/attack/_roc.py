@@ -30,6 +30,13 @@ STYLES: tuple[Any, ...] = ("-", (0, (6, 1.5)), (0, (3, 1, 1, 1)), (0, (1, 1)))
 class Rate(float):
     """A measured rate with its exact limits (Clopper and Pearson): a number that knows how sure it is.
 
+    Parameters
+    ----------
+    value : float
+        The rate alone; `Rate.of` gives it the limits `low` and `high`.
+
+    Examples
+    --------
     >>> rate = Rate.of(80, 100)
     >>> float(rate), round(rate.low, 3), round(rate.high, 3)
     (0.8, 0.708, 0.873)
@@ -46,7 +53,22 @@ class Rate(float):
 
     @classmethod
     def of(cls, successes: int, trials: int, *, confidence: float = 0.95) -> Self:
-        """The share of successes, with two-sided limits."""
+        """The share of successes, with two-sided limits.
+
+        Parameters
+        ----------
+        successes : int
+            How often it happened.
+        trials : int
+            How often it could have happened.
+        confidence : float
+            Of the two limits together.
+
+        Returns
+        -------
+        Rate
+            The share, with `low`, `high` and `confidence`.
+        """
         require(trials >= 1, "trials", trials, ">= 1")
         require(0 <= successes <= trials, "successes", successes, f"in [0, {trials}]")
         require(0 < confidence < 1, "confidence", confidence, "in (0, 1)")

@@ -99,7 +99,27 @@ class Retraining:
 @checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PublishingOptions:
-    """The options in the order of how much they show. Computed from real people without noise: internal."""
+    """The options in the order of how much they show. Computed from real people without noise: internal.
+
+    Parameters
+    ----------
+    options : tuple
+        For each way to publish how well the column is guessed, and how good the model still is.
+    column : str or int
+        The sensitive column.
+    task : {'classification', 'regression'}
+        What the model predicts.
+
+    Examples
+    --------
+    >>> from holdfast.attack import publishing_options
+    >>> draw = np.random.default_rng(0)
+    >>> people = draw.integers(0, 4, size=(400, 2)).astype(float)
+    >>> model = Target.of(lambda X: 0.1 + 0.2 * X[:, 0], classes=[0, 1])
+    >>> options = publishing_options(model, people, draw.integers(0, 2, 400), sensitive=0, steps=[0.5], random_state=0)
+    >>> [option.name for option in options]
+    ['scores', 'scores to 0.5', 'decisions only', '0 in 2 groups', '0 dropped']
+    """
 
     options: tuple[PublishingOption, ...]
     column: Column

@@ -53,8 +53,23 @@ class Lessons:
 class References:
     """What reference models gave on the records: one row per model, one column per record.
 
-    `included` says which records each model was trained on, `signals` what it said about each. `lessons` are for
-    attacks that learn from more than signals, by their name.
+    Parameters
+    ----------
+    included : array of bool
+        Which records each model was trained on.
+    signals : array
+        What each model said about each record: the log-odds of its label, or the residual.
+    lessons : dict, optional
+        What attacks that learn from more than signals saw of the models, by the attack's name.
+
+    Examples
+    --------
+    >>> references = References(
+    ...     included=np.array([[True, False], [False, True]]),
+    ...     signals=np.array([[2.0, -1.0], [0.5, 3.0]], dtype=np.float32),
+    ... )
+    >>> references.models, references.take(np.array([1])).signals.tolist()
+    (2, [[-1.0], [3.0]])
     """
 
     included: Bools
@@ -136,10 +151,41 @@ def reference_models(
 ) -> References:
     """Train reference models and keep the signal of each on every record.
 
-    `train` is an estimator, cloned and fitted, or a function from (X, y) to a model. `base` are records that
-    every model is trained on besides. The same `random_state` gives the same halves, and the same models where
-    `train` is an estimator; the number of `jobs` (threads; None for all cores) changes nothing.
-    `views` are what attacks that learn want to see of each model, by the attack's name.
+    Parameters
+    ----------
+    train : estimator or callable
+        An estimator, which is cloned and fitted, or a function from (X, y) to a model.
+    records : Records
+        The records that coins are flipped for, and on which every model is asked.
+    models : int
+        How many, an even number: the models of a pair are trained on complementary halves.
+    classes : tuple, optional
+        The labels, where `train` gives callables that return probabilities.
+    random_state : int, optional
+        The same number gives the same halves, and the same models where `train` is an estimator.
+    draw : callable
+        From a random generator and the number of records to which of them the first model of a pair is trained on; by
+        default half of them.
+    base : Records, optional
+        Records that every model is trained on besides.
+    jobs : int, optional
+        Threads; by default one for each core. Their number changes no result.
+    views : dict, optional
+        What attacks that learn want to see of each model, by the attack's name.
+
+    Returns
+    -------
+    holdfast.attack.References
+        Who was trained on, and what each model gave.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> random = np.random.default_rng(0)
+    >>> people = Records(features=random.normal(size=(40, 2)), labels=random.integers(0, 2, 40))
+    >>> references = reference_models(LogisticRegression(), people, models=4, random_state=0, jobs=1)
+    >>> references.signals.shape, references.included.sum(axis=0).tolist()[:3]
+    ((4, 40), [2, 2, 2])
     """
     seen = {} if views is None else dict(views)
     some = np.random.default_rng(random_state).permutation(records.count)[: max(1, PAIRS // models)]

@@ -44,10 +44,30 @@ LARGEST = 30.0
 @checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Target:
-    """A model under attack. `outputs` gives probabilities, one column per class, or predicted numbers.
+    """A model under attack, as its attacker sees it: records in, probabilities or predicted numbers out.
 
-    `model` is the thing itself, for attacks that look inside; `guarantee` is what its release promises;
-    `labels_only` says that the probabilities are 0 and 1, made from decisions.
+    Parameters
+    ----------
+    outputs : callable
+        From features to probabilities, one column per class, or to predicted numbers.
+    task : {'classification', 'regression'}
+        What the model predicts.
+    classes : tuple
+        The labels, in the order of the columns of probabilities; empty for a regression.
+    model : object, optional
+        The model itself, for attacks that look inside.
+    guarantee : Guarantee, optional
+        What the model's release promises.
+    labels_only : bool
+        Whether the probabilities are 0 and 1, made from decisions.
+    prepare : callable, optional
+        What is made of records before the model is asked, where it takes something else than their columns.
+
+    Examples
+    --------
+    >>> target = Target.of(lambda X: X[:, 0], classes=["no", "yes"])
+    >>> target.task, target.outputs(np.array([[0.25]])).tolist()
+    ('classification', [[0.75, 0.25]])
     """
 
     outputs: Callable[[Any], Floats]
@@ -70,11 +90,26 @@ class Target:
     ) -> Target:
         """The target of an estimator, a callable, a release, or the path of a saved release.
 
-        A callable with `classes` gives probabilities, one column per class in that order, or one number per row,
-        the probability of the second of two. A callable without `classes` is a regression. A module of PyTorch is a
-        callable that is handed tensors; tensors are welcome wherever arrays are. `prepare` makes of records what the
-        model takes.
+        Parameters
+        ----------
+        model : object
+            The model. A module of PyTorch is a callable that is handed tensors; tensors are welcome wherever arrays
+            are.
+        classes : sequence, optional
+            The labels of a callable that gives probabilities: one column per class in this order, or one number per row,
+            the probability of the second of two. A callable without `classes` is a regression.
+        task : {'classification', 'regression'}, optional
+            What the model predicts, where it does not say so itself.
+        prepare : callable, optional
+            Makes of records what the model takes.
 
+        Returns
+        -------
+        Target
+            The model as an attacker sees it.
+
+        Examples
+        --------
         >>> target = Target.of(lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), classes=["no", "yes"])
         >>> target.log_odds(Records(features=np.array([[0.5], [1.0]]), labels=np.array(["no", "yes"])))
         array([ 0., inf])
@@ -131,7 +166,7 @@ class Target:
         return replace(plain, outputs=outputs, task="classification", classes=names)
 
     def preparing(self, prepare: Callable[[Any], Any]) -> Target:
-        """This model, asked about what the function makes of records.
+        """This model, asked about what the function `prepare` makes of records.
 
         >>> target = Target.of(lambda X: X[:, 0]).preparing(lambda X: 2.0 * X)
         >>> target.outputs(np.array([[1.0]])).tolist()
@@ -146,7 +181,7 @@ class Target:
         return replace(self, outputs=lambda features: outputs(prepare(features)), prepare=prepared)
 
     def aligned(self, names: Sequence[Any]) -> Target:
-        """This classifier with its columns in this order; a class that it has never seen has probability 0.
+        """This classifier with its columns in the order of `names`; a class that it has never seen has probability 0.
 
         >>> target = Target.of(lambda X: np.tile([0.9, 0.1], (len(X), 1)), classes=["b", "c"])
         >>> wide = target.aligned(["a", "b", "c"])
@@ -168,7 +203,7 @@ class Target:
         return replace(self, outputs=outputs, classes=order)
 
     def probabilities(self, records: Records) -> Floats:
-        """One row per record, one column per class."""
+        """The probability of each class for each of the `records`, one row per record."""
         values = answers_as_numbers(self.outputs(records.features))
         require(
             values.shape == (records.count, len(self.classes)),
@@ -189,7 +224,7 @@ class Target:
         return np.clip(values, 0.0, 1.0)
 
     def own(self, records: Records) -> NDArray[np.intp]:
-        """The column of each record's own label."""
+        """The column of the own label of each of the `records`."""
         places = {name: place for place, name in enumerate(self.classes)}
         try:
             return np.array([places[name] for name in records.labels.tolist()], dtype=np.intp)
@@ -204,7 +239,7 @@ class Target:
             ) from None
 
     def log_odds(self, records: Records) -> Floats:
-        """log p/(1 - p) for the probability p of each record's own label; infinite where p is 0 or 1.
+        """log p/(1 - p) for the probability p of the own label of each of the `records`; infinite where p is 0 or 1.
 
         1 - p is the sum of the other columns, which is exact where p is close to 1 (Carlini et al. 2022).
         """
@@ -218,14 +253,14 @@ class Target:
         return np.where(np.isinf(odds), odds, np.clip(odds, -LARGEST, LARGEST))
 
     def matrix(self, records: Records) -> Floats:
-        """The features as numbers: through the encoder of a model that was fitted on a table."""
+        """The features of the `records` as numbers: through the encoder of a model that was fitted on a table."""
         encoder = getattr(self.model, "encoder_", None)
         given = records.features if self.prepare is None else self.prepare(records.features)
         features = given if encoder is None else encoder.transform(given)
         return np.asarray(features.toarray() if hasattr(features, "toarray") else features, dtype=np.float64)
 
     def residuals(self, records: Records) -> Floats:
-        """What a regression's prediction lacks: y minus prediction."""
+        """What a regression's prediction lacks for each of the `records`: y minus prediction."""
         predicted = answers_as_numbers(self.outputs(records.features))
         require(
             predicted.shape == (records.count,),
@@ -243,7 +278,7 @@ class Target:
         return np.asarray(labels - predicted)
 
     def signal(self, records: Records) -> Floats:
-        """The one number per record that likelihood attacks model: log-odds, or the residual."""
+        """The one number for each of the `records` that likelihood attacks model: log-odds, or the residual."""
         return self.log_odds(records) if self.task == "classification" else self.residuals(records)
 
 

@@ -27,7 +27,23 @@ BINS = 10
 @checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReleasedRows:
-    """Rows twice: `numbers` scaled so that columns count alike, `cells` coded for counting; one line per row."""
+    """Released rows in two forms, one line per row: as numbers for distances, and as cells for counts.
+
+    Parameters
+    ----------
+    numbers : array of float
+        The rows scaled so that columns count alike.
+    cells : array of int
+        The rows coded for counting, one code per column.
+    widths : tuple of int
+        How many numbers each column became; empty where each became one.
+
+    Examples
+    --------
+    >>> rows = ReleasedRows(numbers=np.array([[0.5, 1.0], [0.1, 0.0]]), cells=np.array([[2, 1], [0, 0]]))
+    >>> rows.count, rows.take(np.array([1])).cells.tolist()
+    (2, [[0, 0]])
+    """
 
     numbers: Floats
     cells: Codes
