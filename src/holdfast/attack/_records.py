@@ -50,7 +50,6 @@ class Records:
     features: Any
     labels: NDArray[Any]
     left_out: int = 0
-    """How many rows of a file had no label, and are not here."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", np.asarray(self.labels))

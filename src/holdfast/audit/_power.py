@@ -29,11 +29,27 @@ _LARGEST, _RATIO = 1024.0, 1.005
 class PowerBasis:
     """What an audit's power follows from, fixed before the audit is made.
 
-    `claim` is the curve that the noise was made for. `interference` is how far a canary's score strays without any
-    noise, as a standard deviation in units of the canary's own effect: other canaries and the rows around them.
-    `measured` says whether it was seen on the real training without noise, or follows from the model that a release
-    is the sum of its rows. `runs` is the number of trainings planned, where an audit may stop early. `mu` is how far
-    apart the worlds are in standard deviations, where that was measured; else it follows from the claim.
+    Parameters
+    ----------
+    claim : PrivacyCurve
+        The curve that the noise was made for.
+    interference : float
+        How far a canary's score strays without any noise, as a standard deviation in units of the canary's own effect:
+        other canaries and the rows around them.
+    measured : bool
+        Whether the interference was seen on the real training without noise; else it follows from the model that a
+        release is the sum of its rows.
+    runs : int
+        The number of trainings planned, where an audit may stop early.
+    mu : float, optional
+        How far apart the worlds are in standard deviations, where that was measured; else it follows from the claim.
+
+    Examples
+    --------
+    >>> from holdfast.privacy import GaussianDP
+    >>> basis = PowerBasis(claim=GaussianDP(1.0), interference=0.5)
+    >>> PowerBasis.from_json(basis.to_json()) == basis
+    True
     """
 
     claim: PrivacyCurve
@@ -58,14 +74,14 @@ class PowerBasis:
         }
 
     def signal(self, *, delta: float) -> Signal | None:
-        """How a canary shows under the noise as declared."""
+        """How a canary shows under the noise as declared, where epsilon is read at this `delta`."""
         if self.mu is not None:
             return Signal(normal=1.0 / self.mu, interference=self.interference)
         return Signal.declared(self.claim, delta=delta, interference=self.interference)
 
     @classmethod
     def from_json(cls, data: Any) -> PowerBasis:
-        """The basis that `to_json` wrote; `FormatError` for anything else."""
+        """The basis that `to_json` wrote as `data`; `FormatError` for anything else."""
         data = require_fields("basis of an audit", data, list(cls.__dataclass_fields__))
         try:
             known = data["interference"]
@@ -83,12 +99,28 @@ class PowerBasis:
 @checked
 @dataclass(frozen=True, kw_only=True)
 class Power:
-    """What an audit would have noticed, at a confidence."""
+    """What an audit would have noticed, at a confidence.
+
+    Parameters
+    ----------
+    kappa : float or None
+        The smallest factor of too little noise that is noticed with probability 0.8; None if none is.
+    no_noise : float
+        The probability that no noise at all is noticed.
+    confidence : float
+        Of a refutation.
+    how : str
+        Where the figures come from, in words.
+
+    Examples
+    --------
+    >>> strong = Power(kappa=2.0, no_noise=1.0, confidence=0.95, how="seed 0")
+    >>> strong.can_fail, strong.summary()
+    (True, 'would have noticed noise 2 times too small with probability 0.8, no noise at all with 1.00 (seed 0)')
+    """
 
     kappa: float | None
-    """The smallest factor of too little noise that is noticed with probability 0.8; None if none is."""
     no_noise: float
-    """The probability that no noise at all is noticed."""
     confidence: float
     how: str
 

@@ -43,7 +43,29 @@ class Priced:
 @checked
 @dataclass(frozen=True, kw_only=True)
 class Quote:
-    """What a plan costs, step by step and in all, against what is free."""
+    """What a plan costs, step by step and in all, against what is free.
+
+    Parameters
+    ----------
+    name : str
+        The name of the plan.
+    standing : Standing
+        What the ledger allows, holds and has left of the plan's dataset.
+    steps : tuple
+        Every step with its state and what it would cost now.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from holdfast.ledger import Ledger
+    >>> from holdfast.privacy import PureDP
+    >>> with TemporaryDirectory() as folder, Ledger.create(Path(folder) / "budget.db") as ledger:
+    ...     _ = ledger.dataset("clinic", limit=PureDP(1.0))
+    ...     quote = Quote(name="march", standing=ledger.standing("clinic"), steps=())
+    >>> quote.covered, quote.to_json()["total"]
+    (True, '0 %')
+    """
 
     name: str
     standing: Standing
@@ -122,18 +144,59 @@ class Quote:
 @checked
 @dataclass(frozen=True, kw_only=True)
 class ReleasePlan:
-    """Steps in order, with what they share."""
+    """Steps in order, with what they share.
+
+    Parameters
+    ----------
+    setting : Setting
+        The ledger, dataset, source and schema that all steps share.
+    steps : tuple
+        What is done, in this order.
+    outside : bool
+        Whether steps may write outside of the plan's folder: said by who runs the plan, not by its file.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> text = '''
+    ... [plan]
+    ... ledger = "budget.db"
+    ... dataset = "clinic"
+    ... source = "visits.csv"
+    ... schema = "schema.toml"
+    ...
+    ... [[step]]
+    ... do = "synth"
+    ... name = "rows"
+    ... epsilon = 1.0
+    ... output = "rows.holdfast"
+    ... '''
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "march.toml").write_text(text)
+    ...     plan = ReleasePlan.load(Path(folder) / "march.toml")
+    >>> plan.setting.name, [step.kind for step in plan.steps]
+    ('march', ['synth'])
+    """
 
     setting: Setting
     steps: tuple[Step, ...]
     outside: bool = False
-    """Whether steps may write outside of the plan's folder: said by who runs it, not by the plan."""
 
     @classmethod
     def load(cls, path: Path, *, outside: bool = False) -> ReleasePlan:
-        """Read the plan at `path`; `FormatError` for anything that is not understood.
+        """Read a plan; `FormatError` for anything that is not understood.
 
-        `outside` lets its steps write outside of its folder.
+        Parameters
+        ----------
+        path : Path
+            The TOML file.
+        outside : bool
+            Whether its steps may write outside of its folder.
+
+        Returns
+        -------
+        ReleasePlan
+            The plan; nothing is done yet.
         """
         try:
             with path.open("rb") as file:
@@ -180,9 +243,19 @@ class ReleasePlan:
         self.outputs().require_apart()
 
     def quote(self, ledger: Ledger) -> Quote:
-        """What it costs now: nothing for what is done, nothing more for what is already set aside.
+        """What the plan costs now: nothing for what is done, nothing more for what is already set aside.
 
         Refused where an output is the ledger, the source, or anything else that is read or written already.
+
+        Parameters
+        ----------
+        ledger : Ledger
+            The ledger that pays.
+
+        Returns
+        -------
+        Quote
+            Every step with its cost, and what is free.
         """
         self.require_outputs()
         there = ledger.standing(self.setting.dataset)
@@ -223,7 +296,22 @@ class ReleasePlan:
         begin: Callable[[Step], None] = lambda step: None,
         told: Callable[[Step, Done], None] = lambda step, done: None,
     ) -> bool:
-        """Do every step that is not done; whether any of them found something against a promise."""
+        """Do every step that is not done.
+
+        Parameters
+        ----------
+        ledger : Ledger
+            The ledger that pays.
+        begin : callable
+            Hears of each step before it is done.
+        told : callable
+            Hears of each step and of what it did.
+
+        Returns
+        -------
+        bool
+            Whether any step found something against a promise.
+        """
         quote = self.quote(ledger)
         quote.require()
         Outputs(writes=tuple(self._written(one.step) for one in quote.steps if one.state != "done")).require()

@@ -28,6 +28,11 @@ COINS = 11
 """The seed of the coins that choose among a user's rows: one for all engines."""
 
 
+def unchanged(rows: Any) -> Any:
+    """The `rows` as they are: what a store reads that keeps every type."""
+    return rows
+
+
 @checked
 @dataclass(frozen=True, kw_only=True)
 class EngineStore:
@@ -38,7 +43,7 @@ class EngineStore:
     put : callable
         Stores an Arrow table and returns the arguments of `open_table`.
     reads : callable
-        What the store makes of the rows: texts, for CSV files.
+        What the store makes of the rows: texts, for CSV files. By default they stay as they are.
     types : tuple of str
         The storage types that it has.
     leave_out : tuple
@@ -52,7 +57,7 @@ class EngineStore:
     """
 
     put: Callable[[Any], Mapping[str, Any]]
-    reads: Callable[[Any], Any] = lambda rows: rows
+    reads: Callable[[Any], Any] = unchanged
     types: tuple[str, ...] = tuple(VALUES)
     leave_out: tuple[Any, ...] = ()
 

@@ -147,15 +147,10 @@ class BlackBoxGame:
     """
 
     goal: Callable[[Any], Guesses]
-    """What is to be guessed about people: tau."""
     advice: Callable[[Any, Any], Any]
-    """gen(S, z): what is known about people, from the training data and the people."""
     adversary: Callable[[Callable[[Any], Any], Any], Guesses]
-    """A(oracle, advice)."""
     simulated: Callable[[Any], Guesses]
-    """A*(advice): it is handed no model."""
     simulated_advice: Callable[[Any, Any], Any] | None = None
-    """sgen(S, z), where it is not the same advice."""
     draw: Draw = everyone
 
     def play(
@@ -275,13 +270,9 @@ class WhiteBoxGame:
 
     goal: Callable[[Any], Guesses]
     advice: Callable[[Any, Any, LayeredModel], Any]
-    """gen(S, z, model)."""
     adversary: Callable[[LayeredModel, Any], Guesses]
-    """A(layers, advice)."""
     simulated: Callable[[Any], Guesses]
-    """A*(advice): still handed no model."""
     simulated_advice: Callable[[Any, Any], Any]
-    """sgen(S, z): from data and people alone. A layer's output would hand over the model."""
     draw: Draw = everyone
 
     def play(

@@ -77,7 +77,6 @@ class Target:
     guarantee: Guarantee | None = None
     labels_only: bool = False
     prepare: Callable[[Any], Any] | None = None
-    """What is made of records before the model is asked, where it takes something else than their columns."""
 
     @classmethod
     def of(
@@ -96,8 +95,8 @@ class Target:
             The model. A module of PyTorch is a callable that is handed tensors; tensors are welcome wherever arrays
             are.
         classes : sequence, optional
-            The labels of a callable that gives probabilities: one column per class in this order, or one number per row,
-            the probability of the second of two. A callable without `classes` is a regression.
+            The labels of a callable that gives probabilities: one column per class in this order, or one number per
+            row, the probability of the second of two. A callable without `classes` is a regression.
         task : {'classification', 'regression'}, optional
             What the model predicts, where it does not say so itself.
         prepare : callable, optional

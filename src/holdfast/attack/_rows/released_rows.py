@@ -48,7 +48,6 @@ class ReleasedRows:
     numbers: Floats
     cells: Codes
     widths: tuple[int, ...] = ()
-    """How many numbers each column became; empty where each became one."""
 
     def __post_init__(self) -> None:
         require(len(self.numbers) == len(self.cells) >= 1, "rows", len(self.cells), "one row or more")

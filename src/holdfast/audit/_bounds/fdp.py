@@ -178,6 +178,19 @@ def _check(guesses: int, correct: int, canaries: int) -> None:
 class RefutedCurve(TradeOff):
     """A trade-off curve that no valid proof lies above.
 
+    Parameters
+    ----------
+    false_alarm : array
+        False-alarm rates, increasing from 0 to 1.
+    miss : array
+        At each of them the miss rate of the refuted curve.
+    claim : {'proved', 'measured', 'audited'}
+        What kind of curve it is: "audited".
+    confidence : float
+        With which it is refuted.
+
+    Examples
+    --------
     >>> from holdfast.privacy import GaussianDP, PureDP
     >>> audited = RefutedCurve.approximate(1.0, 1e-5, confidence=0.95)
     >>> audited.contradicts(PureDP(0.5).trade_off()), audited.contradicts(PureDP(2.0).trade_off())
@@ -188,7 +201,7 @@ class RefutedCurve(TradeOff):
 
     @classmethod
     def approximate(cls, epsilon: float, delta: float, *, confidence: float) -> RefutedCurve:
-        """The curve of (epsilon, delta)-DP: two lines that meet on the diagonal."""
+        """The curve of (`epsilon`, `delta`)-DP, refuted with this `confidence`: two lines that meet on the diagonal."""
         slope, top = math.exp(min(epsilon * _HAIR, 690.0)), 1.0 - delta
         if epsilon == 0.0:
             return cls([0.0, 1.0], [1.0, 0.0], claim="audited", confidence=confidence)
@@ -197,7 +210,10 @@ class RefutedCurve(TradeOff):
 
     @classmethod
     def gaussian(cls, mu: float, *, confidence: float) -> RefutedCurve:
-        """The curve of mu-GDP, by chords: a proof above the chords is above the curve."""
+        """The curve of `mu`-GDP, refuted with this `confidence`.
+
+        It is drawn by chords: a proof above the chords is above the curve.
+        """
         from scipy.special import ndtr
 
         if mu == 0.0:

@@ -90,6 +90,21 @@ def _largest(excess: Callable[[float], float]) -> float:
 class SequentialTest:
     """An audit that can be stopped at any time: feed it guesses, read the bound, stop or go on.
 
+    Parameters
+    ----------
+    guesses : int
+        How many guesses there were so far.
+    correct : int
+        How many of them were right.
+    delta : float
+        Where epsilon is bounded; fixed in advance.
+    confidence : float
+        With which the bound holds at every moment.
+    best : float
+        The best bound so far.
+
+    Examples
+    --------
     >>> game = SequentialTest()
     >>> for _ in range(40):
     ...     game = game.observe(True)
@@ -109,7 +124,7 @@ class SequentialTest:
         require(0.64 < self.confidence < 1, "confidence", self.confidence, "in (0.64, 1)")
 
     def observe(self, correct: bool) -> SequentialTest:
-        """The test after one more guess."""
+        """The test after one more guess, which was `correct` or was not."""
         guesses, right = self.guesses + 1, self.correct + bool(correct)
         now = self.best
         if correct:  # a wrong guess never raises the bound

@@ -53,7 +53,20 @@ _LAW_LEVEL = 1e-6
 @checked
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """What an audit is going to cost, known before it starts."""
+    """What an audit is going to cost, known before it starts.
+
+    Parameters
+    ----------
+    runs : int
+        How many runs are made on each of the two tables.
+    seconds : float
+        The CPU seconds that they are expected to take.
+
+    Examples
+    --------
+    >>> Budget(runs=400, seconds=12.0).summary()
+    '400 runs on each of two tables, about 12 CPU seconds'
+    """
 
     runs: int
     seconds: float

@@ -43,6 +43,15 @@ class PaidOnce:
         The name of the account.
     found : bool
         Whether it was kept from an earlier run and not made now.
+
+    Examples
+    --------
+    >>> from holdfast.privacy import Account, Laplace, PureDP
+    >>> account = Account(PureDP(0.25))
+    >>> noisy = account.release(Laplace(scale=4.0, l1_sensitivity=1.0), [44])
+    >>> paid = PaidOnce(release=Release.of(account, noisy, method="visits"), account="sundays", found=False)
+    >>> paid.account, paid.release.guarantee.curve
+    ('sundays', PureDP(epsilon=0.25))
     """
 
     release: Release[Any]
