@@ -61,7 +61,7 @@ def is_exception(value: object) -> bool:
 
 MOST_PARAMETERS = 10
 """More than these nobody keeps apart: what belongs together is an object."""
-WIDER = {"attribute_risk", "membership", "publishing_options", "shadow_release"}
+WIDER = {"attribute_risk"}
 """Still to be given objects; who does takes the name away."""
 
 

@@ -54,7 +54,7 @@ def check_method(method: Learner | SynthesisMethod) -> None:
 
     The method runs many times on made-up tables, under every adjacency that it names; on small neighbouring
     ones it is replayed with the same outputs, which finds a sensitivity that is too small and anything that is
-    let through.
+    let through. It takes a minute or two.
 
     Parameters
     ----------
@@ -75,6 +75,7 @@ def check_synthesizer(method: SynthesisMethod) -> None:
     """Raise `AssertionError`, with every statement that does not hold, unless the synthesiser keeps its contract.
 
     As `check_method`; rows and models that depend on counts which were not released fail the replay.
+    It takes a minute or two.
 
     Parameters
     ----------

@@ -35,8 +35,8 @@ def check_replay(method: Learner | SynthesisMethod, adjacency: Adjacency | str |
 
     Examples
     --------
-    >>> from holdfast.learn import LEARNERS
-    >>> check_replay(next(learner for learner in LEARNERS if learner.name == "adassp"))
+    >>> from holdfast.synth import SYNTHESISERS
+    >>> check_replay(next(method for method in SYNTHESISERS if method.name == "dual_query"))
     """
     _survives(method, adjacency, "replay")
 
