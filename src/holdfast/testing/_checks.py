@@ -84,8 +84,8 @@ def check_synthesizer(method: SynthesisMethod) -> None:
 
     Examples
     --------
-    >>> from holdfast.synth import SYNTHESIZERS
-    >>> check_synthesizer(SYNTHESIZERS[0])  # doctest: +SKIP
+    >>> from holdfast.synth import SYNTHESISERS
+    >>> check_synthesizer(SYNTHESISERS[0])  # doctest: +SKIP
     """
     if not isinstance(method, SynthesisMethod):
         raise ParameterError(f"method must be a SynthesisMethod, got {type(method).__name__}")
