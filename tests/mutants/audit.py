@@ -294,7 +294,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="designs: what another design takes is no parameter, and nobody says so",
         target="audit:named_design",
-        old="told.keys() - settings_of(name)",
+        old="chosen.keys() - settings_of(name)",
         new="set[str]()",
         tests=("tests/audit/test_run.py::test_what_another_design_takes_is_no_parameter_of_this_one",),
     ),

@@ -297,15 +297,15 @@ def _secrets(sensitive: Any, players: _Players) -> list[tuple[str, ...]]:
         names: Sequence[Any] = [name for name in players.own.schema.names if name != players.target]
     else:
         names = [sensitive] if isinstance(sensitive, str) else list(sensitive)
-    found = [(one,) if isinstance(one, str) else tuple(one) for one in names]
-    require(len(found) >= 1, "sensitive", sensitive, "one column or more")
+    secrets = [(group,) if isinstance(group, str) else tuple(group) for group in names]
+    require(len(secrets) >= 1, "sensitive", sensitive, "one column or more")
     require(
-        players.target is None or all(players.target not in one for one in found),
+        players.target is None or all(players.target not in secret for secret in secrets),
         "sensitive",
         players.target,
         "a column that the model reads, not the one that it predicts",
     )
-    return found
+    return secrets
 
 
 def _known(knows: Sequence[str] | None, columns: tuple[str, ...], players: _Players) -> tuple[str, ...]:
@@ -342,8 +342,8 @@ def _case(
     if players.seen.target is None:
         rows = People.of(players.seen.rows, people.schema)
         values = secret.codes(rows)
-        kept = values >= 0
-        base["rows"] = RowsSeen(known=rows.features(known)[kept], codes=values[kept])
+        present = values >= 0
+        base["rows"] = RowsSeen(known=rows.features(known)[present], codes=values[present])
         return AttributeCase(**base), codes[players.own.count :]
     assert players.target is not None
     own = players.own.count

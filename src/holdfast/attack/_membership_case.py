@@ -29,7 +29,7 @@ class MembershipCase(Case):
         """The number of records to judge."""
 
     @abstractmethod
-    def setting_aside(self, kept: NDArray[np.bool_], aside: NDArray[np.intp]) -> Self:
+    def setting_aside(self, scored: NDArray[np.bool_], aside: NDArray[np.intp]) -> Self:
         """The same case, some of its records being judged and others a population of known non-members."""
 
     def checked(self, guesses: Any) -> Floats:
@@ -48,8 +48,8 @@ def arranged(attack: Attack, case: C, members: int, seed: Seed | None) -> tuple[
     is_member = np.arange(case.count) < members
     if "population" not in attack.knows or case.lacks("population") is None:
         return case, is_member
-    kept, aside = set_aside(is_member, seed, otherwise="reference=")
-    return case.setting_aside(kept, aside), is_member[kept]
+    scored, aside = set_aside(is_member, seed, otherwise="reference=")
+    return case.setting_aside(scored, aside), is_member[scored]
 
 
 def measured(

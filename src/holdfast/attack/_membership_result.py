@@ -255,8 +255,8 @@ class MembershipResult(AttackResult):
             "auc": self.auc,
             "advantage": self.advantage,
             "tpr_at": {
-                f"{rate:g}": {"value": float(found), "low": found.low, "high": found.high}
-                for rate, found in ((rate, self.tpr_at(rate)) for rate in SHOWN_RATES)
+                f"{rate:g}": {"value": float(detection), "low": detection.low, "high": detection.high}
+                for rate, detection in ((rate, self.tpr_at(rate)) for rate in SHOWN_RATES)
             },
             "roc": {"false_alarm": alarms.tolist(), "found": hits.tolist()},
             "tried": self.tried,
@@ -372,14 +372,14 @@ def limits(
     return reached(members, non_members, rates=LOOKS, error=error)
 
 
-def _smallest_error(found: Callable[[float], bool], *, known: float) -> float:
+def _smallest_error(refuted: Callable[[float], bool], *, known: float) -> float:
     """The smallest error at which something is found, to a tenth of a percent; `known` where none below that does."""
     low, high = math.log(1e-12), math.log(known) if known < 1.0 else -1e-9
-    if known == 1.0 and not found(math.exp(high)):
+    if known == 1.0 and not refuted(math.exp(high)):
         return 1.0
-    if found(math.exp(low)):
+    if refuted(math.exp(low)):
         return math.exp(low)
     while high - low > 1e-3:
         middle = 0.5 * (low + high)
-        low, high = (low, middle) if found(math.exp(middle)) else (middle, high)
+        low, high = (low, middle) if refuted(math.exp(middle)) else (middle, high)
     return math.exp(high)

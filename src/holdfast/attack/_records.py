@@ -137,7 +137,7 @@ def _missing(labels: NDArray[Any]) -> int:
     if labels.dtype.kind == "f":
         return int(np.isnan(labels).sum())
     listed = labels.tolist() if labels.dtype.kind == "O" else []
-    return sum(one is None or one != one for one in listed)
+    return sum(label is None or label != label for label in listed)
 
 
 def untensored(values: Any) -> Any:
@@ -159,9 +159,9 @@ def set_aside(
     outside = np.flatnonzero(~is_member)
     require(outside.size >= 4, "non_members", outside.size, f"4 or more, or give {otherwise}")
     aside = np.random.default_rng(seed).permutation(outside)[: outside.size // 2]
-    kept = np.ones(is_member.size, dtype=bool)
-    kept[aside] = False
-    return kept, aside
+    scored = np.ones(is_member.size, dtype=bool)
+    scored[aside] = False
+    return scored, aside
 
 
 Container = tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]
@@ -176,16 +176,16 @@ def _joined_tables(first: Any, second: Any) -> Any:
     import pyarrow as pa
 
     # A CSV holds texts, a Parquet file numbers: where two files differ, both are read as texts.
-    kinds = {one.name: one.type for one in second.schema}
+    kinds = {column.name: column.type for column in second.schema}
     mixed = [
-        one.name
-        for one in first.schema
-        if one.name in kinds and pa.types.is_string(one.type) != pa.types.is_string(kinds[one.name])
+        column.name
+        for column in first.schema
+        if column.name in kinds and pa.types.is_string(column.type) != pa.types.is_string(kinds[column.name])
     ]
     for name in mixed:
         first, second = (
-            one.set_column(one.schema.get_field_index(name), name, one.column(name).cast(pa.string()))
-            for one in (first, second)
+            table.set_column(table.schema.get_field_index(name), name, table.column(name).cast(pa.string()))
+            for table in (first, second)
         )
     return pa.concat_tables([first, second], promote_options="permissive")
 
@@ -234,13 +234,13 @@ def joined_batches(batches: Sequence[Batch]) -> Batch:
     first = batches[0]
     return Batch(
         schema=first.schema,
-        values={name: np.concatenate([one.values[name] for one in batches]) for name in first.values},
-        missing={name: np.concatenate([one.missing[name] for one in batches]) for name in first.missing},
+        values={name: np.concatenate([batch.values[name] for batch in batches]) for name in first.values},
+        missing={name: np.concatenate([batch.missing[name] for batch in batches]) for name in first.missing},
         undeclared={
             name: np.concatenate(
-                [one.undeclared.get(name, np.zeros(one.rows, dtype=np.bool_)) for one in batches]
+                [batch.undeclared.get(name, np.zeros(batch.rows, dtype=np.bool_)) for batch in batches]
             )
-            for name in sorted(set().union(*(one.undeclared for one in batches)))
+            for name in sorted(set().union(*(batch.undeclared for batch in batches)))
         },
-        rows=sum(one.rows for one in batches),
+        rows=sum(batch.rows for batch in batches),
     )

@@ -72,12 +72,12 @@ class Rate(float):
         require(trials >= 1, "trials", trials, ">= 1")
         require(0 <= successes <= trials, "successes", successes, f"in [0, {trials}]")
         require(0 < confidence < 1, "confidence", confidence, "in (0, 1)")
-        made = cls(successes / trials)
-        made.confidence = confidence
+        rate = cls(successes / trials)
+        rate.confidence = confidence
         error = (1.0 - confidence) / 2.0
-        made.low = clopper_pearson_lower(successes, trials, error=error)
-        made.high = clopper_pearson_upper(successes, trials, error=error)
-        return made
+        rate.low = clopper_pearson_lower(successes, trials, error=error)
+        rate.high = clopper_pearson_upper(successes, trials, error=error)
+        return rate
 
     def summary(self) -> str:
         """The number and its limits.
@@ -113,7 +113,7 @@ def area(members: Floats, non_members: Floats) -> float:
     return float(np.sum(below, dtype=np.float64) / (2.0 * members.size * non_members.size))
 
 
-def thinned(false_alarm: Floats, found: Floats, *, points: int = 100) -> tuple[Floats, Floats]:
+def thinned(false_alarm: Floats, detection: Floats, *, points: int = 100) -> tuple[Floats, Floats]:
     """About so many points of a ROC, all of them reached: half on a logarithmic scale, half on a linear one.
 
     At each rate of the grid the highest point that does not exceed it. A line between two of them is what an
@@ -127,8 +127,8 @@ def thinned(false_alarm: Floats, found: Floats, *, points: int = 100) -> tuple[F
     grid = np.concatenate(
         [np.geomspace(least, 1.0, points // 2), np.linspace(0.0, 1.0, points - points // 2)]
     )
-    kept = np.unique(np.concatenate([[0], np.searchsorted(false_alarm, grid, side="right") - 1]))
-    return false_alarm[kept], found[kept]
+    chosen = np.unique(np.concatenate([[0], np.searchsorted(false_alarm, grid, side="right") - 1]))
+    return false_alarm[chosen], detection[chosen]
 
 
 # Limits: what holds for all records, from the scores of some.
@@ -181,10 +181,10 @@ def reached(
     """
     pairs = []
     for rate in rates:
-        alarm, found = Look.at(members, non_members, false_alarm=rate).limits(error=error)
+        alarm, detection = Look.at(members, non_members, false_alarm=rate).limits(error=error)
         # The mirrored test says who was certainly not there: its false alarms are this test's misses.
         miss, cleared = Look.at(-non_members, -members, false_alarm=rate).limits(error=error)
-        pairs += [(alarm, 1.0 - found), (1.0 - cleared, miss)]
+        pairs += [(alarm, 1.0 - detection), (1.0 - cleared, miss)]
     return pairs
 
 
@@ -255,19 +255,19 @@ def draw_roc(axes: Any, results: Sequence[Drawable], *, proved: TradeOff | None 
 
 
 def _staircase(axes: Any, result: Drawable, floor: float, **style: Any) -> None:
-    false_alarm, found = _corners(*result.roc())
-    axes.step(np.maximum(false_alarm, floor), np.maximum(found, floor), where="post", **style)
+    false_alarm, detection = _corners(*result.roc())
+    axes.step(np.maximum(false_alarm, floor), np.maximum(detection, floor), where="post", **style)
 
 
 def _found_at(result: Drawable, rate: float) -> float:
     """The share of members found at most at this rate of false alarms."""
-    false_alarm, found = result.roc()
-    return float(found[np.searchsorted(false_alarm, rate, side="right") - 1])
+    false_alarm, detection = result.roc()
+    return float(detection[np.searchsorted(false_alarm, rate, side="right") - 1])
 
 
-def _corners(false_alarm: Any, found: Any) -> tuple[Any, Any]:
+def _corners(false_alarm: Any, detection: Any) -> tuple[Any, Any]:
     """The ROC without the points along a rise or a run: what a staircase needs."""
-    level, upright = np.diff(found) == 0, np.diff(false_alarm) == 0
-    keep = np.ones(found.size, dtype=bool)
+    level, upright = np.diff(detection) == 0, np.diff(false_alarm) == 0
+    keep = np.ones(detection.size, dtype=bool)
     keep[1:-1] = ~((level[:-1] & level[1:]) | (upright[:-1] & upright[1:]))
-    return false_alarm[keep], found[keep]
+    return false_alarm[keep], detection[keep]

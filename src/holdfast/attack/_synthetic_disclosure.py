@@ -124,21 +124,21 @@ def _halves(halves: Sequence[Sequence[str]] | None, names: Sequence[str]) -> Any
     if halves is None:
         return None
     require(
-        len(halves) == 2 and not any(isinstance(one, str) for one in halves),
+        len(halves) == 2 and not any(isinstance(half, str) for half in halves),
         "halves",
         halves,
         "two lists of columns",
     )
-    first, second = (_places(one, names, "halves") for one in halves)
+    first, second = (_places(half, names, "halves") for half in halves)
     both = sorted({names[place] for place in first} & {names[place] for place in second})
     require(not both, "halves", both, "without a column in both: it would link everybody")
     return first, second
 
 
 def _places(columns: Sequence[str], names: Sequence[str], parameter: str) -> tuple[int, ...]:
-    asked = [columns] if isinstance(columns, str) else list(columns)
-    strange = [name for name in asked if name not in names]
+    listed = [columns] if isinstance(columns, str) else list(columns)
+    strange = [name for name in listed if name not in names]
     require(
-        bool(asked) and not strange, parameter, strange or asked, f"columns of the rows: {', '.join(names)}"
+        bool(listed) and not strange, parameter, strange or listed, f"columns of the rows: {', '.join(names)}"
     )
-    return tuple(sorted({names.index(name) for name in asked}))
+    return tuple(sorted({names.index(name) for name in listed}))

@@ -315,24 +315,24 @@ def _most_epsilon(finding: Finding, delta: float, confidence: float) -> float | 
 
 
 # What an audit is about: the neighbours and the delta of the claim.
-def claimed_adjacency(claim: Guarantee | PrivacyCurve, asked: Adjacency | str | None) -> Adjacency:
+def claimed_adjacency(claim: Guarantee | PrivacyCurve, requested: Adjacency | str | None) -> Adjacency:
     """The neighbours that canaries must be planted for; a bare curve does not say."""
     if isinstance(claim, Guarantee):
-        if asked is not None and Adjacency.of(asked) is not claim.adjacency:
+        if requested is not None and Adjacency.of(requested) is not claim.adjacency:
             raise ParameterError(
-                f"adjacency={Adjacency.of(asked).value!r} contradicts the claim; leave it out"
+                f"adjacency={Adjacency.of(requested).value!r} contradicts the claim; leave it out"
             )
         return claim.adjacency
-    if asked is None:
+    if requested is None:
         raise ParameterError("adjacency must be given where the claim is a bare curve, got adjacency=None")
-    return Adjacency.of(asked)
+    return Adjacency.of(requested)
 
 
-def claimed_delta(claim: Guarantee | PrivacyCurve, asked: float | None) -> float:
+def claimed_delta(claim: Guarantee | PrivacyCurve, requested: float | None) -> float:
     """The delta at which epsilon is bounded: as asked, or the claim's where it is an (epsilon, delta) pair."""
-    if asked is not None:
-        require(0 <= asked < 1, "delta", asked, "in [0, 1)")
-        return asked
+    if requested is not None:
+        require(0 <= requested < 1, "delta", requested, "in [0, 1)")
+        return requested
     curve = claim.curve if isinstance(claim, Guarantee) else claim
     point = curve.as_approximate()
     if point is None:

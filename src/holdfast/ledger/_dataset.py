@@ -253,8 +253,8 @@ def known_dataset(chain: Chain, name: str) -> Dataset:
 
 
 def _terms(dataset: Dataset, adjacency: Adjacency | str | None, unit: PrivacyUnit | None) -> str:
-    asked = dataset.adjacency if adjacency is None else Adjacency.of(adjacency)
-    return f"adjacency {asked.value!r} and {(dataset.unit if unit is None else unit).summary()}"
+    relation = dataset.adjacency if adjacency is None else Adjacency.of(adjacency)
+    return f"adjacency {relation.value!r} and {(dataset.unit if unit is None else unit).summary()}"
 
 
 def require_terms(dataset: Dataset, adjacency: Adjacency | str | None, unit: PrivacyUnit | None) -> None:
@@ -281,10 +281,10 @@ def free_share(
             f"nothing is left of dataset {dataset.name!r}{_crumbs(free)}{_way_out(chain, dataset)}"
         )
         return free, refusal if _is_spent(free, dataset) else None
-    asked = cost_of(dataset.currency.limit(limit).to_json())
-    if asked.fits(free):
-        return asked, None
-    return asked, BudgetExceeded(
+    cost = cost_of(dataset.currency.limit(limit).to_json())
+    if cost.fits(free):
+        return cost, None
+    return cost, BudgetExceeded(
         f"an account of {limit.words(dataset.read_at)} asks for more than {dataset.free_words(free)}, "
         f"which is what is left of dataset {dataset.name!r}; nothing was opened{_way_out(chain, dataset)}"
     )

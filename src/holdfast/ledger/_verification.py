@@ -177,9 +177,9 @@ def _check_signatures(
             return signed[-1].number if signed else None
         if not signed:
             problems.append("the ledger holds no signature")
-        for one in signed:
-            if not trust.accepts(one, "ledger"):
-                problems.append(f"the signature up to entry {one.number} is not of the given key")
+        for head in signed:
+            if not trust.accepts(head, "ledger"):
+                problems.append(f"the signature up to entry {head.number} is not of the given key")
         for entry, approval in zip(book.approvals, approvals, strict=True):
             if not trust.accepts(approval, "approval", name=entry.body["approver"]):
                 problems.append(

@@ -69,8 +69,8 @@ class SynthStep:
             certificate=None if share == 0 else CertificateRequest(share=share),
             key=self.name,
         )
-        made: Release[Any] = maker.fit(table, account=account).release_
-        return made
+        release: Release[Any] = maker.fit(table, account=account).release_
+        return release
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,5 +128,5 @@ class FitStep:
             radius=self.radius,
         )
         model.fit(table, target=self.target, account=ResumableAccount.of(account, None))
-        made: Release[Any] = model.release_
-        return made
+        release: Release[Any] = model.release_
+        return release

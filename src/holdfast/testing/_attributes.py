@@ -164,10 +164,10 @@ def _takes_any_case(attack: Attack, what: str) -> None:
         if draws > 1:
             case = replace(case, inside=None)
         if attack.obstacle(case) is None:
-            made = attack(case if own == OWN else case.at(own))
+            scores = attack(case if own == OWN else case.at(own))
             ensure(
-                made.shape == (own + JUDGED, kinds),
-                f"{made.shape} scores for {own + JUDGED} people and {kinds} values",
+                scores.shape == (own + JUDGED, kinds),
+                f"{scores.shape} scores for {own + JUDGED} people and {kinds} values",
             )
     alike = guessing_game(what, effect=1.0, seed=41).case
     attack(replace(alike, own_values=np.zeros_like(alike.own_values)))

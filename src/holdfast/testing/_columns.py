@@ -136,7 +136,7 @@ def a_released_value_is_read_as_itself(column: Declared) -> None:
     named: list[Any] = list(column.labels)
     if isinstance(column, Numeric):
         whole = column.integer
-        named = [column.written(math.floor(one + 0.5) if whole else one) for one in column.midpoints]
+        named = [column.written(math.floor(middle + 0.5) if whole else middle) for middle in column.midpoints]
     # A missing value is released as missing.
     if isinstance(column, Numeric) and column.has_null_cell:
         named[-1] = None

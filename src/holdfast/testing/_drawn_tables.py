@@ -205,6 +205,6 @@ def _neighbour(
         count = coins.randint(1, 5) if users else 1
         fresh = [(2 * MOST_ROWS + i, *_row(pools, coins, extreme=coins.random() < 0.3)) for i in range(count)]
         fresh = [(*row[:-1], rows[theirs[0]][-1]) for row in fresh] if users else fresh
-    kept = [row for place, row in enumerate(rows) if place not in theirs]
-    made = [*kept[: theirs[0]], *fresh, *kept[theirs[0] :]]
-    return made, frozenset(int(row[0]) for row in kept)
+    others = [row for place, row in enumerate(rows) if place not in theirs]
+    neighbour = [*others[: theirs[0]], *fresh, *others[theirs[0] :]]
+    return neighbour, frozenset(int(row[0]) for row in others)

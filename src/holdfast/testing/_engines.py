@@ -98,7 +98,7 @@ def answers_as_memory_does(store: EngineStore, case: DrawnTable) -> None:
         ensure((mine.count(), mine.units()) == (theirs.count(), theirs.units()), "count or units differ")
         sets = [[name] for name in schema.names] + [list(schema.names[:2])]
         pairs = zip(mine.counts(sets), theirs.counts(sets), strict=True)
-        ensure(all(np.array_equal(one, other) for one, other in pairs), "counts differ")
+        ensure(all(np.array_equal(first, second) for first, second in pairs), "counts differ")
         statistic = RowSum(Encoder(schema))
         gap = np.abs(mine.sums(statistic) - theirs.sums(statistic)).max()
         ensure(bool(gap <= 1e-12), "sums differ")
@@ -119,15 +119,15 @@ def a_neighbour_changes_no_other_row(store: EngineStore, case: DrawnTable) -> No
     read, counts, sums, adjacency = [], [], [], None
     for rows in (case.rows, case.neighbour):
         with store.open(rows, schema) as table:
-            found = _by_tag(read_rows(table), schema)
-            read.append({tag: row for tag, row in found.items() if tag in case.untouched})
+            read_back = _by_tag(read_rows(table), schema)
+            read.append({tag: row for tag, row in read_back.items() if tag in case.untouched})
             counts.append(table.counts(sets))
             sums.append(table.sums(statistic))
             adjacency = table.adjacency
     assert adjacency is not None
     ensure(read[0] == read[1], "the change of one unit changes how others' rows are kept or read")
-    for names, one, other in zip(sets, counts[0], counts[1], strict=True):
-        moved = int(np.abs(one - other).sum())
+    for names, before, after in zip(sets, counts[0], counts[1], strict=True):
+        moved = int(np.abs(before - after).sum())
         ensure(moved <= counts_l1(adjacency, schema.confirmed_unit), f"the counts of {names} move by {moved}")
     bound = sum_l2(encoder.row_norm_bound, adjacency, schema.confirmed_unit)
     moved_sum = float(np.linalg.norm(sums[0] - sums[1]))

@@ -98,14 +98,14 @@ def refused(
     method: Learner, examples: ArrayExamples, problem: Problem, account: Account, what: str, **options: Any
 ) -> str:
     """The refusal's words; nothing was spent, and no value of the data is in them."""
-    words = refusal(
+    message = refusal(
         partial(run_learner, method, examples, problem, account, **options),
         what,
         kinds=(HoldfastError, TypeError),
     )
     ensure(account.journal.entries == (), f"{what} is refused after spending")
-    ensure(str(TELLTALE) not in words, f"{what} is refused with a value of the data in the message")
-    return words
+    ensure(str(TELLTALE) not in message, f"{what} is refused with a value of the data in the message")
+    return message
 
 
 # What must hold of a method.
@@ -162,13 +162,17 @@ def refuses_rows_of_other_neighbours_than_the_accounts(method: Learner) -> None:
     """Rows of one adjacency or unit and an account of another."""
     problem = problem_of(method)
     for rows in Adjacency:
-        for asked in method.adjacencies:
-            if rows.value != asked:
+        for relation in method.adjacencies:
+            if rows.value != relation:
                 refusal(
                     partial(
-                        run_learner, method, learner_rows(rows.value), problem, learner_account(method, asked)
+                        run_learner,
+                        method,
+                        learner_rows(rows.value),
+                        problem,
+                        learner_account(method, relation),
                     ),
-                    f"rows of {rows.value} with an account of {asked}",
+                    f"rows of {rows.value} with an account of {relation}",
                     kinds=(AdjacencyError,),
                 )
     adjacency = method.adjacencies[0]
@@ -183,8 +187,8 @@ def refuses_bad_constants_before_spending(method: Learner) -> None:
     adjacency = method.adjacencies[0]
     problem, rows = problem_of(method), learner_rows(adjacency)
     wider = dataclasses.replace(problem, dimension=COLUMNS + 1)
-    words = refused(method, rows, wider, learner_account(method, adjacency), "a wrong dimension")
-    ensure("dimension" in words, f"a wrong dimension is refused without naming it: {words}")
+    message = refused(method, rows, wider, learner_account(method, adjacency), "a wrong dimension")
+    ensure("dimension" in message, f"a wrong dimension is refused without naming it: {message}")
     refused(
         method,
         rows,
@@ -225,21 +229,23 @@ def refuses_a_problem_without_what_it_needs(method: Learner) -> None:
 # What must hold of each option that it declares.
 def refuses_a_misspelt_option_with_the_nearest_name(method: Learner, option: Option) -> None:
     """Before anything is spent."""
-    words = _refused_option(method, f"{option.name[0]}{option.name}", option.default)
-    ensure(f"method={method.name!r}" in words, f"a misspelt option is refused without the method: {words}")
+    message = _refused_option(method, f"{option.name[0]}{option.name}", option.default)
+    ensure(
+        f"method={method.name!r}" in message, f"a misspelt option is refused without the method: {message}"
+    )
     hint = f"did you mean {option.name!r}?"
-    ensure(hint in words, f"a misspelt option is refused without {hint!r}: {words}")
+    ensure(hint in message, f"a misspelt option is refused without {hint!r}: {message}")
 
 
 def refuses_an_option_of_another_type(method: Learner, option: Option) -> None:
     """Before anything is spent, by the name of the option."""
     for value in (object(), {"a": 1}):
-        words = _refused_option(method, option.name, value)
-        named = words.startswith(f"{option.name} must be ") and "in options" in words
-        ensure(named, f"{type(value).__name__} for {option.name} is refused without naming it: {words}")
+        message = _refused_option(method, option.name, value)
+        named = message.startswith(f"{option.name} must be ") and "in options" in message
+        ensure(named, f"{type(value).__name__} for {option.name} is refused without naming it: {message}")
     if option.kind in (int, float):
-        words = _refused_option(method, option.name, True)
-        ensure(option.name in words, f"True for {option.name} is refused without naming it: {words}")
+        message = _refused_option(method, option.name, True)
+        ensure(option.name in message, f"True for {option.name} is refused without naming it: {message}")
 
 
 def _refused_option(method: Learner, name: str, value: Any) -> str:
@@ -247,11 +253,11 @@ def _refused_option(method: Learner, name: str, value: Any) -> str:
     account = learner_account(method, adjacency)
     what = f"{type(value).__name__} for the option {name}"
     rows, problem = learner_rows(adjacency), problem_of(method)
-    words = refusal(
+    message = refusal(
         partial(run_learner, method, rows, problem, account, **{name: value}), what, kinds=(ParameterError,)
     )
     ensure(account.journal.entries == (), f"{what} is refused after spending")
-    return words
+    return message
 
 
 # What must hold under each adjacency that it names.

@@ -150,8 +150,8 @@ def _reordered(case: Any, order: NDArray[np.intp]) -> Any:
     from dataclasses import replace
 
     references = getattr(case, "references", None)
-    told = {} if references is None else {"references": references.take(order)}
-    return replace(case, records=case.records.take(order), **told)
+    knowledge = {} if references is None else {"references": references.take(order)}
+    return replace(case, records=case.records.take(order), **knowledge)
 
 
 def _p_value(scores: Floats, member: NDArray[np.bool_]) -> float:

@@ -33,15 +33,15 @@ def log_likelihood(case: AttributeCase) -> Floats:
 def _likelihood(case: AttributeCase) -> Floats:
     answers = case.asked()
     if answers.ndim == 3:
-        made = _of_numbers(case)
+        scores = _of_numbers(case)
     elif case.labels_only:
-        made = _of_decisions(case)
+        scores = _of_decisions(case)
     else:
         codes = case.known_response().codes
         assert codes is not None
-        made = np.log(np.maximum(answers[:, np.arange(case.count), :, codes].transpose(1, 0, 2), 1e-12))
+        scores = np.log(np.maximum(answers[:, np.arange(case.count), :, codes].transpose(1, 0, 2), 1e-12))
     # The likelihood is a mean over what the unknown columns may be.
-    mixed = made[0] if len(made) == 1 else np.logaddexp.reduce(made, axis=0) - math.log(len(made))
+    mixed = scores[0] if len(scores) == 1 else np.logaddexp.reduce(scores, axis=0) - math.log(len(scores))
     best = mixed.max(axis=1, keepdims=True)
     return np.asarray(np.maximum(mixed - best, -LARGEST))
 

@@ -42,7 +42,7 @@ def weights_evidence(case: AttributeCase) -> Floats:
     sizes, axes = np.linalg.eigh(sampling + inside.noise_std**2 * np.eye(len(sampling)))
     root = axes / np.sqrt(np.maximum(sizes, 1e-12 * sizes.max() + 1e-300))
     far = inside.weights - usual
-    made = np.zeros((case.count, case.kinds))
+    log_likelihoods = np.zeros((case.count, case.kinds))
     moves = -(inverse @ root) / inside.trained_on
     # With shift = slope x moves, |far - shift|^2 is |far|^2, the same for all, less 2 far . shift plus |shift|^2; the
     # last, much smaller than what is cut off at LARGEST wherever it counts, in single precision.
@@ -52,8 +52,8 @@ def weights_evidence(case: AttributeCase) -> Floats:
         design, labels = inside.designs[candidate], inside.labels[case.own :]
         slope = loss_slope(inside.loss, design @ usual, labels)
         length = np.square(design.astype(np.float32) @ short).sum(axis=1)
-        made[case.own :, candidate] = slope * (design @ towards) - 0.5 * np.square(slope) * length
-    return np.asarray(np.maximum(made - made.max(axis=1, keepdims=True), -LARGEST))
+        log_likelihoods[case.own :, candidate] = slope * (design @ towards) - 0.5 * np.square(slope) * length
+    return np.asarray(np.maximum(log_likelihoods - log_likelihoods.max(axis=1, keepdims=True), -LARGEST))
 
 
 # Whoever knows everybody else.

@@ -171,8 +171,8 @@ class AttributeCase(Case):
 
     def learned(self, features: Floats) -> Floats:
         """Log-probabilities for everybody, learned from features of the attacker's own people."""
-        made = self.learner().fit(features[: self.own], self.own_values, self.kinds)
-        return made.log_posterior(features)
+        model = self.learner().fit(features[: self.own], self.own_values, self.kinds)
+        return model.log_posterior(features)
 
     @cached_property
     def marginal(self) -> Floats:

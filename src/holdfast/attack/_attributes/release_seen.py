@@ -75,28 +75,28 @@ class ReleaseSeen:
         self, people: People, secret: Secret, columns: Sequence[str], drawn: Sequence[Mapping[str, Any]]
     ) -> Floats:
         """The model's word on everybody under each candidate, for each draw of the unknown columns."""
-        made = []
+        answers = []
         for unknown in drawn or ({},):
             blocks = [
                 (people.take(rows), {name: people.pick(values, rows) for name, values in unknown.items()})
                 for rows in np.split(np.arange(people.count), range(BLOCK, people.count, BLOCK))
             ]
-            made.append(
+            answers.append(
                 np.stack([self._everybody(blocks, columns, value) for value in secret.values], axis=1)
             )
-        return np.stack(made)
+        return np.stack(answers)
 
     def _everybody(self, blocks: Sequence[Any], columns: Sequence[str], value: Mapping[str, Any]) -> Floats:
         return np.concatenate(
             [self._one(some.asked(columns, {**unknown, **value})) for some, unknown in blocks]
         )
 
-    def _one(self, asked: Any) -> Floats:
+    def _one(self, features: Any) -> Floats:
         assert self.target is not None
         if self.target.task == "classification":
-            count = int(asked.shape[0])
-            return self.target.probabilities(Records(features=asked, labels=np.zeros(count)))
-        values = answers_as_numbers(self.target.outputs(asked))
+            count = int(features.shape[0])
+            return self.target.probabilities(Records(features=features, labels=np.zeros(count)))
+        values = answers_as_numbers(self.target.outputs(features))
         require_numbers(values)
         return values
 
@@ -112,13 +112,13 @@ class ReleaseSeen:
     ) -> LinearInside | None:
         """Weights and features under each candidate; None where the model is not linear, or there are too many."""
         assert self.target is not None
-        found = inside_of(self.target.model, trained_on=trained_on, classes=len(self.target.classes))
-        if found is None or found["weights"].size * (people.count - own) * secret.count > LARGEST_DESIGN:
+        inside = inside_of(self.target.model, trained_on=trained_on, classes=len(self.target.classes))
+        if inside is None or inside["weights"].size * (people.count - own) * secret.count > LARGEST_DESIGN:
             return None
         if "own" not in self.kept:
             self.kept["own"] = self._design(people.take(np.arange(own)), columns, {})
         own_design = self.kept["own"]
-        if own_design.shape[1] != found["weights"].size:
+        if own_design.shape[1] != inside["weights"].size:
             return None
         others = people.take(np.arange(own, people.count))
         designs = [self._design(others, columns, value) for value in secret.values]
@@ -129,14 +129,14 @@ class ReleaseSeen:
             designs=np.stack(designs),
             labels=labels,
             fits=self.kept.setdefault("fits", {}),
-            **found,
+            **inside,
         )
 
     def _design(self, people: People, columns: Sequence[str], changed: Mapping[str, Any]) -> Floats:
         """What a linear model makes of people, with a constant."""
         assert self.target is not None
-        asked = Records(features=people.asked(columns, changed), labels=np.zeros(people.count))
-        return np.column_stack([self.target.matrix(asked), np.ones(people.count)])
+        records = Records(features=people.asked(columns, changed), labels=np.zeros(people.count))
+        return np.column_stack([self.target.matrix(records), np.ones(people.count)])
 
 
 def _holds_rows(model: Any) -> bool:
@@ -170,7 +170,7 @@ def response_of(
     if target.task == "classification":
         require(known != "approximate", "response", known, "'exact' or 'label' for classes")
         labels = people.labels(name)
-        if all(isinstance(one, str) for one in target.classes):
+        if all(isinstance(label, str) for label in target.classes):
             labels = labels.astype(str)
         codes = target.own(Records(features=np.zeros((people.count, 1)), labels=labels)).astype(np.int64)
         return Response(known=known, block=np.eye(len(target.classes))[codes], codes=codes)

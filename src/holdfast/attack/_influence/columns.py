@@ -71,9 +71,9 @@ def _table(table: Any, name: Column, values: Any) -> Any:
 
 
 def _array(matrix: Any, name: Column, values: Any) -> Any:
-    made = np.array(matrix, dtype=np.result_type(np.asarray(matrix).dtype, np.asarray(values).dtype))
-    made[:, int(name)] = values
-    return made
+    changed = np.array(matrix, dtype=np.result_type(np.asarray(matrix).dtype, np.asarray(values).dtype))
+    changed[:, int(name)] = values
+    return changed
 
 
 _CONTAINERS: dict[str, Callable[[Any, Column, Any], Any]] = {
@@ -108,19 +108,19 @@ class Domain:
     @classmethod
     def of(cls, features: Any, name: Column, schema: Schema | None = None) -> Domain:
         """By the schema, where it has the column; else the values that occur, or fifths of numbers."""
-        found = column_of(features, name)
+        column = column_of(features, name)
         if schema is not None and isinstance(name, str) and name in schema:
             return cls._declared(features, name, schema)
-        numbers = found.dtype.kind in "iufb"
-        if found.dtype.kind == "f" and not np.isfinite(found).all():
-            return cls._with_gaps(features, name, np.isfinite(found))
-        kinds, codes = np.unique(found if numbers else found.astype(str), return_inverse=True)
+        numbers = column.dtype.kind in "iufb"
+        if column.dtype.kind == "f" and not np.isfinite(column).all():
+            return cls._with_gaps(features, name, np.isfinite(column))
+        kinds, codes = np.unique(column if numbers else column.astype(str), return_inverse=True)
         if len(kinds) > MOST_VALUES and not numbers:
             raise ParameterError(
                 f"column {name!r} must have at most {MOST_VALUES} values, or be declared in schema="
             )
         if numbers and len(kinds) > 2 * BINS:
-            return cls._binned(name, found.astype(np.float64))
+            return cls._binned(name, column.astype(np.float64))
         values = tuple(kinds.tolist())
         labels = tuple(str(value) for value in values)
         return cls(name=name, values=values, labels=labels, codes=codes.reshape(-1).astype(np.int64))
@@ -145,11 +145,13 @@ class Domain:
             edges = np.asarray(column.edges, dtype=np.float64)
             # People whose number is missing have no value to guess, as those whose category is none.
             middles = np.asarray(column.midpoints[: edges.size - 1], dtype=np.float64)
-            made = cls._grouped(name, middles, codes, edges)
+            domain = cls._grouped(name, middles, codes, edges)
             if not column.integer:
-                return made
+                return domain
             # A whole number: one that is rounded up would stand in the next cell.
-            return replace(made, inner=tuple(tuple(math.floor(one) for one in cell) for cell in made.inner))
+            return replace(
+                domain, inner=tuple(tuple(math.floor(number) for number in cell) for cell in domain.inner)
+            )
         values = column.listed
         # What is neither a number nor a category cannot be put into a model: such people have no value to guess.
         inside = np.where(codes < len(values), codes, -1)
@@ -179,17 +181,17 @@ class Domain:
     def _binned(cls, name: Column, numbers: Floats) -> Domain:
         edges = np.unique(np.quantile(numbers, np.arange(1, BINS) / BINS))
         codes = np.searchsorted(edges, numbers, side="right")
-        kept = np.unique(codes)
-        values = tuple(float(np.median(numbers[codes == cell])) for cell in kept)
+        occupied = np.unique(codes)
+        values = tuple(float(np.median(numbers[codes == cell])) for cell in occupied)
         labels = tuple(f"about {value:.4g}" for value in values)
         inner = tuple(
-            tuple(np.quantile(numbers[codes == cell], INNER, method="nearest").tolist()) for cell in kept
+            tuple(np.quantile(numbers[codes == cell], INNER, method="nearest").tolist()) for cell in occupied
         )
         return cls(
             name=name,
             values=values,
             labels=labels,
-            codes=np.searchsorted(kept, codes).astype(np.int64),
+            codes=np.searchsorted(occupied, codes).astype(np.int64),
             inner=inner,
         )
 

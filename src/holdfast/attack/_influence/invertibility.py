@@ -115,11 +115,11 @@ def invertibility(
     share = 1.0 - (1.0 - confidence) / (
         2 * len(names)
     )  # half of the error for advantages, half for influences
-    found = []
+    ranked = []
     for name in names:
         domain = Domain.of(judged, name, schema)
         if domain.size >= 2:
-            found.append(
+            ranked.append(
                 column_invertibility(
                     target,
                     shows,
@@ -132,9 +132,9 @@ def invertibility(
                     random=random,
                 )
             )
-    require(len(found) >= 1, "columns", names, "some with two values or more")
-    found.sort(key=lambda each: -each.advantage.value)
-    return InvertibilityReport(columns=tuple(found), shows=shows, knowledge=knowledge, confidence=confidence)
+    require(len(ranked) >= 1, "columns", names, "some with two values or more")
+    ranked.sort(key=lambda each: -each.advantage.value)
+    return InvertibilityReport(columns=tuple(ranked), shows=shows, knowledge=knowledge, confidence=confidence)
 
 
 def column_invertibility(
@@ -175,8 +175,8 @@ def inversion_game(
 ) -> BlackBoxGame:
     """Definitions 5.6 and 5.13 for any finite domain and prior: the rest of x and h(x) are told, x_i is the goal."""
 
-    def adversary(ask: Callable[[Any], Floats], told: Any) -> Codes:
-        people, seen = told
+    def adversary(ask: Callable[[Any], Floats], given: Any) -> Codes:
+        people, seen = given
         if knowledge == 1.0:
             return best_guess(values_left(closest_outputs(ask, people, domain, seen), seen), prior)
         # P(v, y | z): what the person may be like is drawn from z in the way in which z was drawn from the person.
@@ -267,10 +267,10 @@ def conditional_prior(own: Any, people: Any, domain: Domain, *, schema: Schema |
             "ignore", ConvergenceWarning
         )  # after so many steps the guesses no longer change
         learner = LogisticRegression(max_iter=MOST_STEPS).fit(both[: usable.size], known[usable])
-    found = np.full((len(both) - usable.size, domain.size), 0.0)
-    found[:, learner.classes_] = learner.predict_proba(both[usable.size :])
+    probabilities = np.full((len(both) - usable.size, domain.size), 0.0)
+    probabilities[:, learner.classes_] = learner.predict_proba(both[usable.size :])
     # A value that the attacker has never met keeps a little: some sum must remain where it is the only one left.
-    return np.asarray(0.999 * found + 0.001 * marginal)
+    return np.asarray(0.999 * probabilities + 0.001 * marginal)
 
 
 def cells_among(own: Any, domain: Domain, schema: Schema | None = None) -> Codes:
@@ -305,8 +305,8 @@ def read_people(people: Any, target: Target, schema: Schema | None) -> tuple[Any
         people = untensored(people)
         return people if hasattr(people, "shape") else np.asarray(people), schema
     held, read = arrow_of(people)[0], columns_read(target.model)
-    kept = [name for name in people.schema.names if not read or name in read]
-    return held.select(kept), schema or people.schema
+    names = [name for name in people.schema.names if not read or name in read]
+    return held.select(names), schema or people.schema
 
 
 def divided(people: Any, reference: Any, random: np.random.Generator) -> tuple[Any, Any]:

@@ -152,7 +152,7 @@ class PublishingOptions:
         """The table, and what the first step buys."""
         full = self.options[0]
         least = min(self.options, key=lambda each: each.found.advantage.value)
-        words = (
+        conclusion = (
             f"as it is, the model helps to guess {self.column!s} by {full.found.advantage.value:+.3f}; "
             f"'{least.name}' leaves {least.found.advantage.value:+.3f} for {full.right - least.right:+.4f} of "
             f"quality lost"
@@ -160,7 +160,7 @@ class PublishingOptions:
         head = (
             f"before publishing: what others learn about {self.column!s}, {full.found.people} people judged"
         )
-        return "\n".join([head, self.table(), f"  {words}", f"  {NOT_LIMITED}", f"  {NOTICE}"])
+        return "\n".join([head, self.table(), f"  {conclusion}", f"  {NOT_LIMITED}", f"  {NOTICE}"])
 
     def plot(self) -> Any:
         """Advantage against loss, one point per option (a matplotlib figure)."""
@@ -281,15 +281,15 @@ def publishing_options(
         else:
             merged = _trained(retraining, domain, groups, schema, target.classes or None)
         forms.append((name, merged, "scores"))
-    made = []
+    options = []
     for name, published, form in forms:
         require_form(published, form)
-        found = column_invertibility(
+        exposure = column_invertibility(
             published, form, judged, own, domain, schema=schema, confidence=confidence, random=random
         )
         right, loss = quality(published, shown(published, form, judged), truth)
-        made.append(PublishingOption(name=name, found=found, right=right, loss=loss))
-    return PublishingOptions(options=tuple(made), column=sensitive, task=target.task)
+        options.append(PublishingOption(name=name, found=exposure, right=right, loss=loss))
+    return PublishingOptions(options=tuple(options), column=sensitive, task=target.task)
 
 
 def labels_of(people: Any, labels: Any) -> NDArray[Any]:

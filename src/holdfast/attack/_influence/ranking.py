@@ -87,10 +87,10 @@ class InvertibilityReport:
         return len(self.columns)
 
     def __getitem__(self, column: Column) -> ColumnInvertibility:
-        for found in self.columns:
-            if found.column == column:
-                return found
-        known = ", ".join(str(found.column) for found in self.columns)
+        for entry in self.columns:
+            if entry.column == column:
+                return entry
+        known = ", ".join(str(entry.column) for entry in self.columns)
         raise ParameterError(f"there is no column {column!r}: {known} were judged")
 
     def table(self) -> str:

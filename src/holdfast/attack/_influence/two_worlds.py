@@ -184,8 +184,8 @@ class BlackBoxGame:
         return self._compared(guessed, data, people, confidence)
 
     def _compared(self, guessed: Guesses, data: Any, people: Any, confidence: float) -> Advantage:
-        told = (self.advice if self.simulated_advice is None else self.simulated_advice)(data, people)
-        return advantage_of(guessed, self.simulated(told), self.goal(people), confidence=confidence)
+        advice = (self.advice if self.simulated_advice is None else self.simulated_advice)(data, people)
+        return advantage_of(guessed, self.simulated(advice), self.goal(people), confidence=confidence)
 
 
 @checked
@@ -304,9 +304,9 @@ class WhiteBoxGame:
 
 def advantage_of(guessed: Guesses, simulated: Guesses, truth: Guesses, *, confidence: float) -> Advantage:
     """Guesses of both worlds against what the goal function says."""
-    made = {"adversary": np.asarray(guessed), "simulated": np.asarray(simulated)}
+    guesses = {"adversary": np.asarray(guessed), "simulated": np.asarray(simulated)}
     goal = np.asarray(truth)
-    for name, values in made.items():
+    for name, values in guesses.items():
         require(values.shape == goal.shape, name, values.shape, f"one guess for each of {goal.size} people")
-    right = {name: values == goal for name, values in made.items()}
+    right = {name: values == goal for name, values in guesses.items()}
     return Advantage(real=right["adversary"], simulated=right["simulated"], confidence=confidence)

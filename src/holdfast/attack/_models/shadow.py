@@ -241,7 +241,7 @@ def observe_models(
     fit, names = fitting(train), classes or tuple(np.unique(records.labels).tolist())
     numbers = [int(seed.generate_state(1)[0] >> 1) for seed in seeds.spawn(models)]
 
-    def one(place: int) -> T:
+    def observe_model(place: int) -> T:
         rows = records.take(included[place])
         model = fit((rows if base is None else base.join(rows)).data(), numbers[place])
         # A half may lack a rare class: the model then gives it probability 0.
@@ -253,7 +253,7 @@ def observe_models(
             warnings.simplefilter("ignore", kind)
         warnings.filterwarnings("ignore", category=UserWarning, module="sklearn")
         with ThreadPoolExecutor(max_workers=jobs or os.cpu_count()) as pool:
-            observed = list(pool.map(one, range(models)))
+            observed = list(pool.map(observe_model, range(models)))
     return included, observed
 
 

@@ -174,8 +174,8 @@ class Target:
         outputs, before = self.outputs, self.prepare
 
         def prepared(features: Any) -> Any:
-            made = prepare(features)
-            return made if before is None else before(made)
+            inputs = prepare(features)
+            return inputs if before is None else before(inputs)
 
         return replace(self, outputs=lambda features: outputs(prepare(features)), prepare=prepared)
 

@@ -73,8 +73,8 @@ class Threshold:
 
     def accuracy(self, result: MembershipResult) -> float:
         """Balanced accuracy on a result: half the detection plus half the records rightly cleared."""
-        found = float(np.mean(self.members(result.member_scores)))
-        return 0.5 * (found + 1.0 - float(np.mean(self.members(result.non_member_scores))))
+        detection = float(np.mean(self.members(result.member_scores)))
+        return 0.5 * (detection + 1.0 - float(np.mean(self.members(result.non_member_scores))))
 
 
 def calibrated(
@@ -137,9 +137,9 @@ def best_cut(members: ArrayLike, non_members: ArrayLike) -> float:
     """
     inside, outside = np.sort(np.asarray(members, float)), np.sort(np.asarray(non_members, float))
     cuts = np.unique(np.concatenate([inside, outside]))
-    found = 1.0 - np.searchsorted(inside, cuts, side="right") / inside.size
+    detection = 1.0 - np.searchsorted(inside, cuts, side="right") / inside.size
     alarms = 1.0 - np.searchsorted(outside, cuts, side="right") / outside.size
-    return float(cuts[np.argmax(found - alarms)])
+    return float(cuts[np.argmax(detection - alarms)])
 
 
 def from_shadow(

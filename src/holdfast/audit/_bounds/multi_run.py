@@ -104,7 +104,7 @@ def two_sided_epsilon_lower(errors: ErrorRates, *, delta: float = 0.0, confidenc
         errors, false_alarms=errors.without - errors.false_alarms, misses=errors.with_canary - errors.misses
     )
     half = 1.0 - error_of(confidence) / 2.0
-    return max(epsilon_lower(one, delta=delta, confidence=half) for one in (errors, exchanged))
+    return max(epsilon_lower(rates, delta=delta, confidence=half) for rates in (errors, exchanged))
 
 
 def mu_lower(errors: ErrorRates, *, confidence: float = 0.95) -> float:

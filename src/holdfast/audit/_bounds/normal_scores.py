@@ -39,12 +39,14 @@ class NormalScores:
     @classmethod
     def of(cls, first: ArrayLike, second: ArrayLike, *, checked: bool = False) -> NormalScores:
         """From scores of the two worlds, as many of each; equal scores within a world are a perfect separation."""
-        one, other = np.asarray(first, float), np.asarray(second, float)
-        require(one.shape == other.shape and one.ndim == 1, "second", other.shape, "as many scores as first")
-        spread = math.sqrt((float(np.var(one, ddof=1)) + float(np.var(other, ddof=1))) / 2.0)
-        apart = float(one.mean() - other.mean())
-        statistic = math.sqrt(one.size / 2.0) * apart / spread if spread > 0.0 else math.copysign(1e9, apart)
-        return cls(count=int(one.size), statistic=statistic, checked=checked)
+        left, right = np.asarray(first, float), np.asarray(second, float)
+        require(
+            left.shape == right.shape and left.ndim == 1, "second", right.shape, "as many scores as first"
+        )
+        spread = math.sqrt((float(np.var(left, ddof=1)) + float(np.var(right, ddof=1))) / 2.0)
+        apart = float(left.mean() - right.mean())
+        statistic = math.sqrt(left.size / 2.0) * apart / spread if spread > 0.0 else math.copysign(1e9, apart)
+        return cls(count=int(left.size), statistic=statistic, checked=checked)
 
     def mu_lower(self, *, confidence: float) -> float:
         """The largest mu that is refuted, with every smaller one; 0 if none is."""

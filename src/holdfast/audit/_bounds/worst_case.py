@@ -84,8 +84,8 @@ def solved(guesses: int, correct: int, *, canaries: int, epsilon: float, delta: 
     # Variables x_0..x_r, then the positive parts of the r upward and the r downward edges.
     rows = np.concatenate([j - 1, j - 1, j - 1, r + j - 1, r + j - 1, r + j - 1, np.full(2 * r, 2 * r)])
     columns = np.concatenate([j, j - 1, r + j, j - 1, j, 2 * r + j, np.arange(r + 1, up)])
-    one = np.ones(r)
-    values = np.concatenate([j, -growth * (r - j + 1), -one, r - j + 1, -growth * j, -one, np.ones(2 * r)])
+    ones = np.ones(r)
+    values = np.concatenate([j, -growth * (r - j + 1), -ones, r - j + 1, -growth * j, -ones, np.ones(2 * r)])
     limits = np.concatenate([np.zeros(2 * r), [canaries * delta]])
     gain = np.zeros(up)
     gain[max(correct, 0) : r + 1] = -1.0

@@ -138,6 +138,6 @@ def mislabelled(labels: Sequence[object], *, classes: Sequence[object], seed: in
     own = np.array([names.index(label) for label in labels], np.int64)
     draws = words(stream_key(seed, WRONG), 0, len(own)) % np.uint64(len(names) - 1)
     other = (own + 1 + draws.astype(np.int64)) % len(names)
-    made = np.empty(len(own), object)
-    made[:] = [names[code] for code in other]
-    return made
+    wrong_labels = np.empty(len(own), object)
+    wrong_labels[:] = [names[code] for code in other]
+    return wrong_labels

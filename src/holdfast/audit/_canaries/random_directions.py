@@ -79,8 +79,8 @@ class RademacherCanaries:
     def bits(self, first: int, rows: int) -> NDArray[np.uint8]:
         """Rows of packed bits, lowest bit first; a set bit is a minus sign."""
         width = self.words_per_row
-        made = words(stream_key(self.seed, SIGNS), first * width, rows * width)
-        return packed(made).reshape(rows, 8 * width)
+        signs = words(stream_key(self.seed, SIGNS), first * width, rows * width)
+        return packed(signs).reshape(rows, 8 * width)
 
     def rows(self, indices: ArrayLike) -> Floats:
         """Some canaries, one in each row."""
@@ -158,12 +158,12 @@ class SphereCanaries:
     def rows(self, indices: ArrayLike) -> Floats:
         """Some canaries, one in each row."""
         chosen = as_indices(indices, self.count)
-        made = np.empty((len(chosen), self.dimension))
-        for row, index in zip(made, chosen.tolist(), strict=True):
+        directions = np.empty((len(chosen), self.dimension))
+        for row, index in zip(directions, chosen.tolist(), strict=True):
             stream = np.random.PCG64(np.random.SeedSequence([self.seed, SPHERE, index]))
             np.random.Generator(stream).standard_normal(out=row)
             row *= self.row_norm * _SHRINK / float(np.linalg.norm(row))
-        return made
+        return directions
 
     def blocks(self, rows: int = BLOCK) -> Iterator[Block]:
         """All canaries in order, a few rows at a time."""

@@ -106,8 +106,8 @@ def _distinct(key: int, sizes: tuple[int, ...], count: int) -> NDArray[np.int64]
         fresh = words(key, drawn * width, count * width).reshape(count, width)
         drawn += count
         # The upper 32 bits times the size, divided by 2^32: uniform as far as anybody could see.
-        made = ((fresh >> np.uint64(32)) * np.array(sizes, np.uint64)) >> np.uint64(32)
-        places = np.concatenate([places, made.astype(np.int64)])
+        codes = ((fresh >> np.uint64(32)) * np.array(sizes, np.uint64)) >> np.uint64(32)
+        places = np.concatenate([places, codes.astype(np.int64)])
         _, first = np.unique(places, axis=0, return_index=True)
         places = places[np.sort(first)]
     return places[:count]

@@ -289,7 +289,7 @@ class _Game:
         """Whether some hostile transcript moves a centre: what never happened in the runs may still happen."""
         for world, centres in self._centres.items():
             for factor in HOSTILE:
-                outputs = [factor * np.asarray(one, float) for one in self._outputs]
+                outputs = [factor * np.asarray(output, float) for output in self._outputs]
                 try:
                     if not _same(centres, self._steps(world, 0, outputs=outputs)):
                         return True
@@ -300,7 +300,7 @@ class _Game:
 
 def _same(centres: Sequence[Any], steps: Sequence[Draw]) -> bool:
     pairs = zip(centres, steps, strict=False)
-    return len(centres) == len(steps) and all(np.array_equal(one, step.value) for one, step in pairs)
+    return len(centres) == len(steps) and all(np.array_equal(centre, step.value) for centre, step in pairs)
 
 
 def _thresholds(scores: Floats, *, delta: float, counted: int) -> tuple[float, float]:
@@ -330,5 +330,5 @@ def _thresholds(scores: Floats, *, delta: float, counted: int) -> tuple[float, f
         )
         for at in candidates
     ]
-    bounds = [multi_run.epsilon_lower(one, delta=delta) for one in expected]
+    bounds = [multi_run.epsilon_lower(rates, delta=delta) for rates in expected]
     return float(candidates[int(np.argmax(bounds))]), float(means.mean())

@@ -204,7 +204,7 @@ def once(
     shelf = Shelf(ledger.path)
     name = _account_of(ledger, job.key, job.digest, again=job.again)
     release = shelf.find(name, paid_by=f"{ledger.id}/{dataset}/{name}")
-    found, written = release is not None, False
+    was_kept, written = release is not None, False
     if release is None:
         account = opened_by_first_charge(
             ledger,
@@ -234,7 +234,7 @@ def once(
             f"{str(shelf.place(name))!r}; the same command, or the same key, writes it and pays nothing"
         ) from error
     shelf.let_go(name)
-    return PaidOnce(release=release, account=name, found=found)
+    return PaidOnce(release=release, account=name, found=was_kept)
 
 
 def _account_of(ledger: Ledger, key: str, about: str, *, again: bool) -> str:

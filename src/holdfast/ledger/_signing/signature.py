@@ -60,9 +60,9 @@ class Signature:
         """Sign every byte of a file, a release or a page, and write the signature beside it."""
         signature_outputs([path], private_key).require()
         digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
-        made = cls.sign(private_key, about="file", content={"sha256": digest})
-        write_atomically(signature_path(path), (json.dumps(made.to_json(), indent=1) + "\n").encode())
-        return made
+        signature = cls.sign(private_key, about="file", content={"sha256": digest})
+        write_atomically(signature_path(path), (json.dumps(signature.to_json(), indent=1) + "\n").encode())
+        return signature
 
     @classmethod
     def of_file(cls, path: str | os.PathLike[str]) -> Signature | None:
@@ -90,13 +90,13 @@ class Signature:
         require_format("signature", data, SIGNATURE_FORMAT)
         names = list(cls.__dataclass_fields__)
         stored = require_fields("signature", data, ("format", *names))
-        made = cls(**{name: stored[name] for name in names})
-        if made.about not in get_args(About):
+        signature = cls(**{name: stored[name] for name in names})
+        if signature.about not in get_args(About):
             raise FormatError(f"a signature is about one of {', '.join(get_args(About))}")
-        texts = (made.public_key, made.signature)
-        if not isinstance(made.content, dict) or not all(isinstance(text, str) for text in texts):
+        texts = (signature.public_key, signature.signature)
+        if not isinstance(signature.content, dict) or not all(isinstance(text, str) for text in texts):
             raise FormatError("a signature has a field of the wrong kind")
-        return made
+        return signature
 
 
 def signature_outputs(

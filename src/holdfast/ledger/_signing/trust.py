@@ -70,7 +70,7 @@ class Trust:
         require_format("trust file", data, FORMAT)
         require_known("trust file", data, ("format", "key"))
         try:
-            keys = tuple(_key(one) for one in data["key"])
+            keys = tuple(_key(line) for line in data["key"])
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise FormatError(f"a trust file has format = {FORMAT!r} and tables [[key]]: {error}") from error
         if not all(set(key.may) <= set(ROLES) for key in keys):
