@@ -158,7 +158,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="audit: everything can fail (A1)",
         target="audit:Power.can_fail",
-        old="self.no_noise >= A_TEST",
+        old="self.no_noise >= TEST_PROBABILITY",
         new="True",
         tests=("tests/audit/test_power.py::test_an_audit_that_no_noise_would_pass_says_that_it_cannot_fail",),
     ),

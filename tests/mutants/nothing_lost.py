@@ -14,7 +14,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="ending: an interrupt looks like a finding",
-        target="cli:INTERRUPTED",
+        target="cli:INTERRUPTED_EXIT",
         old="130",
         new="1",
         tests=("tests/cli/test_ending.py::test_every_error_has_its_code_and_its_words",),

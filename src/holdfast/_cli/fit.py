@@ -25,7 +25,7 @@ LEVELS = click.option(
     help="Take a hierarchy at this level, 0 for its categories; default: the finest that noise leaves visible.",
 )
 """The option of levels, for every command that takes a schema to a fit."""
-FOUND = "an earlier run had made it, and it was kept: nothing was spent now"
+FOUND_NOTICE = "an earlier run had made it, and it was kept: nothing was spent now"
 
 
 @click.command(cls=Command)
@@ -179,7 +179,7 @@ def fit(
                     purpose=f"fit {target}",
                 )
             if done.found:
-                click.echo(FOUND, err=True)
+                click.echo(FOUND_NOTICE, err=True)
     click.echo(load_model(output).summary())
     click.echo(f"release: {click.format_filename(output)}")
 

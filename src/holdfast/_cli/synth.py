@@ -11,7 +11,7 @@ import click
 
 from holdfast._cli.declared_schema import UNIT, declared_schema
 from holdfast._cli.default_delta import DELTA, asked_limit, fitting_delta
-from holdfast._cli.fit import FOUND, LEVELS, asked_levels
+from holdfast._cli.fit import FOUND_NOTICE, LEVELS, asked_levels
 from holdfast._cli.paths import READ, SOURCE, WRITTEN, Command
 from holdfast._cli.useless import EVEN_IF_USELESS
 
@@ -201,7 +201,7 @@ def synth(
                     purpose="synthetic rows",
                 )
             if done.found:
-                click.echo(FOUND, err=True)
+                click.echo(FOUND_NOTICE, err=True)
                 synthesizer = Synthesizer.from_release(done.release)
     click.echo(
         json.dumps(_record(synthesizer, output, release)) if as_json else _shown(synthesizer, output, release)

@@ -29,7 +29,7 @@ class MembershipCase(Case):
         """The number of records to judge."""
 
     @abstractmethod
-    def setting_aside(self, scored: NDArray[np.bool_], aside: NDArray[np.intp]) -> Self:
+    def setting_aside(self, kept: NDArray[np.bool_], aside: NDArray[np.intp]) -> Self:
         """The same case, some of its records being judged and others a population of known non-members."""
 
     def checked(self, guesses: Any) -> Floats:

@@ -24,7 +24,7 @@ from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._tradeoff import TradeOff
 from holdfast.privacy._wording import rate_text
 
-LOOKS = (0.001, 0.01, 0.1, 0.5)
+LOOK_RATES = (0.001, 0.01, 0.1, 0.5)
 """False-alarm rates at which a result is held against a proof, in both directions; fixed in advance."""
 
 
@@ -150,7 +150,7 @@ class MembershipResult(AttackResult):
         return TradeOff(false_alarm, 1.0 - detection, claim="measured")
 
     def above(self, proved: TradeOff) -> bool:
-        """Whether some look of `LOOKS` is above what the proof allows, by limits that share the error.
+        """Whether some look of `LOOK_RATES` is above what the proof allows, by limits that share the error.
 
         For records drawn independently, given the model, from one law for members and one for non-members.
 
@@ -367,9 +367,9 @@ def audited_curve(members: Floats, non_members: Floats, *, confidence: float, tr
 def limits(
     members: Floats, non_members: Floats, *, confidence: float, tried: int = 1
 ) -> list[tuple[float, float]]:
-    """What was reached at the looks of `LOOKS`, all of it true together with this confidence over all attacks."""
-    error = (1.0 - confidence) / (2 * len(LOOKS) * tried)
-    return reached(members, non_members, rates=LOOKS, error=error)
+    """What was reached at the looks of `LOOK_RATES`, all of it true together with this confidence over all attacks."""
+    error = (1.0 - confidence) / (2 * len(LOOK_RATES) * tried)
+    return reached(members, non_members, rates=LOOK_RATES, error=error)
 
 
 def _smallest_error(refuted: Callable[[float], bool], *, known: float) -> float:

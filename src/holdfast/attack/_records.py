@@ -18,7 +18,7 @@ from holdfast.data._schema import DateTime, Numeric
 from holdfast.data._table import Table
 from holdfast.errors import ParameterError, require
 
-LEAVE_OUT = "leave the rows out whose label is not known"
+LEAVE_OUT_ADVICE = "leave the rows out whose label is not known"
 
 
 def is_table(rows: Any) -> bool:
@@ -65,7 +65,11 @@ class Records:
         require(shape[0] >= 1, "X", (shape[0],), "one row or more")
         missing = _missing(self.labels)
         require(
-            missing == 0, "y", f"{missing} missing labels (NaN or None)", "a label for every row", LEAVE_OUT
+            missing == 0,
+            "y",
+            f"{missing} missing labels (NaN or None)",
+            "a label for every row",
+            LEAVE_OUT_ADVICE,
         )
 
     @classmethod

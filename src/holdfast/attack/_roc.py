@@ -21,9 +21,9 @@ from holdfast.privacy._tradeoff import TradeOff, clopper_pearson_lower, clopper_
 
 # Okabe and Ito's palette, and line styles, so that colour is never the only difference.
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
-MOST_TOLD_APART = 5
+MOST_ROC_LINES = 5
 """Lines that an eye keeps apart."""
-STYLES: tuple[Any, ...] = ("-", (0, (6, 1.5)), (0, (3, 1, 1, 1)), (0, (1, 1)))
+LINE_STYLES: tuple[Any, ...] = ("-", (0, (6, 1.5)), (0, (3, 1, 1, 1)), (0, (1, 1)))
 
 
 @checked
@@ -234,21 +234,21 @@ def draw_roc(axes: Any, results: Sequence[Drawable], *, proved: TradeOff | None 
         axes.fill_between(at, most, 1.0, color="#d55e00", alpha=0.12, linewidth=0)
         axes.plot(at, most, color="#d55e00", linewidth=1.2, label="proved: on average nobody is above")
     strongest = sorted(results, key=lambda result: (-_found_at(result, 0.01), -result.auc))
-    for result in strongest[MOST_TOLD_APART:]:
+    for result in strongest[MOST_ROC_LINES:]:
         _staircase(axes, result, floor, color="#a9b4bf", linewidth=0.9, zorder=1.5)
-    for place, result in enumerate(strongest[:MOST_TOLD_APART]):
+    for place, result in enumerate(strongest[:MOST_ROC_LINES]):
         _staircase(
             axes,
             result,
             floor,
             linewidth=1.9,
             color=COLOURS[place],
-            linestyle=STYLES[place % len(STYLES)],
+            linestyle=LINE_STYLES[place % len(LINE_STYLES)],
             label=f"{result.attack} (AUC {result.auc:.3f})",
         )
-    weaker = len(strongest) - MOST_TOLD_APART
+    weaker = len(strongest) - MOST_ROC_LINES
     if weaker > 0:
-        names = ", ".join(result.attack for result in strongest[MOST_TOLD_APART:])
+        names = ", ".join(result.attack for result in strongest[MOST_ROC_LINES:])
         axes.plot([], [], color="#a9b4bf", linewidth=0.9, label=f"{weaker} weaker:\n" + fill(names, 26))
     axes.set(xscale="log", yscale="log", xlim=(floor, 1), ylim=(floor, 1))
     axes.set(xlabel="false alarms", ylabel="members found")

@@ -19,9 +19,9 @@ from holdfast.errors import FormatError, require
 from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.privacy._curves.stored import curve_from_json
 
-NOTICED, A_TEST = 0.8, 0.9
+NOTICED_PROBABILITY, TEST_PROBABILITY = 0.8, 0.9
 """The probability with which kappa is noticed, and the least against no noise at all that makes a test."""
-_LARGEST, _RATIO = 1024.0, 1.005
+_LARGEST_KAPPA, _KAPPA_RATIO = 1024.0, 1.005
 
 
 @checked
@@ -127,7 +127,7 @@ class Power:
     @property
     def can_fail(self) -> bool:
         """Whether the audit is a test at all."""
-        return self.no_noise >= A_TEST
+        return self.no_noise >= TEST_PROBABILITY
 
     def summary(self) -> str:
         """Both figures in a line."""
@@ -139,7 +139,7 @@ class Power:
         least = (
             "no smaller fault than no noise at all"
             if self.kappa is None
-            else f"noise {self.kappa:.3g} times too small with probability {NOTICED:g}"
+            else f"noise {self.kappa:.3g} times too small with probability {NOTICED_PROBABILITY:g}"
         )
         return f"would have noticed {least}, no noise at all with {self.no_noise:.2f} ({self.how})"
 
@@ -172,14 +172,14 @@ def smallest_kappa(noticing: Any) -> float | None:
     >>> round(smallest_kappa(lambda kappa: min(1.0, kappa / 4)), 1)
     3.2
     """
-    if noticing(_LARGEST) < NOTICED:
+    if noticing(_LARGEST_KAPPA) < NOTICED_PROBABILITY:
         return None
-    low, high = 1.0, _LARGEST
-    if noticing(low) >= NOTICED:
+    low, high = 1.0, _LARGEST_KAPPA
+    if noticing(low) >= NOTICED_PROBABILITY:
         return low
-    while high / low > _RATIO:
+    while high / low > _KAPPA_RATIO:
         middle = math.sqrt(low * high)
-        if noticing(middle) >= NOTICED:
+        if noticing(middle) >= NOTICED_PROBABILITY:
             high = middle
         else:
             low = middle

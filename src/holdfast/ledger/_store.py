@@ -138,7 +138,7 @@ class Store:
             timeout=self._timeout_s,
             check_same_thread=False,
         )
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_TEXT_BYTES)
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA cell_size_check = ON")
         return connection
@@ -181,7 +181,7 @@ def _put_new(temporary: Path, path: Path) -> None:
             os.close(handle)
 
 
-_MOST_BYTES = 8 * 2**20
+_MOST_TEXT_BYTES = 8 * 2**20
 """Of one text in the file."""
 
 _CAUSES = {

@@ -25,7 +25,7 @@ from holdfast.privacy._account.currency import Cost
 from holdfast.privacy._account.request import Option
 from holdfast.release._outputs import FileRead, FileWritten, Outputs, lies_outside
 
-_MOST_BYTES = 2**20
+_MOST_PLAN_BYTES = 2**20
 STEPS: tuple[type[Any], ...] = (FitStep, SynthStep, AttackStep, AuditStep, DossierStep)
 """Every kind of step."""
 
@@ -200,7 +200,7 @@ class ReleasePlan:
         """
         try:
             with path.open("rb") as file:
-                data = tomllib.loads(file.read(_MOST_BYTES).decode())
+                data = tomllib.loads(file.read(_MOST_PLAN_BYTES).decode())
             head = dict(data.pop("plan"))
             steps = tuple(step_of(table) for table in data.pop("step"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:

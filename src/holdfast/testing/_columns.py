@@ -28,7 +28,7 @@ from holdfast.errors import ParameterError
 from holdfast.testing._contract import Check, ensure
 
 Declared = Numeric | Categorical
-HOSTILE: tuple[Any, ...] = (
+HOSTILE_VALUES: tuple[Any, ...] = (
     None,
     math.nan,
     math.inf,
@@ -69,7 +69,7 @@ def stored_values(column: Declared) -> list[Any]:
     if isinstance(column, Numeric):
         numbers = (*column.edges, *column.midpoints, column.low - 1, column.high + 1)
         named = tuple(map(column.written, numbers))
-    return [*HOSTILE, *named]
+    return [*HOSTILE_VALUES, *named]
 
 
 def read_batch(column: Declared, values: list[Any]) -> Batch:

@@ -22,9 +22,9 @@ from holdfast.data import Encoder, Order, RowSum, Schema, Table, counts_l1, open
 from holdfast.data._engines.engine import Engine
 from holdfast.noise._source import Source
 from holdfast.testing._contract import Check, ensure
-from holdfast.testing._drawn_tables import VALUES, DrawnTable, drawn_table
+from holdfast.testing._drawn_tables import STORED_VALUES, DrawnTable, drawn_table
 
-COINS = 11
+COINS_SEED = 11
 """The seed of the coins that choose among a user's rows: one for all engines."""
 
 
@@ -58,16 +58,16 @@ class EngineStore:
 
     put: Callable[[Any], Mapping[str, Any]]
     reads: Callable[[Any], Any] = unchanged
-    types: tuple[str, ...] = tuple(VALUES)
+    types: tuple[str, ...] = tuple(STORED_VALUES)
     leave_out: tuple[Any, ...] = ()
 
     def open(self, rows: Any, schema: Schema) -> Table:
         """The stored `rows` behind the `schema`, with coins that are the same everywhere."""
-        return open_table(schema=schema, entropy=Source(seed=COINS), **self.put(rows))
+        return open_table(schema=schema, entropy=Source(seed=COINS_SEED), **self.put(rows))
 
     def reference(self, rows: Any, schema: Schema) -> Table:
         """The same `rows` behind the `schema` in memory."""
-        return open_table(self.reads(rows), schema, engine="memory", entropy=Source(seed=COINS))
+        return open_table(self.reads(rows), schema, engine="memory", entropy=Source(seed=COINS_SEED))
 
 
 def read_rows(table: Table, order: Order | None = None) -> Floats:
@@ -103,9 +103,9 @@ def answers_as_memory_does(store: EngineStore, case: DrawnTable) -> None:
         gap = np.abs(mine.sums(statistic) - theirs.sums(statistic)).max()
         ensure(bool(gap <= 1e-12), "sums differ")
         order = (
-            Order.shuffled(Source(seed=COINS))
+            Order.shuffled(Source(seed=COINS_SEED))
             if mine.adjacency.count_is_public
-            else Order.per_record_batches(batches=3, cap=100, source=Source(seed=COINS))
+            else Order.per_record_batches(batches=3, cap=100, source=Source(seed=COINS_SEED))
         )
         ensure(_sorted(read_rows(mine, order)) == expected, "an ordered pass reads other rows")
 

@@ -39,7 +39,7 @@ PROBLEMS = (
     Problem(loss=cast(Any, Softmax(classes=2)), dimension=COLUMNS, penalty=0.05),
 )
 """Each method takes one of these by its defaults."""
-BREAKING: dict[str, dict[str, Any]] = {
+BREAKING_OPTIONS: dict[str, dict[str, Any]] = {
     "lipschitz": {"loss": Squared(target_bound=1.0), "radius": math.inf},
     "smooth": {"loss": Hinge()},
     "strongly_convex": {"penalty": 0.0},
@@ -215,8 +215,8 @@ def refuses_a_problem_without_what_it_needs(method: Learner) -> None:
     """Each of `needs`, taken away."""
     adjacency = method.adjacencies[0]
     for need in method.needs:
-        if need in BREAKING:
-            broken = dataclasses.replace(problem_of(method), **BREAKING[need])
+        if need in BREAKING_OPTIONS:
+            broken = dataclasses.replace(problem_of(method), **BREAKING_OPTIONS[need])
             refused(
                 method,
                 learner_rows(adjacency),

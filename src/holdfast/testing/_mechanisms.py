@@ -31,7 +31,7 @@ BAD_NUMBERS = (0, -1.0, float("nan"), float("inf"))
 """No parameter of a mechanism may be one of these."""
 BAD_VALUES: tuple[Any, ...] = ([float("nan")], [float("inf"), 0.0], ["a"], [], [True], [1j])
 """Nothing that could be released."""
-RATIOS = 100
+RATIO_DRAWS = 100
 """Draws at which likelihood ratios are compared."""
 
 
@@ -169,12 +169,12 @@ def the_log_ratio_is_that_of_the_declared_law(mechanism: Mechanism) -> None:
     """`log_ratio` is 0 for one value, turns with the pair, and is what `cdf` says in a cell around each draw."""
     low, high = map(mechanism.check, mechanism.worst_pair())
     source = Source(seed=11)
-    outputs = [mechanism.sample(low, source) for _ in range(RATIOS)]
+    outputs = [mechanism.sample(low, source) for _ in range(RATIO_DRAWS)]
     numbers = np.array([float(np.ravel(output)[0]) for output in outputs])
     gaps = np.diff(np.unique(numbers))
     ensure(gaps.size > 0, "all draws are equal")
     # A law on few points is compared point by point, another one in cells that are narrow beside its spread.
-    few = gaps.size < RATIOS // 2
+    few = gaps.size < RATIO_DRAWS // 2
     width = 0.5 * float(gaps.min()) if few else 1e-3 * float(np.median(np.abs(numbers - np.median(numbers))))
     cells = [
         mechanism.cdf(value, numbers + width) - mechanism.cdf(value, numbers - width) for value in (low, high)
@@ -197,10 +197,10 @@ def the_log_ratio_changes_one_law_into_the_other(mechanism: Mechanism) -> None:
         ratios = []
         for number, centre in enumerate((first, second)):
             source = Source(seed=12 + number)
-            drawn = [mechanism.sample(centre, source) for _ in range(5 * RATIOS)]
+            drawn = [mechanism.sample(centre, source) for _ in range(5 * RATIO_DRAWS)]
             ratios.append(np.array([mechanism.log_ratio(first, second, output) for output in drawn]))
         weighed, counted = np.where(ratios[0] > 0, np.exp(-ratios[0]), 0.0), np.where(ratios[1] > 0, 1.0, 0.0)
-        error = math.sqrt((float(np.var(weighed)) + float(np.var(counted))) / (5 * RATIOS))
+        error = math.sqrt((float(np.var(weighed)) + float(np.var(counted))) / (5 * RATIO_DRAWS))
         gap = abs(float(np.mean(weighed) - np.mean(counted)))
         # The seeds are fixed: a mechanism passes always or never.
         ensure(gap <= 4.0 * error + 1e-12, f"the two sides differ by {gap:.3g}, with an error of {error:.3g}")
@@ -230,7 +230,7 @@ EACH_EXAMPLE: tuple[Callable[[Mechanism], None], ...] = (
     the_log_ratio_is_that_of_the_declared_law,
     the_log_ratio_changes_one_law_into_the_other,
 )
-SLOW: tuple[Callable[[Mechanism], None], ...] = (is_not_refuted, a_third_of_the_noise_is_refuted)
+SLOW_CHECKS: tuple[Callable[[Mechanism], None], ...] = (is_not_refuted, a_third_of_the_noise_is_refuted)
 
 
 def kind_checks(kind: type[Mechanism]) -> Iterator[Check]:
@@ -245,7 +245,7 @@ def example_checks(mechanism: Mechanism) -> Iterator[Check]:
     for bad in BAD_VALUES:
         check_value = refuses_bad_values_before_charging
         yield Check(name=f"{check_value.__name__}-{bad!r}", run=partial(check_value, mechanism, bad))
-    for check in SLOW:
+    for check in SLOW_CHECKS:
         yield Check(name=check.__name__, run=partial(check, mechanism), slow=True)
 
 

@@ -19,7 +19,7 @@ from holdfast._arrays import Floats
 from holdfast.attack._attack import Attack
 from holdfast.attack._attributes.attribute_case import AttributeCase
 
-LARGEST = 20.0
+LARGEST_LOG_RATIO = 20.0
 """Log-likelihood ratios are cut here."""
 
 
@@ -43,7 +43,7 @@ def _likelihood(case: AttributeCase) -> Floats:
     # The likelihood is a mean over what the unknown columns may be.
     mixed = scores[0] if len(scores) == 1 else np.logaddexp.reduce(scores, axis=0) - math.log(len(scores))
     best = mixed.max(axis=1, keepdims=True)
-    return np.asarray(np.maximum(mixed - best, -LARGEST))
+    return np.asarray(np.maximum(mixed - best, -LARGEST_LOG_RATIO))
 
 
 def _own_answers(case: AttributeCase) -> Floats:

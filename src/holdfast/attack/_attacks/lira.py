@@ -18,9 +18,9 @@ from holdfast.attack._models.model_case import ModelCase
 from holdfast.attack._models.target import finite, surest
 from holdfast.errors import require
 
-POOLED = 8.0
+POOLED_MODELS = 8.0
 """The pooled variance counts like so many models of the record's own."""
-SMALLEST = 1e-10
+SMALLEST_VARIANCE_SHARE = 1e-10
 """Variances are at least this share of the square of the largest signal: reference models may all say the same."""
 
 
@@ -58,8 +58,8 @@ def moments(signals: Floats, chosen: NDArray[np.bool_]) -> tuple[Floats, Floats]
     mean = np.sum(signals, axis=0, where=chosen) / counts
     squares = np.sum(np.square(signals - mean), axis=0, where=chosen)
     pooled = float(squares.sum() / (counts - 1).sum())
-    variance = (squares + POOLED * pooled) / (counts - 1 + POOLED)
-    return mean, np.maximum(variance, SMALLEST * float(np.square(signals).max()) + 1e-12)
+    variance = (squares + POOLED_MODELS * pooled) / (counts - 1 + POOLED_MODELS)
+    return mean, np.maximum(variance, SMALLEST_VARIANCE_SHARE * float(np.square(signals).max()) + 1e-12)
 
 
 def steadied(shift: Floats, level: Floats, noise: Floats) -> Floats:

@@ -8,9 +8,9 @@ from holdfast.attack._attack import Attack
 from holdfast.attack._rows.disclosure_case import DisclosureCase, Successes
 from holdfast.attack._rows.released_rows import ReleasedRows
 
-CONDITIONS = 3
+PREDICATE_COLUMNS = 3
 """Columns of a predicate that is to single somebody out."""
-MOST_TRIES = 40
+MOST_PREDICATES_TRIED = 40
 """Predicates that are tried for each one wanted."""
 
 
@@ -44,12 +44,12 @@ def predicates(
     columns = rows.cells.shape[1]
     middle = np.median(rows.numbers, axis=0)
     descriptions: dict[Predicate, None] = {}
-    for _ in range(MOST_TRIES * count):
+    for _ in range(MOST_PREDICATES_TRIED * count):
         if len(descriptions) >= count:
             break
         line = drawn.numbers[random.integers(drawn.count)]
         chosen = random.choice(
-            columns, size=min(columns, 1 + int(random.integers(CONDITIONS))), replace=False
+            columns, size=min(columns, 1 + int(random.integers(PREDICATE_COLUMNS))), replace=False
         )
         conditions: list[tuple[int, float, int]] = []
         for column in sorted(chosen.tolist()):

@@ -22,7 +22,7 @@ from holdfast.data._schema import Categorical, Numeric, Schema
 from holdfast.data._table import Table
 from holdfast.errors import ParameterError, require
 
-MOST_CELLS = 10
+MOST_GUESSED_CELLS = 10
 """Numbers of more cells than this are guessed up to tenths of the attacker's own people."""
 
 
@@ -210,7 +210,7 @@ def schema_from_values(table: Any) -> Schema:
         if pa.types.is_integer(values.type) or pa.types.is_floating(values.type):
             known = np.asarray(kinds.cast(pa.float64(), safe=False))
             known = known[np.isfinite(known)]
-            if known.size > MOST_CELLS:
+            if known.size > MOST_GUESSED_CELLS:
                 whole = bool(np.all(known == np.floor(known))) and float(np.abs(known).max()) < 2.0**50
                 lacking = values.null_count or (
                     pa.types.is_floating(values.type) and pc.any(pc.is_nan(values)).as_py()
@@ -292,13 +292,13 @@ class Secret:
 def _tenths(own: People, name: str) -> Floats | None:
     column = own.schema[name]
     # Cells that somebody declared are kept; those of a table without a schema mean nothing.
-    if not isinstance(column, Numeric) or (column.cells <= MOST_CELLS and not column.taken_from_data):
+    if not isinstance(column, Numeric) or (column.cells <= MOST_GUESSED_CELLS and not column.taken_from_data):
         return None
     values = np.asarray(own.batch.values[name], dtype=np.float64)
     lacking = own.batch.missing.get(name)
     if lacking is not None and not lacking.all():
         values = values[~lacking]
-    edges = np.unique(np.quantile(values, np.arange(1, MOST_CELLS) / MOST_CELLS))
+    edges = np.unique(np.quantile(values, np.arange(1, MOST_GUESSED_CELLS) / MOST_GUESSED_CELLS))
     edges = edges[edges > values.min()]
     # Where nine of ten have the least value, the question is who has more.
     above = values[values > values.min()]

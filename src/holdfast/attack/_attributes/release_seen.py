@@ -16,15 +16,15 @@ from holdfast.attack._attributes.linear_inside import LinearInside, inside_of
 from holdfast.attack._attributes.people import People, Secret
 from holdfast.attack._models.answers import answers_as_numbers, require_numbers
 from holdfast.attack._models.target import Target, columns_read, first_step
-from holdfast.attack._records import LEAVE_OUT, Records
+from holdfast.attack._records import LEAVE_OUT_ADVICE, Records
 from holdfast.attack._rows.released_rows import opened
 from holdfast.data._schema import Numeric, Schema
 from holdfast.errors import FormatError, ParameterError, require
 from holdfast.privacy._guarantee import Guarantee
 
-BLOCK = 4_096
+PEOPLE_AT_ONCE = 4_096
 """People that a model is asked about at once: what it computes on the way stays in the processor's cache."""
-LARGEST_DESIGN = 8_000_000
+LARGEST_DESIGN_MATRIX = 8_000_000
 """Numbers in the features of all who are judged, under each candidate; beyond it nobody looks at weights."""
 
 
@@ -79,7 +79,9 @@ class ReleaseSeen:
         for unknown in drawn or ({},):
             blocks = [
                 (people.take(rows), {name: people.pick(values, rows) for name, values in unknown.items()})
-                for rows in np.split(np.arange(people.count), range(BLOCK, people.count, BLOCK))
+                for rows in np.split(
+                    np.arange(people.count), range(PEOPLE_AT_ONCE, people.count, PEOPLE_AT_ONCE)
+                )
             ]
             answers.append(
                 np.stack([self._everybody(blocks, columns, value) for value in secret.values], axis=1)
@@ -113,7 +115,10 @@ class ReleaseSeen:
         """Weights and features under each candidate; None where the model is not linear, or there are too many."""
         assert self.target is not None
         inside = inside_of(self.target.model, trained_on=trained_on, classes=len(self.target.classes))
-        if inside is None or inside["weights"].size * (people.count - own) * secret.count > LARGEST_DESIGN:
+        if (
+            inside is None
+            or inside["weights"].size * (people.count - own) * secret.count > LARGEST_DESIGN_MATRIX
+        ):
             return None
         if "own" not in self.kept:
             self.kept["own"] = self._design(people.take(np.arange(own)), columns, {})
@@ -166,7 +171,7 @@ def response_of(
     require(
         known in ("exact", "approximate", "label"), "response", known, "'exact', 'approximate' or 'label'"
     )
-    require(not people.lacks(name), "target", name, "a column without missing values (NaN)", LEAVE_OUT)
+    require(not people.lacks(name), "target", name, "a column without missing values (NaN)", LEAVE_OUT_ADVICE)
     if target.task == "classification":
         require(known != "approximate", "response", known, "'exact' or 'label' for classes")
         labels = people.labels(name)

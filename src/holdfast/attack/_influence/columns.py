@@ -17,13 +17,13 @@ from holdfast.data._schema import Numeric, Schema
 from holdfast.errors import DataError, ParameterError, require
 
 Column = str | int
-MOST_VALUES = 50
+MOST_TEXT_VALUES = 50
 """A column of texts with more values is refused: declare fewer, or merge them."""
-MOST_CELLS = 20
+MOST_NUMBER_CELLS = 20
 """Cells of a declared column of numbers that are told apart; more are joined."""
-INNER = (0.02, 0.15, 0.32, 0.68, 0.85, 0.98)
+INNER_QUANTILES = (0.02, 0.15, 0.32, 0.68, 0.85, 0.98)
 """Where inside of a cell of numbers an attacker tries values, beside its middle."""
-BINS = 5
+NUMBER_BINS = 5
 """A column of many numbers, without a schema, is guessed up to fifths of its people."""
 
 
@@ -115,11 +115,11 @@ class Domain:
         if column.dtype.kind == "f" and not np.isfinite(column).all():
             return cls._with_gaps(features, name, np.isfinite(column))
         kinds, codes = np.unique(column if numbers else column.astype(str), return_inverse=True)
-        if len(kinds) > MOST_VALUES and not numbers:
+        if len(kinds) > MOST_TEXT_VALUES and not numbers:
             raise ParameterError(
-                f"column {name!r} must have at most {MOST_VALUES} values, or be declared in schema="
+                f"column {name!r} must have at most {MOST_TEXT_VALUES} values, or be declared in schema="
             )
-        if numbers and len(kinds) > 2 * BINS:
+        if numbers and len(kinds) > 2 * NUMBER_BINS:
             return cls._binned(name, column.astype(np.float64))
         values = tuple(kinds.tolist())
         labels = tuple(str(value) for value in values)
@@ -164,8 +164,8 @@ class Domain:
 
     @classmethod
     def _grouped(cls, name: Column, middles: Floats, codes: Codes, edges: Floats) -> Domain:
-        """Declared cells of numbers; many of them are joined, in order, to at most MOST_CELLS of equal width."""
-        width = -(-len(middles) // MOST_CELLS)
+        """Declared cells of numbers; many of them are joined, in order, to at most MOST_NUMBER_CELLS of equal width."""
+        width = -(-len(middles) // MOST_NUMBER_CELLS)
         width += width % 2 == 0  # an odd number of cells has one in the middle
         groups = [middles[start : start + width] for start in range(0, len(middles), width)]
         values = tuple(float(group[len(group) // 2]) for group in groups)
@@ -173,19 +173,21 @@ class Domain:
         inside = np.where(codes < len(middles), codes // width, -1)
         borders = np.append(edges[:-1:width], edges[-1])
         inner = tuple(
-            tuple((low + (high - low) * share).item() for share in INNER) for low, high in pairwise(borders)
+            tuple((low + (high - low) * share).item() for share in INNER_QUANTILES)
+            for low, high in pairwise(borders)
         )
         return cls(name=name, values=values, labels=labels, codes=inside.astype(np.int64), inner=inner)
 
     @classmethod
     def _binned(cls, name: Column, numbers: Floats) -> Domain:
-        edges = np.unique(np.quantile(numbers, np.arange(1, BINS) / BINS))
+        edges = np.unique(np.quantile(numbers, np.arange(1, NUMBER_BINS) / NUMBER_BINS))
         codes = np.searchsorted(edges, numbers, side="right")
         occupied = np.unique(codes)
         values = tuple(float(np.median(numbers[codes == cell])) for cell in occupied)
         labels = tuple(f"about {value:.4g}" for value in values)
         inner = tuple(
-            tuple(np.quantile(numbers[codes == cell], INNER, method="nearest").tolist()) for cell in occupied
+            tuple(np.quantile(numbers[codes == cell], INNER_QUANTILES, method="nearest").tolist())
+            for cell in occupied
         )
         return cls(
             name=name,

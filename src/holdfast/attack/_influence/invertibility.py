@@ -39,7 +39,7 @@ from holdfast.errors import DataError, ParameterError, require
 
 Shown = float | str
 """What the public sees of an answer: "scores", "decision", or scores rounded to this step."""
-COPIES = 24
+PERSON_DRAWS = 24
 """Draws of what a person may be like, where the attacker's knowledge is noisy."""
 MOST_STEPS = 200
 OWN_SHARE = 0.5
@@ -181,11 +181,11 @@ def inversion_game(
             return best_guess(values_left(closest_outputs(ask, people, domain, seen), seen), prior)
         # P(v, y | z): what the person may be like is drawn from z in the way in which z was drawn from the person.
         agree = np.full(prior.shape, 0.5)
-        for _ in range(COPIES):
+        for _ in range(PERSON_DRAWS):
             alike = perturbed(people, own, domain.name, knowledge, random)
             outputs = every_output(ask, alike, domain)
             agree += np.max(np.abs(outputs - seen[:, None, :]), axis=2) <= 1e-9
-        return best_guess(np.ones(prior.shape, dtype=bool), prior * agree / (COPIES + 1.0))
+        return best_guess(np.ones(prior.shape, dtype=bool), prior * agree / (PERSON_DRAWS + 1.0))
 
     def advice(ask: Callable[[Any], Floats], people: Any) -> tuple[Any, Floats]:
         seen = ask(people)

@@ -38,7 +38,7 @@ from holdfast.data._schema import Schema
 from holdfast.data._table import Table
 from holdfast.errors import require
 
-STEPS = (0.01, 0.1)
+ROUNDING_STEPS = (0.01, 0.1)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -205,7 +205,7 @@ def publishing_options(
     labels: Any,
     *,
     sensitive: Column,
-    steps: Sequence[float] = STEPS,
+    steps: Sequence[float] = ROUNDING_STEPS,
     reference: Any = None,
     schema: Schema | None = None,
     retraining: Retraining | None = None,

@@ -78,13 +78,13 @@ class ModelCase(MembershipCase):
             return None
         return "the reference models were not observed for it: give views= to reference_models"
 
-    def setting_aside(self, scored: NDArray[np.bool_], aside: NDArray[np.intp]) -> Self:
+    def setting_aside(self, kept: NDArray[np.bool_], aside: NDArray[np.intp]) -> Self:
         """With the records of `kept` to judge, and those of `aside` for a population."""
         return replace(
             self,
-            records=self.records.take(scored),
+            records=self.records.take(kept),
             population=self.records.take(aside),
-            references=None if self.references is None else self.references.take(scored),
+            references=None if self.references is None else self.references.take(kept),
         )
 
     def models(self) -> References:

@@ -1,8 +1,8 @@
 """Reference (shadow) models: trained by the attacker like the target, on random halves of the same records.
 
 Shadow models are those of Shokri et al. 2017. They come in pairs on complementary halves, so that every record is in
-exactly half of them. Nothing of a model is kept but what was observed on the records: the memory is that of one
-number per model and record, and of `PAIRS` lessons for each attack that learns, besides the models being trained.
+exactly half of them. Nothing of a model is kept but what was observed on the records. The memory needed is that of one
+number per model and record, of `MOST_LESSONS` lessons for each attack that learns, and of the models being trained.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Draw = Callable[[np.random.Generator, int], Bools]
 T = TypeVar("T")
 Observe = Callable[[Target, Records], T]
 """What is kept of a reference model."""
-PAIRS = 24_000
+MOST_LESSONS = 24_000
 """Lessons for an attack that learns: pairs of a reference model and a record."""
 
 
@@ -188,7 +188,7 @@ def reference_models(
     ((4, 40), [2, 2, 2])
     """
     seen = {} if views is None else dict(views)
-    some = np.random.default_rng(random_state).permutation(records.count)[: max(1, PAIRS // models)]
+    some = np.random.default_rng(random_state).permutation(records.count)[: max(1, MOST_LESSONS // models)]
     lessons = records.take(some)
 
     def observe(target: Target, rows: Records) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:

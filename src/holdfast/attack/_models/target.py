@@ -35,9 +35,9 @@ from holdfast.data._schema import Categorical, Numeric, Schema
 from holdfast.errors import DataError, ParameterError, require, withholding
 from holdfast.privacy._guarantee import Guarantee
 
-_SLACK = 1e-3
+_PROBABILITY_SLACK = 1e-3
 """How far single-precision probabilities may be from summing to 1."""
-LARGEST = 30.0
+LARGEST_LOG_ODDS = 30.0
 """Log-odds are cut here: beyond it a double's probability is 0 or 1 anyway."""
 
 
@@ -213,8 +213,8 @@ class Target:
         )
         require_numbers(values)
         require(
-            bool(np.all((values >= -_SLACK) & (values <= 1.0 + _SLACK)))
-            and bool(np.all(np.abs(values.sum(axis=1) - 1.0) <= _SLACK)),
+            bool(np.all((values >= -_PROBABILITY_SLACK) & (values <= 1.0 + _PROBABILITY_SLACK)))
+            and bool(np.all(np.abs(values.sum(axis=1) - 1.0) <= _PROBABILITY_SLACK)),
             "the model's answer",
             "numbers outside [0, 1], or rows that do not sum to 1",
             "probabilities",
@@ -249,7 +249,7 @@ class Target:
         others[rows, own] = 0.0
         with np.errstate(divide="ignore", invalid="ignore"):
             odds = np.where(p > 0.0, np.log(p) - np.log(others.sum(axis=1)), -np.inf)
-        return np.where(np.isinf(odds), odds, np.clip(odds, -LARGEST, LARGEST))
+        return np.where(np.isinf(odds), odds, np.clip(odds, -LARGEST_LOG_ODDS, LARGEST_LOG_ODDS))
 
     def matrix(self, records: Records) -> Floats:
         """The features of the `records` as numbers: through the encoder of a model that was fitted on a table."""
@@ -396,7 +396,7 @@ def finite(signals: NDArray[np.floating], *, largest: float | None = None) -> Fl
 def surest(signals: NDArray[np.floating]) -> float:
     """The largest finite absolute log-odds; 0 if there is none."""
     sizes = np.abs(signals[np.isfinite(signals)])
-    return float(min(sizes.max(initial=0.0), LARGEST))
+    return float(min(sizes.max(initial=0.0), LARGEST_LOG_ODDS))
 
 
 def _listed(names: Sequence[Any]) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from holdfast._arrays import Floats
 from holdfast.attack._rows.released_rows import ReleasedRows
 
-BLOCK = 2**22
+DISTANCES_AT_ONCE = 2**22
 """Distances held at a time."""
 
 
@@ -48,7 +48,7 @@ def squared_distances(records: Floats, rows: Floats) -> Iterator[tuple[slice, Fl
     [(slice(0, 1, None), [[2.0]])]
     """
     length = np.einsum("ij,ij->i", rows, rows)
-    step = max(1, BLOCK // len(rows))
+    step = max(1, DISTANCES_AT_ONCE // len(rows))
     for start in range(0, len(records), step):
         part = records[start : start + step]
         block = np.einsum("ij,ij->i", part, part)[:, None] + length - 2.0 * (part @ rows.T)

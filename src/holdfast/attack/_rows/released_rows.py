@@ -20,7 +20,7 @@ from holdfast.data._schema import Schema
 from holdfast.errors import ParameterError, require
 from holdfast.privacy._guarantee import Guarantee
 
-BINS = 10
+NUMBER_CELLS = 10
 """Cells of a column of numbers without a schema: tenths of the released rows."""
 
 
@@ -129,7 +129,7 @@ def by_spread(rows: Any) -> Reader:
     """Arrays of numbers: centred and scaled by the released rows, cells between their deciles."""
     released = _matrix(rows)
     centre, spread = released.mean(axis=0), np.maximum(released.std(axis=0), 1e-12)
-    edges = np.quantile(released, np.arange(1, BINS) / BINS, axis=0)
+    edges = np.quantile(released, np.arange(1, NUMBER_CELLS) / NUMBER_CELLS, axis=0)
 
     def read(table: Any) -> ReleasedRows:
         matrix = _matrix(table)

@@ -56,9 +56,9 @@ class RowsCase(MembershipCase):
             return "no population: give reference="
         return None
 
-    def setting_aside(self, scored: NDArray[np.bool_], aside: NDArray[np.intp]) -> Self:
+    def setting_aside(self, kept: NDArray[np.bool_], aside: NDArray[np.intp]) -> Self:
         """With the records of `kept` to judge, and those of `aside` for a population."""
-        return replace(self, records=self.records.take(scored), population=self.records.take(aside))
+        return replace(self, records=self.records.take(kept), population=self.records.take(aside))
 
     def others(self) -> ReleasedRows:
         """The population, for an attack that needs it."""

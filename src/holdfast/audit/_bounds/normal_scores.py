@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from holdfast.errors import require
 
-_LARGEST = 64.0
+_LARGEST_MU = 64.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,9 +55,9 @@ class NormalScores:
         beta = round(1.0 - confidence, 15)
         if self.p_value(0.0) > beta:
             return 0.0
-        if self.p_value(_LARGEST) <= beta:
-            return _LARGEST
-        return float(brentq(lambda mu: self.p_value(mu) - beta, 0.0, _LARGEST, xtol=1e-9)) * (1.0 - 1e-8)
+        if self.p_value(_LARGEST_MU) <= beta:
+            return _LARGEST_MU
+        return float(brentq(lambda mu: self.p_value(mu) - beta, 0.0, _LARGEST_MU, xtol=1e-9)) * (1.0 - 1e-8)
 
     def p_value(self, mu: float) -> float:
         """How probable so large a statistic is where the means are mu apart."""

@@ -35,7 +35,7 @@ from numpy.typing import ArrayLike, NDArray
 
 ROUNDING = 1e-10
 """Relative slack on computed probabilities: far above the error of the incomplete beta function."""
-_TINY = 1e-280
+_SMALLEST_TAIL = 1e-280
 """Smaller tails are not told apart from this one."""
 
 
@@ -54,13 +54,13 @@ def worst_case(guesses: int, correct: int, *, canaries: int, epsilon: float, del
         return 1.0
     tail = float(betainc(v, r - v + 1, keep_probability(epsilon)))
     if delta == 0.0:
-        return min(1.0, max(tail, _TINY) * (1.0 + ROUNDING))
-    if tail < _TINY:
+        return min(1.0, max(tail, _SMALLEST_TAIL) * (1.0 + ROUNDING))
+    if tail < _SMALLEST_TAIL:
         # Far above the mean P[N >= v] / P[N = v] is below a geometric series; the share of delta stays.
         ratio = (r - v) / (v + 1) * math.exp(epsilon)
-        return min(1.0, (_TINY + canaries * delta / (v * (1.0 - ratio))) * (1.0 + ROUNDING))
+        return min(1.0, (_SMALLEST_TAIL + canaries * delta / (v * (1.0 - ratio))) * (1.0 + ROUNDING))
     rest = float(betaincc(v, r - v + 1, keep_probability(epsilon)))
-    if rest < _TINY:
+    if rest < _SMALLEST_TAIL:
         return 1.0
     # v P[N = v] = q^v (1-q)^(r-v) / B(v, r-v+1).
     log_flip = -float(np.logaddexp(0.0, epsilon))

@@ -19,7 +19,7 @@ from holdfast._arrays import Floats
 from holdfast.audit._canaries.design import Canaries, as_coins, as_vector
 from holdfast.errors import require
 
-FAIR = 0.5
+COIN_MEAN = 0.5
 """The mean of a coin; its variance is a quarter."""
 
 
@@ -84,7 +84,7 @@ def message_passing(canaries: Canaries, output: ArrayLike, *, noise_std: float, 
         if step == steps - 1:
             break
         sure = np.tanh(0.5 * log_odds)
-        estimate = FAIR * sure
+        estimate = COIN_MEAN * sure
         slope = float(np.mean(1.0 - sure**2)) / (4.0 * variance)
         left = target - canaries.combine(estimate) / size + (count / dimension) * slope * left
     return log_odds
@@ -155,7 +155,7 @@ def correct_path(scores: ArrayLike, member: ArrayLike, *, include: int, exclude:
 
 
 def _centred(canaries: Canaries, theta: Floats) -> Floats:
-    return theta - canaries.combine(np.full(canaries.count, FAIR))
+    return theta - canaries.combine(np.full(canaries.count, COIN_MEAN))
 
 
 def _check_noise(noise_std: float) -> None:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from holdfast._arrays import Floats
 from holdfast.audit._canaries.design import (
-    BLOCK,
+    ROWS_AT_ONCE,
     Block,
     as_indices,
     as_vector,
@@ -29,7 +29,7 @@ from holdfast.audit._canaries.design import (
 )
 from holdfast.errors import require
 
-FLIPS = 0x48414441
+FLIPS_STREAM = 0x48414441
 """Purpose of the stream of signs."""
 
 
@@ -77,7 +77,7 @@ class HadamardCanaries:
 
     @cached_property
     def _flips(self) -> Floats:
-        flips = packed(words(stream_key(self.seed, FLIPS), 0, -(-self.dimension // 64)))
+        flips = packed(words(stream_key(self.seed, FLIPS_STREAM), 0, -(-self.dimension // 64)))
         minus = np.unpackbits(flips, count=self.dimension, bitorder="little").astype(np.float64)
         return 1.0 - 2.0 * minus
 
@@ -94,7 +94,7 @@ class HadamardCanaries:
             )
         return rows
 
-    def blocks(self, rows: int = BLOCK) -> Iterator[Block]:
+    def blocks(self, rows: int = ROWS_AT_ONCE) -> Iterator[Block]:
         """All canaries in order, a few rows at a time."""
         return in_blocks(self, rows)
 
@@ -149,7 +149,7 @@ class DiracCanaries:
         rows[np.arange(len(chosen)), chosen] = self.row_norm
         return rows
 
-    def blocks(self, rows: int = BLOCK) -> Iterator[Block]:
+    def blocks(self, rows: int = ROWS_AT_ONCE) -> Iterator[Block]:
         """All canaries in order, a few rows at a time."""
         return in_blocks(self, rows)
 

@@ -21,9 +21,9 @@ from holdfast.data._schema import Categorical, Numeric, Schema
 from holdfast.errors import require
 
 Value = float | str | datetime.date | None
-CELLS = 0x43454C4C
+CELLS_STREAM = 0x43454C4C
 """Purpose of the stream."""
-LISTABLE = 1 << 20
+LARGEST_LISTED_DOMAIN = 1 << 20
 """A domain of at most so many cells is listed and shuffled; a larger one is drawn from."""
 
 
@@ -69,8 +69,8 @@ class RareCells:
     @cached_property
     def _codes(self) -> NDArray[np.int64]:
         sizes = tuple(len(values) for values in self._values)
-        key = stream_key(self.seed, CELLS)
-        if self.domain <= LISTABLE:
+        key = stream_key(self.seed, CELLS_STREAM)
+        if self.domain <= LARGEST_LISTED_DOMAIN:
             listed = np.argsort(words(key, 0, self.domain), kind="stable")[: self.count]
             places = np.stack(np.unravel_index(listed, sizes), axis=1)
         else:
