@@ -42,7 +42,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="shadow release: trained on what it is judged by",
         target="attack:shadow_release",
-        old="_learned(views[: trials // 2]",
+        old="_learned_scores(views[: trials // 2]",
         new="_learned(views",
         tests=("tests/attack/rows/test_shadow_release.py::test_an_independent_draw_shows_nothing",),
     ),
@@ -108,7 +108,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="attack: a pipeline that did not pay has the promise of its model",
-        target="attack:_opened",
+        target="attack:_model_and_guarantee",
         old='release = getattr(model, "release_", None)',
         new='release = getattr(getattr(model, "steps", [(0, model)])[-1][1], "release_", None)',
         tests=(

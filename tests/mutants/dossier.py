@@ -562,7 +562,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="audit: a fraction where a whole number belongs",
-        target="audit:_made",
+        target="audit:_restored_part",
         old="declared[name] is int and type(value) is not int",
         new="False",
         tests=("tests/contracts/test_hostile_files.py::test_whole_numbers_that_no_double_holds",),

@@ -60,7 +60,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="publishing: a dropped column is still read",
-        target="attack:_averaged",
+        target="attack:_averaged_model",
         old="weights = shares[inside] / shares[inside].sum()",
         new="return np.asarray(target.outputs(features))",
         tests=("tests/attack/influence/test_invertibility.py::test_what_is_published_and_what_it_costs",),

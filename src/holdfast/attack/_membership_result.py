@@ -18,7 +18,7 @@ from holdfast._arguments import checked
 from holdfast._arrays import Floats
 from holdfast.attack._proof import REASONS, Game, Proof, Verdict, proved_curve
 from holdfast.attack._report import NOTICE, SHOWN_RATES, AttackReport, AttackResult
-from holdfast.attack._roc import Look, Rate, area, reached, roc, thinned
+from holdfast.attack._roc import Look, Rate, area, reached_points, roc, thinned_roc
 from holdfast.errors import require
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._tradeoff import TradeOff
@@ -245,7 +245,7 @@ class MembershipResult(AttackResult):
 
     def to_json(self) -> dict[str, Any]:
         """The figures and about a hundred points of the ROC, without the scores of anybody."""
-        alarms, hits = thinned(*self.roc())
+        alarms, hits = thinned_roc(*self.roc())
         return {
             "attack": self.attack,
             "audience": self.audience,
@@ -369,7 +369,7 @@ def limits(
 ) -> list[tuple[float, float]]:
     """What was reached at the looks of `LOOK_RATES`, all of it true together with this confidence over all attacks."""
     error = (1.0 - confidence) / (2 * len(LOOK_RATES) * tried)
-    return reached(members, non_members, rates=LOOK_RATES, error=error)
+    return reached_points(members, non_members, rates=LOOK_RATES, error=error)
 
 
 def _smallest_error(refuted: Callable[[float], bool], *, known: float) -> float:

@@ -113,13 +113,13 @@ def area(members: Floats, non_members: Floats) -> float:
     return float(np.sum(below, dtype=np.float64) / (2.0 * members.size * non_members.size))
 
 
-def thinned(false_alarm: Floats, detection: Floats, *, points: int = 100) -> tuple[Floats, Floats]:
+def thinned_roc(false_alarm: Floats, detection: Floats, *, points: int = 100) -> tuple[Floats, Floats]:
     """About so many points of a ROC, all of them reached: half on a logarithmic scale, half on a linear one.
 
     At each rate of the grid the highest point that does not exceed it. A line between two of them is what an
     attacker reaches who tosses a coin, so the thinned curve never claims more than the whole one.
 
-    >>> [axis.tolist() for axis in thinned(np.array([0.0, 0.0, 0.5, 1.0]), np.array([0.0, 0.4, 0.9, 1.0]))]
+    >>> [axis.tolist() for axis in thinned_roc(np.array([0.0, 0.0, 0.5, 1.0]), np.array([0.0, 0.4, 0.9, 1.0]))]
     [[0.0, 0.0, 0.5, 1.0], [0.0, 0.4, 0.9, 1.0]]
     """
     require(points >= 4, "points", points, ">= 4")
@@ -171,7 +171,7 @@ class Look:
         )
 
 
-def reached(
+def reached_points(
     members: Floats, non_members: Floats, *, rates: Sequence[float], error: float
 ) -> list[tuple[float, float]]:
     """Pairs (false alarms, misses) that the attack does not exceed, in both directions at each rate.

@@ -17,7 +17,7 @@ from holdfast.attack._catalogue import find_attacks, notes_about
 from holdfast.attack._report import AttackReport
 from holdfast.attack._rows.disclosure_case import DisclosureCase, Successes
 from holdfast.attack._rows.disclosure_result import DisclosureResult
-from holdfast.attack._rows.released_rows import opened, reader
+from holdfast.attack._rows.released_rows import opened_rows, reader
 from holdfast.data._schema import Schema
 from holdfast.errors import require
 
@@ -82,7 +82,7 @@ def synthetic_disclosure(
     if schema is not None:
         schema.confirmed()
     require(number >= 1, "number", number, ">= 1")
-    table, declared, _ = opened(rows, schema)
+    table, declared, _ = opened_rows(rows, schema)
     read = reader(declared, table)
     seen = read(table)
     names = (

@@ -225,7 +225,7 @@ def currency_of(data: Any) -> Currency:
     return simple[data["name"]]()
 
 
-def committed(chain: Chain, dataset: str) -> list[tuple[str, bool, Cost]]:
+def committed_amounts(chain: Chain, dataset: str) -> list[tuple[str, bool, Cost]]:
     """What each account of the present period takes from the dataset: name, whether open, amount.
 
     An open account takes its whole limit, a closed one what it spent: so on every history the
@@ -274,7 +274,7 @@ def free_share(
 ) -> tuple[Cost, BudgetExceeded | None]:
     """The amount that a new account takes, and the refusal if it is not there."""
     free = dataset.amount
-    for _, _, amount in committed(chain, dataset.name):
+    for _, _, amount in committed_amounts(chain, dataset.name):
         free = free - amount
     if limit is None:
         refusal = BudgetExceeded(

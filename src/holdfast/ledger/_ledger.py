@@ -16,7 +16,7 @@ from holdfast.errors import BudgetExceeded, LedgerError, require
 from holdfast.ledger import _report as report
 from holdfast.ledger._dataset import (
     Dataset,
-    committed,
+    committed_amounts,
     free_share,
     known_dataset,
     require_all_closed,
@@ -403,7 +403,7 @@ class Ledger:
             known = known_dataset(chain, dataset)
             charges = [
                 (number, charge_of(chain.entry(number)))
-                for account, _, _ in committed(chain, dataset)
+                for account, _, _ in committed_amounts(chain, dataset)
                 for number in chain.charges(account)
             ]
         return recompute(known, charges)

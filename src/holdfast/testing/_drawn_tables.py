@@ -117,7 +117,7 @@ def drawn_table(
     `leave_out` are values that a store cannot hold, `types` the storage types that it has.
     """
     stored = [coins.choice(types) for _ in range(coins.randint(1, 3))]
-    columns: list[Column] = [_declared(f"c{place}", coins) for place in range(len(stored))]
+    columns: list[Column] = [_declared_column(f"c{place}", coins) for place in range(len(stored))]
     owner = coins.choice(types)
     adjacency = coins.choice(("replace", "add_remove"))
     users = coins.random() < 0.6
@@ -146,7 +146,7 @@ def drawn_table(
     )
 
 
-def _declared(name: str, coins: Random) -> Column:
+def _declared_column(name: str, coins: Random) -> Column:
     if coins.random() < 0.5:
         other, null = coins.choice((None, "(other)")), coins.choice((None, "(missing)"))
         return Categorical(name, coins.sample(_CATEGORIES, coins.randint(1, 5)), other=other, null=null)

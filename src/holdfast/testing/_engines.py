@@ -28,7 +28,7 @@ COINS_SEED = 11
 """The seed of the coins that choose among a user's rows: one for all engines."""
 
 
-def unchanged(rows: Any) -> Any:
+def same_rows(rows: Any) -> Any:
     """The `rows` as they are: what a store reads that keeps every type."""
     return rows
 
@@ -57,7 +57,7 @@ class EngineStore:
     """
 
     put: Callable[[Any], Mapping[str, Any]]
-    reads: Callable[[Any], Any] = unchanged
+    reads: Callable[[Any], Any] = same_rows
     types: tuple[str, ...] = tuple(STORED_VALUES)
     leave_out: tuple[Any, ...] = ()
 
@@ -80,7 +80,7 @@ def read_rows(table: Table, order: Order | None = None) -> Floats:
     return np.concatenate(parts) if parts else np.empty((0, 0))
 
 
-def _sorted(rows: Floats) -> list[tuple[float, ...]]:
+def _sorted_rows(rows: Floats) -> list[tuple[float, ...]]:
     return sorted(map(tuple, rows.tolist()))
 
 
@@ -93,8 +93,8 @@ def answers_as_memory_does(store: EngineStore, case: DrawnTable) -> None:
     """The same rows are kept and read alike, and counted and summed as they are read."""
     schema = case.schema
     with store.open(case.rows, schema) as mine, store.reference(case.rows, schema) as theirs:
-        expected = _sorted(read_rows(theirs))
-        ensure(_sorted(read_rows(mine)) == expected, "other rows are kept, or read otherwise")
+        expected = _sorted_rows(read_rows(theirs))
+        ensure(_sorted_rows(read_rows(mine)) == expected, "other rows are kept, or read otherwise")
         ensure((mine.count(), mine.units()) == (theirs.count(), theirs.units()), "count or units differ")
         sets = [[name] for name in schema.names] + [list(schema.names[:2])]
         pairs = zip(mine.counts(sets), theirs.counts(sets), strict=True)
@@ -107,7 +107,7 @@ def answers_as_memory_does(store: EngineStore, case: DrawnTable) -> None:
             if mine.adjacency.count_is_public
             else Order.per_record_batches(batches=3, cap=100, source=Source(seed=COINS_SEED))
         )
-        ensure(_sorted(read_rows(mine, order)) == expected, "an ordered pass reads other rows")
+        ensure(_sorted_rows(read_rows(mine, order)) == expected, "an ordered pass reads other rows")
 
 
 def a_neighbour_changes_no_other_row(store: EngineStore, case: DrawnTable) -> None:

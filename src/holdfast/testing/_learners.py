@@ -89,12 +89,12 @@ def problem_of(method: Learner) -> Problem:
     )
 
 
-def fitted(method: Learner, examples: ArrayExamples, account: Account) -> Fit:
+def fit_of(method: Learner, examples: ArrayExamples, account: Account) -> Fit:
     """A training on that problem."""
     return run_learner(method, examples, problem_of(method), account)
 
 
-def refused(
+def refusal_of(
     method: Learner, examples: ArrayExamples, problem: Problem, account: Account, what: str, **options: Any
 ) -> str:
     """The refusal's words; nothing was spent, and no value of the data is in them."""
@@ -127,7 +127,7 @@ def refuses_a_loss_of_a_kind_that_it_does_not_take(method: Learner) -> None:
     for problem in PROBLEMS:
         if not method.takes(problem):
             account = learner_account(method, adjacency)
-            refused(method, learner_rows(adjacency), problem, account, f"a {problem.loss.name} loss")
+            refusal_of(method, learner_rows(adjacency), problem, account, f"a {problem.loss.name} loss")
 
 
 def works_without_delta_exactly_if_it_says_so(method: Learner) -> None:
@@ -135,9 +135,9 @@ def works_without_delta_exactly_if_it_says_so(method: Learner) -> None:
     adjacency = method.adjacencies[0]
     account = Account(PureDP(2.0), adjacency=adjacency, seed=1)
     if not method.pure:
-        refused(method, learner_rows(adjacency), problem_of(method), account, "an account without delta")
+        refusal_of(method, learner_rows(adjacency), problem_of(method), account, "an account without delta")
         return
-    fitted(method, learner_rows(adjacency), account)
+    fit_of(method, learner_rows(adjacency), account)
     spent = account.journal.spent("")
     ensure(spent is not None, "nothing was charged")
     ensure(
@@ -177,7 +177,7 @@ def refuses_rows_of_other_neighbours_than_the_accounts(method: Learner) -> None:
                 )
     adjacency = method.adjacencies[0]
     other = dataclasses.replace(learner_rows(adjacency), unit=PrivacyUnit("user", max_rows=2))
-    refused(
+    refusal_of(
         method, other, problem, learner_account(method, adjacency), "rows of users with an account of rows"
     )
 
@@ -187,9 +187,9 @@ def refuses_bad_constants_before_spending(method: Learner) -> None:
     adjacency = method.adjacencies[0]
     problem, rows = problem_of(method), learner_rows(adjacency)
     wider = dataclasses.replace(problem, dimension=COLUMNS + 1)
-    message = refused(method, rows, wider, learner_account(method, adjacency), "a wrong dimension")
+    message = refusal_of(method, rows, wider, learner_account(method, adjacency), "a wrong dimension")
     ensure("dimension" in message, f"a wrong dimension is refused without naming it: {message}")
-    refused(
+    refusal_of(
         method,
         rows,
         problem,
@@ -217,7 +217,7 @@ def refuses_a_problem_without_what_it_needs(method: Learner) -> None:
     for need in method.needs:
         if need in BREAKING_OPTIONS:
             broken = dataclasses.replace(problem_of(method), **BREAKING_OPTIONS[need])
-            refused(
+            refusal_of(
                 method,
                 learner_rows(adjacency),
                 broken,
@@ -264,7 +264,7 @@ def _refused_option(method: Learner, name: str, value: Any) -> str:
 def spends_no_more_than_its_limit_and_says_why_it_is_private(method: Learner, adjacency: str) -> None:
     """Finite weights, a theorem, and a charge within the limit."""
     account = learner_account(method, adjacency)
-    fit = fitted(method, learner_rows(adjacency), account)
+    fit = fit_of(method, learner_rows(adjacency), account)
     ensure(fit.weights.shape in ((COLUMNS,), (2, COLUMNS)), f"weights have the shape {fit.weights.shape}")
     ensure(bool(np.all(np.isfinite(fit.weights))), "weights are not finite")
     ensure(bool(fit.theorem), "theorem is empty")
@@ -282,7 +282,7 @@ def the_first_charge_depends_on_public_numbers_only(method: Learner, adjacency: 
     charges = []
     for rows, seed in ((ROWS, 0), (ROWS + more, 5)):
         account = learner_account(method, adjacency)
-        fitted(method, learner_rows(adjacency, rows=rows, seed=seed, public_count=ROWS), account)
+        fit_of(method, learner_rows(adjacency, rows=rows, seed=seed, public_count=ROWS), account)
         charges.append([entry.charge for entry in account.journal.entries])
     ensure(charges[0][0] == charges[1][0], "the first charge depends on the rows")
     ensure(len(charges[0]) == len(charges[1]), "the number of charges depends on the rows")
@@ -293,7 +293,7 @@ def a_seed_repeats_and_another_differs(method: Learner, adjacency: str) -> None:
 
     def weights(seed: int | None) -> tuple[float, ...]:
         account = learner_account(method, adjacency, seed=seed)
-        return tuple(fitted(method, learner_rows(adjacency), account).weights.ravel())
+        return tuple(fit_of(method, learner_rows(adjacency), account).weights.ravel())
 
     ensure(weights(3) == weights(3), "two runs of one seed differ")
     ensure(weights(3) != weights(4), "runs of two seeds are equal")
@@ -306,7 +306,7 @@ def survives_tiny_tables_or_refuses_before_spending(method: Learner, adjacency: 
     account = learner_account(method, adjacency)
     examples = learner_rows(adjacency, rows=rows, public_count=None if public else 20)
     try:
-        weights = fitted(method, examples, account).weights
+        weights = fit_of(method, examples, account).weights
     except HoldfastError:
         ensure(public, "a private number of rows decides whether there is a result")
         ensure(account.journal.entries == (), "refused after spending")

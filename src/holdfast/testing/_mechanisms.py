@@ -63,7 +63,7 @@ def refuses_parameters_outside_their_range(mechanism: Mechanism) -> None:
         if isinstance(value, float | int) and not isinstance(value, bool):
             for bad in BAD_NUMBERS:
                 refusal(
-                    partial(_changed, mechanism, **{field.name: bad}),
+                    partial(_changed_mechanism, mechanism, **{field.name: bad}),
                     f"{field.name}={bad}",
                     kinds=(ParameterError,),
                     naming=field.name,
@@ -86,7 +86,7 @@ def refuses_an_account_of_another_adjacency(mechanism: Mechanism) -> None:
             )
         else:
             for other in proved - {adjacency}:
-                declared = _changed(mechanism, adjacency=other)
+                declared = _changed_mechanism(mechanism, adjacency=other)
                 refusal(
                     partial(account.release, declared, value),
                     f"an account of {adjacency.value} for a sensitivity under {other.value}",
@@ -98,7 +98,7 @@ def refuses_an_account_of_another_adjacency(mechanism: Mechanism) -> None:
 def _declares(mechanism: Mechanism, adjacency: Adjacency) -> bool:
     """Whether these parameters, too, are for this relation: monotone scores are not for every one."""
     try:
-        _changed(mechanism, adjacency=adjacency)
+        _changed_mechanism(mechanism, adjacency=adjacency)
     except AdjacencyError:
         return False
     return True
@@ -193,7 +193,7 @@ def the_log_ratio_changes_one_law_into_the_other(mechanism: Mechanism) -> None:
     A change of measure: it fails for a ratio that the sampler does not have. Both sides lie between 0 and 1, so that no
     heavy tail decides.
     """
-    for first, second in _shifted(mechanism):
+    for first, second in _shifted_values(mechanism):
         ratios = []
         for number, centre in enumerate((first, second)):
             source = Source(seed=12 + number)
@@ -206,7 +206,7 @@ def the_log_ratio_changes_one_law_into_the_other(mechanism: Mechanism) -> None:
         ensure(gap <= 4.0 * error + 1e-12, f"the two sides differ by {gap:.3g}, with an error of {error:.3g}")
 
 
-def _shifted(mechanism: Mechanism) -> Iterator[tuple[Any, Any]]:
+def _shifted_values(mechanism: Mechanism) -> Iterator[tuple[Any, Any]]:
     """The worst pair, and every probe with its first number moved as the pair's is."""
     low, high = map(mechanism.check, mechanism.worst_pair())
     yield low, high
@@ -249,6 +249,6 @@ def example_checks(mechanism: Mechanism) -> Iterator[Check]:
         yield Check(name=check.__name__, run=partial(check, mechanism), slow=True)
 
 
-def _changed(mechanism: Mechanism, **fields: Any) -> Mechanism:
+def _changed_mechanism(mechanism: Mechanism, **fields: Any) -> Mechanism:
     again: Mechanism = dataclasses.replace(mechanism, **fields)
     return again

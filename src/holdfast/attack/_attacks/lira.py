@@ -26,7 +26,7 @@ SMALLEST_VARIANCE_SHARE = 1e-10
 
 def lira(case: ModelCase) -> Floats:
     """log N(signal; mean_in, variance_in) - log N(signal; mean_out, variance_out)."""
-    signal, signals, included = _prepared(case)
+    signal, signals, included = _prepared_signals(case)
     (inside, variance_in), (outside, variance_out) = moments(signals, included), moments(signals, ~included)
     level = 0.5 * (inside + outside)
     noise = variance_in / included.sum(axis=0) + variance_out / (~included).sum(axis=0)
@@ -39,7 +39,7 @@ def lira_offline(case: ModelCase) -> Floats:
 
     A regression's residual has no high side: its likelihood ratio is taken against a model that fits exactly.
     """
-    signal, signals, included = _prepared(case)
+    signal, signals, included = _prepared_signals(case)
     mean, variance = moments(signals, ~included)
     if case.target.task == "regression":
         return _log_normal(signal, np.zeros_like(mean), variance) - _log_normal(signal, mean, variance)
@@ -78,7 +78,7 @@ def steadied(shift: Floats, level: Floats, noise: Floats) -> Floats:
     return np.asarray(usual + excess / (1.0 + excess) * (shift - usual))
 
 
-def _prepared(case: ModelCase) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+def _prepared_signals(case: ModelCase) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """The target's signals and the references', finite by the same rule."""
     models, signal = case.models(), case.target.signal(case.records)
     if case.target.task == "regression":

@@ -24,7 +24,7 @@ def single_out(case: DisclosureCase) -> dict[str, Successes]:
     size = min(case.members.count, case.control.count)
     groups = [group.take(random.permutation(group.count)[:size]) for group in (case.members, case.control)]
     descriptions = predicates(case.rows, case.rows, case.attacks, random, alone=True)
-    blind = predicates(case.rows, _shuffled(case.rows, random), case.attacks, random, alone=False)
+    blind = predicates(case.rows, _shuffled_rows(case.rows, random), case.attacks, random, alone=False)
     if not descriptions:  # no short description fits one row only: nobody is singled out
         return {"singling out": ((0, case.attacks), (0, case.attacks), (0, case.attacks))}
     members, control = (
@@ -76,7 +76,7 @@ def isolates(predicate: Predicate, people: ReleasedRows) -> bool:
     return int(fits.sum()) == 1
 
 
-def _shuffled(rows: ReleasedRows, random: np.random.Generator) -> ReleasedRows:
+def _shuffled_rows(rows: ReleasedRows, random: np.random.Generator) -> ReleasedRows:
     """Columns drawn on their own: what is known from marginals alone."""
     numbers = np.column_stack(
         [rows.numbers[random.permutation(rows.count), rows.places(c)] for c in range(rows.cells.shape[1])]

@@ -210,7 +210,7 @@ class AttributeResult(AttackResult):
         first = self.outcome()
         width = max(len(name) for name in ("imputer, no release", *self.attacks)) + 2
         lines = [
-            f"guessing {self.sensitive} ({self.kinds} values) from {_listed(self.knows)}: "
+            f"guessing {self.sensitive} ({self.kinds} values) from {_name_list(self.knows)}: "
             f"{first.members.size} members, {first.fresh.size} fresh people",
             f"  {'own people':<{width}}" + "".join(f"{size:>16,}" for size in self.sizes),
             f"  {'imputer, no release':<{width}}" + self._line(self.imputer),
@@ -416,5 +416,5 @@ def _numbers(estimate: Gain | MemberGap) -> dict[str, float]:
     return {"value": estimate.value, "low": estimate.low, "high": estimate.high, "p_value": estimate.p_value}
 
 
-def _listed(names: tuple[str, ...]) -> str:
+def _name_list(names: tuple[str, ...]) -> str:
     return ", ".join(names) if len(names) <= 6 else f"{', '.join(names[:5])} and {len(names) - 5} more"

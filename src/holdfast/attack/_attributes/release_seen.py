@@ -17,7 +17,7 @@ from holdfast.attack._attributes.people import People, Secret
 from holdfast.attack._models.answers import answers_as_numbers, require_numbers
 from holdfast.attack._models.target import Target, columns_read, first_step
 from holdfast.attack._records import LEAVE_OUT_ADVICE, Records
-from holdfast.attack._rows.released_rows import opened
+from holdfast.attack._rows.released_rows import opened_rows
 from holdfast.data._schema import Numeric, Schema
 from holdfast.errors import FormatError, ParameterError, require
 from holdfast.privacy._guarantee import Guarantee
@@ -51,7 +51,7 @@ class ReleaseSeen:
             model = model.release_
         tabular = any(hasattr(model, name) for name in ("iloc", "column_names")) or isinstance(model, Mapping)
         if tabular or _holds_rows(model):
-            rows, read, guarantee = opened(model, schema)
+            rows, read, guarantee = opened_rows(model, schema)
             return cls(rows=rows, schema=read, guarantee=guarantee)
         target = Target.of(model)
         stored = getattr(getattr(target.model, "model_", None), "schema", None)

@@ -109,7 +109,7 @@ def invertibility(
     random = np.random.default_rng(random_state)
     people, schema = read_people(people, target, schema)
     reference = None if reference is None else read_people(reference, target, schema)[0]
-    judged, own = divided(people, reference, random)
+    judged, own = divided_people(people, reference, random)
     names = column_names(judged) if columns is None else list(columns)
     require(len(names) >= 1, "columns", names, "one or more")
     share = 1.0 - (1.0 - confidence) / (
@@ -152,7 +152,7 @@ def column_invertibility(
     """One column, played for everybody who has one of its values."""
     keep = np.flatnonzero(domain.codes >= 0)
     require(keep.size >= 1, "people", domain.name, "some with a value of the declared ones in this column")
-    people = taken(judged, keep)
+    people = people_taken(judged, keep)
     show = partial(shown, target, shows)
     prior = conditional_prior(own, people, domain, schema=schema)
     game = inversion_game(
@@ -182,14 +182,16 @@ def inversion_game(
         # P(v, y | z): what the person may be like is drawn from z in the way in which z was drawn from the person.
         agree = np.full(prior.shape, 0.5)
         for _ in range(PERSON_DRAWS):
-            alike = perturbed(people, own, domain.name, knowledge, random)
+            alike = perturbed_people(people, own, domain.name, knowledge, random)
             outputs = every_output(ask, alike, domain)
             agree += np.max(np.abs(outputs - seen[:, None, :]), axis=2) <= 1e-9
         return best_guess(np.ones(prior.shape, dtype=bool), prior * agree / (PERSON_DRAWS + 1.0))
 
     def advice(ask: Callable[[Any], Floats], people: Any) -> tuple[Any, Floats]:
         seen = ask(people)
-        return (people if knowledge == 1.0 else perturbed(people, own, domain.name, knowledge, random)), seen
+        return (
+            people if knowledge == 1.0 else perturbed_people(people, own, domain.name, knowledge, random)
+        ), seen
 
     return BlackBoxGame(
         goal=lambda people: codes,
@@ -261,7 +263,7 @@ def conditional_prior(own: Any, people: Any, domain: Domain, *, schema: Schema |
     marginal = np.tile(counts / counts.sum(), (count_of(people), 1))
     if np.unique(known[usable]).size < 2:
         return marginal
-    both = encoded_without(_joined(taken(own, usable), people), domain.name)
+    both = encoded_without(_joined_people(people_taken(own, usable), people), domain.name)
     with warnings.catch_warnings():
         warnings.simplefilter(
             "ignore", ConvergenceWarning
@@ -286,7 +288,9 @@ def cells_among(own: Any, domain: Domain, schema: Schema | None = None) -> Codes
     return np.array([places.get(str(value), -1) for value in values.tolist()], dtype=np.int64)
 
 
-def perturbed(people: Any, own: Any, target: Column, knowledge: float, random: np.random.Generator) -> Any:
+def perturbed_people(
+    people: Any, own: Any, target: Column, knowledge: float, random: np.random.Generator
+) -> Any:
     """Each other column of each person is right with this chance, else it is that of somebody of the attacker's own."""
     count, others = count_of(people), count_of(own)
     for name in column_names(people):
@@ -309,7 +313,7 @@ def read_people(people: Any, target: Target, schema: Schema | None) -> tuple[Any
     return held.select(names), schema or people.schema
 
 
-def divided(people: Any, reference: Any, random: np.random.Generator) -> tuple[Any, Any]:
+def divided_people(people: Any, reference: Any, random: np.random.Generator) -> tuple[Any, Any]:
     """Who is judged, and the attacker's own people."""
     count = count_of(people)
     if reference is not None:
@@ -317,7 +321,7 @@ def divided(people: Any, reference: Any, random: np.random.Generator) -> tuple[A
     require(count >= 4, "people", count, "4 or more, or give reference=")
     order = random.permutation(count)
     cut = int(count * OWN_SHARE)
-    return taken(people, order[cut:]), taken(people, order[:cut])
+    return people_taken(people, order[cut:]), people_taken(people, order[:cut])
 
 
 def _records(people: Any) -> Records:
@@ -334,10 +338,10 @@ def count_of(people: Any) -> int:
     return _records(people).labels.size
 
 
-def taken(people: Any, rows: NDArray[Any]) -> Any:
+def people_taken(people: Any, rows: NDArray[Any]) -> Any:
     """Some people, in the container they came in."""
     return _records(people).take(rows).features
 
 
-def _joined(first: Any, second: Any) -> Any:
+def _joined_people(first: Any, second: Any) -> Any:
     return _records(first).join(_records(second)).features

@@ -23,12 +23,12 @@ from holdfast.attack._influence.invertibility import (
     cells_among,
     column_invertibility,
     count_of,
-    divided,
+    divided_people,
     every_output,
+    people_taken,
     read_people,
     require_form,
     shown,
-    taken,
 )
 from holdfast.attack._influence.ranking import NOT_LIMITED, ColumnInvertibility
 from holdfast.attack._models.target import Target
@@ -266,7 +266,7 @@ def publishing_options(
     people, schema = read_people(people, target, schema)
     reference = None if reference is None else read_people(reference, target, schema)[0]
     require(answers.shape == (count_of(people),), "labels", answers.shape, "one for each of the people")
-    judged, own, places = _judged(people, reference, random)
+    judged, own, places = _judged_people(people, reference, random)
     truth = answers[places]
     domain = Domain.of(judged, sensitive, schema)
     require(domain.size >= 2, "sensitive", sensitive, "a column of two values or more")
@@ -277,9 +277,9 @@ def publishing_options(
     outputs = every_output(lambda features: shown(target, "scores", features), judged, domain)
     for name, groups in _mergers(sensitive, domain, outputs):
         if retraining is None:
-            merged = _averaged(target, domain, groups, own, schema)
+            merged = _averaged_model(target, domain, groups, own, schema)
         else:
-            merged = _trained(retraining, domain, groups, schema, target.classes or None)
+            merged = _retrained_model(retraining, domain, groups, schema, target.classes or None)
         forms.append((name, merged, "scores"))
     options = []
     for name, published, form in forms:
@@ -302,14 +302,16 @@ def labels_of(people: Any, labels: Any) -> NDArray[Any]:
     return column_of(people, labels)
 
 
-def _judged(people: Any, reference: Any, random: np.random.Generator) -> tuple[Any, Any, NDArray[np.intp]]:
+def _judged_people(
+    people: Any, reference: Any, random: np.random.Generator
+) -> tuple[Any, Any, NDArray[np.intp]]:
     count = count_of(people)
     if reference is not None:
         return people, reference, np.arange(count)
-    order, _ = divided(np.arange(count)[:, None], None, random)
+    order, _ = divided_people(np.arange(count)[:, None], None, random)
     places = np.sort(order[:, 0])
     own = np.setdiff1d(np.arange(count), places)
-    return taken(people, places), taken(people, own), places
+    return people_taken(people, places), people_taken(people, own), places
 
 
 def _mergers(name: Column, domain: Domain, outputs: Floats) -> list[tuple[str, Codes]]:
@@ -320,7 +322,7 @@ def _mergers(name: Column, domain: Domain, outputs: Floats) -> list[tuple[str, C
     return [*pairs, (f"{name} dropped", np.zeros(domain.size, dtype=np.int64))]
 
 
-def _averaged(target: Target, domain: Domain, groups: Codes, own: Any, schema: Schema | None) -> Target:
+def _averaged_model(target: Target, domain: Domain, groups: Codes, own: Any, schema: Schema | None) -> Target:
     """The model that tells the groups apart and nothing finer: answers averaged over the values of a group."""
     codes = cells_among(own, domain, schema)
     shares = np.bincount(codes[codes >= 0], minlength=domain.size)[: domain.size] + 0.5
@@ -340,7 +342,7 @@ def _averaged(target: Target, domain: Domain, groups: Codes, own: Any, schema: S
     return replace(target, outputs=outputs, model=None)
 
 
-def _trained(
+def _retrained_model(
     retraining: Retraining,
     domain: Domain,
     groups: Codes,

@@ -117,7 +117,7 @@ class Target:
             own = classes is None and task is None
             require(own, "classes", "...", "None, as task, with a Target: it says what it predicts")
             return model if prepare is None else model.preparing(prepare)
-        fitted, guarantee = _opened(model)
+        fitted, guarantee = _model_and_guarantee(model)
         for fits, adapt in ADAPTERS:
             if fits(fitted):
                 outputs, task, names, labels_only = adapt(fitted, classes, task)
@@ -209,7 +209,7 @@ class Target:
             "the model's answer",
             values.shape,
             f"of the shape {(records.count, len(self.classes))}: one probability for each row and class",
-            f"its classes are {_listed(self.classes)}",
+            f"its classes are {_class_list(self.classes)}",
         )
         require_numbers(values)
         require(
@@ -234,7 +234,7 @@ class Target:
             )
             why = "" if texts == names else f"; y holds {_sort(texts)}, the classes are {_sort(names)}"
             raise DataError(
-                f"y holds a label that the model does not know: its classes are {_listed(self.classes)}{why}"
+                f"y holds a label that the model does not know: its classes are {_class_list(self.classes)}{why}"
             ) from None
 
     def log_odds(self, records: Records) -> Floats:
@@ -294,7 +294,7 @@ def read_records(source: Path | str, *, label: str, target: Target) -> Records:
     if missing:
         named = "the table of the URL" if "://" in str(source) else Path(source).name
         raise DataError(f"{named} lacks the columns {', '.join(missing)}")
-    declared = _declared(target.model, label)
+    declared = _declared_column(target.model, label)
     known = _present(table.column(label)) if declared is None else with_value(declared, table.column(label))
     if not known.any():
         raise DataError(f"no row has a value of {label!r}: there is nobody to attack")
@@ -314,7 +314,7 @@ def read_records(source: Path | str, *, label: str, target: Target) -> Records:
     return Records(features=rows, labels=labels, left_out=left_out)
 
 
-def _declared(model: Any, label: str) -> Numeric | Categorical | None:
+def _declared_column(model: Any, label: str) -> Numeric | Categorical | None:
     """What the table that a model was fitted to declares of its target, if the model says so."""
     stored = getattr(getattr(model, "model_", None), "schema", None)
     schema = None if stored is None else Schema.from_dict(stored)
@@ -399,7 +399,7 @@ def surest(signals: NDArray[np.floating]) -> float:
     return float(min(sizes.max(initial=0.0), LARGEST_LOG_ODDS))
 
 
-def _listed(names: Sequence[Any]) -> str:
+def _class_list(names: Sequence[Any]) -> str:
     shown = ", ".join(repr(name) for name in names[:6])
     return shown + (", ..." if len(names) > 6 else "")
 
@@ -408,12 +408,12 @@ def _sort(texts: bool) -> str:
     return "texts" if texts else "numbers"
 
 
-def _opened(model: Any) -> tuple[Any, Guarantee | None]:
+def _model_and_guarantee(model: Any) -> tuple[Any, Guarantee | None]:
     """A saved release as an estimator, with its promise; anything else as it is."""
     if isinstance(model, str | os.PathLike):
         from holdfast.release import Release
 
-        return _opened(Release.load(Path(model)))
+        return _model_and_guarantee(Release.load(Path(model)))
     if hasattr(model, "provenance") and hasattr(model, "guarantee"):
         from holdfast.learn._estimators import model_of_release
 

@@ -152,7 +152,7 @@ def _matrix(table: Any) -> Floats:
     return matrix
 
 
-def opened(rows: Any, schema: Schema | None) -> tuple[Any, Schema | None, Guarantee | None]:
+def opened_rows(rows: Any, schema: Schema | None) -> tuple[Any, Schema | None, Guarantee | None]:
     """The rows of a synthetic release (or the path of one) with its schema and promise; others as they are."""
     if isinstance(rows, str | os.PathLike):
         from holdfast.release import Release

@@ -31,7 +31,7 @@ def inner_product(canaries: Canaries, output: ArrayLike, *, centre: bool = False
     array([0.9, 0.1])
     """
     theta = as_vector(output, canaries.dimension, "output")
-    return canaries.project(_centred(canaries, theta) if centre else theta)
+    return canaries.project(_centred_scores(canaries, theta) if centre else theta)
 
 
 def ridge_scores(
@@ -46,7 +46,7 @@ def ridge_scores(
     require(0 < tolerance < 1, "tolerance", tolerance, "in (0, 1)")
     theta = as_vector(output, canaries.dimension, "output")
     shift = 4.0 * noise_std**2
-    residual = canaries.project(_centred(canaries, theta))
+    residual = canaries.project(_centred_scores(canaries, theta))
     estimate = np.zeros(canaries.count)
     search, square = residual.copy(), float(residual @ residual)
     goal = tolerance**2 * square
@@ -74,7 +74,7 @@ def message_passing(canaries: Canaries, output: ArrayLike, *, noise_std: float, 
     require(steps >= 1, "steps", steps, ">= 1")
     count, dimension, size = canaries.count, canaries.dimension, canaries.row_norm
     theta = as_vector(output, dimension, "output")
-    target = _centred(canaries, theta) / size
+    target = _centred_scores(canaries, theta) / size
     left, estimate = target.copy(), np.zeros(count)
     for step in range(steps):
         field = canaries.project(left) / size + estimate
@@ -154,7 +154,7 @@ def correct_path(scores: ArrayLike, member: ArrayLike, *, include: int, exclude:
     return guess(scores, include=include, exclude=exclude).correct(included)
 
 
-def _centred(canaries: Canaries, theta: Floats) -> Floats:
+def _centred_scores(canaries: Canaries, theta: Floats) -> Floats:
     return theta - canaries.combine(np.full(canaries.count, COIN_MEAN))
 
 
