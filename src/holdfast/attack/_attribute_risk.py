@@ -259,7 +259,7 @@ def _trained_model(model: Any, train: Any, people: People, target: str | None) -
     """A model of these people, or rows."""
     names = list(people.schema.names)
     if train is not None:
-        return train(people.asked(names, {}))
+        return train(people.model_input(names, {}))
     if not (hasattr(model, "fit") and hasattr(model, "get_params")):
         raise ParameterError(
             "fresh must be given with a model that cannot be fitted anew: other people of the same kind; or give "
@@ -271,12 +271,12 @@ def _trained_model(model: Any, train: Any, people: People, target: str | None) -
     if hasattr(copy, "from_release") or hasattr(copy, "sample"):
         from holdfast.data._engines import open_table
 
-        held = open_table(people.asked(names, {}), people.schema)
+        held = open_table(people.model_input(names, {}), people.schema)
         return copy.fit(held) if hasattr(copy, "sample") else copy.fit(held, target=target)
     if target is None:
         raise ParameterError("target must be given: the column that the model predicts")
     features = list(getattr(model, "feature_names_in_", ())) or [name for name in names if name != target]
-    return copy.fit(people.asked(features, {}), people.labels(target))
+    return copy.fit(people.model_input(features, {}), people.labels(target))
 
 
 def _predicted_column(target: str | None, seen: ReleaseSeen, people: People) -> str | None:

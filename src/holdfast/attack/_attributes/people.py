@@ -126,7 +126,7 @@ class People:
         encoder = Encoder(self.schema.select(*names), scale="unit", intercept=False, row_norm=None)
         return encoder.encode(self.batch)
 
-    def asked(self, columns: Sequence[str], changed: Mapping[str, Any]) -> Any:
+    def model_input(self, columns: Sequence[str], changed: Mapping[str, Any]) -> Any:
         """These columns as the model takes them, some of them replaced: by one value for all, or by a column."""
         values = {
             name: self._constant(name, changed[name]) if name in changed else self.raw[name]

@@ -37,7 +37,7 @@ class ReleaseSeen:
     rows: Any = None
     schema: Schema | None = None
     guarantee: Guarantee | None = None
-    kept: dict[Any, Any] = field(default_factory=dict)
+    cache: dict[Any, Any] = field(default_factory=dict)
     """What is the same for every secret: the attacker's own people as a linear model sees them, and fits to them."""
 
     @classmethod
@@ -90,7 +90,7 @@ class ReleaseSeen:
 
     def _everybody(self, blocks: Sequence[Any], columns: Sequence[str], value: Mapping[str, Any]) -> Floats:
         return np.concatenate(
-            [self._one(some.asked(columns, {**unknown, **value})) for some, unknown in blocks]
+            [self._one(some.model_input(columns, {**unknown, **value})) for some, unknown in blocks]
         )
 
     def _one(self, features: Any) -> Floats:
@@ -120,9 +120,9 @@ class ReleaseSeen:
             or inside["weights"].size * (people.count - own) * secret.count > LARGEST_DESIGN_MATRIX
         ):
             return None
-        if "own" not in self.kept:
-            self.kept["own"] = self._design(people.take(np.arange(own)), columns, {})
-        own_design = self.kept["own"]
+        if "own" not in self.cache:
+            self.cache["own"] = self._design(people.take(np.arange(own)), columns, {})
+        own_design = self.cache["own"]
         if own_design.shape[1] != inside["weights"].size:
             return None
         others = people.take(np.arange(own, people.count))
@@ -133,14 +133,14 @@ class ReleaseSeen:
             own_design=own_design,
             designs=np.stack(designs),
             labels=labels,
-            fits=self.kept.setdefault("fits", {}),
+            fits=self.cache.setdefault("fits", {}),
             **inside,
         )
 
     def _design(self, people: People, columns: Sequence[str], changed: Mapping[str, Any]) -> Floats:
         """What a linear model makes of people, with a constant."""
         assert self.target is not None
-        records = Records(features=people.asked(columns, changed), labels=np.zeros(people.count))
+        records = Records(features=people.model_input(columns, changed), labels=np.zeros(people.count))
         return np.column_stack([self.target.matrix(records), np.ones(people.count)])
 
 
