@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike
 
 from holdfast._arrays import Floats
 from holdfast._extras import optional
-from holdfast.audit._canaries.design import BLOCK, GAMMA, LAST_SHIFT, MIX, Block, as_vector, stream_key
-from holdfast.audit._canaries.random_directions import SIGNS, RademacherCanaries
+from holdfast.audit._canaries.design import GAMMA, LAST_SHIFT, MIX, ROWS_AT_ONCE, Block, as_vector, stream_key
+from holdfast.audit._canaries.random_directions import SIGNS_STREAM, RademacherCanaries
 from holdfast.errors import require
 
 GROUP = 1024
@@ -63,7 +63,7 @@ class DeviceCanaries:
         """Some canaries, one in each row."""
         return self.host.rows(indices)
 
-    def blocks(self, rows: int = BLOCK) -> Iterator[Block]:
+    def blocks(self, rows: int = ROWS_AT_ONCE) -> Iterator[Block]:
         """All canaries in order, a few rows at a time."""
         return self.host.blocks(rows)
 
@@ -87,7 +87,7 @@ class DeviceCanaries:
     def _device(self) -> SimpleNamespace:
         """The two compiled products."""
         jax, jnp = optional("jax"), optional("jax.numpy")
-        width, key = self.host.words_per_row, stream_key(self.host.seed, SIGNS)
+        width, key = self.host.words_per_row, stream_key(self.host.seed, SIGNS_STREAM)
         groups = -(-self.count // GROUP)
 
         def bits(group: Any) -> Any:

@@ -44,7 +44,7 @@ from studies.reproductions.seed_tables import blocks, stored_stamp
 
 from holdfast.audit._bounds import fdp, one_run
 from holdfast.audit._bounds import guess_path as path
-from holdfast.audit._bounds.epsilon_grid import TOP, climb, last_epsilon, rung
+from holdfast.audit._bounds.epsilon_grid import LAST_RUNG, climb, last_epsilon, rung
 from holdfast.audit._bounds.worst_case import upper_tail
 from holdfast.audit._canaries import Canaries, HadamardCanaries, RademacherCanaries, inclusion_coins
 from holdfast.audit._canaries.decoder import guess, inner_product, message_passing, ridge_scores
@@ -116,7 +116,7 @@ class CalibratedPath:
             return float(np.min(upper_tail(self.looks, right, epsilon))) * (1 + 1e-9)
 
         sure = max(0, last_epsilon(lambda epsilon: smallest(epsilon) <= self.beta / len(self.looks)))
-        indices = iter(range(sure, TOP + 1))
+        indices = iter(range(sure, LAST_RUNG + 1))
         return climb(lambda epsilon: smallest(epsilon) <= self.level(next(indices)), start=sure)
 
 

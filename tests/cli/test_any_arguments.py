@@ -32,7 +32,7 @@ from tests.cli.arguments import (
 from tests.paths import ROOT
 from tests.studies.size import Study, trials
 
-CODES = (0, 1, 2, 3, ending.INTERRUPTED)
+CODES = (0, 1, 2, 3, ending.INTERRUPTED_EXIT)
 LISTS = 500
 PLANS = 100
 PROCESSES = trials(24, share=4)

@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from holdfast._cli.app import app
-from holdfast._cli.ending import SHOW, one_line
+from holdfast._cli.ending import TRACEBACK_VARIABLE, one_line
 from holdfast.data import Categorical, Numeric, Schema
 from holdfast.errors import BudgetExceeded, DataError, ParameterError
 from holdfast.ledger import Ledger
@@ -92,7 +92,7 @@ def test_nothing_behind_a_usage_error_shows_a_password() -> None:
     ids=lambda error: type(error).__name__,
 )
 def test_an_unknown_error_is_withheld(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(SHOW, raising=False)
+    monkeypatch.delenv(TRACEBACK_VARIABLE, raising=False)
     code, said = ended(error)
     assert code == 2
     assert type(error).__name__ in said
@@ -100,7 +100,7 @@ def test_an_unknown_error_is_withheld(error: Exception, monkeypatch: pytest.Monk
 
 
 def test_whoever_asks_sees_an_unknown_error_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(SHOW, "1")
+    monkeypatch.setenv(TRACEBACK_VARIABLE, "1")
     with pytest.raises(ZeroDivisionError), one_line():
         raise ZeroDivisionError
 

@@ -28,7 +28,7 @@ from holdfast.data._readings import texts
 from holdfast.noise._source import Source
 from holdfast.privacy import PrivacyUnit
 from holdfast.testing import EngineStore, check_engine
-from holdfast.testing._drawn_tables import NUL, VALUES, arrow_table, drawn_table
+from holdfast.testing._drawn_tables import STORED_VALUES, TEXT_WITH_NUL, arrow_table, drawn_table
 from holdfast.testing._engines import NEIGHBOUR_CONTRACT
 from tests.servers import postgres, spark
 
@@ -170,8 +170,8 @@ OWN: dict[str, Put] = {
 #: What a kind of source cannot hold, or holds as texts; a line end in a field is not declared here.
 LIMITS: dict[str, dict[str, Any]] = {
     "pandas": {"leave_out": BEYOND_DOUBLES},
-    "server": {"leave_out": (NUL,)},
-    "pulled": {"leave_out": (NUL,)},
+    "server": {"leave_out": (TEXT_WITH_NUL,)},
+    "pulled": {"leave_out": (TEXT_WITH_NUL,)},
     "csv": {"reads": _written, "leave_out": ("new\nline", "\r")},
 }
 QUICK = [
@@ -231,7 +231,12 @@ def test_neighbours_on_servers(put: Put, kind: str, cases: int, tmp_path: Path) 
 def test_every_engine_writes_identifiers_alike(put: Put, tmp_path: Path) -> None:
     """Finding E9: floating and decimal identifiers. Every value of every type, each with more rows than are kept."""
     for kind in ("float64", "float32", "decimal", "uint64", "date", "timestamp", "boolean", "text"):
-        owners = [value for value in VALUES[kind] if value != NUL or put is not _postgres for _ in range(4)]
+        owners = [
+            value
+            for value in STORED_VALUES[kind]
+            if value != TEXT_WITH_NUL or put is not _postgres
+            for _ in range(4)
+        ]
         rows = arrow_table([(place, owner) for place, owner in enumerate(owners)], [kind])
         schema = Schema(
             [Categorical("tag", list(range(len(owners)))), Identifier("who")],

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import LedgerError
-from holdfast.ledger._entry import BEGINNING, LedgerEntry, canonical, entry_digest, restored_entry
+from holdfast.ledger._entry import BEGINNING_HASH, LedgerEntry, canonical, entry_digest, restored_entry
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -21,7 +21,7 @@ JSON = st.recursive(
 
 
 def entry(**body: Any) -> LedgerEntry:
-    return LedgerEntry(number=4, previous=BEGINNING, at="2025-01-31T12:00:00Z", kind="charge", body=body)
+    return LedgerEntry(number=4, previous=BEGINNING_HASH, at="2025-01-31T12:00:00Z", kind="charge", body=body)
 
 
 @given(JSON)

@@ -42,14 +42,14 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="shadow release: trained on what it is judged by",
         target="attack:shadow_release",
-        old="_learned(views[: trials // 2]",
+        old="_learned_scores(views[: trials // 2]",
         new="_learned(views",
         tests=("tests/attack/rows/test_shadow_release.py::test_an_independent_draw_shows_nothing",),
     ),
     Fault(
         name="looks: the error is not shared",
         target="attack:limits",
-        old="(2 * len(LOOKS) * tried)",
+        old="(2 * len(LOOK_RATES) * tried)",
         new="tried",
         tests=(
             "tests/attack/rows/test_shadow_release.py::test_the_error_is_shared_among_all_looks_of_both_directions",
@@ -81,7 +81,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="attack: logits pass for probabilities (A7)",
         target="attack:Target.probabilities",
-        old="(values >= -_SLACK) & (values <= 1.0 + _SLACK)",
+        old="(values >= -_PROBABILITY_SLACK) & (values <= 1.0 + _PROBABILITY_SLACK)",
         new="values == values",
         tests=("tests/attack/models/test_answers.py::test_what_is_no_probability_is_refused[outside]",),
     ),
@@ -108,7 +108,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="attack: a pipeline that did not pay has the promise of its model",
-        target="attack:_opened",
+        target="attack:_model_and_guarantee",
         old='release = getattr(model, "release_", None)',
         new='release = getattr(getattr(model, "steps", [(0, model)])[-1][1], "release_", None)',
         tests=(

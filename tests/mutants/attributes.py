@@ -100,7 +100,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="attribute: a number that is missing counts as the middle one",
         target="attack/people:_column_cells",
-        old="np.where(lacking, edges.size + 1, found)",
+        old="np.where(lacking, edges.size + 1, cells)",
         new="found",
         tests=(f"{_RISK}::test_a_number_that_is_missing_is_a_value_of_its_own",),
     ),

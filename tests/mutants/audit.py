@@ -158,7 +158,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="audit: everything can fail (A1)",
         target="audit:Power.can_fail",
-        old="self.no_noise >= A_TEST",
+        old="self.no_noise >= TEST_PROBABILITY",
         new="True",
         tests=("tests/audit/test_power.py::test_an_audit_that_no_noise_would_pass_says_that_it_cannot_fail",),
     ),
@@ -294,7 +294,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="designs: what another design takes is no parameter, and nobody says so",
         target="audit:named_design",
-        old="told.keys() - settings_of(name)",
+        old="chosen.keys() - settings_of(name)",
         new="set[str]()",
         tests=("tests/audit/test_run.py::test_what_another_design_takes_is_no_parameter_of_this_one",),
     ),

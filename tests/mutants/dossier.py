@@ -75,8 +75,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="demo: a contradiction ends well",
         target="cli:demo",
-        old="made.contradictions or not made.verification.ok",
-        new="not made.verification.ok",
+        old="outcome.contradictions or not outcome.verification.ok",
+        new="not outcome.verification.ok",
         tests=("tests/demo/test_demo.py::test_a_contradiction_ends_with_1",),
     ),
     Fault(
@@ -168,7 +168,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="replay: a seeded release closed as secure",
         target="ledger:Book._release",
-        old="body[name] != best or all(one[name] == best for one in paid)",
+        old="body[name] != best or all(charge[name] == best for charge in paid)",
         new="True",
         tests=("tests/ledger/signing/test_trust.py::test_a_seeded_release_is_not_closed_as_secure",),
     ),
@@ -562,7 +562,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="audit: a fraction where a whole number belongs",
-        target="audit:_made",
+        target="audit:_restored_part",
         old="declared[name] is int and type(value) is not int",
         new="False",
         tests=("tests/contracts/test_hostile_files.py::test_whole_numbers_that_no_double_holds",),

@@ -31,7 +31,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="two worlds: the simulated adversary is compared with itself",
         target="attack:advantage_of",
-        old="values == goal for name, values in made.items()",
+        old="values == goal for name, values in guesses.items()",
         new='made["adversary"] == goal for name, values in made.items()',
         tests=("tests/attack/influence/test_two_worlds.py::test_example_5_1_the_dose_tells_the_gene",),
     ),
@@ -45,7 +45,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="invertibility: the baseline sees nothing of the other columns",
         target="attack:conditional_prior",
-        old="0.999 * found + 0.001 * marginal",
+        old="0.999 * probabilities + 0.001 * marginal",
         new="marginal",
         tests=("tests/attack/influence/test_baseline.py::test_without_the_model_other_columns_are_used",),
     ),
@@ -60,7 +60,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="publishing: a dropped column is still read",
-        target="attack:_averaged",
+        target="attack:_averaged_model",
         old="weights = shares[inside] / shares[inside].sum()",
         new="return np.asarray(target.outputs(features))",
         tests=("tests/attack/influence/test_invertibility.py::test_what_is_published_and_what_it_costs",),

@@ -44,7 +44,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="ledger: open accounts hold only what they spent",
-        target="ledger:committed",
+        target="ledger:committed_amounts",
         old='chain.entry(opened).body["amount"]',
         new='chain.total(name, "") or ["0", "0", "0"]',
         tests=(

@@ -14,7 +14,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="ending: an interrupt looks like a finding",
-        target="cli:INTERRUPTED",
+        target="cli:INTERRUPTED_EXIT",
         old="130",
         new="1",
         tests=("tests/cli/test_ending.py::test_every_error_has_its_code_and_its_words",),
@@ -50,8 +50,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="ledger: half a ledger is seen while it is made",
         target="ledger:Store.create",
-        old='made = path.with_name(f".{secrets.token_hex(12)}.tmp")',
-        new="made = path",
+        old='temporary = path.with_name(f".{secrets.token_hex(12)}.tmp")',
+        new="temporary = path",
         tests=("tests/ledger/test_creation.py",),
     ),
     Fault(
@@ -94,7 +94,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="kept: the result of another account is taken",
         target="ledger:Shelf.find",
-        old='kept.provenance.account not in ("", paid_by)',
+        old='release.provenance.account not in ("", paid_by)',
         new="False",
         tests=("tests/ledger/jobs/test_job.py::test_a_result_of_another_account_is_not_taken_for_this_one",),
     ),
@@ -170,8 +170,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="holder: who cannot be seen counts as dead",
         target="ledger:require_nobody",
-        old="one.alive is not False",
-        new="one.alive",
+        old="holder.alive is not False",
+        new="holder.alive",
         tests=("tests/ledger/test_holder.py::test_where_it_cannot_be_told_force_is_needed",),
     ),
     Fault(

@@ -36,7 +36,7 @@ _COMMON: dict[str, Callable[..., Any]] = {
 
 def _with_common_options(*, without: str = "") -> Callable[[Callable[..., None]], Callable[..., None]]:
     chosen = [option for name, option in _COMMON.items() if name != without]
-    return lambda command: reduce(lambda made, option: option(made), reversed(chosen), command)
+    return lambda command: reduce(lambda decorated, option: option(decorated), reversed(chosen), command)
 
 
 @click.group(cls=CommandGroup)
@@ -98,12 +98,12 @@ def membership(
     attacked = Target.of(model)
 
     def read(name: str, source: str) -> Records:
-        found = read_records(source, label=target, target=attacked)
-        if found.left_out:
+        records = read_records(source, label=target, target=attacked)
+        if records.left_out:
             click.echo(
-                f"{name}: {found.left_out:,} rows have no value of {target}, and are left out", err=True
+                f"{name}: {records.left_out:,} rows have no value of {target}, and are left out", err=True
             )
-        return found
+        return records
 
     report = run(
         attacked,
@@ -256,8 +256,8 @@ def attribute(
     release_seen, schema, read = _opened(release, schema_file)
     wanted: Any = sensitive
     if sensitive != "all":
-        parts = [tuple(one.strip() for one in name.split("+")) for name in sensitive.split(",")]
-        wanted = [one[0] if len(one) == 1 else one for one in parts]
+        parts = [tuple(column.strip() for column in name.split("+")) for name in sensitive.split(",")]
+        wanted = [part[0] if len(part) == 1 else part for part in parts]
     report = attribute_risk(
         release_seen,
         read(members),

@@ -169,13 +169,13 @@ def _tell(result: Any, claim: Any, confidence: float, plot: Path | None, *, as_j
     """What was found, in words or for machines, and as a picture; ends with 1 where the claim is refuted."""
     verdict = result.verdict(claim, confidence)
     if as_json:
-        found = {
+        record = {
             "verdict": verdict,
             "epsilon_lower": result.epsilon_lower(confidence) if result.valid else None,
             "epsilon_estimate": result.epsilon_estimate(confidence),
             "result": result.to_json(),
         }
-        click.echo(json.dumps(found))
+        click.echo(json.dumps(record))
     else:
         click.echo(result.summary(claim, confidence=confidence))
     if plot is not None:

@@ -86,11 +86,11 @@ def compare(
     if (data is None) == (not releases):
         raise ParameterError("compare takes two or more releases, or --data with --methods; got both or none")
     tried = _numbers(epsilons)
-    found: Comparison | EpsilonComparison
+    comparison: Comparison | EpsilonComparison
     if data is None:
-        found = _releases(releases)
+        comparison = _releases(releases)
     elif len(tried) > 1 or accuracy is not None:
-        found = _epsilons(
+        comparison = _epsilons(
             data,
             schema_file,
             target,
@@ -103,7 +103,7 @@ def compare(
             said=not as_json,
         )
     else:
-        found = _methods(
+        comparison = _methods(
             data,
             schema_file,
             target,
@@ -114,8 +114,8 @@ def compare(
             said=not as_json,
         )
     if output is not None:
-        write_atomically(output, found.html().encode())
-    click.echo(json.dumps(found.to_json()) if as_json else found.summary())
+        write_atomically(output, comparison.html().encode())
+    click.echo(json.dumps(comparison.to_json()) if as_json else comparison.summary())
     if output is not None and not as_json:
         click.echo(f"page: {click.format_filename(output)}")
 
@@ -142,13 +142,19 @@ def _numbers(texts: tuple[str, ...]) -> list[float]:
 
 
 def _methods(
-    data: str, schema_file: Path | None, target: str | None, methods: str | None, *, said: bool, **told: Any
+    data: str,
+    schema_file: Path | None,
+    target: str | None,
+    methods: str | None,
+    *,
+    said: bool,
+    **settings: Any,
 ) -> Comparison:
     from holdfast.dossier._comparison import compare_methods
 
     columns, schema, column, chosen = _read(data, schema_file, target, methods)
-    told["delta"] = usual_delta(told["delta"], _count(columns), said=said)
-    return compare_methods(columns, schema, target=column, methods=chosen, **told)
+    settings["delta"] = usual_delta(settings["delta"], _count(columns), said=said)
+    return compare_methods(columns, schema, target=column, methods=chosen, **settings)
 
 
 def _epsilons(
@@ -159,14 +165,14 @@ def _epsilons(
     *,
     epsilons: list[float],
     said: bool,
-    **told: Any,
+    **settings: Any,
 ) -> EpsilonComparison:
     from holdfast.dossier._comparison.epsilons import EPSILONS, compare_epsilons
 
     columns, schema, column, chosen = _read(data, schema_file, target, methods)
     tried = epsilons or list(EPSILONS)
-    told["delta"] = usual_delta(told["delta"], _count(columns), said=said)
-    return compare_epsilons(columns, schema, target=column, methods=chosen, epsilons=tried, **told)
+    settings["delta"] = usual_delta(settings["delta"], _count(columns), said=said)
+    return compare_epsilons(columns, schema, target=column, methods=chosen, epsilons=tried, **settings)
 
 
 def _count(columns: Any) -> int:

@@ -59,12 +59,14 @@ def parse(text: str) -> tuple[PrivacyCurve, int]:
     if name in CURVES:
         kind, wanted = CURVES[name]
         _names(given, wanted, wanted, text)
-        return kind(**{one: _value(one, value, "Number") for one, value in given.items()}), times
+        return kind(
+            **{parameter: _value(parameter, value, "Number") for parameter, value in given.items()}
+        ), times
     cls = mechanisms[name]
     kinds = {f.name: str(f.type) for f in fields(cls) if f.name not in ("adjacency", "base")}
     _names(given, tuple(kinds), (), text)
-    sensitivities = {one: 1.0 for one in kinds if one.endswith("sensitivity")}
-    settings = {one: _value(one, value, kinds[one]) for one, value in given.items()}
+    sensitivities = {parameter: 1.0 for parameter in kinds if parameter.endswith("sensitivity")}
+    settings = {parameter: _value(parameter, value, kinds[parameter]) for parameter, value in given.items()}
     try:
         return cls(**(sensitivities | settings)).curve, times
     except TypeError as error:
@@ -145,7 +147,7 @@ def curve(
     from holdfast.privacy._curves.composition import compose
 
     parts = [parse(text) for text in mechanisms]
-    total = compose([one.repeat(times) for one, times in parts])
+    total = compose([curve.repeat(times) for curve, times in parts])
     at_delta = {d: total.epsilon(d) for d in deltas or (() if epsilons else DELTAS)}
     at_epsilon = {e: total.delta(e) for e in epsilons}
     trade_off = total.trade_off()

@@ -41,23 +41,23 @@ def demo(output: Path, broken: bool) -> None:
         if sys.stderr.isatty():
             click.echo(f"  {text} ...", err=True)
 
-    made = (run_broken_demo if broken else run_demo)(output, step=step)
-    click.echo(made.summary)
+    outcome = (run_broken_demo if broken else run_demo)(output, step=step)
+    click.echo(outcome.summary)
     click.echo()
     for name, path in (
-        ("page", made.page.resolve()),
-        ("internal", made.internal),
-        ("rows", made.rows),
-        ("releases", f"{made.model} {made.synthetic}"),
-        ("ledger", made.ledger),
+        ("page", outcome.page.resolve()),
+        ("internal", outcome.internal),
+        ("rows", outcome.rows),
+        ("releases", f"{outcome.model} {outcome.synthetic}"),
+        ("ledger", outcome.ledger),
     ):
         click.echo(f"{name + ':':<10}{path}")
     # As it was called, so that the line can be pasted: make calls it by its path.
     program = sys.argv[0] if Path(sys.argv[0]).name == "holdfast" else "holdfast"
     click.echo(
-        f"check it: {program} verify {made.page} --release {made.model} --release {made.synthetic} "
-        f"--ledger {made.ledger} --recompute"
+        f"check it: {program} verify {outcome.page} --release {outcome.model} --release {outcome.synthetic} "
+        f"--ledger {outcome.ledger} --recompute"
     )
-    if made.contradictions or not made.verification.ok:
+    if outcome.contradictions or not outcome.verification.ok:
         click.secho("CONTRADICTED: the promise does not hold", fg="red", bold=True, err=True)
         raise click.exceptions.Exit(1)

@@ -78,10 +78,10 @@ def dossier(
         opened = None
         if ledger is not None:
             opened = stack.enter_context(Ledger.open(ledger, read_only=not os.access(ledger, os.W_OK)))
-        made = Dossier.of_files(
+        document = Dossier.of_files(
             releases,
             audits=[read_audit(path) for path in audits],
-            attacks=[one for path in attacks for one in read_attacks(path)],
+            attacks=[attack for path in attacks for attack in read_attacks(path)],
             accuracy=[] if accuracy is None else read_accuracy(accuracy),
             ledger=opened,
             audience=audience,
@@ -89,12 +89,12 @@ def dossier(
             confidence=confidence,
             also_run=also_run,
         )
-        made.save(output)
+        document.save(output)
     if as_json:
-        click.echo(json.dumps({"page": str(output)} | made.to_json()))
+        click.echo(json.dumps({"page": str(output)} | document.to_json()))
     else:
-        click.echo(made.summary())
+        click.echo(document.summary())
         click.echo(f"page: {click.format_filename(output)}")
-    if made.contradictions:
+    if document.contradictions:
         click.secho("CONTRADICTED: the promise does not hold", fg="red", bold=True, err=True)
         raise click.exceptions.Exit(1)

@@ -17,9 +17,9 @@ import click
 
 from holdfast.errors import BudgetExceeded, HoldfastError, without_password
 
-INTERRUPTED = 130
+INTERRUPTED_EXIT = 130
 """As shells count a process that ended by Ctrl-C."""
-SHOW = "HOLDFAST_TRACEBACK"
+TRACEBACK_VARIABLE = "HOLDFAST_TRACEBACK"
 """Set in the environment, an error that holdfast does not know is shown whole; it may quote data."""
 _seen = {"interrupt": False}
 
@@ -51,7 +51,7 @@ def one_line() -> Iterator[None]:
             error.__dict__["message"] = without_password(error.message)  # a URL in the place of a file
             error.args = (error.message,)
             raise error from None  # and what click met before it, where the URL stands once more
-        if not isinstance(error, HoldfastError | OSError) and os.environ.get(SHOW):
+        if not isinstance(error, HoldfastError | OSError) and os.environ.get(TRACEBACK_VARIABLE):
             raise
         raise said_of(error) from None
 
@@ -75,14 +75,14 @@ def said_of(error: Exception) -> Refused:
             return Refused("there is not enough memory for this; nothing more was spent", code=2)
     return Refused(
         f"an unexpected {type(error).__name__} ended the command; its message is withheld, because it may quote data. "
-        f"What was charged is in the ledger. {SHOW}=1 shows where it came from: please report it",
+        f"What was charged is in the ledger. {TRACEBACK_VARIABLE}=1 shows where it came from: please report it",
         code=2,
     )
 
 
 def _end_interrupted() -> NoReturn:
     click.echo("interrupted", err=True)
-    raise click.exceptions.Exit(INTERRUPTED) from None
+    raise click.exceptions.Exit(INTERRUPTED_EXIT) from None
 
 
 @contextmanager
@@ -112,7 +112,7 @@ def _leave() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()
-    os._exit(INTERRUPTED)
+    os._exit(INTERRUPTED_EXIT)
 
 
 class Pipe:

@@ -101,21 +101,21 @@ def evaluate(
         schema = _schema(schema_file, release)
         if rows is None:
             rows = _rows_of(_release(synthetic))
-        found = _against(
+        report = _against(
             rows, against, schema, release, target=target, by=by, holdout=holdout, columns=columns
         )
     else:
         given = {"--target": target, "--holdout": holdout, "--columns": columns, "--schema": schema_file}
-        found = _public(release, rows, given, by=by, rows_are_public=rows_are_public)
-    shown = found.require_audience(audience)
+        report = _public(release, rows, given, by=by, rows_are_public=rows_are_public)
+    shown = report.require_audience(audience)
     if output is not None:
         page = (
-            found.to_html(audience=shown)
+            report.to_html(audience=shown)
             if output.suffix == ".html"
-            else json.dumps(found.to_json(audience=shown))
+            else json.dumps(report.to_json(audience=shown))
         )
         write_atomically(output, page.encode())
-    click.echo(json.dumps(found.to_json(audience=shown)) if as_json else found.summary())
+    click.echo(json.dumps(report.to_json(audience=shown)) if as_json else report.summary())
     if output is not None and not as_json:
         click.echo(f"{output.suffix[1:]}: {click.format_filename(output)}")
 
@@ -148,15 +148,23 @@ def _schema(path: Path | None, release: Release[Any] | None) -> Schema:
 
 
 def _against(
-    rows: Any, real: str, schema: Schema, release: Release[Any] | None, *, columns: str | None, **told: Any
+    rows: Any,
+    real: str,
+    schema: Schema,
+    release: Release[Any] | None,
+    *,
+    columns: str | None,
+    **settings: Any,
 ) -> EvaluationReport:
     from holdfast.synth._evaluation.evaluator import evaluate_against_real
 
     names = None if columns is None else [name.strip() for name in columns.split(",")]
-    return evaluate_against_real(rows, real, schema, release=release, columns=names, **told)
+    return evaluate_against_real(rows, real, schema, release=release, columns=names, **settings)
 
 
-def _public(release: Release[Any] | None, rows: Any, given: dict[str, Any], **told: Any) -> EvaluationReport:
+def _public(
+    release: Release[Any] | None, rows: Any, given: dict[str, Any], **settings: Any
+) -> EvaluationReport:
     from holdfast.errors import ParameterError
     from holdfast.synth._evaluation.evaluator import evaluate_against_release
 
@@ -167,4 +175,4 @@ def _public(release: Release[Any] | None, rows: Any, given: dict[str, Any], **to
         raise ParameterError(
             f"--against must be given with {', '.join(unused)}: a release alone cannot answer that"
         )
-    return evaluate_against_release(release, synthetic=rows, **told)
+    return evaluate_against_release(release, synthetic=rows, **settings)

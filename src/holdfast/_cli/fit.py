@@ -25,7 +25,7 @@ LEVELS = click.option(
     help="Take a hierarchy at this level, 0 for its categories; default: the finest that noise leaves visible.",
 )
 """The option of levels, for every command that takes a schema to a fit."""
-FOUND = "an earlier run had made it, and it was kept: nothing was spent now"
+FOUND_NOTICE = "an earlier run had made it, and it was kept: nothing was spent now"
 
 
 @click.command(cls=Command)
@@ -125,7 +125,7 @@ def fit(
         raise ParameterError("--epsilon must be given without --ledger, which holds a limit")
     schema = declared_schema(schema_file).confirmed().at_levels(asked_levels(levels))
     named, delta = delta is not None, fitting_delta(delta, ledger, dataset)
-    asked: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "model": model,
         "penalty": penalty,
         "delta": delta,
@@ -134,7 +134,7 @@ def fit(
         "radius": radius,
     }
     say_drafted_class(schema, target)
-    estimator = estimator_of(schema, target, epsilon=1.0 if epsilon is None else epsilon, **asked)
+    estimator = estimator_of(schema, target, epsilon=1.0 if epsilon is None else epsilon, **settings)
 
     def write(release: Release[Any]) -> None:
         _write(release, output, weights)
@@ -147,12 +147,12 @@ def fit(
         else:
 
             def make(paid: Account) -> Release[Any]:
-                made: Release[Any] = estimator.fit(
+                fitted: Release[Any] = estimator.fit(
                     table, target=target, account=ResumableAccount.of(paid, None)
                 ).release_
-                return made
+                return fitted
 
-            about = asked | {
+            about = settings | {
                 "do": "fit",
                 "dataset": dataset,
                 "source": without_password(source),
@@ -179,12 +179,12 @@ def fit(
                     purpose=f"fit {target}",
                 )
             if done.found:
-                click.echo(FOUND, err=True)
+                click.echo(FOUND_NOTICE, err=True)
     click.echo(load_model(output).summary())
     click.echo(f"release: {click.format_filename(output)}")
 
 
-def asked_levels(asked: Sequence[str]) -> dict[str, int]:
+def asked_levels(texts: Sequence[str]) -> dict[str, int]:
     """Levels of hierarchies, as they are asked for.
 
     >>> asked_levels(["postcode=1"])
@@ -192,11 +192,11 @@ def asked_levels(asked: Sequence[str]) -> dict[str, int]:
     """
     from holdfast.errors import require
 
-    found = [one.rpartition("=") for one in asked]
-    for one, (name, _, level) in zip(asked, found, strict=True):
+    pairs = [text.rpartition("=") for text in texts]
+    for text, (name, _, level) in zip(texts, pairs, strict=True):
         good = bool(name) and level.isascii() and level.isdigit()
-        require(good, "--level", one, "COLUMN=LEVEL, with a whole number, such as postcode=1")
-    return {name: int(level) for name, _, level in found}
+        require(good, "--level", text, "COLUMN=LEVEL, with a whole number, such as postcode=1")
+    return {name: int(level) for name, _, level in pairs}
 
 
 def _write(release: Release[Any], output: Path, weights: Path | None) -> None:

@@ -102,8 +102,8 @@ def init(
         approver=approver,
         purpose=purpose,
     )
-    with Ledger.create(path, purpose=purpose, approver=approver, datasets=[declared]) as made:
-        click.echo(made.summary())
+    with Ledger.create(path, purpose=purpose, approver=approver, datasets=[declared]) as created:
+        click.echo(created.summary())
     if delta is None:
         click.echo(said_default(limit))
 
@@ -130,9 +130,9 @@ def verify(path: Path, head: str | None, public_key: str | None) -> None:
     from holdfast.ledger import Ledger
 
     with Ledger.open(path, check="nothing", read_only=True) as opened:
-        found = opened.verify(head=head, public_key=public_key)
-    click.echo(found.summary())
-    if not found.ok:
+        verification = opened.verify(head=head, public_key=public_key)
+    click.echo(verification.summary())
+    if not verification.ok:
         raise SystemExit(1)
 
 
@@ -276,6 +276,6 @@ def extract(path: Path, key: Path, datasets: tuple[str, ...], output: Path) -> N
     from holdfast.release._archive import write_atomically
 
     with Ledger.open(path, read_only=True) as opened:
-        made = opened.extract(datasets, key)
-    write_atomically(output, (json.dumps(made, indent=1) + "\n").encode())
-    click.echo(f"{click.format_filename(output)}: {len(made['entries'])} entries")
+        extract = opened.extract(datasets, key)
+    write_atomically(output, (json.dumps(extract, indent=1) + "\n").encode())
+    click.echo(f"{click.format_filename(output)}: {len(extract['entries'])} entries")

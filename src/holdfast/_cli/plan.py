@@ -88,14 +88,14 @@ def plan(
     """
     chosen = epsilons or EPSILONS
     delta = usual_delta(delta, rows, said=not as_json)
-    found: Any
+    estimates: Any
     if synth:
-        found, lines = _synthesis(schema_file, rows, epsilons=chosen, delta=delta, adjacency=adjacency)
+        estimates, lines = _synthesis(schema_file, rows, epsilons=chosen, delta=delta, adjacency=adjacency)
     elif public_data is not None:
-        found = _rehearse(public_data, schema_file, target, epsilons=chosen, delta=delta, fits=fits)
-        lines = _rehearsed(found, public_data)
+        estimates = _rehearse(public_data, schema_file, target, epsilons=chosen, delta=delta, fits=fits)
+        lines = _rehearsed(estimates, public_data)
     else:
-        found = _forecast(
+        estimates = _forecast(
             rows,
             columns,
             epsilons=chosen,
@@ -104,18 +104,20 @@ def plan(
             row_norm=row_norm,
             accuracy=accuracy,
         )
-        lines = _forecasted(found)
+        lines = _forecasted(estimates)
     if as_json:
         source = (
             "public quantities" if public_data is None else "data declared public, fitted without privacy"
         )
-        click.echo(json.dumps({"source": source, "plan": [_plain(asdict(one)) for one in found]}))
+        click.echo(
+            json.dumps({"source": source, "plan": [_plain(asdict(estimate)) for estimate in estimates]})
+        )
     else:
         click.echo("\n".join(lines))
 
 
 def _synthesis(
-    schema_file: Path | None, rows: int | None, *, adjacency: str, **told: Any
+    schema_file: Path | None, rows: int | None, *, adjacency: str, **settings: Any
 ) -> tuple[Any, list[str]]:
     from holdfast.errors import ParameterError
     from holdfast.synth._forecast import forecast_lines, forecast_synthesis
@@ -127,11 +129,11 @@ def _synthesis(
         )
     schema = declared_schema(schema_file)
     declared = None if schema.adjacency is not None else adjacency
-    found = forecast_synthesis(schema, rows=rows, adjacency=declared, **told)
-    return found, forecast_lines(found)
+    estimates = forecast_synthesis(schema, rows=rows, adjacency=declared, **settings)
+    return estimates, forecast_lines(estimates)
 
 
-def _forecast(rows: int | None, columns: int | None, **told: Any) -> tuple[Forecast, ...]:
+def _forecast(rows: int | None, columns: int | None, **settings: Any) -> tuple[Forecast, ...]:
     from holdfast.errors import ParameterError
     from holdfast.learn._forecast import forecast
 
@@ -139,10 +141,12 @@ def _forecast(rows: int | None, columns: int | None, **told: Any) -> tuple[Forec
         raise ParameterError(
             f"rows and columns must be given, got rows={rows} and columns={columns}; or give --public-data"
         )
-    return forecast(rows=rows, columns=columns, **told)
+    return forecast(rows=rows, columns=columns, **settings)
 
 
-def _rehearse(data: Path, schema_file: Path | None, target: str | None, **told: Any) -> tuple[Rehearsal, ...]:
+def _rehearse(
+    data: Path, schema_file: Path | None, target: str | None, **settings: Any
+) -> tuple[Rehearsal, ...]:
     from holdfast.data._engines.files import read_columns
     from holdfast.errors import ParameterError
     from holdfast.learn._forecast import rehearse
@@ -156,30 +160,33 @@ def _rehearse(data: Path, schema_file: Path | None, target: str | None, **told: 
     if target not in schema.names:
         raise ParameterError(f"target must be a column of the schema, got target={target!r}")
     columns = read_columns(data, schema, name="public-data")
-    return rehearse(columns, schema, target=target, **told)
+    return rehearse(columns, schema, target=target, **settings)
 
 
-def _forecasted(found: tuple[Forecast, ...]) -> list[str]:
+def _forecasted(estimates: tuple[Forecast, ...]) -> list[str]:
     lines = [
         "Logistic regression, method='auto', from public quantities only: a rule of thumb, not a promise.",
         "Noise: standard deviation in a coefficient, and in the log-odds of a typical row.",
         f"{'epsilon':>8}  {'method':<10} {'coefficient':>11} {'log-odds':>9} {'sampling':>9} {'accuracy':>9}",
     ]
-    for one in found:
-        accuracy = "-" if one.accuracy is None else f"{one.accuracy:.3f}"
+    for estimate in estimates:
+        accuracy = "-" if estimate.accuracy is None else f"{estimate.accuracy:.3f}"
         lines.append(
-            f"{one.epsilon:>8g}  {one.method:<10} {one.coefficient_noise:>11.3g} {one.prediction_noise:>9.3g} "
-            f"{one.sampling_error:>9.3g} {accuracy:>9}  {one.verdict}"
+            f"{estimate.epsilon:>8g}  {estimate.method:<10} {estimate.coefficient_noise:>11.3g} "
+            f"{estimate.prediction_noise:>9.3g} {estimate.sampling_error:>9.3g} {accuracy:>9}  {estimate.verdict}"
         )
     return lines
 
 
-def _rehearsed(found: tuple[Rehearsal, ...], data: Path) -> list[str]:
+def _rehearsed(rehearsals: tuple[Rehearsal, ...], data: Path) -> list[str]:
     lines = [
         f"NOT PRIVATE for {data.name}, which was declared public: seeded fits, exact scores on held-out rows.",
         f"{'epsilon':>8}  {'method':<10} {'accuracy':>9} {'spread':>8}",
     ]
-    lines += [f"{one.epsilon:>8g}  {one.method:<10} {one.accuracy:>9.4f} {one.spread:>8.4f}" for one in found]
+    lines += [
+        f"{rehearsal.epsilon:>8g}  {rehearsal.method:<10} {rehearsal.accuracy:>9.4f} {rehearsal.spread:>8.4f}"
+        for rehearsal in rehearsals
+    ]
     return lines
 
 

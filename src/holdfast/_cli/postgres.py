@@ -58,7 +58,7 @@ def status(url: str) -> None:
     """Say whether the database of URL has the extension; exit code 1 if it cannot be used."""
     from holdfast.data._engines.postgres.install import status as look
 
-    found = look(url)
-    click.echo(found.summary())
-    if not found.current:
+    report = look(url)
+    click.echo(report.summary())
+    if not report.current:
         raise SystemExit(1)

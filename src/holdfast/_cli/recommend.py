@@ -43,11 +43,11 @@ def recommend(
     from holdfast.learn import recommend as ask
 
     delta = usual_delta(delta, rows, said=not as_json)
-    found = ask(
+    recommendation = ask(
         declared_schema(schema_file), target=target, epsilon=epsilon, delta=delta, rows=rows, rarest=rarest
     )
     if as_json:
-        told = {name: value for name, value in asdict(found).items() if name != "alike"}
-        click.echo(json.dumps(told | {"alike": [asdict(one) for one in found.alike]}))
+        record = {name: value for name, value in asdict(recommendation).items() if name != "alike"}
+        click.echo(json.dumps(record | {"alike": [asdict(dataset) for dataset in recommendation.alike]}))
     else:
-        click.echo(found.summary())
+        click.echo(recommendation.summary())

@@ -52,18 +52,20 @@ def refute(name: str | None, table: bool, broken: bool, fresh: bool, jobs: int, 
     from holdfast.refute._suite import refute as run
 
     chosen = matching(broken_names() if broken else (*subject_names(), *broken_names()), name)
-    found = run((one.make() for one in chosen), fresh=fresh, jobs=jobs, step=None if as_json else _step)
+    refutations = run(
+        (subject.make() for subject in chosen), fresh=fresh, jobs=jobs, step=None if as_json else _step
+    )
     if as_json:
-        click.echo(json.dumps(found.to_json()))
+        click.echo(json.dumps(refutations.to_json()))
     else:
         if table:
-            click.echo(found.table())
+            click.echo(refutations.table())
         if broken:
-            _show_broken(found, fresh=fresh)
+            _show_broken(refutations, fresh=fresh)
         else:
-            click.echo(found.summary())
-    fell = any(verdict.refuted for verdict in found.verdicts)
-    if fell if broken else not found.passed:
+            click.echo(refutations.summary())
+    fell = any(verdict.refuted for verdict in refutations.verdicts)
+    if fell if broken else not refutations.passed:
         raise click.exceptions.Exit(1)
 
 
@@ -72,15 +74,15 @@ def _step(verdict: Verdict) -> None:
         click.echo(f"  {verdict.name}: {'refuted' if verdict.refuted else 'survived'}", err=True)
 
 
-def _show_broken(found: Refutations, *, fresh: bool) -> None:
-    for verdict in found.verdicts:
+def _show_broken(refutations: Refutations, *, fresh: bool) -> None:
+    for verdict in refutations.verdicts:
         click.echo(verdict.summary())
-    if any(verdict.name.startswith("bolt_on") for verdict in found.verdicts):
+    if any(verdict.name.startswith("bolt_on") for verdict in refutations.verdicts):
         from holdfast.refute._published_error import bolt_on_showcase
 
         shown = bolt_on_showcase(seed=None if fresh else 1)
         click.echo(shown.summary())
-    refuted = [verdict for verdict in found.verdicts if verdict.refuted]
+    refuted = [verdict for verdict in refutations.verdicts if verdict.refuted]
     for verdict in refuted:
         text = f" REFUTED: {verdict.name}, claims {verdict.claim}, by {' and '.join(verdict.refuted_by())} "
         click.secho(text, fg="white", bg="red", bold=True)

@@ -64,7 +64,7 @@ def run(plan: Path, dry_run: bool, outside: bool, even_if_useless: bool, as_json
         loaded = replace(loaded, setting=replace(loaded.setting, even_if_useless=True))
     finished: list[dict[str, object]] = []
 
-    def told(step: Step, done: Done) -> None:
+    def report_step(step: Step, done: Done) -> None:
         finished.append({"name": step.name, "output": step.output, "finding": done.finding})
         if not as_json:
             click.echo(f"\n{step.kind} {step.name}: {step.output}\n{done.words}")
@@ -74,12 +74,12 @@ def run(plan: Path, dry_run: bool, outside: bool, even_if_useless: bool, as_json
         if not as_json:
             click.echo(quote.summary())
         quote.require()
-        found = False
+        finding = False
         if not dry_run:
-            found = loaded.run(ledger, begin=_begin, told=told)
+            finding = loaded.run(ledger, begin=_begin, told=report_step)
     if as_json:
-        click.echo(json.dumps(quote.to_json() | {"done": finished, "finding": found}))
-    if found:
+        click.echo(json.dumps(quote.to_json() | {"done": finished, "finding": finding}))
+    if finding:
         click.secho("CONTRADICTED: a promise does not hold", fg="red", bold=True, err=True)
         raise click.exceptions.Exit(1)
 

@@ -43,9 +43,9 @@ def draft(source: str, output: Path | None, target: str | None, encoding: str | 
     with warnings.catch_warnings():
         # The file itself says it, in every line that holds a guess.
         warnings.simplefilter("ignore", NotPrivateWarning)
-        made = draft_of(source, target=target, encoding=encoding)
-    text = made.to_toml()
-    for line in made.no_features:
+        draft = draft_of(source, target=target, encoding=encoding)
+    text = draft.to_toml()
+    for line in draft.no_features:
         click.echo(line, err=True)
     if output is None:
         click.echo(text)
@@ -55,8 +55,8 @@ def draft(source: str, output: Path | None, target: str | None, encoding: str | 
             f"draft written to {click.format_filename(output)}: replace what is marked 'taken from the data'",
             err=True,
         )
-    if made.candidates:
-        named = ", ".join(one.name for one in made.candidates)
+    if draft.candidates:
+        named = ", ".join(column.name for column in draft.candidates)
         click.echo(
             f"say whose privacy is promised, in its [unit]: {named} may name a person; nothing is read or spent before",
             err=True,
@@ -91,9 +91,9 @@ def check(source: str, file: Path, internal: bool, as_json: bool) -> None:
     from holdfast.data._schema import Schema
 
     declared = Schema.load(file)
-    found = check_table(source, declared) if internal else check_columns_of(source, declared)
-    click.echo(found.to_json() if as_json else found.summary())
-    if internal and found.findings:
+    report = check_table(source, declared) if internal else check_columns_of(source, declared)
+    click.echo(report.to_json() if as_json else report.summary())
+    if internal and report.findings:
         raise SystemExit(1)
 
 

@@ -11,7 +11,7 @@ import click
 
 from holdfast._cli.declared_schema import UNIT, declared_schema
 from holdfast._cli.default_delta import DELTA, asked_limit, fitting_delta
-from holdfast._cli.fit import FOUND, LEVELS, asked_levels
+from holdfast._cli.fit import FOUND_NOTICE, LEVELS, asked_levels
 from holdfast._cli.paths import READ, SOURCE, WRITTEN, Command
 from holdfast._cli.useless import EVEN_IF_USELESS
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--workload",
-    "asked",
     type=SOURCE,
     default="k=3",
     show_default=True,
@@ -91,7 +90,7 @@ def synth(
     delta: float | None,
     output: Path | None,
     release: Path | None,
-    asked: str,
+    workload: str,
     target: str | None,
     objective: str,
     method: str,
@@ -141,13 +140,13 @@ def synth(
     schema = declared_schema(schema_file).confirmed().at_levels(asked_levels(levels))
     named, delta = delta is not None, fitting_delta(delta, ledger, dataset)
     names = None if columns is None else tuple(name.strip() for name in columns.split(","))
-    made = Synthesizer(
+    synthesizer = Synthesizer(
         1.0 if epsilon is None else epsilon,
         delta,
         method=method,
         columns=names,
         rows=rows,
-        workload=read_workload(asked, schema, columns=names, target=target),
+        workload=read_workload(workload, schema, columns=names, target=target),
         target=target,
         objective=objective,
         constraints=() if impossible is None else read_impossible(impossible, schema),
@@ -158,12 +157,12 @@ def synth(
     refusing = useful_only(unless=even_if_useless)
     with open_table(source, schema, adjacency=adjacency, n_public=n_public) as table, refusing:
         if dry:
-            told = made.estimate(table)
-            click.echo(json.dumps(told.to_json()) if as_json else told.summary())
+            estimate = synthesizer.estimate(table)
+            click.echo(json.dumps(estimate.to_json()) if as_json else estimate.summary())
             return
         limit = asked_limit(epsilon, delta, table, named=named)
         if ledger is None or dataset is None:
-            _write(made.fit(table).release_, output, release)
+            _write(synthesizer.fit(table).release_, output, release)
         else:
             about = {
                 "do": "synth",
@@ -172,7 +171,7 @@ def synth(
                 "schema": schema.hash(),
                 "epsilon": epsilon,
                 "delta": delta,
-                "workload": _contents(asked),
+                "workload": _contents(workload),
                 "method": method,
                 "rows": rows,
                 "columns": names,
@@ -193,8 +192,8 @@ def synth(
                         key=account or job_key("synth", about),
                         again=account is None,
                         about=about,
-                        make=lambda paid: made.fit(table, account=paid).release_,
-                        write=lambda kept: _write(kept, output, release),
+                        make=lambda paid: synthesizer.fit(table, account=paid).release_,
+                        write=lambda result: _write(result, output, release),
                     ),
                     limit=limit,
                     adjacency=table.adjacency,
@@ -202,9 +201,11 @@ def synth(
                     purpose="synthetic rows",
                 )
             if done.found:
-                click.echo(FOUND, err=True)
-                made = Synthesizer.from_release(done.release)
-    click.echo(json.dumps(_record(made, output, release)) if as_json else _shown(made, output, release))
+                click.echo(FOUND_NOTICE, err=True)
+                synthesizer = Synthesizer.from_release(done.release)
+    click.echo(
+        json.dumps(_record(synthesizer, output, release)) if as_json else _shown(synthesizer, output, release)
+    )
 
 
 def _check_files(output: Path | None, release: Path | None, *, dry: bool, force: bool) -> None:
@@ -217,44 +218,44 @@ def _check_files(output: Path | None, release: Path | None, *, dry: bool, force:
         raise ParameterError(f"output must end in one of {', '.join(WRITTEN)}, got {output.name!r}")
 
 
-def _contents(asked: str) -> str:
+def _contents(text: str) -> str:
     """What is asked for in words, or by a file: then its digest, for a file may change."""
-    path = Path(asked)
-    return asked if asked.startswith("k=") else hashlib.sha256(path.read_bytes()).hexdigest()
+    path = Path(text)
+    return text if text.startswith("k=") else hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def _write(made: Release[Any], output: Path | None, release: Path | None) -> None:
+def _write(result: Release[Any], output: Path | None, release: Path | None) -> None:
     from holdfast.data._engines.files import write_table
     from holdfast.release._archive import whole
 
     if release is not None:
-        made.save(release)
+        result.save(release)
     if output is not None:
         with whole(output) as file:
-            write_table(made.value["rows"], file)
+            write_table(result.value["rows"], file)
 
 
-def _record(made: Synthesizer, output: Path | None, release: Path | None) -> dict[str, Any]:
-    kept = made.release_
+def _record(synthesizer: Synthesizer, output: Path | None, release: Path | None) -> dict[str, Any]:
+    result = synthesizer.release_
     return {
-        "method": made.method_,
-        "rows": kept.value["rows"].num_rows,
-        "columns": kept.value["rows"].column_names,
-        "private": kept.private,
-        "useless": list(kept.useless),
-        "guarantee": kept.guarantee.to_json(),
-        "certificates": [certificate.to_json() for certificate in kept.certificates],
-        "measurements": len(kept.value["measurements"]),
+        "method": synthesizer.method_,
+        "rows": result.value["rows"].num_rows,
+        "columns": result.value["rows"].column_names,
+        "private": result.private,
+        "useless": list(result.useless),
+        "guarantee": result.guarantee.to_json(),
+        "certificates": [certificate.to_json() for certificate in result.certificates],
+        "measurements": len(result.value["measurements"]),
         "output": None if output is None else str(output),
         "release": None if release is None else str(release),
     }
 
 
-def _shown(made: Synthesizer, output: Path | None, release: Path | None) -> str:
+def _shown(synthesizer: Synthesizer, output: Path | None, release: Path | None) -> str:
     places = [("rows", output), ("release", release)]
     return "\n".join(
         [
-            made.summary(),
+            synthesizer.summary(),
             *(f"{name}: {click.format_filename(path)}" for name, path in places if path is not None),
         ]
     )

@@ -50,12 +50,12 @@ def verify(
     from holdfast.ledger._signing.trust import Trust
 
     given = [Trust.of(path) for path in (public_key, trust) if path is not None]
-    found = verify_dossier(
+    verification = verify_dossier(
         page,
         releases=releases,
         ledger=ledger,
         recompute=recompute,
-        public_key=Trust(tuple(key for one in given for key in one.keys)) if given else None,
+        public_key=Trust(tuple(key for trusted in given for key in trusted.keys)) if given else None,
     )
-    click.echo(json.dumps(found.to_json()) if as_json else found.summary())
-    raise click.exceptions.Exit(found.exit_code)
+    click.echo(json.dumps(verification.to_json()) if as_json else verification.summary())
+    raise click.exceptions.Exit(verification.exit_code)

@@ -1,12 +1,21 @@
-"""Attacks by the owner: was a record in the data, and what is an attribute of a person? Results stay inside.
+"""Attacks by the owner of the data: who was in it, and what an attribute of a person is.
 
-By task: `membership` attacks a model, `synthetic_membership` released rows, `attribute_risk` a column of people by
-either, `synthetic_disclosure` whole people by rows; each plays the attacks of `ATTACKS` that are of its kind, and gives
-an `AttackReport`. `shadow_release` attacks a synthesiser that can be run. `invertibility` and `publishing_options`
-measure what any model shows about one column; nothing is released and no proof bounds it, so they are no attacks.
+Contents
+--------
+Attack a release
+    `membership` attacks a model, `synthetic_membership` released rows, `attribute_risk` a column of people by
+    either, `synthetic_disclosure` whole people by rows; `shadow_release` attacks a synthesiser that can be run. Each
+    makes the attacks of `ATTACKS` that are of its kind, and gives an `AttackReport` of what they reach.
+Measure what a model shows about one column
+    `invertibility`, `publishing_options`, and the games `BlackBoxGame` and `WhiteBoxGame`. Nothing is released and
+    no proof bounds it, so these are no attacks.
+Add an attack
+    `Attack`: what it attacks, what it knows, and a function from a `Case` to guesses. A case never holds the answers.
 
-A new attack is an `Attack`: what it attacks, what it knows, and a function from a `Case` to guesses. A case never holds
-the answers. Everything that comes out is a function of private data, and none of it is for publication.
+Public and private
+------------------
+Every score, rate, report and row number is a function of private data, and none of it is for publication. Public are
+the model or the rows under attack, the proof they are held against, and the attacks themselves.
 """
 
 from __future__ import annotations

@@ -129,7 +129,7 @@ def attribute_risk(
     for columns in _secrets(sensitive, players):
         start = time.perf_counter()
         secret = Secret.of(columns, players.own)
-        known = _known(attacker.knows, columns, players)
+        known = _known_columns(attacker.knows, columns, players)
         case, truth = _case(players, secret, known, chosen, attacker, random)
         outcomes = _outcomes(case, truth, players.members.count, _sizes(attacker.own, players), chosen)
         result = AttributeResult(
@@ -204,7 +204,7 @@ def _given(
     whole = seen.schema is not None and (target is None or target in seen.schema.names)
     inside = People.of(table, seen.schema if whole else schema)
     outside = People.of(fresh, inside.schema)
-    predicted, given = _predicted(target, seen, inside), inside.count + outside.count
+    predicted, given = _predicted_column(target, seen, inside), inside.count + outside.count
     if predicted is not None:
         inside, outside = inside.having(predicted), outside.having(predicted)
     # Two thirds of the fresh people serve the attacker, as long as they are no more than a third of all.
@@ -242,24 +242,24 @@ def _coins(
     own, inside, outside = (
         everybody.take(part) for part in np.split(random.permutation(everybody.count)[: 3 * third], 3)
     )
-    seen = ReleaseSeen.of(_trained(model, train, inside, target), schema=schema)
+    seen = ReleaseSeen.of(_trained_model(model, train, inside, target), schema=schema)
     return _Players(
         seen=seen,
         own=own,
         members=inside.take(np.arange(min(people, third))),
         fresh=outside.take(np.arange(min(people, third))),
-        target=_predicted(target, seen, everybody),
+        target=_predicted_column(target, seen, everybody),
         trained_on=third,
         coins="flipped",
         left_out=given - everybody.count,
     )
 
 
-def _trained(model: Any, train: Any, people: People, target: str | None) -> Any:
+def _trained_model(model: Any, train: Any, people: People, target: str | None) -> Any:
     """A model of these people, or rows."""
     names = list(people.schema.names)
     if train is not None:
-        return train(people.asked(names, {}))
+        return train(people.model_input(names, {}))
     if not (hasattr(model, "fit") and hasattr(model, "get_params")):
         raise ParameterError(
             "fresh must be given with a model that cannot be fitted anew: other people of the same kind; or give "
@@ -271,15 +271,15 @@ def _trained(model: Any, train: Any, people: People, target: str | None) -> Any:
     if hasattr(copy, "from_release") or hasattr(copy, "sample"):
         from holdfast.data._engines import open_table
 
-        held = open_table(people.asked(names, {}), people.schema)
+        held = open_table(people.model_input(names, {}), people.schema)
         return copy.fit(held) if hasattr(copy, "sample") else copy.fit(held, target=target)
     if target is None:
         raise ParameterError("target must be given: the column that the model predicts")
     features = list(getattr(model, "feature_names_in_", ())) or [name for name in names if name != target]
-    return copy.fit(people.asked(features, {}), people.labels(target))
+    return copy.fit(people.model_input(features, {}), people.labels(target))
 
 
-def _predicted(target: str | None, seen: ReleaseSeen, people: People) -> str | None:
+def _predicted_column(target: str | None, seen: ReleaseSeen, people: People) -> str | None:
     """The column that the model predicts: as named, or the one that it does not read."""
     names = people.schema.names
     if seen.target is None:
@@ -297,18 +297,20 @@ def _secrets(sensitive: Any, players: _Players) -> list[tuple[str, ...]]:
         names: Sequence[Any] = [name for name in players.own.schema.names if name != players.target]
     else:
         names = [sensitive] if isinstance(sensitive, str) else list(sensitive)
-    found = [(one,) if isinstance(one, str) else tuple(one) for one in names]
-    require(len(found) >= 1, "sensitive", sensitive, "one column or more")
+    secrets = [(group,) if isinstance(group, str) else tuple(group) for group in names]
+    require(len(secrets) >= 1, "sensitive", sensitive, "one column or more")
     require(
-        players.target is None or all(players.target not in one for one in found),
+        players.target is None or all(players.target not in secret for secret in secrets),
         "sensitive",
         players.target,
         "a column that the model reads, not the one that it predicts",
     )
-    return found
+    return secrets
 
 
-def _known(knows: Sequence[str] | None, columns: tuple[str, ...], players: _Players) -> tuple[str, ...]:
+def _known_columns(
+    knows: Sequence[str] | None, columns: tuple[str, ...], players: _Players
+) -> tuple[str, ...]:
     names = players.own.schema.names
     if knows is None:
         return tuple(name for name in names if name not in columns and name != players.target)
@@ -342,8 +344,8 @@ def _case(
     if players.seen.target is None:
         rows = People.of(players.seen.rows, people.schema)
         values = secret.codes(rows)
-        kept = values >= 0
-        base["rows"] = RowsSeen(known=rows.features(known)[kept], codes=values[kept])
+        present = values >= 0
+        base["rows"] = RowsSeen(known=rows.features(known)[present], codes=values[present])
         return AttributeCase(**base), codes[players.own.count :]
     assert players.target is not None
     own = players.own.count
@@ -358,7 +360,7 @@ def _case(
     )
     columns = players.seen.with_columns(people.schema.names, players.target)
     hidden = [name for name in columns if name not in known and name not in secret.columns]
-    drawn = [_drawn(players.own, hidden, people.count, random) for _ in range(DRAWS if hidden else 1)]
+    drawn = [_drawn_values(players.own, hidden, people.count, random) for _ in range(DRAWS if hidden else 1)]
     # A secret that the model does not read is asked about all the same: every candidate gets the same answer.
     looked = not hidden and any("weights" in attack.knows for attack in chosen)
     inside = (
@@ -379,7 +381,9 @@ def _case(
     )
 
 
-def _drawn(own: People, hidden: Sequence[str], count: int, random: np.random.Generator) -> Mapping[str, Any]:
+def _drawn_values(
+    own: People, hidden: Sequence[str], count: int, random: np.random.Generator
+) -> Mapping[str, Any]:
     """Unknown columns of everybody, as they are together in somebody of the attacker's own."""
     taken = own.take(random.integers(0, own.count, size=count))
     return {name: taken.raw[name] for name in hidden}

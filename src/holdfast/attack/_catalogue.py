@@ -29,7 +29,9 @@ def find_attacks(attacks: str | Sequence[str | Attack], kind: Kind) -> tuple[Att
     """
     if isinstance(attacks, str):
         attacks = _of_kind(kind) if attacks == "all" else (attacks,)
-    chosen = [_named(entry, kind) if isinstance(entry, str) else REGISTRY.admit(entry) for entry in attacks]
+    chosen = [
+        _attack_named(entry, kind) if isinstance(entry, str) else REGISTRY.admit(entry) for entry in attacks
+    ]
     require(len(chosen) >= 1, "attacks", attacks, "one attack or more")
     for attack in chosen:
         require(
@@ -55,7 +57,7 @@ def _of_kind(kind: Kind) -> tuple[Attack, ...]:
     return tuple(attack for attack in REGISTRY.everything() if attack.kind == kind)
 
 
-def _named(name: str, kind: Kind) -> Attack:
+def _attack_named(name: str, kind: Kind) -> Attack:
     attack = REGISTRY.named(name)
     if attack is not None:
         return attack

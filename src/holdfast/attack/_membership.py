@@ -12,7 +12,7 @@ import numpy as np
 from holdfast._arguments import Seed, checked
 from holdfast.attack._attack import Attack
 from holdfast.attack._catalogue import find_attacks, notes_about
-from holdfast.attack._membership_case import measured
+from holdfast.attack._membership_case import measured_results
 from holdfast.attack._membership_result import MembershipResult
 from holdfast.attack._models.model_case import ModelCase, views
 from holdfast.attack._models.shadow import ShadowModels, cloneable, reference_models
@@ -98,7 +98,7 @@ def membership(
         )
         case, training_seconds = replace(case, references=references), time.perf_counter() - start
     curve, unlike = comparable_curve(target.guarantee if proved is None else proved)
-    results, skipped = measured(
+    results, skipped = measured_results(
         chosen,
         case,
         inside.count,

@@ -43,16 +43,16 @@ class MembershipCase(Case):
 C = TypeVar("C", bound=MembershipCase)
 
 
-def arranged(attack: Attack, case: C, members: int, seed: Seed | None) -> tuple[C, NDArray[np.bool_]]:
+def arranged_case(attack: Attack, case: C, members: int, seed: Seed | None) -> tuple[C, NDArray[np.bool_]]:
     """The case of one attack, and who is a member: some non-members become the population where one is needed."""
     is_member = np.arange(case.count) < members
     if "population" not in attack.knows or case.lacks("population") is None:
         return case, is_member
-    kept, aside = set_aside(is_member, seed, otherwise="reference=")
-    return case.setting_aside(kept, aside), is_member[kept]
+    scored, aside = set_aside(is_member, seed, otherwise="reference=")
+    return case.setting_aside(scored, aside), is_member[scored]
 
 
-def measured(
+def measured_results(
     attacks: Sequence[Attack],
     case: MembershipCase,
     members: int,
@@ -65,7 +65,7 @@ def measured(
 
     `training_seconds` are those of the reference models, and count for each attack that knows them.
     """
-    games = {attack.name: arranged(attack, case, members, seed) for attack in attacks}
+    games = {attack.name: arranged_case(attack, case, members, seed) for attack in attacks}
     playing, skipped = playable(attacks, lambda attack: games[attack.name][0])
     results = []
     for attack in playing:

@@ -18,13 +18,13 @@ from holdfast._arguments import checked
 from holdfast._arrays import Floats
 from holdfast.attack._proof import REASONS, Game, Proof, Verdict, proved_curve
 from holdfast.attack._report import NOTICE, SHOWN_RATES, AttackReport, AttackResult
-from holdfast.attack._roc import Look, Rate, area, reached, roc, thinned
+from holdfast.attack._roc import Look, Rate, area, reached_points, roc, thinned_roc
 from holdfast.errors import require
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._tradeoff import TradeOff
 from holdfast.privacy._wording import rate_text
 
-LOOKS = (0.001, 0.01, 0.1, 0.5)
+LOOK_RATES = (0.001, 0.01, 0.1, 0.5)
 """False-alarm rates at which a result is held against a proof, in both directions; fixed in advance."""
 
 
@@ -150,7 +150,7 @@ class MembershipResult(AttackResult):
         return TradeOff(false_alarm, 1.0 - detection, claim="measured")
 
     def above(self, proved: TradeOff) -> bool:
-        """Whether some look of `LOOKS` is above what the proof allows, by limits that share the error.
+        """Whether some look of `LOOK_RATES` is above what the proof allows, by limits that share the error.
 
         For records drawn independently, given the model, from one law for members and one for non-members.
 
@@ -245,7 +245,7 @@ class MembershipResult(AttackResult):
 
     def to_json(self) -> dict[str, Any]:
         """The figures and about a hundred points of the ROC, without the scores of anybody."""
-        alarms, hits = thinned(*self.roc())
+        alarms, hits = thinned_roc(*self.roc())
         return {
             "attack": self.attack,
             "audience": self.audience,
@@ -255,8 +255,8 @@ class MembershipResult(AttackResult):
             "auc": self.auc,
             "advantage": self.advantage,
             "tpr_at": {
-                f"{rate:g}": {"value": float(found), "low": found.low, "high": found.high}
-                for rate, found in ((rate, self.tpr_at(rate)) for rate in SHOWN_RATES)
+                f"{rate:g}": {"value": float(detection), "low": detection.low, "high": detection.high}
+                for rate, detection in ((rate, self.tpr_at(rate)) for rate in SHOWN_RATES)
             },
             "roc": {"false_alarm": alarms.tolist(), "found": hits.tolist()},
             "tried": self.tried,
@@ -316,7 +316,23 @@ class MembershipResult(AttackResult):
 @checked
 @dataclass(frozen=True, kw_only=True)
 class Exposed:
-    """The members that an attack is surest about, by their row number. Sensitive: it names who was in the data."""
+    """The members that an attack is surest about, by their row number. Sensitive: it names who was in the data.
+
+    Parameters
+    ----------
+    attack : str
+        The name of the attack.
+    rows : tuple of int
+        Row numbers in the owner's data, the surest first.
+    scores : tuple of float
+        The attack's score of each of them.
+
+    Examples
+    --------
+    >>> print(Exposed(attack="loss", rows=(17,), scores=(3.25,)).summary())
+    SENSITIVE: the members most exposed to the attack 'loss', for the owner of the data
+      member row 17: score 3.25
+    """
 
     attack: str
     rows: tuple[int, ...]
@@ -351,19 +367,19 @@ def audited_curve(members: Floats, non_members: Floats, *, confidence: float, tr
 def limits(
     members: Floats, non_members: Floats, *, confidence: float, tried: int = 1
 ) -> list[tuple[float, float]]:
-    """What was reached at the looks of `LOOKS`, all of it true together with this confidence over all attacks."""
-    error = (1.0 - confidence) / (2 * len(LOOKS) * tried)
-    return reached(members, non_members, rates=LOOKS, error=error)
+    """What was reached at the looks of `LOOK_RATES`, all of it true together with this confidence over all attacks."""
+    error = (1.0 - confidence) / (2 * len(LOOK_RATES) * tried)
+    return reached_points(members, non_members, rates=LOOK_RATES, error=error)
 
 
-def _smallest_error(found: Callable[[float], bool], *, known: float) -> float:
+def _smallest_error(refuted: Callable[[float], bool], *, known: float) -> float:
     """The smallest error at which something is found, to a tenth of a percent; `known` where none below that does."""
     low, high = math.log(1e-12), math.log(known) if known < 1.0 else -1e-9
-    if known == 1.0 and not found(math.exp(high)):
+    if known == 1.0 and not refuted(math.exp(high)):
         return 1.0
-    if found(math.exp(low)):
+    if refuted(math.exp(low)):
         return math.exp(low)
     while high - low > 1e-3:
         middle = 0.5 * (low + high)
-        low, high = (low, middle) if found(math.exp(middle)) else (middle, high)
+        low, high = (low, middle) if refuted(math.exp(middle)) else (middle, high)
     return math.exp(high)

@@ -18,7 +18,7 @@ from holdfast.data._schema import DateTime, Numeric
 from holdfast.data._table import Table
 from holdfast.errors import ParameterError, require
 
-LEAVE_OUT = "leave the rows out whose label is not known"
+LEAVE_OUT_ADVICE = "leave the rows out whose label is not known"
 
 
 def is_table(rows: Any) -> bool:
@@ -31,6 +31,17 @@ def is_table(rows: Any) -> bool:
 class Records:
     """Features (an array, sparse matrix, data frame or Arrow table) and what is to be predicted.
 
+    Parameters
+    ----------
+    features : array, sparse matrix, data frame or table
+        One row for each record.
+    labels : array
+        What is to be predicted, one label for each record.
+    left_out : int
+        How many rows of a file had no label, and are not here.
+
+    Examples
+    --------
     >>> people = Records.of(([[1.0], [2.0], [3.0]], ["a", "b", "a"]), "members")
     >>> people.take(np.array([2])).join(people.take(np.array([0]))).labels.tolist()
     ['a', 'a']
@@ -39,7 +50,6 @@ class Records:
     features: Any
     labels: NDArray[Any]
     left_out: int = 0
-    """How many rows of a file had no label, and are not here."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", np.asarray(self.labels))
@@ -55,12 +65,29 @@ class Records:
         require(shape[0] >= 1, "X", (shape[0],), "one row or more")
         missing = _missing(self.labels)
         require(
-            missing == 0, "y", f"{missing} missing labels (NaN or None)", "a label for every row", LEAVE_OUT
+            missing == 0,
+            "y",
+            f"{missing} missing labels (NaN or None)",
+            "a label for every row",
+            LEAVE_OUT_ADVICE,
         )
 
     @classmethod
     def of(cls, pair: Any, name: str) -> Records:
-        """The records of a pair (X, y)."""
+        """The records of a pair (X, y).
+
+        Parameters
+        ----------
+        pair : tuple or Records
+            Features and labels; records stay as they are.
+        name : str
+            What an error calls the pair.
+
+        Returns
+        -------
+        Records
+            Its features and labels.
+        """
         if isinstance(pair, Records):
             return pair
         try:
@@ -79,7 +106,18 @@ class Records:
         return int(self.labels.size)
 
     def take(self, rows: NDArray[Any]) -> Records:
-        """Some records, by a mask or by row numbers."""
+        """Some of the records.
+
+        Parameters
+        ----------
+        rows : array
+            A mask, or row numbers.
+
+        Returns
+        -------
+        Records
+            Those records, in the same container.
+        """
         fitting = rows.dtype.kind in "biu" and rows.ndim == 1
         require(fitting, "rows", rows, "a mask or row numbers in one dimension")
         places = np.flatnonzero(rows) if rows.dtype == bool else rows
@@ -103,7 +141,7 @@ def _missing(labels: NDArray[Any]) -> int:
     if labels.dtype.kind == "f":
         return int(np.isnan(labels).sum())
     listed = labels.tolist() if labels.dtype.kind == "O" else []
-    return sum(one is None or one != one for one in listed)
+    return sum(label is None or label != label for label in listed)
 
 
 def untensored(values: Any) -> Any:
@@ -125,9 +163,9 @@ def set_aside(
     outside = np.flatnonzero(~is_member)
     require(outside.size >= 4, "non_members", outside.size, f"4 or more, or give {otherwise}")
     aside = np.random.default_rng(seed).permutation(outside)[: outside.size // 2]
-    kept = np.ones(is_member.size, dtype=bool)
-    kept[aside] = False
-    return kept, aside
+    scored = np.ones(is_member.size, dtype=bool)
+    scored[aside] = False
+    return scored, aside
 
 
 Container = tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]
@@ -142,16 +180,16 @@ def _joined_tables(first: Any, second: Any) -> Any:
     import pyarrow as pa
 
     # A CSV holds texts, a Parquet file numbers: where two files differ, both are read as texts.
-    kinds = {one.name: one.type for one in second.schema}
+    kinds = {column.name: column.type for column in second.schema}
     mixed = [
-        one.name
-        for one in first.schema
-        if one.name in kinds and pa.types.is_string(one.type) != pa.types.is_string(kinds[one.name])
+        column.name
+        for column in first.schema
+        if column.name in kinds and pa.types.is_string(column.type) != pa.types.is_string(kinds[column.name])
     ]
     for name in mixed:
         first, second = (
-            one.set_column(one.schema.get_field_index(name), name, one.column(name).cast(pa.string()))
-            for one in (first, second)
+            table.set_column(table.schema.get_field_index(name), name, table.column(name).cast(pa.string()))
+            for table in (first, second)
         )
     return pa.concat_tables([first, second], promote_options="permissive")
 
@@ -200,13 +238,13 @@ def joined_batches(batches: Sequence[Batch]) -> Batch:
     first = batches[0]
     return Batch(
         schema=first.schema,
-        values={name: np.concatenate([one.values[name] for one in batches]) for name in first.values},
-        missing={name: np.concatenate([one.missing[name] for one in batches]) for name in first.missing},
+        values={name: np.concatenate([batch.values[name] for batch in batches]) for name in first.values},
+        missing={name: np.concatenate([batch.missing[name] for batch in batches]) for name in first.missing},
         undeclared={
             name: np.concatenate(
-                [one.undeclared.get(name, np.zeros(one.rows, dtype=np.bool_)) for one in batches]
+                [batch.undeclared.get(name, np.zeros(batch.rows, dtype=np.bool_)) for batch in batches]
             )
-            for name in sorted(set().union(*(one.undeclared for one in batches)))
+            for name in sorted(set().union(*(batch.undeclared for batch in batches)))
         },
-        rows=sum(one.rows for one in batches),
+        rows=sum(batch.rows for batch in batches),
     )

@@ -21,15 +21,22 @@ from holdfast.privacy._tradeoff import TradeOff, clopper_pearson_lower, clopper_
 
 # Okabe and Ito's palette, and line styles, so that colour is never the only difference.
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
-MOST_TOLD_APART = 5
+MOST_ROC_LINES = 5
 """Lines that an eye keeps apart."""
-STYLES: tuple[Any, ...] = ("-", (0, (6, 1.5)), (0, (3, 1, 1, 1)), (0, (1, 1)))
+LINE_STYLES: tuple[Any, ...] = ("-", (0, (6, 1.5)), (0, (3, 1, 1, 1)), (0, (1, 1)))
 
 
 @checked
 class Rate(float):
     """A measured rate with its exact limits (Clopper and Pearson): a number that knows how sure it is.
 
+    Parameters
+    ----------
+    value : float
+        The rate alone; `Rate.of` gives it the limits `low` and `high`.
+
+    Examples
+    --------
     >>> rate = Rate.of(80, 100)
     >>> float(rate), round(rate.low, 3), round(rate.high, 3)
     (0.8, 0.708, 0.873)
@@ -46,16 +53,31 @@ class Rate(float):
 
     @classmethod
     def of(cls, successes: int, trials: int, *, confidence: float = 0.95) -> Self:
-        """The share of successes, with two-sided limits."""
+        """The share of successes, with two-sided limits.
+
+        Parameters
+        ----------
+        successes : int
+            How often it happened.
+        trials : int
+            How often it could have happened.
+        confidence : float
+            Of the two limits together.
+
+        Returns
+        -------
+        Rate
+            The share, with `low`, `high` and `confidence`.
+        """
         require(trials >= 1, "trials", trials, ">= 1")
         require(0 <= successes <= trials, "successes", successes, f"in [0, {trials}]")
         require(0 < confidence < 1, "confidence", confidence, "in (0, 1)")
-        made = cls(successes / trials)
-        made.confidence = confidence
+        rate = cls(successes / trials)
+        rate.confidence = confidence
         error = (1.0 - confidence) / 2.0
-        made.low = clopper_pearson_lower(successes, trials, error=error)
-        made.high = clopper_pearson_upper(successes, trials, error=error)
-        return made
+        rate.low = clopper_pearson_lower(successes, trials, error=error)
+        rate.high = clopper_pearson_upper(successes, trials, error=error)
+        return rate
 
     def summary(self) -> str:
         """The number and its limits.
@@ -91,13 +113,13 @@ def area(members: Floats, non_members: Floats) -> float:
     return float(np.sum(below, dtype=np.float64) / (2.0 * members.size * non_members.size))
 
 
-def thinned(false_alarm: Floats, found: Floats, *, points: int = 100) -> tuple[Floats, Floats]:
+def thinned_roc(false_alarm: Floats, detection: Floats, *, points: int = 100) -> tuple[Floats, Floats]:
     """About so many points of a ROC, all of them reached: half on a logarithmic scale, half on a linear one.
 
     At each rate of the grid the highest point that does not exceed it. A line between two of them is what an
     attacker reaches who tosses a coin, so the thinned curve never claims more than the whole one.
 
-    >>> [axis.tolist() for axis in thinned(np.array([0.0, 0.0, 0.5, 1.0]), np.array([0.0, 0.4, 0.9, 1.0]))]
+    >>> [axis.tolist() for axis in thinned_roc(np.array([0.0, 0.0, 0.5, 1.0]), np.array([0.0, 0.4, 0.9, 1.0]))]
     [[0.0, 0.0, 0.5, 1.0], [0.0, 0.4, 0.9, 1.0]]
     """
     require(points >= 4, "points", points, ">= 4")
@@ -105,8 +127,8 @@ def thinned(false_alarm: Floats, found: Floats, *, points: int = 100) -> tuple[F
     grid = np.concatenate(
         [np.geomspace(least, 1.0, points // 2), np.linspace(0.0, 1.0, points - points // 2)]
     )
-    kept = np.unique(np.concatenate([[0], np.searchsorted(false_alarm, grid, side="right") - 1]))
-    return false_alarm[kept], found[kept]
+    chosen = np.unique(np.concatenate([[0], np.searchsorted(false_alarm, grid, side="right") - 1]))
+    return false_alarm[chosen], detection[chosen]
 
 
 # Limits: what holds for all records, from the scores of some.
@@ -149,7 +171,7 @@ class Look:
         )
 
 
-def reached(
+def reached_points(
     members: Floats, non_members: Floats, *, rates: Sequence[float], error: float
 ) -> list[tuple[float, float]]:
     """Pairs (false alarms, misses) that the attack does not exceed, in both directions at each rate.
@@ -159,10 +181,10 @@ def reached(
     """
     pairs = []
     for rate in rates:
-        alarm, found = Look.at(members, non_members, false_alarm=rate).limits(error=error)
+        alarm, detection = Look.at(members, non_members, false_alarm=rate).limits(error=error)
         # The mirrored test says who was certainly not there: its false alarms are this test's misses.
         miss, cleared = Look.at(-non_members, -members, false_alarm=rate).limits(error=error)
-        pairs += [(alarm, 1.0 - found), (1.0 - cleared, miss)]
+        pairs += [(alarm, 1.0 - detection), (1.0 - cleared, miss)]
     return pairs
 
 
@@ -212,40 +234,40 @@ def draw_roc(axes: Any, results: Sequence[Drawable], *, proved: TradeOff | None 
         axes.fill_between(at, most, 1.0, color="#d55e00", alpha=0.12, linewidth=0)
         axes.plot(at, most, color="#d55e00", linewidth=1.2, label="proved: on average nobody is above")
     strongest = sorted(results, key=lambda result: (-_found_at(result, 0.01), -result.auc))
-    for result in strongest[MOST_TOLD_APART:]:
+    for result in strongest[MOST_ROC_LINES:]:
         _staircase(axes, result, floor, color="#a9b4bf", linewidth=0.9, zorder=1.5)
-    for place, result in enumerate(strongest[:MOST_TOLD_APART]):
+    for place, result in enumerate(strongest[:MOST_ROC_LINES]):
         _staircase(
             axes,
             result,
             floor,
             linewidth=1.9,
             color=COLOURS[place],
-            linestyle=STYLES[place % len(STYLES)],
+            linestyle=LINE_STYLES[place % len(LINE_STYLES)],
             label=f"{result.attack} (AUC {result.auc:.3f})",
         )
-    weaker = len(strongest) - MOST_TOLD_APART
+    weaker = len(strongest) - MOST_ROC_LINES
     if weaker > 0:
-        names = ", ".join(result.attack for result in strongest[MOST_TOLD_APART:])
+        names = ", ".join(result.attack for result in strongest[MOST_ROC_LINES:])
         axes.plot([], [], color="#a9b4bf", linewidth=0.9, label=f"{weaker} weaker:\n" + fill(names, 26))
     axes.set(xscale="log", yscale="log", xlim=(floor, 1), ylim=(floor, 1))
     axes.set(xlabel="false alarms", ylabel="members found")
 
 
 def _staircase(axes: Any, result: Drawable, floor: float, **style: Any) -> None:
-    false_alarm, found = _corners(*result.roc())
-    axes.step(np.maximum(false_alarm, floor), np.maximum(found, floor), where="post", **style)
+    false_alarm, detection = _corners(*result.roc())
+    axes.step(np.maximum(false_alarm, floor), np.maximum(detection, floor), where="post", **style)
 
 
 def _found_at(result: Drawable, rate: float) -> float:
     """The share of members found at most at this rate of false alarms."""
-    false_alarm, found = result.roc()
-    return float(found[np.searchsorted(false_alarm, rate, side="right") - 1])
+    false_alarm, detection = result.roc()
+    return float(detection[np.searchsorted(false_alarm, rate, side="right") - 1])
 
 
-def _corners(false_alarm: Any, found: Any) -> tuple[Any, Any]:
+def _corners(false_alarm: Any, detection: Any) -> tuple[Any, Any]:
     """The ROC without the points along a rise or a run: what a staircase needs."""
-    level, upright = np.diff(found) == 0, np.diff(false_alarm) == 0
-    keep = np.ones(found.size, dtype=bool)
+    level, upright = np.diff(detection) == 0, np.diff(false_alarm) == 0
+    keep = np.ones(detection.size, dtype=bool)
     keep[1:-1] = ~((level[:-1] & level[1:]) | (upright[:-1] & upright[1:]))
-    return false_alarm[keep], found[keep]
+    return false_alarm[keep], detection[keep]

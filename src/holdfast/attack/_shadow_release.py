@@ -112,7 +112,7 @@ def shadow_release(
             other = rest.join(people.take(drawn[size:])) if relation is not Adjacency.add_remove else rest
             for place, data in enumerate((other, rest.join(wanted))):
                 views[trial, place] = set_shares(read(synthesise(data.features)).cells, cells, sets)
-    inside, outside = _learned(views[: trials // 2], views[trials // 2 :])
+    inside, outside = _learned_scores(views[: trials // 2], views[trials // 2 :])
     return MembershipResult(
         attack="shadow_release",
         member_scores=inside,
@@ -137,7 +137,7 @@ def set_shares(rows: Codes, target: Codes, sets: list[tuple[int, ...]]) -> Float
     return np.array([agree[:, list(columns)].all(axis=1).mean() for columns in sets])
 
 
-def _learned(lessons: Floats, judged: Floats) -> tuple[Floats, Floats]:
+def _learned_scores(lessons: Floats, judged: Floats) -> tuple[Floats, Floats]:
     """Log-odds of "the target was in" for the judged releases: with it, and without."""
     from sklearn.linear_model import LogisticRegression
 

@@ -17,7 +17,7 @@ from holdfast.attack._catalogue import find_attacks, notes_about
 from holdfast.attack._report import AttackReport
 from holdfast.attack._rows.disclosure_case import DisclosureCase, Successes
 from holdfast.attack._rows.disclosure_result import DisclosureResult
-from holdfast.attack._rows.released_rows import opened, reader
+from holdfast.attack._rows.released_rows import opened_rows, reader
 from holdfast.data._schema import Schema
 from holdfast.errors import require
 
@@ -82,7 +82,7 @@ def synthetic_disclosure(
     if schema is not None:
         schema.confirmed()
     require(number >= 1, "number", number, ">= 1")
-    table, declared, _ = opened(rows, schema)
+    table, declared, _ = opened_rows(rows, schema)
     read = reader(declared, table)
     seen = read(table)
     names = (
@@ -124,21 +124,21 @@ def _halves(halves: Sequence[Sequence[str]] | None, names: Sequence[str]) -> Any
     if halves is None:
         return None
     require(
-        len(halves) == 2 and not any(isinstance(one, str) for one in halves),
+        len(halves) == 2 and not any(isinstance(half, str) for half in halves),
         "halves",
         halves,
         "two lists of columns",
     )
-    first, second = (_places(one, names, "halves") for one in halves)
+    first, second = (_places(half, names, "halves") for half in halves)
     both = sorted({names[place] for place in first} & {names[place] for place in second})
     require(not both, "halves", both, "without a column in both: it would link everybody")
     return first, second
 
 
 def _places(columns: Sequence[str], names: Sequence[str], parameter: str) -> tuple[int, ...]:
-    asked = [columns] if isinstance(columns, str) else list(columns)
-    strange = [name for name in asked if name not in names]
+    listed = [columns] if isinstance(columns, str) else list(columns)
+    strange = [name for name in listed if name not in names]
     require(
-        bool(asked) and not strange, parameter, strange or asked, f"columns of the rows: {', '.join(names)}"
+        bool(listed) and not strange, parameter, strange or listed, f"columns of the rows: {', '.join(names)}"
     )
-    return tuple(sorted({names.index(name) for name in asked}))
+    return tuple(sorted({names.index(name) for name in listed}))

@@ -8,11 +8,11 @@ from typing import Any
 from holdfast._arguments import Seed, checked
 from holdfast.attack._attack import Attack
 from holdfast.attack._catalogue import find_attacks, notes_about
-from holdfast.attack._membership_case import measured
+from holdfast.attack._membership_case import measured_results
 from holdfast.attack._membership_result import MembershipResult
 from holdfast.attack._proof import Proof, comparable_curve
 from holdfast.attack._report import AttackReport
-from holdfast.attack._rows.released_rows import opened, reader
+from holdfast.attack._rows.released_rows import opened_rows, reader
 from holdfast.attack._rows.rows_case import RowsCase
 from holdfast.data._schema import Schema
 
@@ -67,7 +67,7 @@ def synthetic_membership(
     """
     if schema is not None:
         schema.confirmed()
-    table, declared, guarantee = opened(rows, schema)
+    table, declared, guarantee = opened_rows(rows, schema)
     read = reader(declared, table)
     inside, outside = read(members), read(non_members)
     case = RowsCase(
@@ -77,6 +77,6 @@ def synthetic_membership(
     )
     chosen = find_attacks(attacks, "rows")
     curve, unlike = comparable_curve(guarantee if proved is None else proved)
-    results, skipped = measured(chosen, case, inside.count, proved=curve, seed=random_state)
+    results, skipped = measured_results(chosen, case, inside.count, proved=curve, seed=random_state)
     playing = [attack for attack in chosen if attack.name not in skipped]
     return AttackReport(kind="rows", results=results, skipped=skipped, notes=notes_about(playing) | unlike)

@@ -48,6 +48,28 @@ class MembershipAudit:
     """What each attack reached in the game, and the lower bound that its guesses give.
 
     The error is shared among the attacks that were tried. Internal: the pool may be real people.
+
+    Parameters
+    ----------
+    report : AttackReport
+        The scores that each attack gave.
+    audits : dict
+        The audit of each attack's guesses, by the attack's name.
+    claim : Guarantee or PrivacyCurve
+        What the guesses are held against.
+    confidence : float
+        Of the verdict and of the lower bound.
+
+    Examples
+    --------
+    >>> from holdfast.audit import AuditResult, GuessPath
+    >>> from holdfast.privacy import PureDP
+    >>> scores = MembershipResult(attack="loss", member_scores=[3.0, 2.0], non_member_scores=[1.0, 0.2])
+    >>> guesses = AuditResult(finding=GuessPath(canaries=100, right="1" * 100), coins="holdfast")
+    >>> report = AttackReport(kind="model", results=(scores,))
+    >>> game = MembershipAudit(report=report, audits={"loss": guesses}, claim=PureDP(1.0), confidence=0.95)
+    >>> game.best(), game.epsilon_lower() > 3.3
+    ('loss', True)
     """
 
     report: AttackReport[MembershipResult]

@@ -13,7 +13,7 @@ from holdfast.attack._records import Records
 from holdfast.errors import require
 from holdfast.privacy._adjacency import Adjacency
 
-PAIRS = 14
+PAIRS_STREAM = 14
 """The purpose that keeps the stream of pairs apart from every other."""
 
 
@@ -48,7 +48,7 @@ class Slots:
         if alternatives is None:
             require(records.count >= 2, "pool", records.count, "2 records or more")
             # A stream of its own: the pairs must know nothing of the coins, which come from the same seed.
-            stream = np.random.default_rng(None if seed is None else [seed, PAIRS])
+            stream = np.random.default_rng(None if seed is None else [seed, PAIRS_STREAM])
             pairs = stream.permutation(records.count)[: records.count // 2 * 2].reshape(2, -1)
             first, second = records.take(pairs[0]), records.take(pairs[1])
             return cls(pool=first, rows=pairs[0], alternatives=second, base=always)

@@ -19,9 +19,9 @@ from holdfast.errors import FormatError, require
 from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.privacy._curves.stored import curve_from_json
 
-NOTICED, A_TEST = 0.8, 0.9
+NOTICED_PROBABILITY, TEST_PROBABILITY = 0.8, 0.9
 """The probability with which kappa is noticed, and the least against no noise at all that makes a test."""
-_LARGEST, _RATIO = 1024.0, 1.005
+_LARGEST_KAPPA, _KAPPA_RATIO = 1024.0, 1.005
 
 
 @checked
@@ -29,11 +29,27 @@ _LARGEST, _RATIO = 1024.0, 1.005
 class PowerBasis:
     """What an audit's power follows from, fixed before the audit is made.
 
-    `claim` is the curve that the noise was made for. `interference` is how far a canary's score strays without any
-    noise, as a standard deviation in units of the canary's own effect: other canaries and the rows around them.
-    `measured` says whether it was seen on the real training without noise, or follows from the model that a release
-    is the sum of its rows. `runs` is the number of trainings planned, where an audit may stop early. `mu` is how far
-    apart the worlds are in standard deviations, where that was measured; else it follows from the claim.
+    Parameters
+    ----------
+    claim : PrivacyCurve
+        The curve that the noise was made for.
+    interference : float
+        How far a canary's score strays without any noise, as a standard deviation in units of the canary's own effect:
+        other canaries and the rows around them.
+    measured : bool
+        Whether the interference was seen on the real training without noise; else it follows from the model that a
+        release is the sum of its rows.
+    runs : int
+        The number of trainings planned, where an audit may stop early.
+    mu : float, optional
+        How far apart the worlds are in standard deviations, where that was measured; else it follows from the claim.
+
+    Examples
+    --------
+    >>> from holdfast.privacy import GaussianDP
+    >>> basis = PowerBasis(claim=GaussianDP(1.0), interference=0.5)
+    >>> PowerBasis.from_json(basis.to_json()) == basis
+    True
     """
 
     claim: PrivacyCurve
@@ -58,14 +74,14 @@ class PowerBasis:
         }
 
     def signal(self, *, delta: float) -> Signal | None:
-        """How a canary shows under the noise as declared."""
+        """How a canary shows under the noise as declared, where epsilon is read at this `delta`."""
         if self.mu is not None:
             return Signal(normal=1.0 / self.mu, interference=self.interference)
         return Signal.declared(self.claim, delta=delta, interference=self.interference)
 
     @classmethod
     def from_json(cls, data: Any) -> PowerBasis:
-        """The basis that `to_json` wrote; `FormatError` for anything else."""
+        """The basis that `to_json` wrote as `data`; `FormatError` for anything else."""
         data = require_fields("basis of an audit", data, list(cls.__dataclass_fields__))
         try:
             known = data["interference"]
@@ -83,19 +99,35 @@ class PowerBasis:
 @checked
 @dataclass(frozen=True, kw_only=True)
 class Power:
-    """What an audit would have noticed, at a confidence."""
+    """What an audit would have noticed, at a confidence.
+
+    Parameters
+    ----------
+    kappa : float or None
+        The smallest factor of too little noise that is noticed with probability 0.8; None if none is.
+    no_noise : float
+        The probability that no noise at all is noticed.
+    confidence : float
+        Of a refutation.
+    how : str
+        Where the figures come from, in words.
+
+    Examples
+    --------
+    >>> strong = Power(kappa=2.0, no_noise=1.0, confidence=0.95, how="seed 0")
+    >>> strong.can_fail, strong.summary()
+    (True, 'would have noticed noise 2 times too small with probability 0.8, no noise at all with 1.00 (seed 0)')
+    """
 
     kappa: float | None
-    """The smallest factor of too little noise that is noticed with probability 0.8; None if none is."""
     no_noise: float
-    """The probability that no noise at all is noticed."""
     confidence: float
     how: str
 
     @property
     def can_fail(self) -> bool:
         """Whether the audit is a test at all."""
-        return self.no_noise >= A_TEST
+        return self.no_noise >= TEST_PROBABILITY
 
     def summary(self) -> str:
         """Both figures in a line."""
@@ -107,7 +139,7 @@ class Power:
         least = (
             "no smaller fault than no noise at all"
             if self.kappa is None
-            else f"noise {self.kappa:.3g} times too small with probability {NOTICED:g}"
+            else f"noise {self.kappa:.3g} times too small with probability {NOTICED_PROBABILITY:g}"
         )
         return f"would have noticed {least}, no noise at all with {self.no_noise:.2f} ({self.how})"
 
@@ -140,14 +172,14 @@ def smallest_kappa(noticing: Any) -> float | None:
     >>> round(smallest_kappa(lambda kappa: min(1.0, kappa / 4)), 1)
     3.2
     """
-    if noticing(_LARGEST) < NOTICED:
+    if noticing(_LARGEST_KAPPA) < NOTICED_PROBABILITY:
         return None
-    low, high = 1.0, _LARGEST
-    if noticing(low) >= NOTICED:
+    low, high = 1.0, _LARGEST_KAPPA
+    if noticing(low) >= NOTICED_PROBABILITY:
         return low
-    while high / low > _RATIO:
+    while high / low > _KAPPA_RATIO:
         middle = math.sqrt(low * high)
-        if noticing(middle) >= NOTICED:
+        if noticing(middle) >= NOTICED_PROBABILITY:
             high = middle
         else:
             low = middle

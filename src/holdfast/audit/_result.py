@@ -38,12 +38,31 @@ ROWS: dict[Rows, str] = {
 class AuditResult:
     """What an audit found. A pass is no evidence of privacy; a refutation is evidence of a leak.
 
-    `coins` says who flipped the membership coins: only where holdfast did can a claim be refuted, elsewhere
-    it is a warning. `corrected_over` is how many audits, scores or designs were tried; the error is shared
-    among them. `delta` is fixed in advance, as part of the question. `rows` says what went in besides planted
-    records; with real ones every figure here is a function of private data. `basis` is what power follows from.
+    Parameters
+    ----------
+    finding : Finding
+        What was counted, which answers for its own bound and p-value: `FixedGuesses`, `GuessPath`, `GaussianGuesses`,
+        `Trainings`, `AnytimeGuesses` or `Transcripts`.
+    delta : float
+        Where epsilon is bounded; fixed in advance, as part of the question.
+    coins : {'holdfast', 'foreign'}
+        Who flipped the membership coins: only where holdfast did can a claim be refuted, elsewhere it is a warning.
+    corrected_over : int
+        How many audits, scores or designs were tried; the error is shared among them.
+    adjacency : Adjacency
+        The neighbours that were compared.
+    planted : str
+        What the canaries were, in words; empty where no records were planted.
+    scores : dict
+        Figures that describe the scores of canaries that were in and out.
+    rows : {'public', 'generated', 'real'}
+        What went in besides planted records; with real rows every figure here is a function of private data.
+    basis : PowerBasis, optional
+        What the audit's power follows from.
 
-    >>> from holdfast.audit._findings import FixedGuesses
+    Examples
+    --------
+    >>> from holdfast.audit import FixedGuesses
     >>> from holdfast.privacy import PureDP
     >>> result = AuditResult(finding=FixedGuesses(canaries=1000, guesses=100, correct=90), coins="holdfast")
     >>> round(result.epsilon_lower(), 4)
@@ -109,22 +128,28 @@ class AuditResult:
         return 1.0 - (1.0 - confidence) / self.corrected_over if self.corrected_over > 1 else confidence
 
     def epsilon_lower(self, confidence: float = 0.95) -> float:
-        """The epsilon at `delta` that the truth exceeds, with this confidence; 0 if nothing is shown.
+        """The epsilon at `delta` that the truth exceeds, with this `confidence`; 0 if nothing is shown.
 
         What is not `valid` shows nothing: its figure is `epsilon_estimate`.
         """
         return self.epsilon_estimate(confidence) if self.valid else 0.0
 
     def epsilon_estimate(self, confidence: float = 0.95) -> float:
-        """The same figure, also where its assumptions were not checked: then no bound, and it may exceed the truth."""
+        """The same figure at this `confidence`, also where its assumptions were not checked.
+
+        It is then no bound, and may exceed the truth.
+        """
         return self.finding.epsilon_lower(delta=self.delta, confidence=self._shared(confidence))
 
     def most_epsilon(self, confidence: float = 0.95) -> float | None:
-        """The epsilon that it would have shown with every guess right: an audit of this size can show no more."""
+        """The epsilon shown with this `confidence` if every guess had been right.
+
+        An audit of this size can show no more.
+        """
         return _most_epsilon(self.finding, self.delta, self._shared(confidence))
 
     def trade_off(self, confidence: float = 0.95) -> TradeOff:
-        """The audited curve; its `contradicts` knows what kind of curve it is."""
+        """The audited curve, which holds with this `confidence`; its `contradicts` knows what kind of curve it is."""
         audited = self.finding.trade_off(delta=self.delta, confidence=self._shared(confidence))
         return type(audited)(audited.false_alarm, audited.miss, claim="audited", confidence=confidence)
 
@@ -147,7 +172,20 @@ class AuditResult:
         return min(1.0, self.corrected_over * self.finding.p_value(curve, delta=self.delta))
 
     def power(self, claim: Guarantee | PrivacyCurve | None = None, confidence: float = 0.95) -> Power | None:
-        """What the audit would have noticed: against this claim, by default its own; None where it is not known."""
+        """What the audit would have noticed.
+
+        Parameters
+        ----------
+        claim : Guarantee or PrivacyCurve, optional
+            The claim; by default the one that the audit was made for.
+        confidence : float
+            Of a refutation.
+
+        Returns
+        -------
+        Power or None
+            The faults that would have been noticed; None where it is not known.
+        """
         if self.basis is None:
             return None
         curve = self._for_group(self.basis.claim) if claim is None else self._comparable(claim)
@@ -187,7 +225,20 @@ class AuditResult:
     ) -> str:
         """A few lines that a statistician can read.
 
-        `verdict` stands in the place of its own about the claim, where it is one of several that share an error.
+        Parameters
+        ----------
+        claim : Guarantee or PrivacyCurve, optional
+            What the audit is held against.
+        confidence : float
+            Of the bound and the verdict.
+        verdict : str, optional
+            Stands in the place of the audit's own verdict about the claim, where it is one of several that share an
+            error.
+
+        Returns
+        -------
+        str
+            The lines.
         """
         share = self.correct / self.guesses if self.guesses else 0.0
         sort = "lower bound" if self.valid else "NOT A VALID BOUND, an estimate:"
@@ -236,7 +287,7 @@ class AuditResult:
 
     @classmethod
     def from_json(cls, data: Any) -> AuditResult:
-        """The result that `to_json` wrote; `FormatError` for anything else."""
+        """The result that `to_json` wrote as `data`; `FormatError` for anything else."""
         data = require_fields("audit", data, list(cls.__dataclass_fields__))
         try:
             basis = data["basis"]
@@ -264,24 +315,24 @@ def _most_epsilon(finding: Finding, delta: float, confidence: float) -> float | 
 
 
 # What an audit is about: the neighbours and the delta of the claim.
-def claimed_adjacency(claim: Guarantee | PrivacyCurve, asked: Adjacency | str | None) -> Adjacency:
+def claimed_adjacency(claim: Guarantee | PrivacyCurve, requested: Adjacency | str | None) -> Adjacency:
     """The neighbours that canaries must be planted for; a bare curve does not say."""
     if isinstance(claim, Guarantee):
-        if asked is not None and Adjacency.of(asked) is not claim.adjacency:
+        if requested is not None and Adjacency.of(requested) is not claim.adjacency:
             raise ParameterError(
-                f"adjacency={Adjacency.of(asked).value!r} contradicts the claim; leave it out"
+                f"adjacency={Adjacency.of(requested).value!r} contradicts the claim; leave it out"
             )
         return claim.adjacency
-    if asked is None:
+    if requested is None:
         raise ParameterError("adjacency must be given where the claim is a bare curve, got adjacency=None")
-    return Adjacency.of(asked)
+    return Adjacency.of(requested)
 
 
-def claimed_delta(claim: Guarantee | PrivacyCurve, asked: float | None) -> float:
+def claimed_delta(claim: Guarantee | PrivacyCurve, requested: float | None) -> float:
     """The delta at which epsilon is bounded: as asked, or the claim's where it is an (epsilon, delta) pair."""
-    if asked is not None:
-        require(0 <= asked < 1, "delta", asked, "in [0, 1)")
-        return asked
+    if requested is not None:
+        require(0 <= requested < 1, "delta", requested, "in [0, 1)")
+        return requested
     curve = claim.curve if isinstance(claim, Guarantee) else claim
     point = curve.as_approximate()
     if point is None:

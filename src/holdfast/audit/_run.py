@@ -108,12 +108,12 @@ def load(function: str) -> Callable[..., Any]:
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:
-        found = getattr(import_module(module), name) if colon else None
+        loaded = getattr(import_module(module), name) if colon else None
     except (Exception, SystemExit):  # importing a module runs it
-        found = None
-    if not callable(found):
+        loaded = None
+    if not callable(loaded):
         raise ParameterError(f"function must be MODULE:FUNCTION of something importable, got {function!r}")
-    train: Callable[..., Any] = found
+    train: Callable[..., Any] = loaded
 
     def withheld(*given: Any) -> Any:
         with withholding(f"the function {function}", "train"):

@@ -19,7 +19,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from holdfast.audit._power import NOTICED
+from holdfast.audit._power import NOTICED_PROBABILITY
 from holdfast.dossier._charts import DARK, STYLE, bar_chart, budget_chart, coefficient_chart
 from holdfast.dossier._charts.bars import share_text
 from holdfast.dossier._charts.curves import drawn_curves, drawn_trade_offs, percent_text
@@ -48,7 +48,7 @@ MOST_BYTES = 16 * 2**20
 _MOST_PARTS = 400_000
 _MOST_LETTERS = 160
 CONSTANTS = {
-    "noticed": (NOTICED, "docs/audits.md, What would it have noticed?"),
+    "noticed": (NOTICED_PROBABILITY, "docs/audits.md, What would it have noticed?"),
     "weights": (0.95, "docs/dossier.md, Section by section"),
     "cells": (0.95, "docs/dossier.md, Section by section"),
     "one-per-cent": (0.01, "docs/dossier.md, Section by section"),

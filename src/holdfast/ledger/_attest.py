@@ -16,7 +16,7 @@ from holdfast.ledger._chain import Chain
 from holdfast.ledger._entry import LedgerEntry, canonical, entry_digest
 from holdfast.ledger._signing.signature import Signature
 
-EXTRACT = "holdfast-extract/1"
+EXTRACT_FORMAT = "holdfast-extract/1"
 
 
 def approve(
@@ -75,4 +75,4 @@ def extract(
         "sha256": entry_digest(canonical(entries)),
     }
     signed = Signature.sign(private_key, about="extract", content=content)
-    return {"format": EXTRACT, "signature": signed.to_json(), "entries": entries}
+    return {"format": EXTRACT_FORMAT, "signature": signed.to_json(), "entries": entries}

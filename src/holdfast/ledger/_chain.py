@@ -13,7 +13,7 @@ from typing import Any
 
 from holdfast.data._irreplaceable import LEDGER_ID
 from holdfast.errors import LedgerError
-from holdfast.ledger._entry import BEGINNING, Kind, LedgerEntry, now
+from holdfast.ledger._entry import BEGINNING_HASH, Kind, LedgerEntry, now
 from holdfast.privacy._account.journal import shares_above
 
 APPLICATION_ID = LEDGER_ID
@@ -92,7 +92,7 @@ class Chain:
         last = self.last()
         entry = LedgerEntry(
             number=0 if last is None else last.number + 1,
-            previous=BEGINNING if last is None else last.hash,
+            previous=BEGINNING_HASH if last is None else last.hash,
             at=now(),
             kind=kind,
             body=body,

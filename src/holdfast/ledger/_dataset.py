@@ -225,7 +225,7 @@ def currency_of(data: Any) -> Currency:
     return simple[data["name"]]()
 
 
-def committed(chain: Chain, dataset: str) -> list[tuple[str, bool, Cost]]:
+def committed_amounts(chain: Chain, dataset: str) -> list[tuple[str, bool, Cost]]:
     """What each account of the present period takes from the dataset: name, whether open, amount.
 
     An open account takes its whole limit, a closed one what it spent: so on every history the
@@ -253,8 +253,8 @@ def known_dataset(chain: Chain, name: str) -> Dataset:
 
 
 def _terms(dataset: Dataset, adjacency: Adjacency | str | None, unit: PrivacyUnit | None) -> str:
-    asked = dataset.adjacency if adjacency is None else Adjacency.of(adjacency)
-    return f"adjacency {asked.value!r} and {(dataset.unit if unit is None else unit).summary()}"
+    relation = dataset.adjacency if adjacency is None else Adjacency.of(adjacency)
+    return f"adjacency {relation.value!r} and {(dataset.unit if unit is None else unit).summary()}"
 
 
 def require_terms(dataset: Dataset, adjacency: Adjacency | str | None, unit: PrivacyUnit | None) -> None:
@@ -274,17 +274,17 @@ def free_share(
 ) -> tuple[Cost, BudgetExceeded | None]:
     """The amount that a new account takes, and the refusal if it is not there."""
     free = dataset.amount
-    for _, _, amount in committed(chain, dataset.name):
+    for _, _, amount in committed_amounts(chain, dataset.name):
         free = free - amount
     if limit is None:
         refusal = BudgetExceeded(
             f"nothing is left of dataset {dataset.name!r}{_crumbs(free)}{_way_out(chain, dataset)}"
         )
         return free, refusal if _is_spent(free, dataset) else None
-    asked = cost_of(dataset.currency.limit(limit).to_json())
-    if asked.fits(free):
-        return asked, None
-    return asked, BudgetExceeded(
+    cost = cost_of(dataset.currency.limit(limit).to_json())
+    if cost.fits(free):
+        return cost, None
+    return cost, BudgetExceeded(
         f"an account of {limit.words(dataset.read_at)} asks for more than {dataset.free_words(free)}, "
         f"which is what is left of dataset {dataset.name!r}; nothing was opened{_way_out(chain, dataset)}"
     )

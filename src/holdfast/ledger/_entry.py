@@ -21,8 +21,8 @@ from holdfast.errors import LedgerError
 from holdfast.release._archive import parse_json
 
 VERSION = 1
-BEGINNING = "0" * 64
-_MOST_BYTES = 4 * 2**20
+BEGINNING_HASH = "0" * 64
+_MOST_ENTRY_BYTES = 4 * 2**20
 Kind = Literal[
     "ledger",
     "dataset",
@@ -59,7 +59,7 @@ class LedgerEntry:
 
     Examples
     --------
-    >>> entry = LedgerEntry(number=0, previous=BEGINNING, at="2025-01-31T12:00:00Z", kind="ledger", body={})
+    >>> entry = LedgerEntry(number=0, previous=BEGINNING_HASH, at="2025-01-31T12:00:00Z", kind="ledger", body={})
     >>> LedgerEntry.parse(entry.text, entry.hash) == entry
     True
     """
@@ -106,7 +106,7 @@ class LedgerEntry:
                 "the ledger was changed or damaged: an entry does not have its hash; nothing was released"
             )
         try:
-            data = parse_json(text.encode(), "a ledger entry", most_bytes=_MOST_BYTES, most_depth=60)
+            data = parse_json(text.encode(), "a ledger entry", most_bytes=_MOST_ENTRY_BYTES, most_depth=60)
             version = data.pop("version")
             if version != VERSION:
                 raise LedgerError(

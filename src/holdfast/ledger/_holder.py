@@ -62,12 +62,12 @@ def note(chain: Chain, account: str) -> None:
 def others(chain: Chain, account: str) -> list[Holder]:
     """The processes that had the account open, but this one."""
     here = Holder.this()
-    return [one for one in (Holder(*row) for row in chain.holders(account)) if one != here]
+    return [holder for holder in (Holder(*row) for row in chain.holders(account)) if holder != here]
 
 
 def in_use(chain: Chain, account: str) -> Holder | None:
     """Another process that is known to live and has the account open."""
-    return next((one for one in others(chain, account) if one.alive), None)
+    return next((holder for holder in others(chain, account) if holder.alive), None)
 
 
 def abandoned(chain: Chain, dataset: str) -> list[str]:
@@ -83,11 +83,11 @@ def abandoned(chain: Chain, dataset: str) -> list[str]:
 
 def require_nobody(chain: Chain, account: str) -> None:
     """Refuse to close an account that another process may still use."""
-    for one in others(chain, account):
-        if one.alive is not False:
-            said = "has it open" if one.alive else "may have it open, which cannot be told from here"
+    for holder in others(chain, account):
+        if holder.alive is not False:
+            said = "has it open" if holder.alive else "may have it open, which cannot be told from here"
             raise LedgerError(
-                f"account {account!r} is not closed: {one.summary()} {said}; --force closes it all the same"
+                f"account {account!r} is not closed: {holder.summary()} {said}; --force closes it all the same"
             )
     if not chain.holders(account):
         raise LedgerError(

@@ -79,8 +79,8 @@ class LedgerJournal:
             entry = self._entry(chain, number)
             if entry.state != "charged":
                 return entry
-            kept = None if payload is None else entry_digest(payload)
-            body = {"account": self._account, "entry": number, "state": state, "payload": kept}
+            digest = None if payload is None else entry_digest(payload)
+            body = {"account": self._account, "entry": number, "state": state, "payload": digest}
             chain.append("settle", body, payload=payload)
         return Entry(number=number, charge=entry.charge, state=state, payload=payload)
 

@@ -16,7 +16,7 @@ from holdfast.errors import BudgetExceeded, LedgerError, require
 from holdfast.ledger import _report as report
 from holdfast.ledger._dataset import (
     Dataset,
-    committed,
+    committed_amounts,
     free_share,
     known_dataset,
     require_all_closed,
@@ -91,7 +91,9 @@ class Ledger:
         """
         texts = checked_texts(purpose=purpose, approver=approver)
         body = texts | {"ledger": secrets.token_hex(16), "software": software_versions()}
-        Store.create(Path(path), [("ledger", body), *(("dataset", one.to_body()) for one in datasets)])
+        Store.create(
+            Path(path), [("ledger", body), *(("dataset", dataset.to_body()) for dataset in datasets)]
+        )
         return cls(Store(Path(path)))
 
     @classmethod
@@ -170,7 +172,7 @@ class Ledger:
         if limit is None:
             with self._store.reading() as chain:
                 return known_dataset(chain, name)
-        asked = Dataset.declared(
+        declared = Dataset.declared(
             name,
             limit=limit,
             adjacency=adjacency,
@@ -183,9 +185,9 @@ class Ledger:
         )
         with self._store.writing() as chain:
             if chain.dataset(name) is None:
-                return Dataset.of(chain.append("dataset", asked.to_body()))
+                return Dataset.of(chain.append("dataset", declared.to_body()))
             known = known_dataset(chain, name)
-        if canonical([known.limit.to_json(), known.terms]) != canonical([limit.to_json(), asked.terms]):
+        if canonical([known.limit.to_json(), known.terms]) != canonical([limit.to_json(), declared.terms]):
             raise LedgerError(
                 f"dataset {name!r} was opened with another limit, adjacency, unit or currency; "
                 "leave them out to use it as it is"
@@ -401,7 +403,7 @@ class Ledger:
             known = known_dataset(chain, dataset)
             charges = [
                 (number, charge_of(chain.entry(number)))
-                for account, _, _ in committed(chain, dataset)
+                for account, _, _ in committed_amounts(chain, dataset)
                 for number in chain.charges(account)
             ]
         return recompute(known, charges)

@@ -180,18 +180,20 @@ class Book:
     def _release(self, entry: LedgerEntry, body: Any) -> None:
         _rule(body["account"] in self.accounts, "closes a release of an unknown account")
         _rule(_is_hash(body["sha256"]), "closes a release without its hash")
-        before = [one.body for one in self.accounts[body["account"]].charged if one.number <= body["last"]]
-        paid = [one for one in before if one["share"].startswith(body["share"])]
+        before = [
+            charge.body for charge in self.accounts[body["account"]].charged if charge.number <= body["last"]
+        ]
+        paid = [charge for charge in before if charge["share"].startswith(body["share"])]
         _rule(body["charges"] == len(paid), "closes a release with other charges than were made")
         for name, best in (("noise", "secure"), ("arithmetic", "strict")):
             _rule(
-                body[name] != best or all(one[name] == best for one in paid),
+                body[name] != best or all(charge[name] == best for charge in paid),
                 f"closes a release as {best} that was paid by charges which were not",
             )
 
     def _page(self, entry: LedgerEntry, body: Any) -> None:
         _rule(
-            all(_is_hash(one) for one in (body["sha256"], *body["releases"])),
+            all(_is_hash(digest) for digest in (body["sha256"], *body["releases"])),
             "closes a page without its hash",
         )
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from holdfast.errors import ParameterError
 from holdfast.ledger._chain import Chain
-from holdfast.ledger._dataset import Dataset, committed, known_dataset
+from holdfast.ledger._dataset import Dataset, committed_amounts, known_dataset
 from holdfast.ledger._entry import LedgerEntry
 from holdfast.ledger._holder import abandoned
 from holdfast.ledger._journal import cost_of
@@ -45,7 +45,7 @@ class Standing:
         assert place is not None
         accounts = [
             (is_open, amount, account_spent(chain, account, dataset))
-            for account, is_open, amount in committed(chain, name)
+            for account, is_open, amount in committed_amounts(chain, name)
         ]
         reset = chain.entry(place[1]) if place[1] != place[0] else None
         return cls._of(dataset, accounts, reset=reset, last=last)

@@ -44,12 +44,12 @@ class Store:
         It is made under another name and appears whole, so that nobody ever opens half a ledger: of two processes
         that start one at the same place the first has made it, and the second is told.
         """
-        made = path.with_name(f".{secrets.token_hex(12)}.tmp")
+        temporary = path.with_name(f".{secrets.token_hex(12)}.tmp")
         try:
             # Born readable by its owner alone; who else may see the history is decided on purpose.
-            os.close(os.open(made, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-            _begin(made, entries)
-            _put_new(made, path)
+            os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            _begin(temporary, entries)
+            _put_new(temporary, path)
         except FileExistsError:
             raise LedgerError(
                 f"there is already a file at {str(path)!r}; open it, or choose another name"
@@ -59,7 +59,7 @@ class Store:
         finally:
             for ending in ("", "-wal", "-shm", "-journal"):
                 with suppress(OSError):
-                    os.unlink(f"{made}{ending}")
+                    os.unlink(f"{temporary}{ending}")
 
     @contextmanager
     def reading(self) -> Iterator[Chain]:
@@ -138,7 +138,7 @@ class Store:
             timeout=self._timeout_s,
             check_same_thread=False,
         )
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_TEXT_BYTES)
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA cell_size_check = ON")
         return connection
@@ -163,16 +163,16 @@ def _begin(path: Path, entries: Sequence[tuple[Kind, dict[str, Any]]]) -> None:
             connection.close()
 
 
-def _put_new(made: Path, path: Path) -> None:
+def _put_new(temporary: Path, path: Path) -> None:
     """Give a finished file its name, on the disk; `FileExistsError` if the name is taken."""
     try:
-        os.link(made, path)
+        os.link(temporary, path)
     except FileExistsError:
         raise
     except OSError:
         # A disk without hard links: the name is taken first, and the finished file put over it.
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        os.replace(made, path)
+        os.replace(temporary, path)
     if os.name == "posix":
         handle = os.open(path.parent, os.O_RDONLY)
         try:
@@ -181,7 +181,7 @@ def _put_new(made: Path, path: Path) -> None:
             os.close(handle)
 
 
-_MOST_BYTES = 8 * 2**20
+_MOST_TEXT_BYTES = 8 * 2**20
 """Of one text in the file."""
 
 _CAUSES = {

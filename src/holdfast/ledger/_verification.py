@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from holdfast._arguments import checked
 from holdfast.errors import FormatError, HoldfastError, LedgerError
 from holdfast.ledger._chain import Chain
-from holdfast.ledger._entry import BEGINNING, LedgerEntry, entry_digest
+from holdfast.ledger._entry import BEGINNING_HASH, LedgerEntry, entry_digest
 from holdfast.ledger._replay import Book, BrokenRule
 from holdfast.ledger._signing.signature import Signature, SignedHead
 from holdfast.ledger._signing.trust import Trust
@@ -123,7 +123,7 @@ class _Hashes:
         self.looked_for = looked_for
         self.found_at: int | None = None
         self.count = 0
-        self.last = BEGINNING
+        self.last = BEGINNING_HASH
 
     def add(self, entry: LedgerEntry, entry_hash: str) -> None:
         if entry_hash == self.looked_for:
@@ -177,9 +177,9 @@ def _check_signatures(
             return signed[-1].number if signed else None
         if not signed:
             problems.append("the ledger holds no signature")
-        for one in signed:
-            if not trust.accepts(one, "ledger"):
-                problems.append(f"the signature up to entry {one.number} is not of the given key")
+        for head in signed:
+            if not trust.accepts(head, "ledger"):
+                problems.append(f"the signature up to entry {head.number} is not of the given key")
         for entry, approval in zip(book.approvals, approvals, strict=True):
             if not trust.accepts(approval, "approval", name=entry.body["approver"]):
                 problems.append(

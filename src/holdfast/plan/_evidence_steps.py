@@ -121,9 +121,9 @@ class DossierStep:
     def check(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> None:
         """Its evidence is made by steps, or is there."""
         for name in ("releases", "audits", "attacks"):
-            for one in getattr(self, name):
-                if one not in plan:
-                    require_file(setting, self, name, one)
+            for entry in getattr(self, name):
+                if entry not in plan:
+                    require_file(setting, self, name, entry)
         page = setting.place(self.output)
         if page.exists() and not is_page(page):
             raise ParameterError(
@@ -142,32 +142,32 @@ class DossierStep:
         def files(names: tuple[str, ...]) -> list[Path]:
             return [setting.place(plan[name].output if name in plan else name) for name in names]
 
-        made = Dossier.of_files(
+        dossier = Dossier.of_files(
             files(self.releases),
             audits=[read_audit(path) for path in files(self.audits)],
-            attacks=[one for path in files(self.attacks) for one in read_attacks(path)],
+            attacks=[attack for path in files(self.attacks) for attack in read_attacks(path)],
             also_run=self._unshown(setting, plan),
             ledger=ledger,
             audience=self.audience,
             title=self.title,
             confidence=self.confidence,
         )
-        made.save(setting.place(self.output))
-        return Done(words=made.summary(), finding=bool(made.contradictions))
+        dossier.save(setting.place(self.output))
+        return Done(words=dossier.summary(), finding=bool(dossier.contradictions))
 
     def _unshown(self, setting: Setting, plan: Mapping[str, Step]) -> int:
         """How many audits and attacks of the plan were run and are not on this page: they share its error."""
         from holdfast.dossier._stored_evidence import read_attacks
 
         left = {
-            one.kind: [
+            kind.kind: [
                 setting.place(other.output)
                 for name, other in plan.items()
-                if isinstance(other, one)
+                if isinstance(other, kind)
                 and name not in (*self.audits, *self.attacks)
                 and setting.place(other.output).exists()
             ]
-            for one in (AuditStep, AttackStep)
+            for kind in (AuditStep, AttackStep)
         }
         return len(left["audit"]) + sum(len(read_attacks(path)) for path in left["attack"])
 
@@ -250,13 +250,13 @@ class AuditStep:
             delta=self.delta,
         )
         verdict = result.verdict(claim, self.confidence)
-        found = {
+        record = {
             "verdict": verdict,
             "epsilon_lower": result.epsilon_lower(self.confidence) if result.valid else None,
             "epsilon_estimate": result.epsilon_estimate(self.confidence),
             "result": result.to_json(),
         }
-        write_atomically(setting.place(self.output), json.dumps(found).encode())
+        write_atomically(setting.place(self.output), json.dumps(record).encode())
         return Done(words=result.summary(claim, confidence=self.confidence), finding=verdict == "refuted")
 
     def _audit_design(self) -> AuditDesign:

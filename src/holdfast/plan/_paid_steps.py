@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from holdfast.plan._step import Done, Setting, Step, saved, spend, until_first_charge
+from holdfast.plan._step import Done, Setting, Step, is_saved, spend, until_first_charge
 from holdfast.privacy._account.request import limit_of
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class SynthStep:
 
     def finished(self, setting: Setting, ledger: Ledger) -> bool:
         """Whether an earlier run saved it."""
-        return saved(self.name, self.output, setting, ledger)
+        return is_saved(self.name, self.output, setting, ledger)
 
     def check(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> None:
         """Everything up to the first charge."""
@@ -69,8 +69,8 @@ class SynthStep:
             certificate=None if share == 0 else CertificateRequest(share=share),
             key=self.name,
         )
-        made: Release[Any] = maker.fit(table, account=account).release_
-        return made
+        release: Release[Any] = maker.fit(table, account=account).release_
+        return release
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +101,7 @@ class FitStep:
 
     def finished(self, setting: Setting, ledger: Ledger) -> bool:
         """Whether an earlier run saved it."""
-        return saved(self.name, self.output, setting, ledger)
+        return is_saved(self.name, self.output, setting, ledger)
 
     def check(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> None:
         """Everything up to the first charge."""
@@ -128,5 +128,5 @@ class FitStep:
             radius=self.radius,
         )
         model.fit(table, target=self.target, account=ResumableAccount.of(account, None))
-        made: Release[Any] = model.release_
-        return made
+        release: Release[Any] = model.release_
+        return release

@@ -25,7 +25,7 @@ from holdfast.plan._step import Done, Setting, Step
 from holdfast.privacy._account.currency import Cost
 from holdfast.release._outputs import FileRead, FileWritten, Outputs, lies_outside
 
-_MOST_BYTES = 2**20
+_MOST_PLAN_BYTES = 2**20
 STEPS: tuple[type[Any], ...] = (FitStep, SynthStep, AttackStep, AuditStep, DossierStep)
 """Every kind of step."""
 
@@ -43,7 +43,29 @@ class Priced:
 @checked
 @dataclass(frozen=True, kw_only=True)
 class Quote:
-    """What a plan costs, step by step and in all, against what is free."""
+    """What a plan costs, step by step and in all, against what is free.
+
+    Parameters
+    ----------
+    name : str
+        The name of the plan.
+    standing : Standing
+        What the ledger allows, holds and has left of the plan's dataset.
+    steps : tuple
+        Every step with its state and what it would cost now.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from holdfast.ledger import Ledger
+    >>> from holdfast.privacy import PureDP
+    >>> with TemporaryDirectory() as folder, Ledger.create(Path(folder) / "budget.db") as ledger:
+    ...     _ = ledger.dataset("clinic", limit=PureDP(1.0))
+    ...     quote = Quote(name="march", standing=ledger.standing("clinic"), steps=())
+    >>> quote.covered, quote.to_json()["total"]
+    (True, '0 %')
+    """
 
     name: str
     standing: Standing
@@ -53,8 +75,8 @@ class Quote:
     def total(self) -> Cost:
         """What is still to be set aside."""
         total = self.standing.dataset.currency.nothing
-        for one in self.steps:
-            total = total + one.cost
+        for priced in self.steps:
+            total = total + priced.cost
         return total
 
     @property
@@ -76,15 +98,15 @@ class Quote:
         lines = [
             f"plan {self.name}: dataset {self.standing.dataset.name}, limit {self.standing.dataset.limit.words()}"
         ]
-        for one in self.steps:
-            limit = one.step.limit()
+        for priced in self.steps:
+            limit = priced.step.limit()
             price = (
                 "costs nothing"
                 if limit is None
-                else f"{limit.words()}, {share(one.cost, whole)} of the limit"
+                else f"{limit.words()}, {share(priced.cost, whole)} of the limit"
             )
             lines.append(
-                f"  {one.step.kind:<8} {one.step.name:<20} {price} ({one.state}), writes {one.step.output}"
+                f"  {priced.step.kind:<8} {priced.step.name:<20} {price} ({priced.state}), writes {priced.step.output}"
             )
         left = "not covered" if not self.covered else self._left()
         lines.append(f"  total    {share(self.total, whole)} of the limit; free now {self._free()}; {left}")
@@ -98,14 +120,14 @@ class Quote:
             "dataset": self.standing.dataset.name,
             "steps": [
                 {
-                    "do": one.step.kind,
-                    "name": one.step.name,
-                    "state": one.state,
-                    "output": str(one.output),
-                    "limit": None if (limit := one.step.limit()) is None else limit.to_json(),
-                    "share": share(one.cost, whole),
+                    "do": priced.step.kind,
+                    "name": priced.step.name,
+                    "state": priced.state,
+                    "output": str(priced.output),
+                    "limit": None if (limit := priced.step.limit()) is None else limit.to_json(),
+                    "share": share(priced.cost, whole),
                 }
-                for one in self.steps
+                for priced in self.steps
             ],
             "total": share(self.total, whole),
             "free": self.standing.point(self.standing.free),
@@ -122,24 +144,65 @@ class Quote:
 @checked
 @dataclass(frozen=True, kw_only=True)
 class ReleasePlan:
-    """Steps in order, with what they share."""
+    """Steps in order, with what they share.
+
+    Parameters
+    ----------
+    setting : Setting
+        The ledger, dataset, source and schema that all steps share.
+    steps : tuple
+        What is done, in this order.
+    outside : bool
+        Whether steps may write outside of the plan's folder: said by who runs the plan, not by its file.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> text = '''
+    ... [plan]
+    ... ledger = "budget.db"
+    ... dataset = "clinic"
+    ... source = "visits.csv"
+    ... schema = "schema.toml"
+    ...
+    ... [[step]]
+    ... do = "synth"
+    ... name = "rows"
+    ... epsilon = 1.0
+    ... output = "rows.holdfast"
+    ... '''
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "march.toml").write_text(text)
+    ...     plan = ReleasePlan.load(Path(folder) / "march.toml")
+    >>> plan.setting.name, [step.kind for step in plan.steps]
+    ('march', ['synth'])
+    """
 
     setting: Setting
     steps: tuple[Step, ...]
     outside: bool = False
-    """Whether steps may write outside of the plan's folder: said by who runs it, not by the plan."""
 
     @classmethod
     def load(cls, path: Path, *, outside: bool = False) -> ReleasePlan:
-        """Read the plan at `path`; `FormatError` for anything that is not understood.
+        """Read a plan; `FormatError` for anything that is not understood.
 
-        `outside` lets its steps write outside of its folder.
+        Parameters
+        ----------
+        path : Path
+            The TOML file.
+        outside : bool
+            Whether its steps may write outside of its folder.
+
+        Returns
+        -------
+        ReleasePlan
+            The plan; nothing is done yet.
         """
         try:
             with path.open("rb") as file:
-                data = tomllib.loads(file.read(_MOST_BYTES).decode())
+                data = tomllib.loads(file.read(_MOST_PLAN_BYTES).decode())
             head = dict(data.pop("plan"))
-            steps = tuple(step_of(one) for one in data.pop("step"))
+            steps = tuple(step_of(table) for table in data.pop("step"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
             raise FormatError(f"{path.name} is not a TOML file") from error
         except (KeyError, TypeError, ValueError) as error:
@@ -180,9 +243,19 @@ class ReleasePlan:
         self.outputs().require_apart()
 
     def quote(self, ledger: Ledger) -> Quote:
-        """What it costs now: nothing for what is done, nothing more for what is already set aside.
+        """What the plan costs now: nothing for what is done, nothing more for what is already set aside.
 
         Refused where an output is the ledger, the source, or anything else that is read or written already.
+
+        Parameters
+        ----------
+        ledger : Ledger
+            The ledger that pays.
+
+        Returns
+        -------
+        Quote
+            Every step with its cost, and what is free.
         """
         self.require_outputs()
         there = ledger.standing(self.setting.dataset)
@@ -223,22 +296,39 @@ class ReleasePlan:
         begin: Callable[[Step], None] = lambda step: None,
         told: Callable[[Step, Done], None] = lambda step, done: None,
     ) -> bool:
-        """Do every step that is not done; whether any of them found something against a promise."""
+        """Do every step that is not done.
+
+        Parameters
+        ----------
+        ledger : Ledger
+            The ledger that pays.
+        begin : callable
+            Hears of each step before it is done.
+        told : callable
+            Hears of each step and of what it did.
+
+        Returns
+        -------
+        bool
+            Whether any step found something against a promise.
+        """
         quote = self.quote(ledger)
         quote.require()
-        Outputs(writes=tuple(self._written(one.step) for one in quote.steps if one.state != "done")).require()
+        Outputs(
+            writes=tuple(self._written(priced.step) for priced in quote.steps if priced.state != "done")
+        ).require()
         by_name = {step.name: step for step in self.steps}
         self._check(quote, ledger, by_name)
-        found = False
-        for one in quote.steps:
-            if one.state == "done":
-                settled(ledger, self.setting.account(one.step.name))
+        finding = False
+        for priced in quote.steps:
+            if priced.state == "done":
+                settled(ledger, self.setting.account(priced.step.name))
                 continue
-            begin(one.step)
-            done = one.step.run(self.setting, ledger, by_name)
-            found = found or done.finding
-            told(one.step, done)
-        return found
+            begin(priced.step)
+            done = priced.step.run(self.setting, ledger, by_name)
+            finding = finding or done.finding
+            told(priced.step, done)
+        return finding
 
     def _check(self, quote: Quote, ledger: Ledger, by_name: dict[str, Step]) -> None:
         """Refuse what any step would be refused for, before the first one spends.
@@ -246,7 +336,7 @@ class ReleasePlan:
         The first that spends is asked when it is taken: its account is opened by its first charge, and what it
         has to compute until then is not computed twice.
         """
-        to_do = [one.step for one in quote.steps if one.state != "done"]
+        to_do = [priced.step for priced in quote.steps if priced.state != "done"]
         first = next((step for step in to_do if step.limit() is not None), None)
         for step in to_do:
             if step is not first:
@@ -268,10 +358,10 @@ def step_of(data: Any) -> Step:
         )
     _require_kinds(f"a {kind.kind} step", kind, settings)
     try:
-        made: Step = kind(**settings)
+        parsed: Step = kind(**settings)
     except TypeError as error:
         raise FormatError(f"a {kind.kind} step lacks a setting; it takes {', '.join(known)}") from error
-    return made
+    return parsed
 
 
 def _require_kinds(what: str, kind: type[Any], settings: dict[str, Any]) -> None:
@@ -280,7 +370,7 @@ def _require_kinds(what: str, kind: type[Any], settings: dict[str, Any]) -> None
     for name, value in settings.items():
         option = Option(name, hints[name], None)
         listed = "tuple[str" in str(hints[name]) and value is not None
-        if not option.admits(value) or (listed and not all(isinstance(one, str) for one in value)):
+        if not option.admits(value) or (listed and not all(isinstance(element, str) for element in value)):
             wanted = option.type_text
             for python, toml in _IN_TOML.items():
                 wanted = wanted.replace(python, toml)

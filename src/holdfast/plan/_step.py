@@ -106,7 +106,7 @@ class Step(Protocol):
         """Do it."""
 
 
-def saved(name: str, output: str, setting: Setting, ledger: Ledger) -> bool:
+def is_saved(name: str, output: str, setting: Setting, ledger: Ledger) -> bool:
     """Whether the output is there and was paid by this step; another file is not overwritten."""
     from holdfast.ledger._jobs.turns import paid_for
     from holdfast.release import Release
@@ -146,7 +146,7 @@ def spend(step: PaidStep, setting: Setting, ledger: Ledger) -> Done:
             setting.dataset,
             Job(
                 key=setting.account(step.name),
-                about=_asked(step, setting, table),
+                about=_request(step, setting, table),
                 make=lambda account: step.make(table, account),
                 write=write,
             ),
@@ -194,7 +194,7 @@ def _table(step: PaidStep, setting: Setting) -> Table:
     return open_table(setting.source, Schema.load(setting.schema), n_public=step.n_public)
 
 
-def _asked(step: PaidStep, setting: Setting, table: Table) -> dict[str, Any]:
+def _request(step: PaidStep, setting: Setting, table: Table) -> dict[str, Any]:
     """What the step asks, wherever its output goes and its plan lies."""
     settings: dict[str, Any] = {f.name: getattr(step, f.name) for f in fields(step)}  # type: ignore[arg-type]
     del settings["output"]

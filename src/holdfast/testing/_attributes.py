@@ -137,7 +137,7 @@ def _judges_people_wherever_they_stand(attack: Attack, what: str) -> None:
     """Guesses belong to people and not to places: members come first, and the attack must not know."""
     game = guessing_game(what, effect=1.0, seed=20)
     order = np.random.default_rng(21).permutation(JUDGED)
-    moved = _reordered(game.case, order)
+    moved = _reordered_case(game.case, order)
     first = guesses(attack(game.case)[OWN:])
     second = guesses(attack(moved)[OWN:])
     same = float(np.mean(first[0][order] == second[0]))
@@ -164,16 +164,16 @@ def _takes_any_case(attack: Attack, what: str) -> None:
         if draws > 1:
             case = replace(case, inside=None)
         if attack.obstacle(case) is None:
-            made = attack(case if own == OWN else case.at(own))
+            scores = attack(case if own == OWN else case.at(own))
             ensure(
-                made.shape == (own + JUDGED, kinds),
-                f"{made.shape} scores for {own + JUDGED} people and {kinds} values",
+                scores.shape == (own + JUDGED, kinds),
+                f"{scores.shape} scores for {own + JUDGED} people and {kinds} values",
             )
     alike = guessing_game(what, effect=1.0, seed=41).case
     attack(replace(alike, own_values=np.zeros_like(alike.own_values)))
 
 
-def _reordered(case: AttributeCase, order: NDArray[np.intp]) -> AttributeCase:
+def _reordered_case(case: AttributeCase, order: NDArray[np.intp]) -> AttributeCase:
     """The same people, those who are judged in another order."""
     rows = np.concatenate([np.arange(case.own), case.own + order])
     inside = case.inside

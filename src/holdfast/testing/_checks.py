@@ -54,7 +54,17 @@ def check_method(method: Learner | SynthesisMethod) -> None:
 
     The method runs many times on made-up tables, under every adjacency that it names; on small neighbouring
     ones it is replayed with the same outputs, which finds a sensitivity that is too small and anything that is
-    let through.
+    let through. It takes a minute or two.
+
+    Parameters
+    ----------
+    method : Learner or SynthesisMethod
+        The method.
+
+    Examples
+    --------
+    >>> from holdfast.learn import LEARNERS
+    >>> check_method(LEARNERS[0])  # doctest: +SKIP
     """
     checks = method_checks(method)
     run_all(method.name, checks)
@@ -65,6 +75,17 @@ def check_synthesizer(method: SynthesisMethod) -> None:
     """Raise `AssertionError`, with every statement that does not hold, unless the synthesiser keeps its contract.
 
     As `check_method`; rows and models that depend on counts which were not released fail the replay.
+    It takes a minute or two.
+
+    Parameters
+    ----------
+    method : SynthesisMethod
+        The method.
+
+    Examples
+    --------
+    >>> from holdfast.synth import SYNTHESISERS
+    >>> check_synthesizer(SYNTHESISERS[0])  # doctest: +SKIP
     """
     if not isinstance(method, SynthesisMethod):
         raise ParameterError(f"method must be a SynthesisMethod, got {type(method).__name__}")
@@ -171,6 +192,18 @@ def mechanism_checks(mechanism: Mechanism | type[Mechanism]) -> Iterator[Check]:
 def method_checks(method: Learner | SynthesisMethod) -> Iterator[Check]:
     """The checks of a learner or of a synthesiser, one by one.
 
+    Parameters
+    ----------
+    method : Learner or SynthesisMethod
+        The method.
+
+    Returns
+    -------
+    iterator of Check
+        One statement each.
+
+    Examples
+    --------
     >>> from holdfast.learn import LEARNERS
     >>> next(method_checks(LEARNERS[0])).name
     'says_what_it_rests_on'

@@ -29,7 +29,7 @@ from holdfast.errors import ParameterError
 from holdfast.testing._contract import Check, ensure
 
 Declared = Numeric | Categorical
-HOSTILE: tuple[Any, ...] = (
+HOSTILE_VALUES: tuple[Any, ...] = (
     None,
     math.nan,
     math.inf,
@@ -70,7 +70,7 @@ def stored_values(column: Declared) -> list[Any]:
     if isinstance(column, Numeric):
         numbers = (*column.edges, *column.midpoints, column.low - 1, column.high + 1)
         named = tuple(map(column.written, numbers))
-    return [*HOSTILE, *named]
+    return [*HOSTILE_VALUES, *named]
 
 
 def read_batch(column: Declared, values: list[Any]) -> Batch:
@@ -137,7 +137,7 @@ def a_released_value_is_read_as_itself(column: Declared) -> None:
     named: list[Any] = list(column.labels)
     if isinstance(column, Numeric):
         whole = column.integer
-        named = [column.written(math.floor(one + 0.5) if whole else one) for one in column.midpoints]
+        named = [column.written(math.floor(middle + 0.5) if whole else middle) for middle in column.midpoints]
     # A missing value is released as missing.
     if isinstance(column, Numeric) and column.has_null_cell:
         named[-1] = None

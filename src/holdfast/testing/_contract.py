@@ -91,8 +91,8 @@ def refusal(
     try:
         call()
     except kinds as error:
-        words = str(error)
+        message = str(error)
     else:
         raise AssertionError(f"{what} is not refused")
-    ensure(naming in words, f"{what} is refused without naming {naming!r}: {words}")
-    return words
+    ensure(naming in message, f"{what} is refused without naming {naming!r}: {message}")
+    return message

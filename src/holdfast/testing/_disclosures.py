@@ -41,9 +41,9 @@ def disclosure_case(*, leak: bool, seed: Seed, attacks: int = ATTACKS) -> Disclo
 
 def _counts_attacks(attack: Attack) -> None:
     """Results have names, and are successes of attacks that were made: no more of them than were asked for."""
-    made = attack(disclosure_case(leak=False, seed=1, attacks=50))
-    ensure(bool(made), "no result on five columns")
-    for name, (members, control, blind) in made.items():
+    results = attack(disclosure_case(leak=False, seed=1, attacks=50))
+    ensure(bool(results), "no result on five columns")
+    for name, (members, control, blind) in results.items():
         DisclosureResult(attack=name, members=members, control=control, blind=blind)
         most = max(members[1], control[1])
         ensure(most <= 50, f"{name}: {most} attacks were made, and 50 were asked for")
@@ -70,8 +70,8 @@ def _finds_nothing_in_other_people(attack: Attack) -> None:
     for seed in range(10, 10 + GAMES):
         for name, (members, control, _) in attack(disclosure_case(leak=False, seed=seed)).items():
             apart.setdefault(name, []).append(_z(members, control))
-    for name, found in apart.items():
-        shift = float(np.sum(found)) / np.sqrt(len(found))
+    for name, differences in apart.items():
+        shift = float(np.sum(differences)) / np.sqrt(len(differences))
         ensure(
             abs(shift) <= 5.0,
             f"{name}: two groups of strangers come out {shift:+.1f} standard errors apart: they are not treated alike",
@@ -95,8 +95,10 @@ def _follows_the_people_and_not_the_word(attack: Attack) -> None:
 
 def _repeats_itself(attack: Attack) -> None:
     """The same case gives the same counts; coins come from case.seed."""
-    made = [attack(disclosure_case(leak=False, seed=4)) for _ in range(2)]
-    ensure(made[0] == made[1], "two runs on one case differ: draw from np.random.default_rng(case.seed)")
+    results = [attack(disclosure_case(leak=False, seed=4)) for _ in range(2)]
+    ensure(
+        results[0] == results[1], "two runs on one case differ: draw from np.random.default_rng(case.seed)"
+    )
 
 
 def _result(name: str, counts: Successes) -> DisclosureResult:

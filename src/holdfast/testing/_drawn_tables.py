@@ -14,13 +14,13 @@ from holdfast.data._schema.kinds import Column
 from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
 
 INFINITY, NAN = float("inf"), float("nan")
-NUL = "a\0b"
+TEXT_WITH_NUL = "a\0b"
 """A text that PostgreSQL cannot hold."""
 #: Rows of a table at most; each has its own number in the column `tag`.
-MOST_ROWS = 14
+MOST_DRAWN_ROWS = 14
 _DAY, _TIME = datetime.date, datetime.datetime
 #: Values by storage type. The last of each is the extreme one.
-VALUES: dict[str, list[Any]] = {
+STORED_VALUES: dict[str, list[Any]] = {
     "float64": [
         None,
         0.5,
@@ -70,7 +70,7 @@ VALUES: dict[str, list[Any]] = {
         "😀",
         "true",
         "NULL",
-        NUL,
+        TEXT_WITH_NUL,
         "x" * 300,
     ],
     "boolean": [None, True, False],
@@ -110,30 +110,30 @@ class DrawnTable:
 
 
 def drawn_table(
-    coins: Random, *, leave_out: tuple[Any, ...] = (), types: tuple[str, ...] = tuple(VALUES)
+    coins: Random, *, leave_out: tuple[Any, ...] = (), types: tuple[str, ...] = tuple(STORED_VALUES)
 ) -> DrawnTable:
     """Columns of random types under random declarations; rows or users are protected, by either adjacency.
 
     `leave_out` are values that a store cannot hold, `types` the storage types that it has.
     """
     stored = [coins.choice(types) for _ in range(coins.randint(1, 3))]
-    columns: list[Column] = [_declared(f"c{place}", coins) for place in range(len(stored))]
+    columns: list[Column] = [_declared_column(f"c{place}", coins) for place in range(len(stored))]
     owner = coins.choice(types)
     adjacency = coins.choice(("replace", "add_remove"))
     users = coins.random() < 0.6
     unit = PrivacyUnit.user("who", max_rows=coins.randint(1, 3)) if users else PrivacyUnit.row()
     schema = Schema(
-        [*columns, Numeric("tag", 0, 4 * MOST_ROWS, bins=8), Identifier("who")],
+        [*columns, Numeric("tag", 0, 4 * MOST_DRAWN_ROWS, bins=8), Identifier("who")],
         unit=unit,
         adjacency=adjacency,
     )
     kinds = [*stored, owner]
-    pools = [[v for v in VALUES[kind] if v not in leave_out] for kind in kinds]
+    pools = [[v for v in STORED_VALUES[kind] if v not in leave_out] for kind in kinds]
     pools[-1] = coins.sample(pools[-1], min(len(pools[-1]), 4))  # so that a user has several rows
     # Half of the tables have no extreme row: what a store knows of a whole column then says more than it should.
     calm = coins.random() < 0.5
     usual = [[v for v in pool if v not in (INFINITY, -INFINITY)] for pool in pools] if calm else pools
-    rows = [_row(usual, coins, extreme=False) for _ in range(coins.randint(1, MOST_ROWS))]
+    rows = [_row(usual, coins, extreme=False) for _ in range(coins.randint(1, MOST_DRAWN_ROWS))]
     if not calm:
         rows[coins.randrange(len(rows))] = _row(pools, coins, extreme=True)
     tagged = [(tag, *row) for tag, row in enumerate(rows)]
@@ -146,7 +146,7 @@ def drawn_table(
     )
 
 
-def _declared(name: str, coins: Random) -> Column:
+def _declared_column(name: str, coins: Random) -> Column:
     if coins.random() < 0.5:
         other, null = coins.choice((None, "(other)")), coins.choice((None, "(missing)"))
         return Categorical(name, coins.sample(_CATEGORIES, coins.randint(1, 5)), other=other, null=null)
@@ -203,8 +203,10 @@ def _neighbour(
         fresh: list[tuple[Any, ...]] = []
     else:
         count = coins.randint(1, 5) if users else 1
-        fresh = [(2 * MOST_ROWS + i, *_row(pools, coins, extreme=coins.random() < 0.3)) for i in range(count)]
+        fresh = [
+            (2 * MOST_DRAWN_ROWS + i, *_row(pools, coins, extreme=coins.random() < 0.3)) for i in range(count)
+        ]
         fresh = [(*row[:-1], rows[theirs[0]][-1]) for row in fresh] if users else fresh
-    kept = [row for place, row in enumerate(rows) if place not in theirs]
-    made = [*kept[: theirs[0]], *fresh, *kept[theirs[0] :]]
-    return made, frozenset(int(row[0]) for row in kept)
+    others = [row for place, row in enumerate(rows) if place not in theirs]
+    neighbour = [*others[: theirs[0]], *fresh, *others[theirs[0] :]]
+    return neighbour, frozenset(int(row[0]) for row in others)

@@ -22,10 +22,15 @@ from holdfast.data import Encoder, Order, RowSum, Schema, Table, counts_l1, open
 from holdfast.data._engines.engine import Engine
 from holdfast.noise._source import Source
 from holdfast.testing._contract import Check, ensure
-from holdfast.testing._drawn_tables import VALUES, DrawnTable, drawn_table
+from holdfast.testing._drawn_tables import STORED_VALUES, DrawnTable, drawn_table
 
-COINS = 11
+COINS_SEED = 11
 """The seed of the coins that choose among a user's rows: one for all engines."""
+
+
+def same_rows(rows: Any) -> Any:
+    """The `rows` as they are: what a store reads that keeps every type."""
+    return rows
 
 
 @checked
@@ -38,7 +43,7 @@ class EngineStore:
     put : callable
         Stores an Arrow table and returns the arguments of `open_table`.
     reads : callable
-        What the store makes of the rows: texts, for CSV files.
+        What the store makes of the rows: texts, for CSV files. By default they stay as they are.
     types : tuple of str
         The storage types that it has.
     leave_out : tuple
@@ -52,17 +57,17 @@ class EngineStore:
     """
 
     put: Callable[[Any], Mapping[str, Any]]
-    reads: Callable[[Any], Any] = lambda rows: rows
-    types: tuple[str, ...] = tuple(VALUES)
+    reads: Callable[[Any], Any] = same_rows
+    types: tuple[str, ...] = tuple(STORED_VALUES)
     leave_out: tuple[Any, ...] = ()
 
     def open(self, rows: Any, schema: Schema) -> Table:
         """The stored `rows` behind the `schema`, with coins that are the same everywhere."""
-        return open_table(schema=schema, entropy=Source(seed=COINS), **self.put(rows))
+        return open_table(schema=schema, entropy=Source(seed=COINS_SEED), **self.put(rows))
 
     def reference(self, rows: Any, schema: Schema) -> Table:
         """The same `rows` behind the `schema` in memory."""
-        return open_table(self.reads(rows), schema, engine="memory", entropy=Source(seed=COINS))
+        return open_table(self.reads(rows), schema, engine="memory", entropy=Source(seed=COINS_SEED))
 
 
 def read_rows(table: Table, order: Order | None = None) -> Floats:
@@ -75,7 +80,7 @@ def read_rows(table: Table, order: Order | None = None) -> Floats:
     return np.concatenate(parts) if parts else np.empty((0, 0))
 
 
-def _sorted(rows: Floats) -> list[tuple[float, ...]]:
+def _sorted_rows(rows: Floats) -> list[tuple[float, ...]]:
     return sorted(map(tuple, rows.tolist()))
 
 
@@ -88,21 +93,21 @@ def answers_as_memory_does(store: EngineStore, case: DrawnTable) -> None:
     """The same rows are kept and read alike, and counted and summed as they are read."""
     schema = case.schema
     with store.open(case.rows, schema) as mine, store.reference(case.rows, schema) as theirs:
-        expected = _sorted(read_rows(theirs))
-        ensure(_sorted(read_rows(mine)) == expected, "other rows are kept, or read otherwise")
+        expected = _sorted_rows(read_rows(theirs))
+        ensure(_sorted_rows(read_rows(mine)) == expected, "other rows are kept, or read otherwise")
         ensure((mine.count(), mine.units()) == (theirs.count(), theirs.units()), "count or units differ")
         sets = [[name] for name in schema.names] + [list(schema.names[:2])]
         pairs = zip(mine.counts(sets), theirs.counts(sets), strict=True)
-        ensure(all(np.array_equal(one, other) for one, other in pairs), "counts differ")
+        ensure(all(np.array_equal(first, second) for first, second in pairs), "counts differ")
         statistic = RowSum(Encoder(schema))
         gap = np.abs(mine.sums(statistic) - theirs.sums(statistic)).max()
         ensure(bool(gap <= 1e-12), "sums differ")
         order = (
-            Order.shuffled(Source(seed=COINS))
+            Order.shuffled(Source(seed=COINS_SEED))
             if mine.adjacency.count_is_public
-            else Order.per_record_batches(batches=3, cap=100, source=Source(seed=COINS))
+            else Order.per_record_batches(batches=3, cap=100, source=Source(seed=COINS_SEED))
         )
-        ensure(_sorted(read_rows(mine, order)) == expected, "an ordered pass reads other rows")
+        ensure(_sorted_rows(read_rows(mine, order)) == expected, "an ordered pass reads other rows")
 
 
 def a_neighbour_changes_no_other_row(store: EngineStore, case: DrawnTable) -> None:
@@ -114,15 +119,15 @@ def a_neighbour_changes_no_other_row(store: EngineStore, case: DrawnTable) -> No
     read, counts, sums, adjacency = [], [], [], None
     for rows in (case.rows, case.neighbour):
         with store.open(rows, schema) as table:
-            found = _by_tag(read_rows(table), schema)
-            read.append({tag: row for tag, row in found.items() if tag in case.untouched})
+            read_back = _by_tag(read_rows(table), schema)
+            read.append({tag: row for tag, row in read_back.items() if tag in case.untouched})
             counts.append(table.counts(sets))
             sums.append(table.sums(statistic))
             adjacency = table.adjacency
     assert adjacency is not None
     ensure(read[0] == read[1], "the change of one unit changes how others' rows are kept or read")
-    for names, one, other in zip(sets, counts[0], counts[1], strict=True):
-        moved = int(np.abs(one - other).sum())
+    for names, before, after in zip(sets, counts[0], counts[1], strict=True):
+        moved = int(np.abs(before - after).sum())
         ensure(moved <= counts_l1(adjacency, schema.confirmed_unit), f"the counts of {names} move by {moved}")
     bound = sum_l2(encoder.row_norm_bound, adjacency, schema.confirmed_unit)
     moved_sum = float(np.linalg.norm(sums[0] - sums[1]))

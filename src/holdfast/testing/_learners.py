@@ -39,7 +39,7 @@ PROBLEMS = (
     Problem(loss=cast(Any, Softmax(classes=2)), dimension=COLUMNS, penalty=0.05),
 )
 """Each method takes one of these by its defaults."""
-BREAKING: dict[str, dict[str, Any]] = {
+BREAKING_OPTIONS: dict[str, dict[str, Any]] = {
     "lipschitz": {"loss": Squared(target_bound=1.0), "radius": math.inf},
     "smooth": {"loss": Hinge()},
     "strongly_convex": {"penalty": 0.0},
@@ -89,23 +89,23 @@ def problem_of(method: Learner) -> Problem:
     )
 
 
-def fitted(method: Learner, examples: ArrayExamples, account: Account) -> Fit:
+def fit_of(method: Learner, examples: ArrayExamples, account: Account) -> Fit:
     """A training on that problem."""
     return run_learner(method, examples, problem_of(method), account)
 
 
-def refused(
+def refusal_of(
     method: Learner, examples: ArrayExamples, problem: Problem, account: Account, what: str, **options: Any
 ) -> str:
     """The refusal's words; nothing was spent, and no value of the data is in them."""
-    words = refusal(
+    message = refusal(
         partial(run_learner, method, examples, problem, account, **options),
         what,
         kinds=(HoldfastError, TypeError),
     )
     ensure(account.journal.entries == (), f"{what} is refused after spending")
-    ensure(str(TELLTALE) not in words, f"{what} is refused with a value of the data in the message")
-    return words
+    ensure(str(TELLTALE) not in message, f"{what} is refused with a value of the data in the message")
+    return message
 
 
 # What must hold of a method.
@@ -127,7 +127,7 @@ def refuses_a_loss_of_a_kind_that_it_does_not_take(method: Learner) -> None:
     for problem in PROBLEMS:
         if not method.takes(problem):
             account = learner_account(method, adjacency)
-            refused(method, learner_rows(adjacency), problem, account, f"a {problem.loss.name} loss")
+            refusal_of(method, learner_rows(adjacency), problem, account, f"a {problem.loss.name} loss")
 
 
 def works_without_delta_exactly_if_it_says_so(method: Learner) -> None:
@@ -135,9 +135,9 @@ def works_without_delta_exactly_if_it_says_so(method: Learner) -> None:
     adjacency = method.adjacencies[0]
     account = Account(PureDP(2.0), adjacency=adjacency, seed=1)
     if not method.pure:
-        refused(method, learner_rows(adjacency), problem_of(method), account, "an account without delta")
+        refusal_of(method, learner_rows(adjacency), problem_of(method), account, "an account without delta")
         return
-    fitted(method, learner_rows(adjacency), account)
+    fit_of(method, learner_rows(adjacency), account)
     spent = account.journal.spent("")
     ensure(spent is not None, "nothing was charged")
     ensure(
@@ -162,18 +162,22 @@ def refuses_rows_of_other_neighbours_than_the_accounts(method: Learner) -> None:
     """Rows of one adjacency or unit and an account of another."""
     problem = problem_of(method)
     for rows in Adjacency:
-        for asked in method.adjacencies:
-            if rows.value != asked:
+        for relation in method.adjacencies:
+            if rows.value != relation:
                 refusal(
                     partial(
-                        run_learner, method, learner_rows(rows.value), problem, learner_account(method, asked)
+                        run_learner,
+                        method,
+                        learner_rows(rows.value),
+                        problem,
+                        learner_account(method, relation),
                     ),
-                    f"rows of {rows.value} with an account of {asked}",
+                    f"rows of {rows.value} with an account of {relation}",
                     kinds=(AdjacencyError,),
                 )
     adjacency = method.adjacencies[0]
     other = dataclasses.replace(learner_rows(adjacency), unit=PrivacyUnit("user", max_rows=2))
-    refused(
+    refusal_of(
         method, other, problem, learner_account(method, adjacency), "rows of users with an account of rows"
     )
 
@@ -183,9 +187,9 @@ def refuses_bad_constants_before_spending(method: Learner) -> None:
     adjacency = method.adjacencies[0]
     problem, rows = problem_of(method), learner_rows(adjacency)
     wider = dataclasses.replace(problem, dimension=COLUMNS + 1)
-    words = refused(method, rows, wider, learner_account(method, adjacency), "a wrong dimension")
-    ensure("dimension" in words, f"a wrong dimension is refused without naming it: {words}")
-    refused(
+    message = refusal_of(method, rows, wider, learner_account(method, adjacency), "a wrong dimension")
+    ensure("dimension" in message, f"a wrong dimension is refused without naming it: {message}")
+    refusal_of(
         method,
         rows,
         problem,
@@ -211,9 +215,9 @@ def refuses_a_problem_without_what_it_needs(method: Learner) -> None:
     """Each of `needs`, taken away."""
     adjacency = method.adjacencies[0]
     for need in method.needs:
-        if need in BREAKING:
-            broken = dataclasses.replace(problem_of(method), **BREAKING[need])
-            refused(
+        if need in BREAKING_OPTIONS:
+            broken = dataclasses.replace(problem_of(method), **BREAKING_OPTIONS[need])
+            refusal_of(
                 method,
                 learner_rows(adjacency),
                 broken,
@@ -225,21 +229,23 @@ def refuses_a_problem_without_what_it_needs(method: Learner) -> None:
 # What must hold of each option that it declares.
 def refuses_a_misspelt_option_with_the_nearest_name(method: Learner, option: Option) -> None:
     """Before anything is spent."""
-    words = _refused_option(method, f"{option.name[0]}{option.name}", option.default)
-    ensure(f"method={method.name!r}" in words, f"a misspelt option is refused without the method: {words}")
+    message = _refused_option(method, f"{option.name[0]}{option.name}", option.default)
+    ensure(
+        f"method={method.name!r}" in message, f"a misspelt option is refused without the method: {message}"
+    )
     hint = f"did you mean {option.name!r}?"
-    ensure(hint in words, f"a misspelt option is refused without {hint!r}: {words}")
+    ensure(hint in message, f"a misspelt option is refused without {hint!r}: {message}")
 
 
 def refuses_an_option_of_another_type(method: Learner, option: Option) -> None:
     """Before anything is spent, by the name of the option."""
     for value in (object(), {"a": 1}):
-        words = _refused_option(method, option.name, value)
-        named = words.startswith(f"{option.name} must be ") and "in options" in words
-        ensure(named, f"{type(value).__name__} for {option.name} is refused without naming it: {words}")
+        message = _refused_option(method, option.name, value)
+        named = message.startswith(f"{option.name} must be ") and "in options" in message
+        ensure(named, f"{type(value).__name__} for {option.name} is refused without naming it: {message}")
     if option.kind in (int, float):
-        words = _refused_option(method, option.name, True)
-        ensure(option.name in words, f"True for {option.name} is refused without naming it: {words}")
+        message = _refused_option(method, option.name, True)
+        ensure(option.name in message, f"True for {option.name} is refused without naming it: {message}")
 
 
 def _refused_option(method: Learner, name: str, value: Any) -> str:
@@ -247,18 +253,18 @@ def _refused_option(method: Learner, name: str, value: Any) -> str:
     account = learner_account(method, adjacency)
     what = f"{type(value).__name__} for the option {name}"
     rows, problem = learner_rows(adjacency), problem_of(method)
-    words = refusal(
+    message = refusal(
         partial(run_learner, method, rows, problem, account, **{name: value}), what, kinds=(ParameterError,)
     )
     ensure(account.journal.entries == (), f"{what} is refused after spending")
-    return words
+    return message
 
 
 # What must hold under each adjacency that it names.
 def spends_no_more_than_its_limit_and_says_why_it_is_private(method: Learner, adjacency: str) -> None:
     """Finite weights, a theorem, and a charge within the limit."""
     account = learner_account(method, adjacency)
-    fit = fitted(method, learner_rows(adjacency), account)
+    fit = fit_of(method, learner_rows(adjacency), account)
     ensure(fit.weights.shape in ((COLUMNS,), (2, COLUMNS)), f"weights have the shape {fit.weights.shape}")
     ensure(bool(np.all(np.isfinite(fit.weights))), "weights are not finite")
     ensure(bool(fit.theorem), "theorem is empty")
@@ -276,7 +282,7 @@ def the_first_charge_depends_on_public_numbers_only(method: Learner, adjacency: 
     charges = []
     for rows, seed in ((ROWS, 0), (ROWS + more, 5)):
         account = learner_account(method, adjacency)
-        fitted(method, learner_rows(adjacency, rows=rows, seed=seed, public_count=ROWS), account)
+        fit_of(method, learner_rows(adjacency, rows=rows, seed=seed, public_count=ROWS), account)
         charges.append([entry.charge for entry in account.journal.entries])
     ensure(charges[0][0] == charges[1][0], "the first charge depends on the rows")
     ensure(len(charges[0]) == len(charges[1]), "the number of charges depends on the rows")
@@ -287,7 +293,7 @@ def a_seed_repeats_and_another_differs(method: Learner, adjacency: str) -> None:
 
     def weights(seed: int | None) -> tuple[float, ...]:
         account = learner_account(method, adjacency, seed=seed)
-        return tuple(fitted(method, learner_rows(adjacency), account).weights.ravel())
+        return tuple(fit_of(method, learner_rows(adjacency), account).weights.ravel())
 
     ensure(weights(3) == weights(3), "two runs of one seed differ")
     ensure(weights(3) != weights(4), "runs of two seeds are equal")
@@ -300,7 +306,7 @@ def survives_tiny_tables_or_refuses_before_spending(method: Learner, adjacency: 
     account = learner_account(method, adjacency)
     examples = learner_rows(adjacency, rows=rows, public_count=None if public else 20)
     try:
-        weights = fitted(method, examples, account).weights
+        weights = fit_of(method, examples, account).weights
     except HoldfastError:
         ensure(public, "a private number of rows decides whether there is a result")
         ensure(account.journal.entries == (), "refused after spending")

@@ -31,7 +31,7 @@ BAD_NUMBERS = (0, -1.0, float("nan"), float("inf"))
 """No parameter of a mechanism may be one of these."""
 BAD_VALUES: tuple[Any, ...] = ([float("nan")], [float("inf"), 0.0], ["a"], [], [True], [1j])
 """Nothing that could be released."""
-RATIOS = 100
+RATIO_DRAWS = 100
 """Draws at which likelihood ratios are compared."""
 
 
@@ -63,7 +63,7 @@ def refuses_parameters_outside_their_range(mechanism: Mechanism) -> None:
         if isinstance(value, float | int) and not isinstance(value, bool):
             for bad in BAD_NUMBERS:
                 refusal(
-                    partial(_changed, mechanism, **{field.name: bad}),
+                    partial(_changed_mechanism, mechanism, **{field.name: bad}),
                     f"{field.name}={bad}",
                     kinds=(ParameterError,),
                     naming=field.name,
@@ -86,7 +86,7 @@ def refuses_an_account_of_another_adjacency(mechanism: Mechanism) -> None:
             )
         else:
             for other in proved - {adjacency}:
-                declared = _changed(mechanism, adjacency=other)
+                declared = _changed_mechanism(mechanism, adjacency=other)
                 refusal(
                     partial(account.release, declared, value),
                     f"an account of {adjacency.value} for a sensitivity under {other.value}",
@@ -98,7 +98,7 @@ def refuses_an_account_of_another_adjacency(mechanism: Mechanism) -> None:
 def _declares(mechanism: Mechanism, adjacency: Adjacency) -> bool:
     """Whether these parameters, too, are for this relation: monotone scores are not for every one."""
     try:
-        _changed(mechanism, adjacency=adjacency)
+        _changed_mechanism(mechanism, adjacency=adjacency)
     except AdjacencyError:
         return False
     return True
@@ -169,12 +169,12 @@ def the_log_ratio_is_that_of_the_declared_law(mechanism: Mechanism) -> None:
     """`log_ratio` is 0 for one value, turns with the pair, and is what `cdf` says in a cell around each draw."""
     low, high = map(mechanism.check, mechanism.worst_pair())
     source = Source(seed=11)
-    outputs = [mechanism.sample(low, source) for _ in range(RATIOS)]
+    outputs = [mechanism.sample(low, source) for _ in range(RATIO_DRAWS)]
     numbers = np.array([float(np.ravel(output)[0]) for output in outputs])
     gaps = np.diff(np.unique(numbers))
     ensure(gaps.size > 0, "all draws are equal")
     # A law on few points is compared point by point, another one in cells that are narrow beside its spread.
-    few = gaps.size < RATIOS // 2
+    few = gaps.size < RATIO_DRAWS // 2
     width = 0.5 * float(gaps.min()) if few else 1e-3 * float(np.median(np.abs(numbers - np.median(numbers))))
     cells = [
         mechanism.cdf(value, numbers + width) - mechanism.cdf(value, numbers - width) for value in (low, high)
@@ -182,9 +182,9 @@ def the_log_ratio_is_that_of_the_declared_law(mechanism: Mechanism) -> None:
     expected = np.log(cells[0]) - np.log(cells[1])
     for output, ratio in zip(outputs, expected.tolist(), strict=True):
         ensure(mechanism.log_ratio(low, low, output) == 0.0, "a value has a log-ratio against itself")
-        found = mechanism.log_ratio(low, high, output)
-        ensure_near(found, ratio, "the log-ratio", within=1e-2)
-        ensure_near(mechanism.log_ratio(high, low, output), -found, "the ratio turned round", within=1e-9)
+        log_ratio = mechanism.log_ratio(low, high, output)
+        ensure_near(log_ratio, ratio, "the log-ratio", within=1e-2)
+        ensure_near(mechanism.log_ratio(high, low, output), -log_ratio, "the ratio turned round", within=1e-9)
 
 
 def the_log_ratio_changes_one_law_into_the_other(mechanism: Mechanism) -> None:
@@ -193,20 +193,20 @@ def the_log_ratio_changes_one_law_into_the_other(mechanism: Mechanism) -> None:
     A change of measure: it fails for a ratio that the sampler does not have. Both sides lie between 0 and 1, so that no
     heavy tail decides.
     """
-    for first, second in _shifted(mechanism):
+    for first, second in _shifted_values(mechanism):
         ratios = []
         for number, centre in enumerate((first, second)):
             source = Source(seed=12 + number)
-            drawn = [mechanism.sample(centre, source) for _ in range(5 * RATIOS)]
+            drawn = [mechanism.sample(centre, source) for _ in range(5 * RATIO_DRAWS)]
             ratios.append(np.array([mechanism.log_ratio(first, second, output) for output in drawn]))
         weighed, counted = np.where(ratios[0] > 0, np.exp(-ratios[0]), 0.0), np.where(ratios[1] > 0, 1.0, 0.0)
-        error = math.sqrt((float(np.var(weighed)) + float(np.var(counted))) / (5 * RATIOS))
+        error = math.sqrt((float(np.var(weighed)) + float(np.var(counted))) / (5 * RATIO_DRAWS))
         gap = abs(float(np.mean(weighed) - np.mean(counted)))
         # The seeds are fixed: a mechanism passes always or never.
         ensure(gap <= 4.0 * error + 1e-12, f"the two sides differ by {gap:.3g}, with an error of {error:.3g}")
 
 
-def _shifted(mechanism: Mechanism) -> Iterator[tuple[Any, Any]]:
+def _shifted_values(mechanism: Mechanism) -> Iterator[tuple[Any, Any]]:
     """The worst pair, and every probe with its first number moved as the pair's is."""
     low, high = map(mechanism.check, mechanism.worst_pair())
     yield low, high
@@ -230,7 +230,7 @@ EACH_EXAMPLE: tuple[Callable[[Mechanism], None], ...] = (
     the_log_ratio_is_that_of_the_declared_law,
     the_log_ratio_changes_one_law_into_the_other,
 )
-SLOW: tuple[Callable[[Mechanism], None], ...] = (is_not_refuted, a_third_of_the_noise_is_refuted)
+SLOW_CHECKS: tuple[Callable[[Mechanism], None], ...] = (is_not_refuted, a_third_of_the_noise_is_refuted)
 
 
 def kind_checks(kind: type[Mechanism]) -> Iterator[Check]:
@@ -245,10 +245,10 @@ def example_checks(mechanism: Mechanism) -> Iterator[Check]:
     for bad in BAD_VALUES:
         check_value = refuses_bad_values_before_charging
         yield Check(name=f"{check_value.__name__}-{bad!r}", run=partial(check_value, mechanism, bad))
-    for check in SLOW:
+    for check in SLOW_CHECKS:
         yield Check(name=check.__name__, run=partial(check, mechanism), slow=True)
 
 
-def _changed(mechanism: Mechanism, **fields: Any) -> Mechanism:
+def _changed_mechanism(mechanism: Mechanism, **fields: Any) -> Mechanism:
     again: Mechanism = dataclasses.replace(mechanism, **fields)
     return again

@@ -122,7 +122,7 @@ def judges_records_wherever_they_stand(attack: Attack, play: Callable[..., Game]
     """Scores belong to records and not to places: where members come first, the attack cannot tell."""
     case, member = play(leak=False, seed=20)
     order = np.argsort(~member, kind="stable")
-    first = _reordered(case, order)
+    first = _reordered_case(case, order)
     scores = attack(first)
     again = attack(case)[order]
     inside = np.arange(scores.size) < member.sum()
@@ -146,12 +146,12 @@ def repeats_itself(attack: Attack, play: Callable[..., Game]) -> None:
     ensure(same, "two runs on one case differ: draw from case.random")
 
 
-def _reordered(case: Any, order: NDArray[np.intp]) -> Any:
+def _reordered_case(case: Any, order: NDArray[np.intp]) -> Any:
     from dataclasses import replace
 
     references = getattr(case, "references", None)
-    told = {} if references is None else {"references": references.take(order)}
-    return replace(case, records=case.records.take(order), **told)
+    knowledge = {} if references is None else {"references": references.take(order)}
+    return replace(case, records=case.records.take(order), **knowledge)
 
 
 def _p_value(scores: Floats, member: NDArray[np.bool_]) -> float:

@@ -35,13 +35,13 @@ class KnowsByHeart:
         """Nearly one for what was seen."""
         if self.task != "classification":
             raise AttributeError("predict_proba")
-        made = np.empty((len(X), 3))
+        probabilities = np.empty((len(X), 3))
         for place, row in enumerate(np.asarray(X)):
             label = self.seen_.get(row.tobytes())
             sure = (0.94 if label is not None else 0.4) + 0.03 * np.tanh(row[0])
-            made[place] = (1.0 - sure) / 2.0
-            made[place, 0 if label is None else int(label)] = sure
-        return made
+            probabilities[place] = (1.0 - sure) / 2.0
+            probabilities[place, 0 if label is None else int(label)] = sure
+        return probabilities
 
     def predict(self, X: Any) -> Any:
         """The label that was seen, or the usual one."""

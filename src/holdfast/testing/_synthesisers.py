@@ -91,9 +91,9 @@ def attempt(method: SynthesisMethod, data: ExactCounts, account: Account) -> tup
     try:
         return run_synthesis(method, data, account), ""
     except HoldfastError as error:
-        words = str(error)
-    ensure(TELLTALE not in words, "a refusal shows a value of the data")
-    return None, words
+        message = str(error)
+    ensure(TELLTALE not in message, "a refusal shows a value of the data")
+    return None, message
 
 
 def drawn_rows(synthesis: Synthesis, domain: Mapping[str, int], rows: int = 50) -> NDArray[Any]:
@@ -131,7 +131,7 @@ def its_declaration_is_complete(method: SynthesisMethod) -> None:
     ensure(method.seconds[0] > 0, "seconds must begin with a number > 0")
     parameters = inspect.signature(method.run).parameters.values()
     ensure(
-        all(one.kind is not inspect.Parameter.VAR_KEYWORD for one in parameters),
+        all(parameter.kind is not inspect.Parameter.VAR_KEYWORD for parameter in parameters),
         "options are declared by name",
     )
     takes = "constraints" in [option.name for option in method.options]
@@ -144,15 +144,15 @@ def a_synthesizer_refuses_options_before_anything_is_charged(method: SynthesisMe
     """Through the class that people use, with nothing left behind."""
     data = synthesis_table(method.adjacencies[0])
     account = synthesis_account(method, data)
-    made = Synthesizer(method=method, workload=WORKLOAD, options={"no_such_option": 1})
+    synthesizer = Synthesizer(method=method, workload=WORKLOAD, options={"no_such_option": 1})
     refusal(
-        partial(made.fit, data.table, account=account),
+        partial(synthesizer.fit, data.table, account=account),
         "an option that it does not have",
         kinds=(ParameterError,),
         naming="options must be",
     )
     ensure(not account.journal.entries, "an option that it does not have is refused after spending")
-    ensure(not hasattr(made, "release_"), "a refused fit leaves a release behind")
+    ensure(not hasattr(synthesizer, "release_"), "a refused fit leaves a release behind")
 
 
 def refuses_an_account_of_another_adjacency_or_unit(method: SynthesisMethod) -> None:
@@ -173,9 +173,9 @@ def refuses_an_account_of_another_adjacency_or_unit(method: SynthesisMethod) -> 
         ),
     }
     for what, account in wrong.items():
-        words = refusal(partial(run_synthesis, method, data, account), what, kinds=(AdjacencyError,))
+        message = refusal(partial(run_synthesis, method, data, account), what, kinds=(AdjacencyError,))
         ensure(not account.journal.entries, f"{what} is refused after spending")
-        ensure(TELLTALE not in words, f"{what} is refused with a value of the data in the message")
+        ensure(TELLTALE not in message, f"{what} is refused with a value of the data in the message")
 
 
 def users_are_protected_as_a_whole_or_refused(method: SynthesisMethod) -> None:
@@ -183,25 +183,28 @@ def users_are_protected_as_a_whole_or_refused(method: SynthesisMethod) -> None:
     adjacency = method.adjacencies[-1]
     alone, together = synthesis_table(adjacency), synthesis_table(adjacency, users=4)
     account = synthesis_account(method, together)
-    synthesis, words = attempt(method, together, account)
+    synthesis, message = attempt(method, together, account)
     if synthesis is None:
         ensure(not account.journal.entries, "users are refused after spending")
-        ensure("max_rows" in words, f"users are refused without naming max_rows: {words}")
+        ensure("max_rows" in message, f"users are refused without naming max_rows: {message}")
         return
     drawn_rows(synthesis, DOMAIN)
     _within(account, 1.0)
     single = run_synthesis(method, alone, synthesis_account(method, alone))
     if synthesis.measurements and single.measurements:
-        quietest = [min(one.noise_std for one in made.measurements) for made in (single, synthesis)]
+        quietest = [
+            min(measurement.noise_std for measurement in outcome.measurements)
+            for outcome in (single, synthesis)
+        ]
         ensure(quietest[1] > 2 * quietest[0], "four rows of one user need four times the noise")
 
 
 def takes_an_empty_table_and_one_row(method: SynthesisMethod, rows: int) -> None:
     """Where the number of rows is private, it must not decide whether there is a result."""
     data = synthesis_table("add_remove" if "add_remove" in method.adjacencies else "replace", rows=rows)
-    synthesis, words = attempt(method, data, synthesis_account(method, data))
+    synthesis, message = attempt(method, data, synthesis_account(method, data))
     # Under replace the number of rows is public, and a method may ask for some.
-    ensure(synthesis is not None or data.adjacency.count_is_public, words)
+    ensure(synthesis is not None or data.adjacency.count_is_public, message)
     if synthesis is not None:
         drawn_rows(synthesis, DOMAIN)
 
@@ -209,8 +212,8 @@ def takes_an_empty_table_and_one_row(method: SynthesisMethod, rows: int) -> None
 def takes_one_column(method: SynthesisMethod) -> None:
     """A table without any joint cell."""
     data = synthesis_table(method.adjacencies[0], names="b")
-    made = run_synthesis(method, data, synthesis_account(method, data), Workload.of([("b",)]))
-    drawn_rows(made, {"b": 3})
+    synthesis = run_synthesis(method, data, synthesis_account(method, data), Workload.of([("b",)]))
+    drawn_rows(synthesis, {"b": 3})
 
 
 def works_with_small_and_large_budgets(method: SynthesisMethod, epsilon: float) -> None:
@@ -271,18 +274,20 @@ def a_generous_budget_finds_the_table(method: SynthesisMethod) -> None:
 def impossible_records_are_never_released(method: SynthesisMethod) -> None:
     """Declared zeros hold in the rows, and in the model of a method that takes them; a certificate is issued."""
     zeros = Zeros(("a", "c"), [(0, 1), (1, 0)])
-    made = Synthesizer(method=method, delta=DELTA, constraints=[zeros], workload=WORKLOAD, random_state=1)
+    synthesizer = Synthesizer(
+        method=method, delta=DELTA, constraints=[zeros], workload=WORKLOAD, random_state=1
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotPrivateWarning)
-        made.fit(synthesis_table(method.adjacencies[0]).table)
-    rows, model, certificate = made.sample(), made.model_, made.certificate_
+        synthesizer.fit(synthesis_table(method.adjacencies[0]).table)
+    rows, model, certificate = synthesizer.sample(), synthesizer.model_, synthesizer.certificate_
     ensure(rows["a"].to_pylist() == rows["c"].to_pylist(), "an impossible record was released")
     ensure(model is not None, "there is no model")
     if method.zeros and model is not None:
         ensure(bool(model.project(("a", "c"))[0, 1] <= 1e-6 * model.total), "an impossible cell has weight")
     ensure(certificate is not None, "there is no certificate")
     ensure(certificate is not None and 0 < certificate.alpha <= 1, "the certificate's bound is not in (0, 1]")
-    ensure(method.name in made.summary(), "the summary does not name the method")
+    ensure(method.name in synthesizer.summary(), "the summary does not name the method")
 
 
 # What must hold of each option.
@@ -291,23 +296,23 @@ def refuses_a_misspelt_option_with_the_right_name(method: SynthesisMethod, optio
     data, right = synthesis_table(method.adjacencies[0]), option.name
     for name in (right[1::-1] + right[2:], right + right[-1], right[:-1]):
         account, what = synthesis_account(method, data), f"the option {name!r}"
-        words = refusal(
+        message = refusal(
             partial(run_synthesis, method, data, account, **{name: option.default}),
             what,
             kinds=(ParameterError,),
             naming=f"did you mean {right!r}",
         )
         for part in (f"got {name!r}", f"method={method.name!r}"):
-            ensure(part in words, f"{what} is refused without {part}: {words}")
+            ensure(part in message, f"{what} is refused without {part}: {message}")
         ensure(not account.journal.entries, f"{what} is refused after spending")
-        ensure(TELLTALE not in words, f"{what} is refused with a value of the data in the message")
+        ensure(TELLTALE not in message, f"{what} is refused with a value of the data in the message")
 
 
 def refuses_an_option_of_a_wrong_type(method: SynthesisMethod, option: Option) -> None:
     """Before anything is charged."""
     data, wrong = (
         synthesis_table(method.adjacencies[0]),
-        [one for one in WRONG_TYPES if not option.admits(one)],
+        [wrong_type for wrong_type in WRONG_TYPES if not option.admits(wrong_type)],
     )
     ensure(bool(wrong), f"{option.name} admits everything: give it a type")
     for value in wrong:
@@ -324,8 +329,8 @@ def refuses_an_option_of_a_wrong_type(method: SynthesisMethod, option: Option) -
 def takes_the_default_of_an_option(method: SynthesisMethod, option: Option) -> None:
     """Given by name, it is what it is without."""
     data = synthesis_table(method.adjacencies[0], rows=20)
-    made = run_synthesis(method, data, synthesis_account(method, data), **{option.name: option.default})
-    drawn_rows(made, DOMAIN)
+    synthesis = run_synthesis(method, data, synthesis_account(method, data), **{option.name: option.default})
+    drawn_rows(synthesis, DOMAIN)
 
 
 # What must hold under each adjacency that it names.
@@ -373,5 +378,7 @@ def synthesiser_checks(method: SynthesisMethod) -> Iterator[Check]:
         way = spends_no_more_than_its_limit_and_most_of_it
         yield Check(name=f"{way.__name__}-{adjacency}", run=partial(way, method, adjacency))
     for option in method.options:
-        for told in EACH_OPTION:
-            yield Check(name=f"{told.__name__}-{option.name}", run=partial(told, method, option))
+        for option_check in EACH_OPTION:
+            yield Check(
+                name=f"{option_check.__name__}-{option.name}", run=partial(option_check, method, option)
+            )

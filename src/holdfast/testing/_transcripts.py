@@ -24,19 +24,58 @@ from holdfast.testing._contract import Check, ensure
 
 @checked
 def check_replay(method: Learner | SynthesisMethod, adjacency: Adjacency | str | None = None) -> None:
-    """Raise unless runs on neighbours that are told the same outputs agree in all but values within the bound."""
+    """Raise unless runs on neighbours that are told the same outputs agree in all but values within the bound.
+
+    Parameters
+    ----------
+    method : Learner or SynthesisMethod
+        The method.
+    adjacency : {"replace", "add_remove"}, optional
+        Which neighbours are tried; by default the first that the method names.
+
+    Examples
+    --------
+    >>> from holdfast.synth import SYNTHESISERS
+    >>> check_replay(next(method for method in SYNTHESISERS if method.name == "dual_query"))
+    """
     _survives(method, adjacency, "replay")
 
 
 @checked
 def check_freshness(method: Learner | SynthesisMethod, adjacency: Adjacency | str | None = None) -> None:
-    """Raise unless the noise of every step has its declared law and depends on no other."""
+    """Raise unless the noise of every step has its declared law and depends on no other.
+
+    Parameters
+    ----------
+    method : Learner or SynthesisMethod
+        The method.
+    adjacency : {"replace", "add_remove"}, optional
+        Under which neighbours it runs; by default the first that the method names.
+
+    Examples
+    --------
+    >>> from holdfast.learn import LEARNERS
+    >>> check_freshness(next(learner for learner in LEARNERS if learner.name == "adassp"))
+    """
     _survives(method, adjacency, "freshness")
 
 
 @checked
 def check_sampling(method: Learner | SynthesisMethod, adjacency: Adjacency | str | None = None) -> None:
-    """Raise unless rows are drawn with the rate that the price was computed for, where one is declared."""
+    """Raise unless rows are drawn with the rate that the price was computed for, where one is declared.
+
+    Parameters
+    ----------
+    method : Learner or SynthesisMethod
+        The method.
+    adjacency : {"replace", "add_remove"}, optional
+        Under which neighbours it runs; by default the first that the method names.
+
+    Examples
+    --------
+    >>> from holdfast.learn import LEARNERS
+    >>> check_sampling(next(learner for learner in LEARNERS if learner.name == "adassp"))
+    """
     _survives(method, adjacency, "sampling")
 
 

@@ -64,7 +64,7 @@ def test_crossing_is_the_sum_over_all_paths(looks: list[int], epsilon: float, le
 def test_the_window_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     looks = np.arange(1, 1201)
     windowed = path.crossing(0.004, looks, epsilon=0.5)
-    monkeypatch.setattr(path, "_DROP", 0.0)
+    monkeypatch.setattr(path, "_DROPPED_MASS", 0.0)
     assert windowed == pytest.approx(path.crossing(0.004, looks, epsilon=0.5), rel=1e-9)
 
 

@@ -130,4 +130,4 @@ def test_bad_numbers_are_refused() -> None:
         guess([1.0], include=1, exclude=1)
     with pytest.raises(ParameterError, match="finite"):
         guess([float("nan")], include=1, exclude=0)
-    assert decoder.FAIR == 0.5
+    assert decoder.COIN_MEAN == 0.5

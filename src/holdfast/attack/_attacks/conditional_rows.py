@@ -37,7 +37,7 @@ def closest_released_row(case: AttributeCase) -> Floats:
     from scipy.spatial.distance import cdist
 
     rows = _rows(case)
-    made = np.zeros((case.count, case.kinds))
+    scores = np.zeros((case.count, case.kinds))
     values = np.eye(case.kinds, dtype=np.float32)[rows.codes]
     for start in range(0, case.count, _CHUNK):
         some = slice(start, start + _CHUNK)
@@ -45,8 +45,8 @@ def closest_released_row(case: AttributeCase) -> Floats:
         least = apart.min(axis=1, keepdims=True)
         close = (apart <= least + 1e-9).astype(np.float32) @ values
         # How close they are, and how many of them agree, says how sure.
-        made[some] = close / close.sum(axis=1, keepdims=True) / (0.1 + least)
-    return made
+        scores[some] = close / close.sum(axis=1, keepdims=True) / (0.1 + least)
+    return scores
 
 
 def _rows(case: AttributeCase) -> RowsSeen:

@@ -16,9 +16,9 @@ from holdfast.attack._attack import Attack
 from holdfast.attack._rows.distances import log_density, nearest_distance
 from holdfast.attack._rows.rows_case import RowsCase
 
-SHARE = 1.0 / 3.0
+KERNEL_SHARE = 1.0 / 3.0
 """The kernel's width is this share of a reference record's median distance to the next one."""
-MOST_ROWS = 20_000
+MOST_REFERENCE_ROWS = 20_000
 """So many released rows and reference records are used, by a draw of fixed seed."""
 WARNING = (
     "distances to the nearest row measure little: they see copies, not what counts or a density give away, and they "
@@ -40,9 +40,9 @@ def density_ratio(case: RowsCase) -> Floats:
     """The log-density of released rows at the record, less that of other people."""
     rows, others = _some(case.rows.numbers), _some(case.others().numbers)
     probe = others[: min(len(others), 500)]
-    width = SHARE * float(np.median(nearest_distance(probe, others, place=2)))
+    width = KERNEL_SHARE * float(np.median(nearest_distance(probe, others, place=2)))
     if width == 0.0:  # most records have a twin: the scale of different ones stands in
-        width = max(SHARE * float(np.sqrt(others.var(axis=0).sum())), 1e-6)
+        width = max(KERNEL_SHARE * float(np.sqrt(others.var(axis=0).sum())), 1e-6)
     records = case.records.numbers
     return log_density(records, rows, width=width) - log_density(records, others, width=width)
 
@@ -53,6 +53,6 @@ DENSITY_RATIO = Attack(
 
 
 def _some(rows: Floats) -> Floats:
-    if len(rows) <= MOST_ROWS:
+    if len(rows) <= MOST_REFERENCE_ROWS:
         return rows
-    return rows[np.random.default_rng(0).permutation(len(rows))[:MOST_ROWS]]
+    return rows[np.random.default_rng(0).permutation(len(rows))[:MOST_REFERENCE_ROWS]]

@@ -19,42 +19,42 @@ from holdfast._arrays import Floats
 from holdfast.attack._attack import Attack
 from holdfast.attack._attributes.attribute_case import AttributeCase
 
-LARGEST = 20.0
+LARGEST_LOG_RATIO = 20.0
 """Log-likelihood ratios are cut here."""
 
 
 def log_likelihood(case: AttributeCase) -> Floats:
     """log P(response | the model's answer for this candidate), one line per person, one column per candidate."""
-    if "likelihood" not in case.found:
-        case.found["likelihood"] = _likelihood(case)
-    return case.found["likelihood"]
+    if "likelihood" not in case.cache:
+        case.cache["likelihood"] = _likelihood(case)
+    return case.cache["likelihood"]
 
 
 def _likelihood(case: AttributeCase) -> Floats:
-    answers = case.asked()
+    answers = case.known_answers()
     if answers.ndim == 3:
-        made = _of_numbers(case)
+        scores = _of_numbers(case)
     elif case.labels_only:
-        made = _of_decisions(case)
+        scores = _of_decisions(case)
     else:
         codes = case.known_response().codes
         assert codes is not None
-        made = np.log(np.maximum(answers[:, np.arange(case.count), :, codes].transpose(1, 0, 2), 1e-12))
+        scores = np.log(np.maximum(answers[:, np.arange(case.count), :, codes].transpose(1, 0, 2), 1e-12))
     # The likelihood is a mean over what the unknown columns may be.
-    mixed = made[0] if len(made) == 1 else np.logaddexp.reduce(made, axis=0) - math.log(len(made))
+    mixed = scores[0] if len(scores) == 1 else np.logaddexp.reduce(scores, axis=0) - math.log(len(scores))
     best = mixed.max(axis=1, keepdims=True)
-    return np.asarray(np.maximum(mixed - best, -LARGEST))
+    return np.asarray(np.maximum(mixed - best, -LARGEST_LOG_RATIO))
 
 
 def _own_answers(case: AttributeCase) -> Floats:
     """What the model says of the attacker's own people as they are, by draw."""
-    return case.asked()[:, np.arange(case.own), case.own_values]
+    return case.known_answers()[:, np.arange(case.own), case.own_values]
 
 
 def _of_numbers(case: AttributeCase) -> Floats:
     from scipy.special import log_ndtr
 
-    response, answers = case.known_response(), case.asked()
+    response, answers = case.known_response(), case.known_answers()
     assert response.numbers is not None
     rest = response.numbers[: case.own] - _own_answers(case)
     spread = math.sqrt(float(np.mean(np.square(rest)))) + 1e-9
@@ -75,7 +75,7 @@ def _of_decisions(case: AttributeCase) -> Floats:
     """By the confusion matrix on own people, each cell begun with one half (Fredrikson et al. 2014)."""
     codes, decisions = case.known_response().codes, case.decisions()
     assert codes is not None
-    classes = case.asked().shape[-1]
+    classes = case.known_answers().shape[-1]
     own = decisions[:, np.arange(case.own), case.own_values]
     confusion = np.full((classes, classes), 0.5)
     np.add.at(confusion, (own, np.broadcast_to(codes[: case.own], own.shape)), 1.0 / len(own))

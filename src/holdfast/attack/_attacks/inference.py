@@ -14,19 +14,25 @@ def infer(case: DisclosureCase) -> dict[str, Successes]:
     """For each column in turn: the cell of the released row that is nearest in all others."""
     random = np.random.default_rng(case.seed)
     members, control = (some_people(group, case.attacks, random) for group in (case.members, case.control))
-    found: dict[str, Successes] = {}
+    successes: dict[str, Successes] = {}
     columns = range(case.rows.cells.shape[1])
     for secret in (case.secrets or columns) if len(columns) > 1 else ():
         others = [column for column in columns if column != secret]
 
-        def told(people: ReleasedRows, secret: int = secret, others: list[int] = others) -> tuple[int, int]:
+        def successes_among(
+            people: ReleasedRows, secret: int = secret, others: list[int] = others
+        ) -> tuple[int, int]:
             guessed = case.rows.cells[nearest(people, case.rows, others), secret]
             return int(np.sum(guessed == people.cells[:, secret])), people.count
 
         guess = int(np.bincount(case.rows.cells[:, secret]).argmax())
         blind = int(np.sum(members.cells[:, secret] == guess)), members.count
-        found[f"inference of {case.names[secret]}"] = (told(members), told(control), blind)
-    return found
+        successes[f"inference of {case.names[secret]}"] = (
+            successes_among(members),
+            successes_among(control),
+            blind,
+        )
+    return successes
 
 
 ATTACK = Attack(name="inference", kind="disclosure", guess=infer, paper="GBWT23", knows=("rows",))

@@ -21,7 +21,7 @@ from holdfast.attack._attributes.attribute_case import AttributeCase
 from holdfast.attack._attributes.linear_inside import loss_slope
 from holdfast.errors import ParameterError, require
 
-LARGEST = 20.0
+LARGEST_LOG_RATIO = 20.0
 
 
 def linear_weights(case: AttributeCase) -> Floats:
@@ -42,18 +42,20 @@ def weights_evidence(case: AttributeCase) -> Floats:
     sizes, axes = np.linalg.eigh(sampling + inside.noise_std**2 * np.eye(len(sampling)))
     root = axes / np.sqrt(np.maximum(sizes, 1e-12 * sizes.max() + 1e-300))
     far = inside.weights - usual
-    made = np.zeros((case.count, case.kinds))
+    log_likelihoods = np.zeros((case.count, case.kinds))
     moves = -(inverse @ root) / inside.trained_on
     # With shift = slope x moves, |far - shift|^2 is |far|^2, the same for all, less 2 far . shift plus |shift|^2; the
-    # last, much smaller than what is cut off at LARGEST wherever it counts, in single precision.
+    # last, much smaller than what is cut off at LARGEST_LOG_RATIO wherever it counts, in single precision.
     towards, short = moves @ (far @ root), moves.astype(np.float32)
     for candidate in range(case.kinds):
         # Own people were not trained on: the weights say nothing about them.
         design, labels = inside.designs[candidate], inside.labels[case.own :]
         slope = loss_slope(inside.loss, design @ usual, labels)
         length = np.square(design.astype(np.float32) @ short).sum(axis=1)
-        made[case.own :, candidate] = slope * (design @ towards) - 0.5 * np.square(slope) * length
-    return np.asarray(np.maximum(made - made.max(axis=1, keepdims=True), -LARGEST))
+        log_likelihoods[case.own :, candidate] = slope * (design @ towards) - 0.5 * np.square(slope) * length
+    return np.asarray(
+        np.maximum(log_likelihoods - log_likelihoods.max(axis=1, keepdims=True), -LARGEST_LOG_RATIO)
+    )
 
 
 # Whoever knows everybody else.
@@ -80,7 +82,7 @@ def weights_log_likelihood(weights: Floats, candidates: Floats, *, noise_std: fl
     """The log-density of released weights under each candidate's weights, up to a constant; no noise decides."""
     apart = np.square(candidates - weights).sum(axis=1)
     if noise_std == 0.0:
-        return np.where(apart <= apart.min(), 0.0, -LARGEST)
+        return np.where(apart <= apart.min(), 0.0, -LARGEST_LOG_RATIO)
     return np.asarray(-0.5 * (apart - apart.min()) / noise_std**2)
 
 

@@ -18,15 +18,15 @@ from holdfast.attack._models.model_case import ModelCase
 from holdfast.attack._models.target import finite, surest
 from holdfast.errors import require
 
-POOLED = 8.0
+POOLED_MODELS = 8.0
 """The pooled variance counts like so many models of the record's own."""
-SMALLEST = 1e-10
+SMALLEST_VARIANCE_SHARE = 1e-10
 """Variances are at least this share of the square of the largest signal: reference models may all say the same."""
 
 
 def lira(case: ModelCase) -> Floats:
     """log N(signal; mean_in, variance_in) - log N(signal; mean_out, variance_out)."""
-    signal, signals, included = _prepared(case)
+    signal, signals, included = _prepared_signals(case)
     (inside, variance_in), (outside, variance_out) = moments(signals, included), moments(signals, ~included)
     level = 0.5 * (inside + outside)
     noise = variance_in / included.sum(axis=0) + variance_out / (~included).sum(axis=0)
@@ -39,7 +39,7 @@ def lira_offline(case: ModelCase) -> Floats:
 
     A regression's residual has no high side: its likelihood ratio is taken against a model that fits exactly.
     """
-    signal, signals, included = _prepared(case)
+    signal, signals, included = _prepared_signals(case)
     mean, variance = moments(signals, ~included)
     if case.target.task == "regression":
         return _log_normal(signal, np.zeros_like(mean), variance) - _log_normal(signal, mean, variance)
@@ -58,8 +58,8 @@ def moments(signals: Floats, chosen: NDArray[np.bool_]) -> tuple[Floats, Floats]
     mean = np.sum(signals, axis=0, where=chosen) / counts
     squares = np.sum(np.square(signals - mean), axis=0, where=chosen)
     pooled = float(squares.sum() / (counts - 1).sum())
-    variance = (squares + POOLED * pooled) / (counts - 1 + POOLED)
-    return mean, np.maximum(variance, SMALLEST * float(np.square(signals).max()) + 1e-12)
+    variance = (squares + POOLED_MODELS * pooled) / (counts - 1 + POOLED_MODELS)
+    return mean, np.maximum(variance, SMALLEST_VARIANCE_SHARE * float(np.square(signals).max()) + 1e-12)
 
 
 def steadied(shift: Floats, level: Floats, noise: Floats) -> Floats:
@@ -78,7 +78,7 @@ def steadied(shift: Floats, level: Floats, noise: Floats) -> Floats:
     return np.asarray(usual + excess / (1.0 + excess) * (shift - usual))
 
 
-def _prepared(case: ModelCase) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+def _prepared_signals(case: ModelCase) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """The target's signals and the references', finite by the same rule."""
     models, signal = case.models(), case.target.signal(case.records)
     if case.target.task == "regression":

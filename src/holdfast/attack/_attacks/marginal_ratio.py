@@ -16,8 +16,8 @@ from holdfast._arrays import Codes, Floats
 from holdfast.attack._attack import Attack
 from holdfast.attack._rows.rows_case import RowsCase
 
-WIDEST = 3
-MOST_SETS = 400
+WIDEST_COLUMN_SET = 3
+MOST_COLUMN_SETS = 400
 """Column sets, smallest first: with many columns no triples, and with very many only some pairs."""
 
 
@@ -40,10 +40,10 @@ def column_sets(columns: int) -> list[tuple[int, ...]]:
     """
     sets = [
         chosen
-        for width in range(1, min(WIDEST, columns) + 1)
+        for width in range(1, min(WIDEST_COLUMN_SET, columns) + 1)
         for chosen in combinations(range(columns), width)
     ]
-    return sets[:MOST_SETS]
+    return sets[:MOST_COLUMN_SETS]
 
 
 def matches(records: Codes, table: Codes, columns: tuple[int, ...]) -> NDArray[np.int64]:

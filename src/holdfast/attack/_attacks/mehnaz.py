@@ -17,7 +17,7 @@ from holdfast.attack._attributes.attribute_case import AttributeCase
 
 def confidence_score(case: AttributeCase) -> Floats:
     """Candidates that give the true response come first, by confidence; then the least confident of the others."""
-    answers, decisions, truth = case.asked(), case.decisions(), _truth(case)
+    answers, decisions, truth = case.known_answers(), case.decisions(), _truth(case)
     sure = answers.max(axis=-1)
     right = decisions == truth[None, :, None]
     # With unknown columns confidences are added up over what those may be (Mehnaz et al. 2022, section 4.4).

@@ -14,7 +14,7 @@ from holdfast.attack._attack import Attack
 from holdfast.attack._models.model_case import ModelCase
 from holdfast.attack._models.target import finite
 
-SMALLEST = 1e-30
+SMALLEST_PROBABILITY = 1e-30
 """Probabilities below it count as this, so that their logarithms are finite."""
 
 
@@ -84,8 +84,8 @@ def modified_entropy(case: ModelCase) -> Floats:
     others = np.array(p)
     others[rows, own] = 0.0
     # 1 - p_y as the sum of the others: exact where p_y is close to 1. Logarithms of 0 stay finite.
-    rest, mine = others.sum(axis=1), np.maximum(p[rows, own], SMALLEST)
-    wrong = others * np.log(np.maximum(1.0 - others, SMALLEST))
+    rest, mine = others.sum(axis=1), np.maximum(p[rows, own], SMALLEST_PROBABILITY)
+    wrong = others * np.log(np.maximum(1.0 - others, SMALLEST_PROBABILITY))
     return np.asarray(rest * np.log(mine) + wrong.sum(axis=1))
 
 

@@ -18,7 +18,7 @@ from holdfast.attack._attack import Attack
 from holdfast.attack._models.layers import Passed, passed
 from holdfast.attack._models.model_case import ModelCase
 from holdfast.attack._models.shadow import Lessons
-from holdfast.attack._models.target import LARGEST, Target, finite
+from holdfast.attack._models.target import LARGEST_LOG_ODDS, Target, finite
 from holdfast.attack._records import Records
 from holdfast.learn._rows.summation import one_thread
 
@@ -26,9 +26,9 @@ RANKS = 5
 """So many of the largest log-probabilities are seen."""
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
 """Seen of the units of a layer, where it has more units than this."""
-SMALLEST = 1e-12
+SMALLEST_PROBABILITY = 1e-12
 HIDDEN, EPOCHS, BATCH, RATE, DECAY = 32, 30, 128, 3e-3, 1e-3
-FAR = 6.0
+FARTHEST_FEATURE = 6.0
 """Standardised features are cut here: nothing that was not seen in a lesson speaks louder than what was."""
 BLACK_BOX_NAME = "neural_black_box"
 WHITE_BOX_NAME = "neural_white_box"
@@ -42,8 +42,8 @@ def outputs_seen(target: Target, records: Records) -> Floats:
         size = np.log(np.abs(residual) + 1e-12)
         return np.column_stack([residual, size, records.labels.astype(np.float64) - residual])
     p, own = target.probabilities(records), target.own(records)
-    odds = finite(target.log_odds(records), largest=LARGEST)
-    ranked = np.log(np.clip(np.sort(p, axis=1)[:, ::-1][:, :RANKS], np.exp(-LARGEST), 1.0))
+    odds = finite(target.log_odds(records), largest=LARGEST_LOG_ODDS)
+    ranked = np.log(np.clip(np.sort(p, axis=1)[:, ::-1][:, :RANKS], np.exp(-LARGEST_LOG_ODDS), 1.0))
     return np.column_stack([odds, np.logaddexp(0.0, -odds), p.argmax(axis=1) == own, ranked])
 
 
@@ -74,8 +74,8 @@ def _layer(layer: Passed) -> Floats:
     return np.column_stack(
         [
             _spread(layer.left),
-            np.log(_spread(np.abs(layer.slopes)) + SMALLEST),
-            np.log(np.column_stack(lengths) + SMALLEST),
+            np.log(_spread(np.abs(layer.slopes)) + SMALLEST_PROBABILITY),
+            np.log(np.column_stack(lengths) + SMALLEST_PROBABILITY),
         ]
     )
 
@@ -113,7 +113,7 @@ def learned_scores(lessons: Lessons, features: Floats) -> Floats:
     scale = np.where(spread > 1e-9, spread, np.inf)  # what never changed says nothing
 
     def standard(values: Floats) -> Floats:
-        return np.asarray(np.clip((values - centre) / scale, -FAR, FAR))
+        return np.asarray(np.clip((values - centre) / scale, -FARTHEST_FEATURE, FARTHEST_FEATURE))
 
     network = MLPClassifier(
         hidden_layer_sizes=(HIDDEN,),

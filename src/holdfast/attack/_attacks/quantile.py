@@ -27,7 +27,7 @@ def quantile(case: ModelCase) -> Floats:
     population = case.others()
     known, wanted = _design(case, population), _design(case, case.records)
     signal, target = _signals(case, population), _signals(case, case.records)
-    median, upper = (_fitted(known, signal, level).predict(wanted) for level in (0.5, UPPER))
+    median, upper = (_fitted_model(known, signal, level).predict(wanted) for level in (0.5, UPPER))
     # Where the quantiles cross or meet, the overall spread stands in.
     usual = float(np.quantile(signal, UPPER) - np.quantile(signal, 0.5))
     spread = np.maximum(upper - median, 0.1 * usual + 1e-9)
@@ -47,7 +47,7 @@ def _design(case: ModelCase, records: Records) -> NDArray[np.float64]:
     return np.column_stack([case.target.matrix(records), label.astype(np.float64)])
 
 
-def _fitted(rows: NDArray[np.float64], signal: Floats, level: float) -> Any:
+def _fitted_model(rows: NDArray[np.float64], signal: Floats, level: float) -> Any:
     from sklearn.ensemble import HistGradientBoostingRegressor
     from threadpoolctl import threadpool_limits
 

@@ -16,7 +16,7 @@ from holdfast.attack._models.model_case import ModelCase
 GAMMA = 2.0
 OFFLINE_SLOPE = 0.3
 """`a` of the paper: models without the record say p_out, and p(x) is taken as ((1 + a) p_out + 1 - a) / 2."""
-SMALLEST = 1e-12
+SMALLEST_PROBABILITY = 1e-12
 
 
 def rmia(case: ModelCase) -> Floats:
@@ -42,7 +42,7 @@ def _score(case: ModelCase, average: Floats) -> Floats:
     false-alarm rates would have no threshold.
     """
     likelihood = _likelihood(case, case.target.signal(case.records), case.models().signals)
-    ratio = likelihood / np.maximum(average, SMALLEST)
+    ratio = likelihood / np.maximum(average, SMALLEST_PROBABILITY)
     dominated = np.searchsorted(np.sort(ratio), ratio / GAMMA, side="right")
     return (dominated + ratio / (1.0 + ratio)) / (ratio.size + 1)
 

@@ -8,9 +8,9 @@ from holdfast.attack._attack import Attack
 from holdfast.attack._rows.disclosure_case import DisclosureCase, Successes
 from holdfast.attack._rows.released_rows import ReleasedRows
 
-CONDITIONS = 3
+PREDICATE_COLUMNS = 3
 """Columns of a predicate that is to single somebody out."""
-MOST_TRIES = 40
+MOST_PREDICATES_TRIED = 40
 """Predicates that are tried for each one wanted."""
 
 
@@ -23,11 +23,13 @@ def single_out(case: DisclosureCase) -> dict[str, Successes]:
     random = np.random.default_rng(case.seed)
     size = min(case.members.count, case.control.count)
     groups = [group.take(random.permutation(group.count)[:size]) for group in (case.members, case.control)]
-    told = predicates(case.rows, case.rows, case.attacks, random, alone=True)
-    blind = predicates(case.rows, _shuffled(case.rows, random), case.attacks, random, alone=False)
-    if not told:  # no short description fits one row only: nobody is singled out
+    descriptions = predicates(case.rows, case.rows, case.attacks, random, alone=True)
+    blind = predicates(case.rows, _shuffled_rows(case.rows, random), case.attacks, random, alone=False)
+    if not descriptions:  # no short description fits one row only: nobody is singled out
         return {"singling out": ((0, case.attacks), (0, case.attacks), (0, case.attacks))}
-    members, control = ((sum(isolates(p, group) for p in told), len(told)) for group in groups)
+    members, control = (
+        (sum(isolates(p, group) for p in descriptions), len(descriptions)) for group in groups
+    )
     return {"singling out": (members, control, (sum(isolates(p, groups[0]) for p in blind), len(blind)))}
 
 
@@ -41,24 +43,24 @@ def predicates(
     """Descriptions of rows of `drawn`; with `alone` those that fit exactly one of `rows`."""
     columns = rows.cells.shape[1]
     middle = np.median(rows.numbers, axis=0)
-    found: dict[Predicate, None] = {}
-    for _ in range(MOST_TRIES * count):
-        if len(found) >= count:
+    descriptions: dict[Predicate, None] = {}
+    for _ in range(MOST_PREDICATES_TRIED * count):
+        if len(descriptions) >= count:
             break
         line = drawn.numbers[random.integers(drawn.count)]
         chosen = random.choice(
-            columns, size=min(columns, 1 + int(random.integers(CONDITIONS))), replace=False
+            columns, size=min(columns, 1 + int(random.integers(PREDICATE_COLUMNS))), replace=False
         )
-        made: list[tuple[int, float, int]] = []
+        conditions: list[tuple[int, float, int]] = []
         for column in sorted(chosen.tolist()):
             span = rows.places(column)
             place = span.start + int(np.argmax(line[span]))  # the category that it is; or the only number
             high = span.stop - span.start > 1 or line[place] >= middle[place]
-            made.append((place, float(line[place]), 1 if high else -1))
-        predicate = tuple(made)
-        if predicate not in found and (not alone or isolates(predicate, rows)):
-            found[predicate] = None
-    return list(found)
+            conditions.append((place, float(line[place]), 1 if high else -1))
+        predicate = tuple(conditions)
+        if predicate not in descriptions and (not alone or isolates(predicate, rows)):
+            descriptions[predicate] = None
+    return list(descriptions)
 
 
 def isolates(predicate: Predicate, people: ReleasedRows) -> bool:
@@ -74,7 +76,7 @@ def isolates(predicate: Predicate, people: ReleasedRows) -> bool:
     return int(fits.sum()) == 1
 
 
-def _shuffled(rows: ReleasedRows, random: np.random.Generator) -> ReleasedRows:
+def _shuffled_rows(rows: ReleasedRows, random: np.random.Generator) -> ReleasedRows:
     """Columns drawn on their own: what is known from marginals alone."""
     numbers = np.column_stack(
         [rows.numbers[random.permutation(rows.count), rows.places(c)] for c in range(rows.cells.shape[1])]

@@ -15,7 +15,7 @@ from holdfast.privacy._adjacency import Adjacency
 
 OWN_PEOPLE = (50, 200, 1_000, 10_000)
 """Numbers of the attacker's own people (soundness, section 27)."""
-SMALLEST_OWN = 10
+SMALLEST_OWN_GROUP = 10
 
 
 @checked
@@ -68,10 +68,10 @@ class Attacker:
             "> 0",
         )
         require(
-            len(self.own) >= 1 and min(self.own) >= SMALLEST_OWN,
+            len(self.own) >= 1 and min(self.own) >= SMALLEST_OWN_GROUP,
             "own",
             tuple(self.own),
-            f"one number or more, each >= {SMALLEST_OWN}",
+            f"one number or more, each >= {SMALLEST_OWN_GROUP}",
         )
         learner_of(self.learner)
 

@@ -110,7 +110,7 @@ class AttributeCase(Case):
     inside: LinearInside | None = None
     rows: RowsSeen | None = None
     learner: Callable[[], GuessingLearner] = field(default=lambda: learner_of(None))
-    found: dict[str, Floats] = field(init=False, default_factory=dict)
+    cache: dict[str, Floats] = field(init=False, default_factory=dict)
     """What several attacks compute alike, by its name: the first of them leaves it here."""
     kind: ClassVar[Kind] = "attribute"
 
@@ -171,8 +171,8 @@ class AttributeCase(Case):
 
     def learned(self, features: Floats) -> Floats:
         """Log-probabilities for everybody, learned from features of the attacker's own people."""
-        made = self.learner().fit(features[: self.own], self.own_values, self.kinds)
-        return made.log_posterior(features)
+        model = self.learner().fit(features[: self.own], self.own_values, self.kinds)
+        return model.log_posterior(features)
 
     @cached_property
     def marginal(self) -> Floats:
@@ -196,7 +196,7 @@ class AttributeCase(Case):
             raise ParameterError("this attack needs target=: the column that the model predicts")
         return self.response
 
-    def asked(self) -> Floats:
+    def known_answers(self) -> Floats:
         """The model's answers, for an attack that needs them."""
         if self.answers is None:
             raise ParameterError("this attack needs a model to ask; rows alone cannot be asked")
@@ -204,7 +204,7 @@ class AttributeCase(Case):
 
     def decisions(self) -> Codes:
         """The class that the model decides for, by draw, person and candidate."""
-        return np.asarray(self.asked().argmax(axis=-1), dtype=np.int64)
+        return np.asarray(self.known_answers().argmax(axis=-1), dtype=np.int64)
 
 
 def guesses(scores: Floats) -> tuple[Codes, Floats]:

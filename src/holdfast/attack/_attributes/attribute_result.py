@@ -117,13 +117,13 @@ class AttributeResult(AttackResult):
     def outcome(self, attack: str | None = None, size: int | None = None) -> RightGuesses:
         """Of an attack, or of "imputer", at a size; by default the first attack and the largest size."""
         name, at = attack or self.headline, self.sizes[-1] if size is None else size
-        found = self.imputer if name == "imputer" else self.attacks.get(name)
-        if found is None or at not in found:
+        outcomes = self.imputer if name == "imputer" else self.attacks.get(name)
+        if outcomes is None or at not in outcomes:
             raise ParameterError(
                 f"there is no outcome of {name!r} at {at}; attacks are {', '.join(self.attacks)} and 'imputer', sizes "
                 f"{', '.join(map(str, self.sizes))}"
             )
-        return found[at]
+        return outcomes[at]
 
     def gain(self, attack: str | None = None, size: int | None = None) -> Gain:
         """What the release adds: the attack over the imputer with the same own people, on fresh people; at a size."""
@@ -133,15 +133,16 @@ class AttributeResult(AttackResult):
 
     def gap(self, attack: str | None = None, size: int | None = None) -> MemberGap:
         """Members against fresh people, by the same attack on the same model; at a size."""
-        one = self.outcome(attack, size)
-        return MemberGap.of(one.members, one.fresh, confidence=self.confidence)
+        outcome = self.outcome(attack, size)
+        return MemberGap.of(outcome.members, outcome.fresh, confidence=self.confidence)
 
     def widest_gap(self) -> tuple[str, MemberGap]:
         """The attack by which members stand out most, and its gap; the error of the limits is shared among all."""
         share = 1.0 - (1.0 - self.confidence) / len(self.attacks)
         outcomes = {name: self.outcome(name) for name in self.attacks}
         gaps = {
-            name: MemberGap.of(one.members, one.fresh, confidence=share) for name, one in outcomes.items()
+            name: MemberGap.of(outcome.members, outcome.fresh, confidence=share)
+            for name, outcome in outcomes.items()
         }
         widest = max(gaps, key=lambda name: gaps[name].low)
         return widest, gaps[widest]
@@ -196,9 +197,9 @@ class AttributeResult(AttackResult):
     def _above(self, proved: TradeOff, error: float) -> bool:
         share = error / (2 * len(self.attacks))
         for name in self.attacks:
-            one = self.outcome(name)
-            fresh = clopper_pearson_upper(int(one.fresh.sum()), one.fresh.size, error=share)
-            members = clopper_pearson_lower(int(one.members.sum()), one.members.size, error=share)
+            outcome = self.outcome(name)
+            fresh = clopper_pearson_upper(int(outcome.fresh.sum()), outcome.fresh.size, error=share)
+            members = clopper_pearson_lower(int(outcome.members.sum()), outcome.members.size, error=share)
             if members > proved.detection_at(fresh) + 1e-9:
                 return True
         return False
@@ -209,11 +210,11 @@ class AttributeResult(AttackResult):
         first = self.outcome()
         width = max(len(name) for name in ("imputer, no release", *self.attacks)) + 2
         lines = [
-            f"guessing {self.sensitive} ({self.kinds} values) from {_listed(self.knows)}: "
+            f"guessing {self.sensitive} ({self.kinds} values) from {_name_list(self.knows)}: "
             f"{first.members.size} members, {first.fresh.size} fresh people",
             f"  {'own people':<{width}}" + "".join(f"{size:>16,}" for size in self.sizes),
             f"  {'imputer, no release':<{width}}" + self._line(self.imputer),
-            *(f"  {name:<{width}}" + self._line(found) for name, found in self.attacks.items()),
+            *(f"  {name:<{width}}" + self._line(outcomes) for name, outcomes in self.attacks.items()),
             f"  {'':<{width}}" + "".join(f"{'fresh / members':>16}" for _ in self.sizes),
             f"  what the release adds ({self.headline}, {self.sizes[-1]:,} own people): {self.gain().summary()}",
             f"  {UNLIMITED}",
@@ -229,9 +230,9 @@ class AttributeResult(AttackResult):
         ]
         return "\n".join(lines)
 
-    def _line(self, found: Mapping[int, RightGuesses]) -> str:
+    def _line(self, outcomes: Mapping[int, RightGuesses]) -> str:
         return "".join(
-            f"{float(found[size].accuracy()):>8.3f} /{found[size].member_accuracy():>6.3f}"
+            f"{float(outcomes[size].accuracy()):>8.3f} /{outcomes[size].member_accuracy():>6.3f}"
             for size in self.sizes
         )
 
@@ -273,13 +274,16 @@ class AttributeResult(AttackResult):
         ]
 
     def _group_lines(self) -> list[str]:
-        found = [one for one in self.groups if one.at_risk]
+        at_risk = [risk for risk in self.groups if risk.at_risk]
         if not self.groups:
             return []
         head = f"  groups to whom the release adds risk ({len(self.groups)} looked at, Holm's rule): "
         return [
             head
-            + ("; ".join(f"{one.group} {one.gain.summary()}, {one.people} people" for one in found) or "none")
+            + (
+                "; ".join(f"{risk.group} {risk.gain.summary()}, {risk.people} people" for risk in at_risk)
+                or "none"
+            )
         ]
 
     def plot(self) -> Any:
@@ -316,10 +320,13 @@ class AttributeResult(AttackResult):
                 "sizes": list(self.sizes),
                 "accuracy": {
                     name: [
-                        {"fresh": float(found[size].accuracy()), "members": found[size].member_accuracy()}
+                        {
+                            "fresh": float(outcomes[size].accuracy()),
+                            "members": outcomes[size].member_accuracy(),
+                        }
                         for size in self.sizes
                     ]
-                    for name, found in {"imputer": self.imputer, **self.attacks}.items()
+                    for name, outcomes in {"imputer": self.imputer, **self.attacks}.items()
                 },
                 "gain": _numbers(self.gain()),
                 "gap": {**_numbers(gap), "bound": self.bound()},
@@ -332,9 +339,9 @@ class AttributeResult(AttackResult):
                     "p_value": surest.p_value,
                 },
                 "groups": [
-                    {"group": one.group, "people": one.people, **_numbers(one.gain)}
-                    for one in self.groups
-                    if one.at_risk
+                    {"group": risk.group, "people": risk.people, **_numbers(risk.gain)}
+                    for risk in self.groups
+                    if risk.at_risk
                 ],
                 "unlimited": UNLIMITED,
             },
@@ -392,10 +399,10 @@ class AttributeResult(AttackResult):
 
 def _standing_out(report: AttackReport[AttributeResult]) -> str:
     """The columns of members that are guessed better than others'."""
-    found = [(one.sensitive, *one.widest_gap()) for one in report.results]
+    widest_gaps = [(result.sensitive, *result.widest_gap()) for result in report.results]
     listed = ", ".join(
         f"{column} {gap.value:+.3f} [{gap.low:+.3f}, {gap.high:+.3f}] by {attack}"
-        for column, attack, gap in found
+        for column, attack, gap in widest_gaps
         if gap.low > 0
     )
     share = f"{100 * report.results[0].confidence:g} %"
@@ -405,9 +412,9 @@ def _standing_out(report: AttackReport[AttributeResult]) -> str:
     )
 
 
-def _numbers(one: Gain | MemberGap) -> dict[str, float]:
-    return {"value": one.value, "low": one.low, "high": one.high, "p_value": one.p_value}
+def _numbers(estimate: Gain | MemberGap) -> dict[str, float]:
+    return {"value": estimate.value, "low": estimate.low, "high": estimate.high, "p_value": estimate.p_value}
 
 
-def _listed(names: tuple[str, ...]) -> str:
+def _name_list(names: tuple[str, ...]) -> str:
     return ", ".join(names) if len(names) <= 6 else f"{', '.join(names[:5])} and {len(names) - 5} more"

@@ -78,10 +78,10 @@ class Discriminant:
         all_of_them = _Moments.of(features, codes, kinds)
         for turn in turns if len(codes) >= 2 * FOLDS else ():
             rows = np.flatnonzero(folds == turn)
-            asked, truth = features[rows], codes[rows]
-            kept = all_of_them.without(_Moments.of(asked, truth, kinds, centre=all_of_them.centre))
-            for i, line in enumerate(kept.lines(SHRINKS)):
-                evidence = line.evidence(asked)
+            held_out, truth = features[rows], codes[rows]
+            remaining = all_of_them.without(_Moments.of(held_out, truth, kinds, centre=all_of_them.centre))
+            for i, line in enumerate(remaining.lines(SHRINKS)):
+                evidence = line.evidence(held_out)
                 for j, sharpness in enumerate(SHARPNESS):
                     losses[i, j] -= line.log_posterior(evidence, sharpness)[np.arange(rows.size), truth].sum()
         best, sharp = divmod(int(losses.argmin()), len(SHARPNESS))

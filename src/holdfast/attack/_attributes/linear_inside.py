@@ -42,8 +42,8 @@ class LinearInside:
 
     def head(self, rows: NDArray[np.intp]) -> LinearInside:
         """With fewer people of the attacker's own; all others stay."""
-        kept = rows[rows < len(self.own_design)]
-        return replace(self, own_design=self.own_design[kept], labels=self.labels[rows])
+        own_rows = rows[rows < len(self.own_design)]
+        return replace(self, own_design=self.own_design[own_rows], labels=self.labels[rows])
 
 
 def loss_slope(loss: str, scores: Floats, labels: Floats) -> Floats:

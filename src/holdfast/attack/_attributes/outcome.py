@@ -205,13 +205,13 @@ def group_risks(
         if who.any()
     }
     ordered = sorted(gains, key=lambda name: gains[name].p_value)
-    found, error = set(), 1.0 - confidence
+    exposed, error = set(), 1.0 - confidence
     for step, name in enumerate(ordered):
         if gains[name].p_value > error / (len(ordered) - step):
             break
-        found.add(name)
-    made = [
-        GroupRisk(group=name, people=int(groups[name].sum()), gain=gain, at_risk=name in found)
+        exposed.add(name)
+    risks = [
+        GroupRisk(group=name, people=int(groups[name].sum()), gain=gain, at_risk=name in exposed)
         for name, gain in gains.items()
     ]
-    return tuple(sorted(made, key=lambda one: (not one.at_risk, -one.gain.value)))
+    return tuple(sorted(risks, key=lambda risk: (not risk.at_risk, -risk.gain.value)))

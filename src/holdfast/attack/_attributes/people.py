@@ -24,7 +24,7 @@ from holdfast.data._schema import Categorical, Numeric, Schema
 from holdfast.data._table import Table
 from holdfast.errors import ParameterError, require
 
-MOST_CELLS = 10
+MOST_GUESSED_CELLS = 10
 """Numbers of more cells than this are guessed up to tenths of the attacker's own people."""
 
 
@@ -65,7 +65,7 @@ class People:
         else:
             import pyarrow as pa
 
-            raw = {name: pa.chunked_array([one]) for name, one in _arrow(table, chosen.names).items()}
+            raw = {name: pa.chunked_array([array]) for name, array in _arrow(table, chosen.names).items()}
         return cls(raw=raw, container="frame" if frame else "arrow", batch=_read(table, chosen))
 
     @property
@@ -80,14 +80,14 @@ class People:
 
     def lacks(self, name: str) -> bool:
         """Whether a value of this column is missing."""
-        return any(one is None or one != one for one in self._listed(name))
+        return any(value is None or value != value for value in self._listed(name))
 
     def having(self, name: str) -> People:
         """Those who have a value of this column as a target: a fit leaves the others out."""
         absent = self.batch.without_value(name)
         absent = np.zeros(self.count, dtype=np.bool_) if absent is None else absent
         if self.schema[name].taken_from_data:  # read from values: nobody declared one for those who have none
-            absent = absent | np.array([one is None or one != one for one in self._listed(name)])
+            absent = absent | np.array([value is None or value != value for value in self._listed(name)])
         return self.take(np.flatnonzero(~absent)) if absent.any() else self
 
     def _listed(self, name: str) -> list[Any]:
@@ -98,7 +98,7 @@ class People:
 
     def take(self, rows: NDArray[Any]) -> People:
         """Some of them, by row numbers."""
-        raw = {name: self.pick(one, rows) for name, one in self.raw.items()}
+        raw = {name: self.pick(values, rows) for name, values in self.raw.items()}
         return People(raw=raw, container=self.container, batch=self.batch.take(rows))
 
     def pick(self, column: Any, rows: NDArray[Any]) -> Any:
@@ -116,7 +116,8 @@ class People:
             f"given as table is: {self.container}",
         )
         raw = {
-            name: _one_after_the_other(self.container, one, other.raw[name]) for name, one in self.raw.items()
+            name: _one_after_the_other(self.container, values, other.raw[name])
+            for name, values in self.raw.items()
         }
         return People(raw=raw, container=self.container, batch=joined_batches([self.batch, other.batch]))
 
@@ -127,19 +128,19 @@ class People:
         encoder = Encoder(self.schema.select(*names), scale="unit", intercept=False, row_norm=None)
         return encoder.encode(self.batch)
 
-    def asked(self, columns: Sequence[str], changed: Mapping[str, Any]) -> Any:
+    def model_input(self, columns: Sequence[str], changed: Mapping[str, Any]) -> Any:
         """These columns as the model takes them, some of them replaced: by one value for all, or by a column."""
-        made = {
+        values = {
             name: self._constant(name, changed[name]) if name in changed else self.raw[name]
             for name in columns
         }
         if self.container == "frame":
-            return optional("pandas").DataFrame(made)
+            return optional("pandas").DataFrame(values)
         if self.container == "arrow":
             import pyarrow as pa
 
-            return pa.table(made)
-        return np.column_stack([np.asarray(one) for one in made.values()])
+            return pa.table(values)
+        return np.column_stack([np.asarray(column) for column in values.values()])
 
     def _constant(self, name: str, value: Any) -> Any:
         if hasattr(value, "__len__") and not isinstance(value, str):
@@ -155,8 +156,8 @@ class People:
 
     def labels(self, name: str) -> NDArray[Any]:
         """A column as it is, for the labels that a model knows."""
-        one = self.raw[name]
-        return np.asarray(one.to_pylist() if self.container == "arrow" else one)
+        values = self.raw[name]
+        return np.asarray(values.to_pylist() if self.container == "arrow" else values)
 
 
 def _arrow(table: Any, names: Sequence[str]) -> dict[str, Any]:
@@ -164,8 +165,8 @@ def _arrow(table: Any, names: Sequence[str]) -> dict[str, Any]:
 
     read = arrow_columns(table, list(names))
     return {
-        name: one if isinstance(one, pa.Array) else pa.array(table[name], from_pandas=True)
-        for name, one in read.items()
+        name: values if isinstance(values, pa.Array) else pa.array(table[name], from_pandas=True)
+        for name, values in read.items()
     }
 
 
@@ -211,7 +212,7 @@ def schema_from_values(table: Any) -> Schema:
         if pa.types.is_integer(values.type) or pa.types.is_floating(values.type):
             known = np.asarray(kinds.cast(pa.float64(), safe=False))
             known = known[np.isfinite(known)]
-            if known.size > MOST_CELLS:
+            if known.size > MOST_GUESSED_CELLS:
                 whole = bool(np.all(known == np.floor(known))) and float(np.abs(known).max()) < 2.0**50
                 lacking = values.null_count or (
                     pa.types.is_floating(values.type) and pc.any(pc.is_nan(values)).as_py()
@@ -228,9 +229,9 @@ def schema_from_values(table: Any) -> Schema:
                 )
                 continue
         # As a schema reads them: truth values and moments have texts of their own.
-        words = sorted(word for word in set(texts(kinds).to_pylist()) if word is not None)
+        categories = sorted(word for word in set(texts(kinds).to_pylist()) if word is not None)
         missing = "(missing)" if values.null_count else None
-        columns.append(Categorical(name, words or ["(missing)"], null=missing, taken_from_data=True))
+        columns.append(Categorical(name, categories or ["(missing)"], null=missing, taken_from_data=True))
     return Schema(columns)
 
 
@@ -257,7 +258,7 @@ class Secret:
                     f"sensitive must name columns of the table, got sensitive={name!r}; it has "
                     f"{', '.join(own.schema.names)}"
                 )
-        edges = {name: made for name in chosen if (made := _tenths(own, name)) is not None}
+        edges = {name: tenths for name in chosen if (tenths := _tenths(own, name)) is not None}
         cells, first = np.unique(_cells(own, chosen, edges), axis=0, return_index=True)
         values = tuple(
             {
@@ -284,8 +285,8 @@ class Secret:
 
     def codes(self, people: People) -> Codes:
         """The candidate that is true of each; -1 where it is none of them."""
-        found = _cells(people, self.columns, self.edges)
-        kinds, where = np.unique(found, axis=0, return_inverse=True)
+        cells = _cells(people, self.columns, self.edges)
+        kinds, where = np.unique(cells, axis=0, return_inverse=True)
         places = np.array([self._places.get(tuple(line), -1) for line in kinds.tolist()], dtype=np.int64)
         return places[where.reshape(-1)]
 
@@ -293,17 +294,17 @@ class Secret:
 def _tenths(own: People, name: str) -> Floats | None:
     column = own.schema[name]
     # Cells that somebody declared are kept; those of a table without a schema mean nothing.
-    if not isinstance(column, Numeric) or (column.cells <= MOST_CELLS and not column.taken_from_data):
+    if not isinstance(column, Numeric) or (column.cells <= MOST_GUESSED_CELLS and not column.taken_from_data):
         return None
     values = np.asarray(own.batch.values[name], dtype=np.float64)
     lacking = own.batch.missing.get(name)
     if lacking is not None and not lacking.all():
         values = values[~lacking]
-    found = np.unique(np.quantile(values, np.arange(1, MOST_CELLS) / MOST_CELLS))
-    found = found[found > values.min()]
+    edges = np.unique(np.quantile(values, np.arange(1, MOST_GUESSED_CELLS) / MOST_GUESSED_CELLS))
+    edges = edges[edges > values.min()]
     # Where nine of ten have the least value, the question is who has more.
     above = values[values > values.min()]
-    return np.asarray(found if found.size or not above.size else above.min()[None])
+    return np.asarray(edges if edges.size or not above.size else above.min()[None])
 
 
 def _cells(people: People, columns: Sequence[str], edges: Mapping[str, Floats]) -> Codes:
@@ -316,9 +317,9 @@ def _column_cells(people: People, name: str, edges: Floats | None) -> Codes:
     """The cell of each; people whose number is missing have one of their own."""
     if edges is None:
         return people.batch.codes(name)
-    found = np.searchsorted(edges, people.batch.values[name], side="right")
+    cells = np.searchsorted(edges, people.batch.values[name], side="right")
     lacking = people.batch.missing.get(name)
-    return np.asarray(found if lacking is None else np.where(lacking, edges.size + 1, found), dtype=np.int64)
+    return np.asarray(cells if lacking is None else np.where(lacking, edges.size + 1, cells), dtype=np.int64)
 
 
 def _representative(own: People, name: str, edges: Mapping[str, Floats], cell: int, first: int) -> Any:
@@ -327,5 +328,5 @@ def _representative(own: People, name: str, edges: Mapping[str, Floats], cell: i
         inside = np.flatnonzero(_cells(own, (name,), edges)[:, 0] == cell)
         values = own.batch.values[name][inside]
         first = int(inside[np.argsort(values, kind="stable")[values.size // 2]])
-    one = own.raw[name]
-    return one.iloc[first] if own.container == "frame" else one[first]
+    raw_values = own.raw[name]
+    return raw_values.iloc[first] if own.container == "frame" else raw_values[first]

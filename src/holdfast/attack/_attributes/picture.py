@@ -36,21 +36,26 @@ def draw_sizes(axes: Any, risk: AttributeResult) -> None:
     sizes = list(risk.sizes)
     rates = [risk.outcome("imputer", size).accuracy(risk.confidence) for size in sizes]
     axes.fill_between(
-        sizes, [one.low for one in rates], [one.high for one in rates], color=_GREY, alpha=0.15, linewidth=0
+        sizes,
+        [rate.low for rate in rates],
+        [rate.high for rate in rates],
+        color=_GREY,
+        alpha=0.15,
+        linewidth=0,
     )
     axes.plot(
         sizes,
-        [float(one) for one in rates],
+        [float(rate) for rate in rates],
         color=_GREY,
         linestyle=(0, (4, 2)),
         marker="o",
         label="without the release (imputer)",
     )
     for place, name in enumerate(list(risk.attacks)[:5]):
-        found = [float(risk.outcome(name, size).accuracy()) for size in sizes]
+        accuracies = [float(risk.outcome(name, size).accuracy()) for size in sizes]
         axes.plot(
             sizes,
-            found,
+            accuracies,
             color=COLOURS[place % len(COLOURS)],
             marker="os^Dv"[place],
             markersize=4,
@@ -103,7 +108,7 @@ def draw_bound(axes: Any, risk: AttributeResult) -> None:
 
 def draw_columns(left: Any, right: Any, risks: Sequence[AttributeResult]) -> None:
     """Columns from the one that the release adds most to: what it adds, and how members stand to fresh people."""
-    ordered = sorted(risks, key=lambda one: one.gain().value)
+    ordered = sorted(risks, key=lambda result: result.gain().value)
     places = np.arange(len(ordered))
     for axes, title in (
         (left, "What the release adds: epsilon does not limit it"),
@@ -124,8 +129,8 @@ def draw_columns(left: Any, right: Any, risks: Sequence[AttributeResult]) -> Non
             right.plot(
                 [bound - gap.fresh], [place], marker="|", color="#d55e00", markersize=12, markeredgewidth=2
             )
-    left.set_yticks(places, [one.sensitive for one in ordered])
+    left.set_yticks(places, [result.sensitive for result in ordered])
     right.set_yticks(places, ["" for _ in ordered])
     left.set_xlabel("more often right than without the release")
-    proved = any(one.proved is not None for one in risks)
+    proved = any(result.proved is not None for result in risks)
     right.set_xlabel("more often right" + (" (orange: the proof's limit)" if proved else ""))

@@ -16,15 +16,15 @@ from holdfast.attack._attributes.linear_inside import LinearInside, inside_of
 from holdfast.attack._attributes.people import People, Secret
 from holdfast.attack._models.answers import answers_as_numbers, require_numbers
 from holdfast.attack._models.target import Target, columns_read, first_step
-from holdfast.attack._records import LEAVE_OUT, Records
-from holdfast.attack._rows.released_rows import opened
+from holdfast.attack._records import LEAVE_OUT_ADVICE, Records
+from holdfast.attack._rows.released_rows import opened_rows
 from holdfast.data._schema import Numeric, Schema
 from holdfast.errors import FormatError, ParameterError, require
 from holdfast.privacy._guarantee import Guarantee
 
-BLOCK = 4_096
+PEOPLE_AT_ONCE = 4_096
 """People that a model is asked about at once: what it computes on the way stays in the processor's cache."""
-LARGEST_DESIGN = 8_000_000
+LARGEST_DESIGN_MATRIX = 8_000_000
 """Numbers in the features of all who are judged, under each candidate; beyond it nobody looks at weights."""
 
 
@@ -37,7 +37,7 @@ class ReleaseSeen:
     rows: Any = None
     schema: Schema | None = None
     guarantee: Guarantee | None = None
-    kept: dict[Any, Any] = field(default_factory=dict)
+    cache: dict[Any, Any] = field(default_factory=dict)
     """What is the same for every secret: the attacker's own people as a linear model sees them, and fits to them."""
 
     @classmethod
@@ -51,7 +51,7 @@ class ReleaseSeen:
             model = model.release_
         tabular = any(hasattr(model, name) for name in ("iloc", "column_names")) or isinstance(model, Mapping)
         if tabular or _holds_rows(model):
-            rows, read, guarantee = opened(model, schema)
+            rows, read, guarantee = opened_rows(model, schema)
             return cls(rows=rows, schema=read, guarantee=guarantee)
         target = Target.of(model)
         stored = getattr(getattr(target.model, "model_", None), "schema", None)
@@ -75,28 +75,30 @@ class ReleaseSeen:
         self, people: People, secret: Secret, columns: Sequence[str], drawn: Sequence[Mapping[str, Any]]
     ) -> Floats:
         """The model's word on everybody under each candidate, for each draw of the unknown columns."""
-        made = []
+        answers = []
         for unknown in drawn or ({},):
             blocks = [
                 (people.take(rows), {name: people.pick(values, rows) for name, values in unknown.items()})
-                for rows in np.split(np.arange(people.count), range(BLOCK, people.count, BLOCK))
+                for rows in np.split(
+                    np.arange(people.count), range(PEOPLE_AT_ONCE, people.count, PEOPLE_AT_ONCE)
+                )
             ]
-            made.append(
+            answers.append(
                 np.stack([self._everybody(blocks, columns, value) for value in secret.values], axis=1)
             )
-        return np.stack(made)
+        return np.stack(answers)
 
     def _everybody(self, blocks: Sequence[Any], columns: Sequence[str], value: Mapping[str, Any]) -> Floats:
         return np.concatenate(
-            [self._one(some.asked(columns, {**unknown, **value})) for some, unknown in blocks]
+            [self._one(some.model_input(columns, {**unknown, **value})) for some, unknown in blocks]
         )
 
-    def _one(self, asked: Any) -> Floats:
+    def _one(self, features: Any) -> Floats:
         assert self.target is not None
         if self.target.task == "classification":
-            count = int(asked.shape[0])
-            return self.target.probabilities(Records(features=asked, labels=np.zeros(count)))
-        values = answers_as_numbers(self.target.outputs(asked))
+            count = int(features.shape[0])
+            return self.target.probabilities(Records(features=features, labels=np.zeros(count)))
+        values = answers_as_numbers(self.target.outputs(features))
         require_numbers(values)
         return values
 
@@ -112,13 +114,16 @@ class ReleaseSeen:
     ) -> LinearInside | None:
         """Weights and features under each candidate; None where the model is not linear, or there are too many."""
         assert self.target is not None
-        found = inside_of(self.target.model, trained_on=trained_on, classes=len(self.target.classes))
-        if found is None or found["weights"].size * (people.count - own) * secret.count > LARGEST_DESIGN:
+        inside = inside_of(self.target.model, trained_on=trained_on, classes=len(self.target.classes))
+        if (
+            inside is None
+            or inside["weights"].size * (people.count - own) * secret.count > LARGEST_DESIGN_MATRIX
+        ):
             return None
-        if "own" not in self.kept:
-            self.kept["own"] = self._design(people.take(np.arange(own)), columns, {})
-        own_design = self.kept["own"]
-        if own_design.shape[1] != found["weights"].size:
+        if "own" not in self.cache:
+            self.cache["own"] = self._design(people.take(np.arange(own)), columns, {})
+        own_design = self.cache["own"]
+        if own_design.shape[1] != inside["weights"].size:
             return None
         others = people.take(np.arange(own, people.count))
         designs = [self._design(others, columns, value) for value in secret.values]
@@ -128,15 +133,15 @@ class ReleaseSeen:
             own_design=own_design,
             designs=np.stack(designs),
             labels=labels,
-            fits=self.kept.setdefault("fits", {}),
-            **found,
+            fits=self.cache.setdefault("fits", {}),
+            **inside,
         )
 
     def _design(self, people: People, columns: Sequence[str], changed: Mapping[str, Any]) -> Floats:
         """What a linear model makes of people, with a constant."""
         assert self.target is not None
-        asked = Records(features=people.asked(columns, changed), labels=np.zeros(people.count))
-        return np.column_stack([self.target.matrix(asked), np.ones(people.count)])
+        records = Records(features=people.model_input(columns, changed), labels=np.zeros(people.count))
+        return np.column_stack([self.target.matrix(records), np.ones(people.count)])
 
 
 def _holds_rows(model: Any) -> bool:
@@ -166,11 +171,11 @@ def response_of(
     require(
         known in ("exact", "approximate", "label"), "response", known, "'exact', 'approximate' or 'label'"
     )
-    require(not people.lacks(name), "target", name, "a column without missing values (NaN)", LEAVE_OUT)
+    require(not people.lacks(name), "target", name, "a column without missing values (NaN)", LEAVE_OUT_ADVICE)
     if target.task == "classification":
         require(known != "approximate", "response", known, "'exact' or 'label' for classes")
         labels = people.labels(name)
-        if all(isinstance(one, str) for one in target.classes):
+        if all(isinstance(label, str) for label in target.classes):
             labels = labels.astype(str)
         codes = target.own(Records(features=np.zeros((people.count, 1)), labels=labels)).astype(np.int64)
         return Response(known=known, block=np.eye(len(target.classes))[codes], codes=codes)

@@ -17,13 +17,13 @@ from holdfast.data._schema import Numeric, Schema
 from holdfast.errors import DataError, ParameterError, require
 
 Column = str | int
-MOST_VALUES = 50
+MOST_TEXT_VALUES = 50
 """A column of texts with more values is refused: declare fewer, or merge them."""
-MOST_CELLS = 20
+MOST_NUMBER_CELLS = 20
 """Cells of a declared column of numbers that are told apart; more are joined."""
-INNER = (0.02, 0.15, 0.32, 0.68, 0.85, 0.98)
+INNER_QUANTILES = (0.02, 0.15, 0.32, 0.68, 0.85, 0.98)
 """Where inside of a cell of numbers an attacker tries values, beside its middle."""
-BINS = 5
+NUMBER_BINS = 5
 """A column of many numbers, without a schema, is guessed up to fifths of its people."""
 
 
@@ -71,9 +71,9 @@ def _table(table: Any, name: Column, values: Any) -> Any:
 
 
 def _array(matrix: Any, name: Column, values: Any) -> Any:
-    made = np.array(matrix, dtype=np.result_type(np.asarray(matrix).dtype, np.asarray(values).dtype))
-    made[:, int(name)] = values
-    return made
+    changed = np.array(matrix, dtype=np.result_type(np.asarray(matrix).dtype, np.asarray(values).dtype))
+    changed[:, int(name)] = values
+    return changed
 
 
 _CONTAINERS: dict[str, Callable[[Any, Column, Any], Any]] = {
@@ -108,19 +108,19 @@ class Domain:
     @classmethod
     def of(cls, features: Any, name: Column, schema: Schema | None = None) -> Domain:
         """By the schema, where it has the column; else the values that occur, or fifths of numbers."""
-        found = column_of(features, name)
+        column = column_of(features, name)
         if schema is not None and isinstance(name, str) and name in schema:
             return cls._declared(features, name, schema)
-        numbers = found.dtype.kind in "iufb"
-        if found.dtype.kind == "f" and not np.isfinite(found).all():
-            return cls._with_gaps(features, name, np.isfinite(found))
-        kinds, codes = np.unique(found if numbers else found.astype(str), return_inverse=True)
-        if len(kinds) > MOST_VALUES and not numbers:
+        numbers = column.dtype.kind in "iufb"
+        if column.dtype.kind == "f" and not np.isfinite(column).all():
+            return cls._with_gaps(features, name, np.isfinite(column))
+        kinds, codes = np.unique(column if numbers else column.astype(str), return_inverse=True)
+        if len(kinds) > MOST_TEXT_VALUES and not numbers:
             raise ParameterError(
-                f"column {name!r} must have at most {MOST_VALUES} values, or be declared in schema="
+                f"column {name!r} must have at most {MOST_TEXT_VALUES} values, or be declared in schema="
             )
-        if numbers and len(kinds) > 2 * BINS:
-            return cls._binned(name, found.astype(np.float64))
+        if numbers and len(kinds) > 2 * NUMBER_BINS:
+            return cls._binned(name, column.astype(np.float64))
         values = tuple(kinds.tolist())
         labels = tuple(str(value) for value in values)
         return cls(name=name, values=values, labels=labels, codes=codes.reshape(-1).astype(np.int64))
@@ -146,11 +146,13 @@ class Domain:
             edges = np.asarray(column.edges, dtype=np.float64)
             # People whose number is missing have no value to guess, as those whose category is none.
             middles = np.asarray(column.midpoints[: edges.size - 1], dtype=np.float64)
-            made = cls._grouped(name, middles, codes, edges)
+            domain = cls._grouped(name, middles, codes, edges)
             if not column.integer:
-                return made
+                return domain
             # A whole number: one that is rounded up would stand in the next cell.
-            return replace(made, inner=tuple(tuple(math.floor(one) for one in cell) for cell in made.inner))
+            return replace(
+                domain, inner=tuple(tuple(math.floor(number) for number in cell) for cell in domain.inner)
+            )
         values = column.listed
         # What is neither a number nor a category cannot be put into a model: such people have no value to guess.
         inside = np.where(codes < len(values), codes, -1)
@@ -163,8 +165,8 @@ class Domain:
 
     @classmethod
     def _grouped(cls, name: Column, middles: Floats, codes: Codes, edges: Floats) -> Domain:
-        """Declared cells of numbers; many of them are joined, in order, to at most MOST_CELLS of equal width."""
-        width = -(-len(middles) // MOST_CELLS)
+        """Declared cells of numbers; many of them are joined, in order, to at most MOST_NUMBER_CELLS of equal width."""
+        width = -(-len(middles) // MOST_NUMBER_CELLS)
         width += width % 2 == 0  # an odd number of cells has one in the middle
         groups = [middles[start : start + width] for start in range(0, len(middles), width)]
         values = tuple(float(group[len(group) // 2]) for group in groups)
@@ -172,25 +174,27 @@ class Domain:
         inside = np.where(codes < len(middles), codes // width, -1)
         borders = np.append(edges[:-1:width], edges[-1])
         inner = tuple(
-            tuple((low + (high - low) * share).item() for share in INNER) for low, high in pairwise(borders)
+            tuple((low + (high - low) * share).item() for share in INNER_QUANTILES)
+            for low, high in pairwise(borders)
         )
         return cls(name=name, values=values, labels=labels, codes=inside.astype(np.int64), inner=inner)
 
     @classmethod
     def _binned(cls, name: Column, numbers: Floats) -> Domain:
-        edges = np.unique(np.quantile(numbers, np.arange(1, BINS) / BINS))
+        edges = np.unique(np.quantile(numbers, np.arange(1, NUMBER_BINS) / NUMBER_BINS))
         codes = np.searchsorted(edges, numbers, side="right")
-        kept = np.unique(codes)
-        values = tuple(float(np.median(numbers[codes == cell])) for cell in kept)
+        occupied = np.unique(codes)
+        values = tuple(float(np.median(numbers[codes == cell])) for cell in occupied)
         labels = tuple(f"about {value:.4g}" for value in values)
         inner = tuple(
-            tuple(np.quantile(numbers[codes == cell], INNER, method="nearest").tolist()) for cell in kept
+            tuple(np.quantile(numbers[codes == cell], INNER_QUANTILES, method="nearest").tolist())
+            for cell in occupied
         )
         return cls(
             name=name,
             values=values,
             labels=labels,
-            codes=np.searchsorted(kept, codes).astype(np.int64),
+            codes=np.searchsorted(occupied, codes).astype(np.int64),
             inner=inner,
         )
 

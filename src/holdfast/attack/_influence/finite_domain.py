@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from holdfast._arrays import Codes, Floats
 from holdfast.errors import require
 
-SAME = 1e-9
+SAME_OUTPUT_DISTANCE = 1e-9
 """Outputs this close are one output: the same sum in another order is."""
 
 
@@ -32,7 +32,7 @@ def values_left(outputs: Floats, seen: Floats) -> NDArray[np.bool_]:
         outputs.ndim == 3 and outputs.shape[::2] == seen.shape, "outputs", outputs.shape, "as seen, by value"
     )
     distance = np.max(np.abs(outputs - seen[:, None, :]), axis=2)
-    return np.asarray(distance <= distance.min(axis=1, keepdims=True) + SAME)
+    return np.asarray(distance <= distance.min(axis=1, keepdims=True) + SAME_OUTPUT_DISTANCE)
 
 
 def best_guess(left: NDArray[np.bool_], prior: Floats) -> Codes:
@@ -50,7 +50,7 @@ def output_codes(outputs: Floats) -> Codes:
     >>> output_codes(np.array([[[0.5], [0.7], [0.5]]])).tolist()
     [[0, 1, 0]]
     """
-    same = np.max(np.abs(outputs[:, :, None, :] - outputs[:, None, :, :]), axis=3) <= SAME
+    same = np.max(np.abs(outputs[:, :, None, :] - outputs[:, None, :, :]), axis=3) <= SAME_OUTPUT_DISTANCE
     return np.asarray(np.argmax(same, axis=2), dtype=np.int64)
 
 

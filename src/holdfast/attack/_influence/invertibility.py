@@ -39,7 +39,7 @@ from holdfast.errors import DataError, ParameterError, require
 
 Shown = float | str
 """What the public sees of an answer: "scores", "decision", or scores rounded to this step."""
-COPIES = 24
+PERSON_DRAWS = 24
 """Draws of what a person may be like, where the attacker's knowledge is noisy."""
 MOST_STEPS = 200
 OWN_SHARE = 0.5
@@ -109,17 +109,17 @@ def invertibility(
     random = np.random.default_rng(random_state)
     people, schema = read_people(people, target, schema)
     reference = None if reference is None else read_people(reference, target, schema)[0]
-    judged, own = divided(people, reference, random)
+    judged, own = divided_people(people, reference, random)
     names = column_names(judged) if columns is None else list(columns)
     require(len(names) >= 1, "columns", names, "one or more")
     share = 1.0 - (1.0 - confidence) / (
         2 * len(names)
     )  # half of the error for advantages, half for influences
-    found = []
+    ranked = []
     for name in names:
         domain = Domain.of(judged, name, schema)
         if domain.size >= 2:
-            found.append(
+            ranked.append(
                 column_invertibility(
                     target,
                     shows,
@@ -132,9 +132,9 @@ def invertibility(
                     random=random,
                 )
             )
-    require(len(found) >= 1, "columns", names, "some with two values or more")
-    found.sort(key=lambda each: -each.advantage.value)
-    return InvertibilityReport(columns=tuple(found), shows=shows, knowledge=knowledge, confidence=confidence)
+    require(len(ranked) >= 1, "columns", names, "some with two values or more")
+    ranked.sort(key=lambda each: -each.advantage.value)
+    return InvertibilityReport(columns=tuple(ranked), shows=shows, knowledge=knowledge, confidence=confidence)
 
 
 def column_invertibility(
@@ -152,7 +152,7 @@ def column_invertibility(
     """One column, played for everybody who has one of its values."""
     keep = np.flatnonzero(domain.codes >= 0)
     require(keep.size >= 1, "people", domain.name, "some with a value of the declared ones in this column")
-    people = taken(judged, keep)
+    people = people_taken(judged, keep)
     show = partial(shown, target, shows)
     prior = conditional_prior(own, people, domain, schema=schema)
     game = inversion_game(
@@ -175,21 +175,23 @@ def inversion_game(
 ) -> BlackBoxGame:
     """Definitions 5.6 and 5.13 for any finite domain and prior: the rest of x and h(x) are told, x_i is the goal."""
 
-    def adversary(ask: Callable[[Any], Floats], told: Any) -> Codes:
-        people, seen = told
+    def adversary(ask: Callable[[Any], Floats], given: Any) -> Codes:
+        people, seen = given
         if knowledge == 1.0:
             return best_guess(values_left(closest_outputs(ask, people, domain, seen), seen), prior)
         # P(v, y | z): what the person may be like is drawn from z in the way in which z was drawn from the person.
         agree = np.full(prior.shape, 0.5)
-        for _ in range(COPIES):
-            alike = perturbed(people, own, domain.name, knowledge, random)
+        for _ in range(PERSON_DRAWS):
+            alike = perturbed_people(people, own, domain.name, knowledge, random)
             outputs = every_output(ask, alike, domain)
             agree += np.max(np.abs(outputs - seen[:, None, :]), axis=2) <= 1e-9
-        return best_guess(np.ones(prior.shape, dtype=bool), prior * agree / (COPIES + 1.0))
+        return best_guess(np.ones(prior.shape, dtype=bool), prior * agree / (PERSON_DRAWS + 1.0))
 
     def advice(ask: Callable[[Any], Floats], people: Any) -> tuple[Any, Floats]:
         seen = ask(people)
-        return (people if knowledge == 1.0 else perturbed(people, own, domain.name, knowledge, random)), seen
+        return (
+            people if knowledge == 1.0 else perturbed_people(people, own, domain.name, knowledge, random)
+        ), seen
 
     return BlackBoxGame(
         goal=lambda people: codes,
@@ -261,16 +263,16 @@ def conditional_prior(own: Any, people: Any, domain: Domain, *, schema: Schema |
     marginal = np.tile(counts / counts.sum(), (count_of(people), 1))
     if np.unique(known[usable]).size < 2:
         return marginal
-    both = encoded_without(_joined(taken(own, usable), people), domain.name)
+    both = encoded_without(_joined_people(people_taken(own, usable), people), domain.name)
     with warnings.catch_warnings():
         warnings.simplefilter(
             "ignore", ConvergenceWarning
         )  # after so many steps the guesses no longer change
         learner = LogisticRegression(max_iter=MOST_STEPS).fit(both[: usable.size], known[usable])
-    found = np.full((len(both) - usable.size, domain.size), 0.0)
-    found[:, learner.classes_] = learner.predict_proba(both[usable.size :])
+    probabilities = np.full((len(both) - usable.size, domain.size), 0.0)
+    probabilities[:, learner.classes_] = learner.predict_proba(both[usable.size :])
     # A value that the attacker has never met keeps a little: some sum must remain where it is the only one left.
-    return np.asarray(0.999 * found + 0.001 * marginal)
+    return np.asarray(0.999 * probabilities + 0.001 * marginal)
 
 
 def cells_among(own: Any, domain: Domain, schema: Schema | None = None) -> Codes:
@@ -286,7 +288,9 @@ def cells_among(own: Any, domain: Domain, schema: Schema | None = None) -> Codes
     return np.array([places.get(str(value), -1) for value in values.tolist()], dtype=np.int64)
 
 
-def perturbed(people: Any, own: Any, target: Column, knowledge: float, random: np.random.Generator) -> Any:
+def perturbed_people(
+    people: Any, own: Any, target: Column, knowledge: float, random: np.random.Generator
+) -> Any:
     """Each other column of each person is right with this chance, else it is that of somebody of the attacker's own."""
     count, others = count_of(people), count_of(own)
     for name in column_names(people):
@@ -305,11 +309,11 @@ def read_people(people: Any, target: Target, schema: Schema | None) -> tuple[Any
         people = untensored(people)
         return people if hasattr(people, "shape") else np.asarray(people), schema
     held, read = arrow_of(people)[0], columns_read(target.model)
-    kept = [name for name in people.schema.names if not read or name in read]
-    return held.select(kept), schema or people.schema
+    names = [name for name in people.schema.names if not read or name in read]
+    return held.select(names), schema or people.schema
 
 
-def divided(people: Any, reference: Any, random: np.random.Generator) -> tuple[Any, Any]:
+def divided_people(people: Any, reference: Any, random: np.random.Generator) -> tuple[Any, Any]:
     """Who is judged, and the attacker's own people."""
     count = count_of(people)
     if reference is not None:
@@ -317,7 +321,7 @@ def divided(people: Any, reference: Any, random: np.random.Generator) -> tuple[A
     require(count >= 4, "people", count, "4 or more, or give reference=")
     order = random.permutation(count)
     cut = int(count * OWN_SHARE)
-    return taken(people, order[cut:]), taken(people, order[:cut])
+    return people_taken(people, order[cut:]), people_taken(people, order[:cut])
 
 
 def _records(people: Any) -> Records:
@@ -334,10 +338,10 @@ def count_of(people: Any) -> int:
     return _records(people).labels.size
 
 
-def taken(people: Any, rows: NDArray[Any]) -> Any:
+def people_taken(people: Any, rows: NDArray[Any]) -> Any:
     """Some people, in the container they came in."""
     return _records(people).take(rows).features
 
 
-def _joined(first: Any, second: Any) -> Any:
+def _joined_people(first: Any, second: Any) -> Any:
     return _records(first).join(_records(second)).features

@@ -23,12 +23,12 @@ from holdfast.attack._influence.invertibility import (
     cells_among,
     column_invertibility,
     count_of,
-    divided,
+    divided_people,
     every_output,
+    people_taken,
     read_people,
     require_form,
     shown,
-    taken,
 )
 from holdfast.attack._influence.ranking import NOT_LIMITED, ColumnInvertibility
 from holdfast.attack._models.target import Target
@@ -38,7 +38,7 @@ from holdfast.data._schema import Schema
 from holdfast.data._table import Table
 from holdfast.errors import require
 
-STEPS = (0.01, 0.1)
+ROUNDING_STEPS = (0.01, 0.1)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -99,7 +99,27 @@ class Retraining:
 @checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PublishingOptions:
-    """The options in the order of how much they show. Computed from real people without noise: internal."""
+    """The options in the order of how much they show. Computed from real people without noise: internal.
+
+    Parameters
+    ----------
+    options : tuple
+        For each way to publish how well the column is guessed, and how good the model still is.
+    column : str or int
+        The sensitive column.
+    task : {'classification', 'regression'}
+        What the model predicts.
+
+    Examples
+    --------
+    >>> from holdfast.attack import publishing_options
+    >>> draw = np.random.default_rng(0)
+    >>> people = draw.integers(0, 4, size=(400, 2)).astype(float)
+    >>> model = Target.of(lambda X: 0.1 + 0.2 * X[:, 0], classes=[0, 1])
+    >>> options = publishing_options(model, people, draw.integers(0, 2, 400), sensitive=0, steps=[0.5], random_state=0)
+    >>> [option.name for option in options]
+    ['scores', 'scores to 0.5', 'decisions only', '0 in 2 groups', '0 dropped']
+    """
 
     options: tuple[PublishingOption, ...]
     column: Column
@@ -132,7 +152,7 @@ class PublishingOptions:
         """The table, and what the first step buys."""
         full = self.options[0]
         least = min(self.options, key=lambda each: each.found.advantage.value)
-        words = (
+        conclusion = (
             f"as it is, the model helps to guess {self.column!s} by {full.found.advantage.value:+.3f}; "
             f"'{least.name}' leaves {least.found.advantage.value:+.3f} for {full.right - least.right:+.4f} of "
             f"quality lost"
@@ -140,7 +160,7 @@ class PublishingOptions:
         head = (
             f"before publishing: what others learn about {self.column!s}, {full.found.people} people judged"
         )
-        return "\n".join([head, self.table(), f"  {words}", f"  {NOT_LIMITED}", f"  {NOTICE}"])
+        return "\n".join([head, self.table(), f"  {conclusion}", f"  {NOT_LIMITED}", f"  {NOTICE}"])
 
     def plot(self) -> Any:
         """Advantage against loss, one point per option (a matplotlib figure)."""
@@ -185,7 +205,7 @@ def publishing_options(
     labels: Any,
     *,
     sensitive: Column,
-    steps: Sequence[float] = STEPS,
+    steps: Sequence[float] = ROUNDING_STEPS,
     reference: Any = None,
     schema: Schema | None = None,
     retraining: Retraining | None = None,
@@ -246,7 +266,7 @@ def publishing_options(
     people, schema = read_people(people, target, schema)
     reference = None if reference is None else read_people(reference, target, schema)[0]
     require(answers.shape == (count_of(people),), "labels", answers.shape, "one for each of the people")
-    judged, own, places = _judged(people, reference, random)
+    judged, own, places = _judged_people(people, reference, random)
     truth = answers[places]
     domain = Domain.of(judged, sensitive, schema)
     require(domain.size >= 2, "sensitive", sensitive, "a column of two values or more")
@@ -257,19 +277,19 @@ def publishing_options(
     outputs = every_output(lambda features: shown(target, "scores", features), judged, domain)
     for name, groups in _mergers(sensitive, domain, outputs):
         if retraining is None:
-            merged = _averaged(target, domain, groups, own, schema)
+            merged = _averaged_model(target, domain, groups, own, schema)
         else:
-            merged = _trained(retraining, domain, groups, schema, target.classes or None)
+            merged = _retrained_model(retraining, domain, groups, schema, target.classes or None)
         forms.append((name, merged, "scores"))
-    made = []
+    options = []
     for name, published, form in forms:
         require_form(published, form)
-        found = column_invertibility(
+        exposure = column_invertibility(
             published, form, judged, own, domain, schema=schema, confidence=confidence, random=random
         )
         right, loss = quality(published, shown(published, form, judged), truth)
-        made.append(PublishingOption(name=name, found=found, right=right, loss=loss))
-    return PublishingOptions(options=tuple(made), column=sensitive, task=target.task)
+        options.append(PublishingOption(name=name, found=exposure, right=right, loss=loss))
+    return PublishingOptions(options=tuple(options), column=sensitive, task=target.task)
 
 
 def labels_of(people: Any, labels: Any) -> NDArray[Any]:
@@ -282,14 +302,16 @@ def labels_of(people: Any, labels: Any) -> NDArray[Any]:
     return column_of(people, labels)
 
 
-def _judged(people: Any, reference: Any, random: np.random.Generator) -> tuple[Any, Any, NDArray[np.intp]]:
+def _judged_people(
+    people: Any, reference: Any, random: np.random.Generator
+) -> tuple[Any, Any, NDArray[np.intp]]:
     count = count_of(people)
     if reference is not None:
         return people, reference, np.arange(count)
-    order, _ = divided(np.arange(count)[:, None], None, random)
+    order, _ = divided_people(np.arange(count)[:, None], None, random)
     places = np.sort(order[:, 0])
     own = np.setdiff1d(np.arange(count), places)
-    return taken(people, places), taken(people, own), places
+    return people_taken(people, places), people_taken(people, own), places
 
 
 def _mergers(name: Column, domain: Domain, outputs: Floats) -> list[tuple[str, Codes]]:
@@ -300,7 +322,7 @@ def _mergers(name: Column, domain: Domain, outputs: Floats) -> list[tuple[str, C
     return [*pairs, (f"{name} dropped", np.zeros(domain.size, dtype=np.int64))]
 
 
-def _averaged(target: Target, domain: Domain, groups: Codes, own: Any, schema: Schema | None) -> Target:
+def _averaged_model(target: Target, domain: Domain, groups: Codes, own: Any, schema: Schema | None) -> Target:
     """The model that tells the groups apart and nothing finer: answers averaged over the values of a group."""
     codes = cells_among(own, domain, schema)
     shares = np.bincount(codes[codes >= 0], minlength=domain.size)[: domain.size] + 0.5
@@ -320,7 +342,7 @@ def _averaged(target: Target, domain: Domain, groups: Codes, own: Any, schema: S
     return replace(target, outputs=outputs, model=None)
 
 
-def _trained(
+def _retrained_model(
     retraining: Retraining,
     domain: Domain,
     groups: Codes,

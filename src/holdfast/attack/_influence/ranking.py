@@ -50,7 +50,29 @@ class ColumnInvertibility:
 @checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class InvertibilityReport:
-    """The columns, the most exposed first. Computed from real people without noise: internal."""
+    """The columns, the most exposed first. Computed from real people without noise: internal.
+
+    Parameters
+    ----------
+    columns : tuple
+        For each column its influence on the answers, and how often it is guessed with the model and without.
+    shows : str or float
+        What the public sees of an answer: "scores", "decision", or the step that scores are rounded to.
+    knowledge : float
+        The chance that the attacker has a further column right.
+    confidence : float
+        With which all limits of the report hold together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from holdfast.attack import Target, invertibility
+    >>> people = np.random.default_rng(0).integers(0, 2, size=(400, 2)).astype(float)
+    >>> model = Target.of(lambda X: 0.2 + 0.6 * X[:, 0], classes=["no", "yes"])
+    >>> report = invertibility(model, people, random_state=0)
+    >>> report.columns[0].column, len(report), report.audience
+    (0, 2, 'internal')
+    """
 
     columns: tuple[ColumnInvertibility, ...]
     shows: float | str
@@ -65,10 +87,10 @@ class InvertibilityReport:
         return len(self.columns)
 
     def __getitem__(self, column: Column) -> ColumnInvertibility:
-        for found in self.columns:
-            if found.column == column:
-                return found
-        known = ", ".join(str(found.column) for found in self.columns)
+        for entry in self.columns:
+            if entry.column == column:
+                return entry
+        known = ", ".join(str(entry.column) for entry in self.columns)
         raise ParameterError(f"there is no column {column!r}: {known} were judged")
 
     def table(self) -> str:

@@ -31,8 +31,19 @@ Draw = Callable[[Any, np.random.Generator], Any]
 class Advantage:
     """Who was guessed right in either world, person by person. About real people: for the owner only.
 
-    >>> found = Advantage(real=np.array([True, True, True, False]), simulated=np.array([True, False, False, False]))
-    >>> float(found.gain), float(found.simulated_gain), found.value
+    Parameters
+    ----------
+    real : array of bool
+        For each person, whether the adversary that has the model guesses right.
+    simulated : array of bool
+        For each person, whether the adversary without the model guesses right.
+    confidence : float
+        Of all limits.
+
+    Examples
+    --------
+    >>> guesses = Advantage(real=np.array([True, True, True, False]), simulated=np.array([True, False, False, False]))
+    >>> float(guesses.gain), float(guesses.simulated_gain), guesses.value
     (0.75, 0.25, 0.5)
     """
 
@@ -86,7 +97,20 @@ class Advantage:
 
 
 def everyone(data: Any, random: np.random.Generator) -> Any:
-    """The uniform distribution over the training set, played once for each member: no error of sampling."""
+    """Every member once, so that the rate has no error of sampling: the uniform distribution over the training set.
+
+    Parameters
+    ----------
+    data : array or table
+        The training data.
+    random : numpy.random.Generator
+        Not used: nobody is left to chance.
+
+    Returns
+    -------
+    array or table
+        All of `data`.
+    """
     return data
 
 
@@ -95,25 +119,38 @@ def everyone(data: Any, random: np.random.Generator) -> Any:
 class BlackBoxGame:
     """Methodology 1: the adversary may ask the model and nothing else.
 
+    Parameters
+    ----------
+    goal : callable
+        From people to what is to be guessed about each (tau in the source).
+    advice : callable
+        From the training data and the people to what the adversary knows about them: gen(S, z).
+    adversary : callable
+        From the model, which it may ask, and the advice to one guess for each person.
+    simulated : callable
+        From its own advice to guesses; it is handed no model.
+    simulated_advice : callable, optional
+        From the training data and the people to the advice of the simulated adversary, sgen(S, z); by default the same
+        advice.
+    draw : callable
+        From the training data and a random generator to the people that are played for; by default every member once.
+
+    Examples
+    --------
     >>> leaky = BlackBoxGame(
     ...     goal=lambda people: people[:, 0], advice=lambda data, people: people[:, 1],
-    ...     adversary=lambda ask, told: ask(told), simulated=lambda told: np.zeros(len(told)),
+    ...     adversary=lambda model, advice: model(advice), simulated=lambda advice: np.zeros(len(advice)),
     ... )
     >>> data = np.array([[1, 1], [0, 0], [1, 1]])
-    >>> leaky.play(lambda told: told, data).value.__round__(3)
+    >>> leaky.play(lambda features: features, data).value.__round__(3)
     0.667
     """
 
     goal: Callable[[Any], Guesses]
-    """What is to be guessed about people: tau."""
     advice: Callable[[Any, Any], Any]
-    """gen(S, z): what is known about people, from the training data and the people."""
     adversary: Callable[[Callable[[Any], Any], Any], Guesses]
-    """A(oracle, advice)."""
     simulated: Callable[[Any], Guesses]
-    """A*(advice): it is handed no model."""
     simulated_advice: Callable[[Any, Any], Any] | None = None
-    """sgen(S, z), where it is not the same advice."""
     draw: Draw = everyone
 
     def play(
@@ -124,21 +161,45 @@ class BlackBoxGame:
         confidence: float = 0.95,
         random_state: Seed | None = None,
     ) -> Advantage:
-        """Both worlds, for the same people."""
+        """Both worlds, for the same people.
+
+        Parameters
+        ----------
+        oracle : callable
+            The model: from features to answers.
+        data : array or table
+            The training data.
+        confidence : float
+            Of the limits of the advantage.
+        random_state : int, optional
+            Of the draw of people.
+
+        Returns
+        -------
+        Advantage
+            Who was guessed right with the model, and who without.
+        """
         people = self.draw(data, np.random.default_rng(random_state))
         guessed = self.adversary(oracle, self.advice(data, people))
         return self._compared(guessed, data, people, confidence)
 
     def _compared(self, guessed: Guesses, data: Any, people: Any, confidence: float) -> Advantage:
-        told = (self.advice if self.simulated_advice is None else self.simulated_advice)(data, people)
-        return advantage_of(guessed, self.simulated(told), self.goal(people), confidence=confidence)
+        advice = (self.advice if self.simulated_advice is None else self.simulated_advice)(data, people)
+        return advantage_of(guessed, self.simulated(advice), self.goal(people), confidence=confidence)
 
 
 @checked
 @dataclass(frozen=True)
 class LayeredModel:
-    """Definition 5.3: a model that is a chain of functions, each seeing only what the one before gives.
+    """Definition 5.3: a model that is a chain of functions, each of which sees only what the function before it gives.
 
+    Parameters
+    ----------
+    layers : tuple of callable
+        The functions, in the order in which they are applied.
+
+    Examples
+    --------
     >>> model = LayeredModel((lambda x: 2 * x, lambda x: x + 1))
     >>> model(3), model.after(1, 3)
     (7, 6)
@@ -154,7 +215,20 @@ class LayeredModel:
         return self.after(len(self.layers), features)
 
     def after(self, layer: int, features: Any) -> Any:
-        """What passes on behind the first so many layers."""
+        """What the first layers make of features.
+
+        Parameters
+        ----------
+        layer : int
+            How many layers are applied.
+        features : array or table
+            What the model is asked about.
+
+        Returns
+        -------
+        object
+            The output of the last layer that was applied.
+        """
         require(1 <= layer <= len(self.layers), "layer", layer, f"in [1, {len(self.layers)}]")
         for step in self.layers[:layer]:
             features = step(features)
@@ -164,23 +238,64 @@ class LayeredModel:
 @checked
 @dataclass(frozen=True, kw_only=True)
 class WhiteBoxGame:
-    """Methodology 2: the adversary is handed the layers; advice may come from the model, too (a layer's output)."""
+    """Methodology 2: the adversary is handed the layers; advice may come from the model, too (a layer's output).
+
+    Parameters
+    ----------
+    goal : callable
+        From people to what is to be guessed about each.
+    advice : callable
+        From the training data, the people and the model to what the adversary knows: gen(S, z, model).
+    adversary : callable
+        From the model, with its layers, and the advice to one guess for each person.
+    simulated : callable
+        From its own advice to guesses; it is handed no model here either.
+    simulated_advice : callable
+        From the training data and the people alone to the advice of the simulated adversary: a layer's output would
+        hand over the model.
+    draw : callable
+        From the training data and a random generator to the people that are played for; by default every member once.
+
+    Examples
+    --------
+    >>> game = WhiteBoxGame(
+    ...     goal=lambda people: people[:, 0], advice=lambda data, people, model: model.after(1, people),
+    ...     adversary=lambda model, advice: advice, simulated=np.zeros_like,
+    ...     simulated_advice=lambda data, people: people[:, 1],
+    ... )
+    >>> hidden_layer = LayeredModel((lambda people: people[:, 0], np.zeros_like))
+    >>> game.play(hidden_layer, np.array([[1, 5], [0, 6], [1, 7]])).value.__round__(3)
+    0.667
+    """
 
     goal: Callable[[Any], Guesses]
     advice: Callable[[Any, Any, LayeredModel], Any]
-    """gen(S, z, model)."""
     adversary: Callable[[LayeredModel, Any], Guesses]
-    """A(layers, advice)."""
     simulated: Callable[[Any], Guesses]
-    """A*(advice): still handed no model."""
     simulated_advice: Callable[[Any, Any], Any]
-    """sgen(S, z): from data and people alone. A layer's output would hand over the model."""
     draw: Draw = everyone
 
     def play(
         self, model: LayeredModel, data: Any, *, confidence: float = 0.95, random_state: Seed | None = None
     ) -> Advantage:
-        """Both worlds, for the same people."""
+        """Both worlds, for the same people.
+
+        Parameters
+        ----------
+        model : LayeredModel
+            The model whose layers the adversary sees.
+        data : array or table
+            The training data.
+        confidence : float
+            Of the limits of the advantage.
+        random_state : int, optional
+            Of the draw of people.
+
+        Returns
+        -------
+        Advantage
+            Who was guessed right with the model, and who without.
+        """
         people = self.draw(data, np.random.default_rng(random_state))
         guessed = self.adversary(model, self.advice(data, people, model))
         simulated = self.simulated(self.simulated_advice(data, people))
@@ -189,9 +304,9 @@ class WhiteBoxGame:
 
 def advantage_of(guessed: Guesses, simulated: Guesses, truth: Guesses, *, confidence: float) -> Advantage:
     """Guesses of both worlds against what the goal function says."""
-    made = {"adversary": np.asarray(guessed), "simulated": np.asarray(simulated)}
+    guesses = {"adversary": np.asarray(guessed), "simulated": np.asarray(simulated)}
     goal = np.asarray(truth)
-    for name, values in made.items():
+    for name, values in guesses.items():
         require(values.shape == goal.shape, name, values.shape, f"one guess for each of {goal.size} people")
-    right = {name: values == goal for name, values in made.items()}
+    right = {name: values == goal for name, values in guesses.items()}
     return Advantage(real=right["adversary"], simulated=right["simulated"], confidence=confidence)

@@ -95,7 +95,7 @@ def _probabilistic(model: Any, classes: Sequence[Any] | None, task: Task | None)
     return (lambda features: ask(model.predict_proba, features)), "classification", _names(model), False
 
 
-def _scored(model: Any, classes: Sequence[Any] | None, task: Task | None) -> Adapted:
+def _score_adapter(model: Any, classes: Sequence[Any] | None, task: Task | None) -> Adapted:
     """A classifier with scores only: their softmax stands for probabilities."""
 
     def outputs(features: Any) -> Floats:
@@ -187,7 +187,7 @@ def _has(*names: str) -> Callable[[Any], bool]:
 
 ADAPTERS: tuple[tuple[Callable[[Any], bool], Callable[..., Adapted]], ...] = (
     (_has("predict_proba", "classes_"), _probabilistic),
-    (_has("decision_function", "classes_"), _scored),
+    (_has("decision_function", "classes_"), _score_adapter),
     (_has("predict", "classes_"), _deciding),
     (_has("predict"), _predicting),
     (_is_module, _module),

@@ -1,8 +1,8 @@
 """Reference (shadow) models: trained by the attacker like the target, on random halves of the same records.
 
 Shadow models are those of Shokri et al. 2017. They come in pairs on complementary halves, so that every record is in
-exactly half of them. Nothing of a model is kept but what was observed on the records: the memory is that of one
-number per model and record, and of `PAIRS` lessons for each attack that learns, besides the models being trained.
+exactly half of them. Nothing of a model is kept but what was observed on the records. The memory needed is that of one
+number per model and record, of `MOST_LESSONS` lessons for each attack that learns, and of the models being trained.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Draw = Callable[[np.random.Generator, int], Bools]
 T = TypeVar("T")
 Observe = Callable[[Target, Records], T]
 """What is kept of a reference model."""
-PAIRS = 24_000
+MOST_LESSONS = 24_000
 """Lessons for an attack that learns: pairs of a reference model and a record."""
 
 
@@ -53,8 +53,23 @@ class Lessons:
 class References:
     """What reference models gave on the records: one row per model, one column per record.
 
-    `included` says which records each model was trained on, `signals` what it said about each. `lessons` are for
-    attacks that learn from more than signals, by their name.
+    Parameters
+    ----------
+    included : array of bool
+        Which records each model was trained on.
+    signals : array
+        What each model said about each record: the log-odds of its label, or the residual.
+    lessons : dict, optional
+        What attacks that learn from more than signals saw of the models, by the attack's name.
+
+    Examples
+    --------
+    >>> references = References(
+    ...     included=np.array([[True, False], [False, True]]),
+    ...     signals=np.array([[2.0, -1.0], [0.5, 3.0]], dtype=np.float32),
+    ... )
+    >>> references.models, references.take(np.array([1])).signals.tolist()
+    (2, [[-1.0], [3.0]])
     """
 
     included: Bools
@@ -136,13 +151,44 @@ def reference_models(
 ) -> References:
     """Train reference models and keep the signal of each on every record.
 
-    `train` is an estimator, cloned and fitted, or a function from (X, y) to a model. `base` are records that
-    every model is trained on besides. The same `random_state` gives the same halves, and the same models where
-    `train` is an estimator; the number of `jobs` (threads; None for all cores) changes nothing.
-    `views` are what attacks that learn want to see of each model, by the attack's name.
+    Parameters
+    ----------
+    train : estimator or callable
+        An estimator, which is cloned and fitted, or a function from (X, y) to a model.
+    records : Records
+        The records that coins are flipped for, and on which every model is asked.
+    models : int
+        How many, an even number: the models of a pair are trained on complementary halves.
+    classes : tuple, optional
+        The labels, where `train` gives callables that return probabilities.
+    random_state : int, optional
+        The same number gives the same halves, and the same models where `train` is an estimator.
+    draw : callable
+        From a random generator and the number of records to which of them the first model of a pair is trained on; by
+        default half of them.
+    base : Records, optional
+        Records that every model is trained on besides.
+    jobs : int, optional
+        Threads; by default one for each core. Their number changes no result.
+    views : dict, optional
+        What attacks that learn want to see of each model, by the attack's name.
+
+    Returns
+    -------
+    holdfast.attack.References
+        Who was trained on, and what each model gave.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> random = np.random.default_rng(0)
+    >>> people = Records(features=random.normal(size=(40, 2)), labels=random.integers(0, 2, 40))
+    >>> references = reference_models(LogisticRegression(), people, models=4, random_state=0, jobs=1)
+    >>> references.signals.shape, references.included.sum(axis=0).tolist()[:3]
+    ((4, 40), [2, 2, 2])
     """
     seen = {} if views is None else dict(views)
-    some = np.random.default_rng(random_state).permutation(records.count)[: max(1, PAIRS // models)]
+    some = np.random.default_rng(random_state).permutation(records.count)[: max(1, MOST_LESSONS // models)]
     lessons = records.take(some)
 
     def observe(target: Target, rows: Records) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
@@ -195,7 +241,7 @@ def observe_models(
     fit, names = fitting(train), classes or tuple(np.unique(records.labels).tolist())
     numbers = [int(seed.generate_state(1)[0] >> 1) for seed in seeds.spawn(models)]
 
-    def one(place: int) -> T:
+    def observe_model(place: int) -> T:
         rows = records.take(included[place])
         model = fit((rows if base is None else base.join(rows)).data(), numbers[place])
         # A half may lack a rare class: the model then gives it probability 0.
@@ -207,7 +253,7 @@ def observe_models(
             warnings.simplefilter("ignore", kind)
         warnings.filterwarnings("ignore", category=UserWarning, module="sklearn")
         with ThreadPoolExecutor(max_workers=jobs or os.cpu_count()) as pool:
-            observed = list(pool.map(one, range(models)))
+            observed = list(pool.map(observe_model, range(models)))
     return included, observed
 
 

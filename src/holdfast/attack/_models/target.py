@@ -37,19 +37,39 @@ from holdfast.data._storage_kinds import Kind, kind_of
 from holdfast.errors import DataError, ParameterError, require, withholding
 from holdfast.privacy._guarantee import Guarantee
 
-_SLACK = 1e-3
+_PROBABILITY_SLACK = 1e-3
 """How far single-precision probabilities may be from summing to 1."""
-LARGEST = 30.0
+LARGEST_LOG_ODDS = 30.0
 """Log-odds are cut here: beyond it a double's probability is 0 or 1 anyway."""
 
 
 @checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Target:
-    """A model under attack. `outputs` gives probabilities, one column per class, or predicted numbers.
+    """A model under attack, as its attacker sees it: records in, probabilities or predicted numbers out.
 
-    `model` is the thing itself, for attacks that look inside; `guarantee` is what its release promises;
-    `labels_only` says that the probabilities are 0 and 1, made from decisions.
+    Parameters
+    ----------
+    outputs : callable
+        From features to probabilities, one column per class, or to predicted numbers.
+    task : {'classification', 'regression'}
+        What the model predicts.
+    classes : tuple
+        The labels, in the order of the columns of probabilities; empty for a regression.
+    model : object, optional
+        The model itself, for attacks that look inside.
+    guarantee : Guarantee, optional
+        What the model's release promises.
+    labels_only : bool
+        Whether the probabilities are 0 and 1, made from decisions.
+    prepare : callable, optional
+        What is made of records before the model is asked, where it takes something else than their columns.
+
+    Examples
+    --------
+    >>> target = Target.of(lambda X: X[:, 0], classes=["no", "yes"])
+    >>> target.task, target.outputs(np.array([[0.25]])).tolist()
+    ('classification', [[0.75, 0.25]])
     """
 
     outputs: Callable[[Any], Floats]
@@ -59,7 +79,6 @@ class Target:
     guarantee: Guarantee | None = None
     labels_only: bool = False
     prepare: Callable[[Any], Any] | None = None
-    """What is made of records before the model is asked, where it takes something else than their columns."""
 
     @classmethod
     def of(
@@ -72,11 +91,26 @@ class Target:
     ) -> Target:
         """The target of an estimator, a callable, a release, or the path of a saved release.
 
-        A callable with `classes` gives probabilities, one column per class in that order, or one number per row,
-        the probability of the second of two. A callable without `classes` is a regression. A module of PyTorch is a
-        callable that is handed tensors; tensors are welcome wherever arrays are. `prepare` makes of records what the
-        model takes.
+        Parameters
+        ----------
+        model : object
+            The model. A module of PyTorch is a callable that is handed tensors; tensors are welcome wherever arrays
+            are.
+        classes : sequence, optional
+            The labels of a callable that gives probabilities: one column per class in this order, or one number per
+            row, the probability of the second of two. A callable without `classes` is a regression.
+        task : {'classification', 'regression'}, optional
+            What the model predicts, where it does not say so itself.
+        prepare : callable, optional
+            Makes of records what the model takes.
 
+        Returns
+        -------
+        Target
+            The model as an attacker sees it.
+
+        Examples
+        --------
         >>> target = Target.of(lambda X: np.column_stack([1 - X[:, 0], X[:, 0]]), classes=["no", "yes"])
         >>> target.log_odds(Records(features=np.array([[0.5], [1.0]]), labels=np.array(["no", "yes"])))
         array([ 0., inf])
@@ -85,7 +119,7 @@ class Target:
             own = classes is None and task is None
             require(own, "classes", "...", "None, as task, with a Target: it says what it predicts")
             return model if prepare is None else model.preparing(prepare)
-        fitted, guarantee = _opened(model)
+        fitted, guarantee = _model_and_guarantee(model)
         for fits, adapt in ADAPTERS:
             if fits(fitted):
                 outputs, task, names, labels_only = adapt(fitted, classes, task)
@@ -133,7 +167,7 @@ class Target:
         return replace(plain, outputs=outputs, task="classification", classes=names)
 
     def preparing(self, prepare: Callable[[Any], Any]) -> Target:
-        """This model, asked about what the function makes of records.
+        """This model, asked about what the function `prepare` makes of records.
 
         >>> target = Target.of(lambda X: X[:, 0]).preparing(lambda X: 2.0 * X)
         >>> target.outputs(np.array([[1.0]])).tolist()
@@ -142,13 +176,13 @@ class Target:
         outputs, before = self.outputs, self.prepare
 
         def prepared(features: Any) -> Any:
-            made = prepare(features)
-            return made if before is None else before(made)
+            inputs = prepare(features)
+            return inputs if before is None else before(inputs)
 
         return replace(self, outputs=lambda features: outputs(prepare(features)), prepare=prepared)
 
     def aligned(self, names: Sequence[Any]) -> Target:
-        """This classifier with its columns in this order; a class that it has never seen has probability 0.
+        """This classifier with its columns in the order of `names`; a class that it has never seen has probability 0.
 
         >>> target = Target.of(lambda X: np.tile([0.9, 0.1], (len(X), 1)), classes=["b", "c"])
         >>> wide = target.aligned(["a", "b", "c"])
@@ -170,19 +204,19 @@ class Target:
         return replace(self, outputs=outputs, classes=order)
 
     def probabilities(self, records: Records) -> Floats:
-        """One row per record, one column per class."""
+        """The probability of each class for each of the `records`, one row per record."""
         values = answers_as_numbers(self.outputs(records.features))
         require(
             values.shape == (records.count, len(self.classes)),
             "the model's answer",
             values.shape,
             f"of the shape {(records.count, len(self.classes))}: one probability for each row and class",
-            f"its classes are {_listed(self.classes)}",
+            f"its classes are {_class_list(self.classes)}",
         )
         require_numbers(values)
         require(
-            bool(np.all((values >= -_SLACK) & (values <= 1.0 + _SLACK)))
-            and bool(np.all(np.abs(values.sum(axis=1) - 1.0) <= _SLACK)),
+            bool(np.all((values >= -_PROBABILITY_SLACK) & (values <= 1.0 + _PROBABILITY_SLACK)))
+            and bool(np.all(np.abs(values.sum(axis=1) - 1.0) <= _PROBABILITY_SLACK)),
             "the model's answer",
             "numbers outside [0, 1], or rows that do not sum to 1",
             "probabilities",
@@ -191,7 +225,7 @@ class Target:
         return np.clip(values, 0.0, 1.0)
 
     def own(self, records: Records) -> NDArray[np.intp]:
-        """The column of each record's own label."""
+        """The column of the own label of each of the `records`."""
         places = {name: place for place, name in enumerate(self.classes)}
         try:
             return np.array([places[name] for name in records.labels.tolist()], dtype=np.intp)
@@ -202,11 +236,11 @@ class Target:
             )
             why = "" if texts == names else f"; y holds {_sort(texts)}, the classes are {_sort(names)}"
             raise DataError(
-                f"y holds a label that the model does not know: its classes are {_listed(self.classes)}{why}"
+                f"y holds a label that the model does not know: its classes are {_class_list(self.classes)}{why}"
             ) from None
 
     def log_odds(self, records: Records) -> Floats:
-        """log p/(1 - p) for the probability p of each record's own label; infinite where p is 0 or 1.
+        """log p/(1 - p) for the probability p of the own label of each of the `records`; infinite where p is 0 or 1.
 
         1 - p is the sum of the other columns, which is exact where p is close to 1 (Carlini et al. 2022).
         """
@@ -217,17 +251,17 @@ class Target:
         others[rows, own] = 0.0
         with np.errstate(divide="ignore", invalid="ignore"):
             odds = np.where(p > 0.0, np.log(p) - np.log(others.sum(axis=1)), -np.inf)
-        return np.where(np.isinf(odds), odds, np.clip(odds, -LARGEST, LARGEST))
+        return np.where(np.isinf(odds), odds, np.clip(odds, -LARGEST_LOG_ODDS, LARGEST_LOG_ODDS))
 
     def matrix(self, records: Records) -> Floats:
-        """The features as numbers: through the encoder of a model that was fitted on a table."""
+        """The features of the `records` as numbers: through the encoder of a model that was fitted on a table."""
         encoder = getattr(self.model, "encoder_", None)
         given = records.features if self.prepare is None else self.prepare(records.features)
         features = given if encoder is None else encoder.transform(given)
         return np.asarray(features.toarray() if hasattr(features, "toarray") else features, dtype=np.float64)
 
     def residuals(self, records: Records) -> Floats:
-        """What a regression's prediction lacks: y minus prediction."""
+        """What a regression's prediction lacks for each of the `records`: y minus prediction."""
         predicted = answers_as_numbers(self.outputs(records.features))
         require(
             predicted.shape == (records.count,),
@@ -245,7 +279,7 @@ class Target:
         return np.asarray(labels - predicted)
 
     def signal(self, records: Records) -> Floats:
-        """The one number per record that likelihood attacks model: log-odds, or the residual."""
+        """The one number for each of the `records` that likelihood attacks model: log-odds, or the residual."""
         return self.log_odds(records) if self.task == "classification" else self.residuals(records)
 
 
@@ -262,7 +296,7 @@ def read_records(source: Path | str, *, label: str, target: Target) -> Records:
     if missing:
         named = "the table of the URL" if "://" in str(source) else Path(source).name
         raise DataError(f"{named} lacks the columns {', '.join(missing)}")
-    declared = _declared(target.model, label)
+    declared = _declared_column(target.model, label)
     known = _present(table.column(label)) if declared is None else with_value(declared, table.column(label))
     if not known.any():
         raise DataError(f"no row has a value of {label!r}: there is nobody to attack")
@@ -282,7 +316,7 @@ def read_records(source: Path | str, *, label: str, target: Target) -> Records:
     return Records(features=rows, labels=labels, left_out=left_out)
 
 
-def _declared(model: Any, label: str) -> Numeric | Categorical | None:
+def _declared_column(model: Any, label: str) -> Numeric | Categorical | None:
     """What the table that a model was fitted to declares of its target, if the model says so."""
     stored = getattr(getattr(model, "model_", None), "schema", None)
     schema = None if stored is None else Schema.from_dict(stored)
@@ -364,10 +398,10 @@ def finite(signals: NDArray[np.floating], *, largest: float | None = None) -> Fl
 def surest(signals: NDArray[np.floating]) -> float:
     """The largest finite absolute log-odds; 0 if there is none."""
     sizes = np.abs(signals[np.isfinite(signals)])
-    return float(min(sizes.max(initial=0.0), LARGEST))
+    return float(min(sizes.max(initial=0.0), LARGEST_LOG_ODDS))
 
 
-def _listed(names: Sequence[Any]) -> str:
+def _class_list(names: Sequence[Any]) -> str:
     shown = ", ".join(repr(name) for name in names[:6])
     return shown + (", ..." if len(names) > 6 else "")
 
@@ -376,12 +410,12 @@ def _sort(texts: bool) -> str:
     return "texts" if texts else "numbers"
 
 
-def _opened(model: Any) -> tuple[Any, Guarantee | None]:
+def _model_and_guarantee(model: Any) -> tuple[Any, Guarantee | None]:
     """A saved release as an estimator, with its promise; anything else as it is."""
     if isinstance(model, str | os.PathLike):
         from holdfast.release import Release
 
-        return _opened(Release.load(Path(model)))
+        return _model_and_guarantee(Release.load(Path(model)))
     if hasattr(model, "provenance") and hasattr(model, "guarantee"):
         from holdfast.learn._estimators import model_of_release
 

@@ -28,8 +28,19 @@ from holdfast.errors import require
 @checked
 @dataclass(frozen=True, kw_only=True)
 class Threshold:
-    """Scores above it are called members; `per_class` has its own number for some labels.
+    """A score above which records are called members.
 
+    Parameters
+    ----------
+    value : float
+        The score.
+    rule : str
+        How it was chosen, for whoever reads a result.
+    per_class : dict, optional
+        Its own score for some labels; the others have `value`.
+
+    Examples
+    --------
     >>> Threshold(value=0.5, rule="by hand").members([0.4, 0.5, 0.6]).tolist()
     [False, False, True]
     """
@@ -39,7 +50,20 @@ class Threshold:
     per_class: Mapping[Any, float] = field(default_factory=dict)
 
     def members(self, scores: ArrayLike, labels: ArrayLike | None = None) -> Bools:
-        """Which records are called members."""
+        """Which records are called members.
+
+        Parameters
+        ----------
+        scores : array
+            The attack's score of each record.
+        labels : array, optional
+            The label of each record, where thresholds are per class.
+
+        Returns
+        -------
+        array of bool
+            Whether each score is above its threshold.
+        """
         values = np.asarray(scores, dtype=np.float64)
         if not self.per_class:
             return values > self.value
@@ -49,8 +73,8 @@ class Threshold:
 
     def accuracy(self, result: MembershipResult) -> float:
         """Balanced accuracy on a result: half the detection plus half the records rightly cleared."""
-        found = float(np.mean(self.members(result.member_scores)))
-        return 0.5 * (found + 1.0 - float(np.mean(self.members(result.non_member_scores))))
+        detection = float(np.mean(self.members(result.member_scores)))
+        return 0.5 * (detection + 1.0 - float(np.mean(self.members(result.non_member_scores))))
 
 
 def calibrated(
@@ -113,9 +137,9 @@ def best_cut(members: ArrayLike, non_members: ArrayLike) -> float:
     """
     inside, outside = np.sort(np.asarray(members, float)), np.sort(np.asarray(non_members, float))
     cuts = np.unique(np.concatenate([inside, outside]))
-    found = 1.0 - np.searchsorted(inside, cuts, side="right") / inside.size
+    detection = 1.0 - np.searchsorted(inside, cuts, side="right") / inside.size
     alarms = 1.0 - np.searchsorted(outside, cuts, side="right") / outside.size
-    return float(cuts[np.argmax(found - alarms)])
+    return float(cuts[np.argmax(detection - alarms)])
 
 
 def from_shadow(

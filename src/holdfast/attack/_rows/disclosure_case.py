@@ -79,7 +79,7 @@ class DisclosureCase(Case):
 def _counts(counts: Any) -> bool:
     """Whether these are three pairs of successes and attacks."""
     try:
-        return len(counts) == 3 and all(0 <= right <= made and made >= 1 for right, made in counts)
+        return len(counts) == 3 and all(0 <= right <= trials and trials >= 1 for right, trials in counts)
     except (TypeError, ValueError):
         return False
 

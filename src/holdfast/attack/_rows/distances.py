@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from holdfast._arrays import Floats
 from holdfast.attack._rows.released_rows import ReleasedRows
 
-BLOCK = 2**22
+DISTANCES_AT_ONCE = 2**22
 """Distances held at a time."""
 
 
@@ -20,12 +20,12 @@ def log_density(records: Floats, rows: Floats, *, width: float) -> Floats:
     >>> log_density(np.array([[0.0], [100.0]]), np.array([[0.0]]), width=1.0).tolist()
     [0.0, -5000.0]
     """
-    found = np.empty(len(records))
+    log_densities = np.empty(len(records))
     for where, block in squared_distances(records, rows):
         exponents = -0.5 * block / width**2
         highest = exponents.max(axis=1)
-        found[where] = highest + np.log(np.mean(np.exp(exponents - highest[:, None]), axis=1))
-    return found
+        log_densities[where] = highest + np.log(np.mean(np.exp(exponents - highest[:, None]), axis=1))
+    return log_densities
 
 
 def nearest_distance(records: Floats, rows: Floats, *, place: int = 1) -> Floats:
@@ -34,11 +34,11 @@ def nearest_distance(records: Floats, rows: Floats, *, place: int = 1) -> Floats
     >>> nearest_distance(np.array([[0.0], [5.0]]), np.array([[1.0], [3.0]]), place=2).tolist()
     [3.0, 4.0]
     """
-    found = np.empty(len(records))
+    distances = np.empty(len(records))
     at = min(place, len(rows)) - 1
     for where, block in squared_distances(records, rows):
-        found[where] = np.partition(block, at, axis=1)[:, at]
-    return np.sqrt(found)
+        distances[where] = np.partition(block, at, axis=1)[:, at]
+    return np.sqrt(distances)
 
 
 def squared_distances(records: Floats, rows: Floats) -> Iterator[tuple[slice, Floats]]:
@@ -48,7 +48,7 @@ def squared_distances(records: Floats, rows: Floats) -> Iterator[tuple[slice, Fl
     [(slice(0, 1, None), [[2.0]])]
     """
     length = np.einsum("ij,ij->i", rows, rows)
-    step = max(1, BLOCK // len(rows))
+    step = max(1, DISTANCES_AT_ONCE // len(rows))
     for start in range(0, len(records), step):
         part = records[start : start + step]
         block = np.einsum("ij,ij->i", part, part)[:, None] + length - 2.0 * (part @ rows.T)
@@ -65,9 +65,9 @@ def nearest(people: ReleasedRows, rows: ReleasedRows, columns: Sequence[int]) ->
             for p in map(rows.places, columns)
         ]
     )
-    found = np.empty(people.count, dtype=np.intp)
+    nearest = np.empty(people.count, dtype=np.intp)
     for where, block in squared_distances(
         people.numbers[:, places] * weight, rows.numbers[:, places] * weight
     ):
-        found[where] = np.argmin(block, axis=1)
-    return found
+        nearest[where] = np.argmin(block, axis=1)
+    return nearest

@@ -20,19 +20,34 @@ from holdfast.data._schema import Schema
 from holdfast.errors import ParameterError, require
 from holdfast.privacy._guarantee import Guarantee
 
-BINS = 10
+NUMBER_CELLS = 10
 """Cells of a column of numbers without a schema: tenths of the released rows."""
 
 
 @checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReleasedRows:
-    """Rows twice: `numbers` scaled so that columns count alike, `cells` coded for counting; one line per row."""
+    """Released rows in two forms, one line per row: as numbers for distances, and as cells for counts.
+
+    Parameters
+    ----------
+    numbers : array of float
+        The rows scaled so that columns count alike.
+    cells : array of int
+        The rows coded for counting, one code per column.
+    widths : tuple of int
+        How many numbers each column became; empty where each became one.
+
+    Examples
+    --------
+    >>> rows = ReleasedRows(numbers=np.array([[0.5, 1.0], [0.1, 0.0]]), cells=np.array([[2, 1], [0, 0]]))
+    >>> rows.count, rows.take(np.array([1])).cells.tolist()
+    (2, [[0, 0]])
+    """
 
     numbers: Floats
     cells: Codes
     widths: tuple[int, ...] = ()
-    """How many numbers each column became; empty where each became one."""
 
     def __post_init__(self) -> None:
         require(len(self.numbers) == len(self.cells) >= 1, "rows", len(self.cells), "one row or more")
@@ -115,7 +130,7 @@ def by_spread(rows: Any) -> Reader:
     """Arrays of numbers: centred and scaled by the released rows, cells between their deciles."""
     released = _matrix(rows)
     centre, spread = released.mean(axis=0), np.maximum(released.std(axis=0), 1e-12)
-    edges = np.quantile(released, np.arange(1, BINS) / BINS, axis=0)
+    edges = np.quantile(released, np.arange(1, NUMBER_CELLS) / NUMBER_CELLS, axis=0)
 
     def read(table: Any) -> ReleasedRows:
         matrix = _matrix(table)
@@ -138,7 +153,7 @@ def _matrix(table: Any) -> Floats:
     return matrix
 
 
-def opened(rows: Any, schema: Schema | None) -> tuple[Any, Schema | None, Guarantee | None]:
+def opened_rows(rows: Any, schema: Schema | None) -> tuple[Any, Schema | None, Guarantee | None]:
     """The rows of a synthetic release (or the path of one) with its schema and promise; others as they are."""
     if isinstance(rows, str | os.PathLike):
         from holdfast.release import Release

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 FINE, RATIO, LINEAR = 0.001, 1.005, 200
 """Steps of 0.001 up to 0.2, then of half a percent."""
-TOP = 1100
+LAST_RUNG = 1100
 """The last index, near epsilon 17.8; no audit of fewer than 10^8 guesses gets there."""
 
 
@@ -28,7 +28,7 @@ def rung(index: int) -> float:
 
 def last_epsilon(holds: Callable[[float], bool]) -> int:
     """The last index at which a monotone condition (true, then false) holds; -1 if it never does."""
-    low, high = -1, TOP + 1
+    low, high = -1, LAST_RUNG + 1
     while high - low > 1:
         middle = (low + high) // 2
         if holds(rung(middle)):
@@ -47,6 +47,6 @@ def climb(rejected: Callable[[float], bool], *, start: int = 0) -> float:
     0.001
     """
     index = start
-    while index <= TOP and rejected(rung(index)):
+    while index <= LAST_RUNG and rejected(rung(index)):
         index += 1
     return rung(max(index - 1, 0))

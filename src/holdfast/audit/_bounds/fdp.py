@@ -40,9 +40,9 @@ from holdfast.privacy._tradeoff import TradeOff
 
 Inverse = Callable[[float], float]
 """f-bar^-1: the least false-alarm rate of a test that detects this often."""
-_MARGIN = 1.0 + 1e-9
+_TOTAL_MARGIN = 1.0 + 1e-9
 """The least total must exceed r / m by this factor: far above the rounding of at most r steps."""
-_HAIR = 1.0 - 1e-6
+_PARAMETER_MARGIN = 1.0 - 1e-6
 """Curves are drawn for a parameter this much below the refuted one, so that polygons may be rounded."""
 
 
@@ -125,7 +125,7 @@ def rejects(inverse: Inverse, guesses: int, correct: int, *, canaries: int, beta
     """Whether P[at least `correct` right] = beta is impossible under the trade-off curve with this inverse."""
     if correct <= 0:
         return False
-    r, limit = guesses, guesses / canaries * _MARGIN
+    r, limit = guesses, guesses / canaries * _TOTAL_MARGIN
     right, wrong = beta * correct / canaries, beta * (r - correct) / canaries
     for i in range(correct - 1, -1, -1):
         if right >= 1.0:
@@ -178,6 +178,19 @@ def _check(guesses: int, correct: int, canaries: int) -> None:
 class RefutedCurve(TradeOff):
     """A trade-off curve that no valid proof lies above.
 
+    Parameters
+    ----------
+    false_alarm : array
+        False-alarm rates, increasing from 0 to 1.
+    miss : array
+        At each of them the miss rate of the refuted curve.
+    claim : {'proved', 'measured', 'audited'}
+        What kind of curve it is: "audited".
+    confidence : float
+        With which it is refuted.
+
+    Examples
+    --------
     >>> from holdfast.privacy import GaussianDP, PureDP
     >>> audited = RefutedCurve.approximate(1.0, 1e-5, confidence=0.95)
     >>> audited.contradicts(PureDP(0.5).trade_off()), audited.contradicts(PureDP(2.0).trade_off())
@@ -188,8 +201,8 @@ class RefutedCurve(TradeOff):
 
     @classmethod
     def approximate(cls, epsilon: float, delta: float, *, confidence: float) -> RefutedCurve:
-        """The curve of (epsilon, delta)-DP: two lines that meet on the diagonal."""
-        slope, top = math.exp(min(epsilon * _HAIR, 690.0)), 1.0 - delta
+        """The curve of (`epsilon`, `delta`)-DP, refuted with this `confidence`: two lines that meet on the diagonal."""
+        slope, top = math.exp(min(epsilon * _PARAMETER_MARGIN, 690.0)), 1.0 - delta
         if epsilon == 0.0:
             return cls([0.0, 1.0], [1.0, 0.0], claim="audited", confidence=confidence)
         meet = top / (1.0 + slope)
@@ -197,12 +210,15 @@ class RefutedCurve(TradeOff):
 
     @classmethod
     def gaussian(cls, mu: float, *, confidence: float) -> RefutedCurve:
-        """The curve of mu-GDP, by chords: a proof above the chords is above the curve."""
+        """The curve of `mu`-GDP, refuted with this `confidence`.
+
+        It is drawn by chords: a proof above the chords is above the curve.
+        """
         from scipy.special import ndtr
 
         if mu == 0.0:
             return cls([0.0, 1.0], [1.0, 0.0], claim="audited", confidence=confidence)
-        half = mu * _HAIR / 2.0
+        half = mu * _PARAMETER_MARGIN / 2.0
         middle = np.linspace(-9.0, 9.0, 361)  # thresholds; symmetric, so the polygon is its own mirror image
         inner = ndtr(middle - half)
         miss = ndtr(-middle - half)

@@ -29,7 +29,7 @@ from holdfast.audit._bounds.worst_case import ROUNDING, keep_probability, upper_
 from holdfast.errors import require
 from holdfast.privacy._safe_side import safe_side
 
-_DROP = 1e-25
+_DROPPED_MASS = 1e-25
 """Mass that is left behind at once; it is counted as crossing."""
 
 
@@ -61,7 +61,7 @@ def crossing(level: float, looks: ArrayLike, *, epsilon: float) -> float:
         law = law[:-1]
         if law.size > 256:
             settled = np.cumsum(law)
-            skip = int(np.searchsorted(settled, _DROP))
+            skip = int(np.searchsorted(settled, _DROPPED_MASS))
             crossed += float(settled[skip - 1]) if skip else 0.0
             first, law = first + skip, law[skip:]
     return min(1.0, crossed * (1.0 + ROUNDING))

@@ -30,7 +30,24 @@ _PANELS = 12
 class ErrorRates:
     """The errors of one test: false alarms among trainings without the canary, misses among those with it.
 
-    `tried` is how many thresholds (or tests) the count was picked from; the error is shared among them.
+    Parameters
+    ----------
+    false_alarms : int
+        Trainings without the canary that the test took for trainings with it.
+    without : int
+        How many trainings were without it.
+    misses : int
+        Trainings with the canary that the test took for trainings without it.
+    with_canary : int
+        How many trainings were with it.
+    tried : int
+        How many thresholds (or tests) the count was picked from; the error is shared among them.
+
+    Examples
+    --------
+    >>> errors = ErrorRates(false_alarms=5, without=100, misses=50, with_canary=100)
+    >>> [round(limit, 3) for limit in errors.limits(0.95)]
+    [0.113, 0.602]
     """
 
     false_alarms: int
@@ -47,7 +64,10 @@ class ErrorRates:
         require(self.tried >= 1, "tried", self.tried, ">= 1")
 
     def limits(self, confidence: float) -> tuple[float, float]:
-        """Upper limits on both rates that hold together, and for every threshold tried (Clopper and Pearson)."""
+        """Upper limits on both rates that hold together with this `confidence`, for every threshold tried.
+
+        They are those of Clopper and Pearson.
+        """
         return self.limits_at(error_of(confidence))
 
     def limits_at(self, error: float) -> tuple[float, float]:
@@ -84,7 +104,7 @@ def two_sided_epsilon_lower(errors: ErrorRates, *, delta: float = 0.0, confidenc
         errors, false_alarms=errors.without - errors.false_alarms, misses=errors.with_canary - errors.misses
     )
     half = 1.0 - error_of(confidence) / 2.0
-    return max(epsilon_lower(one, delta=delta, confidence=half) for one in (errors, exchanged))
+    return max(epsilon_lower(rates, delta=delta, confidence=half) for rates in (errors, exchanged))
 
 
 def mu_lower(errors: ErrorRates, *, confidence: float = 0.95) -> float:

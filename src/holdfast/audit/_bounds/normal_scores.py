@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from holdfast.errors import require
 
-_LARGEST = 64.0
+_LARGEST_MU = 64.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,12 +39,14 @@ class NormalScores:
     @classmethod
     def of(cls, first: ArrayLike, second: ArrayLike, *, checked: bool = False) -> NormalScores:
         """From scores of the two worlds, as many of each; equal scores within a world are a perfect separation."""
-        one, other = np.asarray(first, float), np.asarray(second, float)
-        require(one.shape == other.shape and one.ndim == 1, "second", other.shape, "as many scores as first")
-        spread = math.sqrt((float(np.var(one, ddof=1)) + float(np.var(other, ddof=1))) / 2.0)
-        apart = float(one.mean() - other.mean())
-        statistic = math.sqrt(one.size / 2.0) * apart / spread if spread > 0.0 else math.copysign(1e9, apart)
-        return cls(count=int(one.size), statistic=statistic, checked=checked)
+        left, right = np.asarray(first, float), np.asarray(second, float)
+        require(
+            left.shape == right.shape and left.ndim == 1, "second", right.shape, "as many scores as first"
+        )
+        spread = math.sqrt((float(np.var(left, ddof=1)) + float(np.var(right, ddof=1))) / 2.0)
+        apart = float(left.mean() - right.mean())
+        statistic = math.sqrt(left.size / 2.0) * apart / spread if spread > 0.0 else math.copysign(1e9, apart)
+        return cls(count=int(left.size), statistic=statistic, checked=checked)
 
     def mu_lower(self, *, confidence: float) -> float:
         """The largest mu that is refuted, with every smaller one; 0 if none is."""
@@ -53,9 +55,9 @@ class NormalScores:
         beta = round(1.0 - confidence, 15)
         if self.p_value(0.0) > beta:
             return 0.0
-        if self.p_value(_LARGEST) <= beta:
-            return _LARGEST
-        return float(brentq(lambda mu: self.p_value(mu) - beta, 0.0, _LARGEST, xtol=1e-9)) * (1.0 - 1e-8)
+        if self.p_value(_LARGEST_MU) <= beta:
+            return _LARGEST_MU
+        return float(brentq(lambda mu: self.p_value(mu) - beta, 0.0, _LARGEST_MU, xtol=1e-9)) * (1.0 - 1e-8)
 
     def p_value(self, mu: float) -> float:
         """How probable so large a statistic is where the means are mu apart."""

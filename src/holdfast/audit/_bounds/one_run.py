@@ -21,7 +21,7 @@ from holdfast.errors import require
 from holdfast.privacy._safe_side import safe_side
 
 Method = Literal["exact", "formula", "hoeffding"]
-_SCAN = 0.01
+_SCAN_STEP = 0.01
 """Step of the scan of the closed formula, which is not known to be monotone in epsilon."""
 
 
@@ -98,9 +98,9 @@ def epsilon_lower(
     require(method == "formula", "method", method, "'exact', 'formula' or 'hoeffding'")
     require(beta <= 0.5, "confidence", confidence, ">= 0.5 for the closed formula", "use method='exact'")
     step = 0
-    while excess(_SCAN * (step + 1)) <= 0.0:
+    while excess(_SCAN_STEP * (step + 1)) <= 0.0:
         step += 1
-    return safe_side(excess, unsafe=_SCAN * (step + 1), safe=_SCAN * step, tolerance=1e-10)
+    return safe_side(excess, unsafe=_SCAN_STEP * (step + 1), safe=_SCAN_STEP * step, tolerance=1e-10)
 
 
 def _pure(guesses: int, correct: int, beta: float) -> float:

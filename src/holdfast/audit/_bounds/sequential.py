@@ -66,11 +66,11 @@ def epsilon_lower(guesses: int, correct: int, *, delta: float = 0.0, confidence:
     """
     require(0 <= correct <= guesses, "correct", correct, f"in [0, guesses={guesses}]")
     require(0 <= delta < 1, "delta", delta, "in [0, 1)")
-    needed = _needed(confidence)
+    needed = _needed_wealth(confidence)
     return _largest(lambda e: needed - float(log_wealth(guesses, correct, epsilon=e, delta=delta)))
 
 
-def _needed(confidence: float) -> float:
+def _needed_wealth(confidence: float) -> float:
     """The log-wealth that refutes, rounded up."""
     require(0.64 < confidence < 1, "confidence", confidence, "in (0.64, 1)")
     return -math.log(error_of(confidence)) * (1.0 + 1e-9)
@@ -90,6 +90,21 @@ def _largest(excess: Callable[[float], float]) -> float:
 class SequentialTest:
     """An audit that can be stopped at any time: feed it guesses, read the bound, stop or go on.
 
+    Parameters
+    ----------
+    guesses : int
+        How many guesses there were so far.
+    correct : int
+        How many of them were right.
+    delta : float
+        Where epsilon is bounded; fixed in advance.
+    confidence : float
+        With which the bound holds at every moment.
+    best : float
+        The best bound so far.
+
+    Examples
+    --------
     >>> game = SequentialTest()
     >>> for _ in range(40):
     ...     game = game.observe(True)
@@ -109,7 +124,7 @@ class SequentialTest:
         require(0.64 < self.confidence < 1, "confidence", self.confidence, "in (0.64, 1)")
 
     def observe(self, correct: bool) -> SequentialTest:
-        """The test after one more guess."""
+        """The test after one more guess, which was `correct` or was not."""
         guesses, right = self.guesses + 1, self.correct + bool(correct)
         now = self.best
         if correct:  # a wrong guess never raises the bound
@@ -133,7 +148,7 @@ def path_epsilon_lower(correct: ArrayLike, *, delta: float = 0.0, confidence: fl
     """
     bits = np.asarray(correct, bool)
     times, right = np.arange(1, bits.size + 1), np.cumsum(bits)
-    needed = _needed(confidence)
+    needed = _needed_wealth(confidence)
 
     def excess(epsilon: float) -> float:
         return needed - float(np.max(log_wealth(times, right, epsilon=epsilon, delta=delta), initial=-np.inf))
@@ -151,5 +166,5 @@ def stopping_time(
     """
     bits = np.asarray(correct, bool)
     wealth = log_wealth(np.arange(1, bits.size + 1), np.cumsum(bits), epsilon=epsilon, delta=delta)
-    rich = np.flatnonzero(wealth >= _needed(confidence))
+    rich = np.flatnonzero(wealth >= _needed_wealth(confidence))
     return int(rich[0]) + 1 if rich.size else None

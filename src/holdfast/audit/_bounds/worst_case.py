@@ -35,7 +35,7 @@ from numpy.typing import ArrayLike, NDArray
 
 ROUNDING = 1e-10
 """Relative slack on computed probabilities: far above the error of the incomplete beta function."""
-_TINY = 1e-280
+_SMALLEST_TAIL = 1e-280
 """Smaller tails are not told apart from this one."""
 
 
@@ -54,13 +54,13 @@ def worst_case(guesses: int, correct: int, *, canaries: int, epsilon: float, del
         return 1.0
     tail = float(betainc(v, r - v + 1, keep_probability(epsilon)))
     if delta == 0.0:
-        return min(1.0, max(tail, _TINY) * (1.0 + ROUNDING))
-    if tail < _TINY:
+        return min(1.0, max(tail, _SMALLEST_TAIL) * (1.0 + ROUNDING))
+    if tail < _SMALLEST_TAIL:
         # Far above the mean P[N >= v] / P[N = v] is below a geometric series; the share of delta stays.
         ratio = (r - v) / (v + 1) * math.exp(epsilon)
-        return min(1.0, (_TINY + canaries * delta / (v * (1.0 - ratio))) * (1.0 + ROUNDING))
+        return min(1.0, (_SMALLEST_TAIL + canaries * delta / (v * (1.0 - ratio))) * (1.0 + ROUNDING))
     rest = float(betaincc(v, r - v + 1, keep_probability(epsilon)))
-    if rest < _TINY:
+    if rest < _SMALLEST_TAIL:
         return 1.0
     # v P[N = v] = q^v (1-q)^(r-v) / B(v, r-v+1).
     log_flip = -float(np.logaddexp(0.0, epsilon))
@@ -84,8 +84,8 @@ def solved(guesses: int, correct: int, *, canaries: int, epsilon: float, delta: 
     # Variables x_0..x_r, then the positive parts of the r upward and the r downward edges.
     rows = np.concatenate([j - 1, j - 1, j - 1, r + j - 1, r + j - 1, r + j - 1, np.full(2 * r, 2 * r)])
     columns = np.concatenate([j, j - 1, r + j, j - 1, j, 2 * r + j, np.arange(r + 1, up)])
-    one = np.ones(r)
-    values = np.concatenate([j, -growth * (r - j + 1), -one, r - j + 1, -growth * j, -one, np.ones(2 * r)])
+    ones = np.ones(r)
+    values = np.concatenate([j, -growth * (r - j + 1), -ones, r - j + 1, -growth * j, -ones, np.ones(2 * r)])
     limits = np.concatenate([np.zeros(2 * r), [canaries * delta]])
     gain = np.zeros(up)
     gain[max(correct, 0) : r + 1] = -1.0

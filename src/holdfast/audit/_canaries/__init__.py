@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.audit._canaries.design import BLOCK, Canaries, inclusion_coins, planted
+from holdfast.audit._canaries.design import ROWS_AT_ONCE, Canaries, inclusion_coins, planted
 from holdfast.audit._canaries.labelled import (
     LabelledCanaries,
     mislabelled,
@@ -14,7 +14,7 @@ from holdfast.audit._canaries.random_directions import RademacherCanaries, Spher
 from holdfast.audit._canaries.rare_cells import RareCells
 
 __all__ = [
-    "BLOCK",
+    "ROWS_AT_ONCE",
     "Canaries",
     "DiracCanaries",
     "HadamardCanaries",

@@ -19,7 +19,7 @@ from holdfast._arrays import Floats
 from holdfast.audit._canaries.design import Canaries, as_coins, as_vector
 from holdfast.errors import require
 
-FAIR = 0.5
+COIN_MEAN = 0.5
 """The mean of a coin; its variance is a quarter."""
 
 
@@ -31,7 +31,7 @@ def inner_product(canaries: Canaries, output: ArrayLike, *, centre: bool = False
     array([0.9, 0.1])
     """
     theta = as_vector(output, canaries.dimension, "output")
-    return canaries.project(_centred(canaries, theta) if centre else theta)
+    return canaries.project(_centred_scores(canaries, theta) if centre else theta)
 
 
 def ridge_scores(
@@ -46,7 +46,7 @@ def ridge_scores(
     require(0 < tolerance < 1, "tolerance", tolerance, "in (0, 1)")
     theta = as_vector(output, canaries.dimension, "output")
     shift = 4.0 * noise_std**2
-    residual = canaries.project(_centred(canaries, theta))
+    residual = canaries.project(_centred_scores(canaries, theta))
     estimate = np.zeros(canaries.count)
     search, square = residual.copy(), float(residual @ residual)
     goal = tolerance**2 * square
@@ -74,7 +74,7 @@ def message_passing(canaries: Canaries, output: ArrayLike, *, noise_std: float, 
     require(steps >= 1, "steps", steps, ">= 1")
     count, dimension, size = canaries.count, canaries.dimension, canaries.row_norm
     theta = as_vector(output, dimension, "output")
-    target = _centred(canaries, theta) / size
+    target = _centred_scores(canaries, theta) / size
     left, estimate = target.copy(), np.zeros(count)
     for step in range(steps):
         field = canaries.project(left) / size + estimate
@@ -84,7 +84,7 @@ def message_passing(canaries: Canaries, output: ArrayLike, *, noise_std: float, 
         if step == steps - 1:
             break
         sure = np.tanh(0.5 * log_odds)
-        estimate = FAIR * sure
+        estimate = COIN_MEAN * sure
         slope = float(np.mean(1.0 - sure**2)) / (4.0 * variance)
         left = target - canaries.combine(estimate) / size + (count / dimension) * slope * left
     return log_odds
@@ -154,8 +154,8 @@ def correct_path(scores: ArrayLike, member: ArrayLike, *, include: int, exclude:
     return guess(scores, include=include, exclude=exclude).correct(included)
 
 
-def _centred(canaries: Canaries, theta: Floats) -> Floats:
-    return theta - canaries.combine(np.full(canaries.count, FAIR))
+def _centred_scores(canaries: Canaries, theta: Floats) -> Floats:
+    return theta - canaries.combine(np.full(canaries.count, COIN_MEAN))
 
 
 def _check_noise(noise_std: float) -> None:

@@ -26,7 +26,7 @@ from holdfast.noise._source import Source
 
 Block = tuple[int, Floats]
 """The index of the first row, and the rows."""
-BLOCK = 64
+ROWS_AT_ONCE = 64
 """Rows made at a time: half a megabyte for each thousand dimensions."""
 Words = NDArray[np.uint64]
 GAMMA = 0x9E3779B97F4A7C15
@@ -56,7 +56,7 @@ class Canaries(Protocol):
     def rows(self, indices: ArrayLike) -> Floats:
         """Some canaries, one in each row."""
 
-    def blocks(self, rows: int = BLOCK) -> Iterator[Block]:
+    def blocks(self, rows: int = ROWS_AT_ONCE) -> Iterator[Block]:
         """All canaries in order, a few rows at a time."""
 
     def project(self, direction: ArrayLike) -> Floats:
@@ -76,7 +76,7 @@ def inclusion_coins(source: Source, count: int) -> NDArray[np.bool_]:
     return bernoulli(source, p=Fraction(1, 2), size=count)
 
 
-def planted(canaries: Canaries, coins: ArrayLike, *, rows: int = BLOCK) -> Iterator[Floats]:
+def planted(canaries: Canaries, coins: ArrayLike, *, rows: int = ROWS_AT_ONCE) -> Iterator[Floats]:
     """The canaries whose coin is true, a few at a time: what is added to the data."""
     chosen = np.flatnonzero(np.asarray(as_coins(coins, canaries.count)))
     for start in range(0, len(chosen), rows):

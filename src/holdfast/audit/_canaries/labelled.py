@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from holdfast._arrays import Floats
 from holdfast.audit._canaries.design import (
-    BLOCK,
+    ROWS_AT_ONCE,
     Block,
     Canaries,
     as_indices,
@@ -29,7 +29,7 @@ from holdfast.audit._canaries.design import (
 )
 from holdfast.errors import require
 
-LABELS, WRONG = 0x4C41424C, 0x57524F4E
+LABELS_STREAM, WRONG_LABELS_STREAM = 0x4C41424C, 0x57524F4E
 """Purposes of the two streams."""
 
 
@@ -83,7 +83,7 @@ class LabelledCanaries:
         features, labels = self.records(indices)
         return features * labels[:, None]
 
-    def blocks(self, rows: int = BLOCK) -> Iterator[Block]:
+    def blocks(self, rows: int = ROWS_AT_ONCE) -> Iterator[Block]:
         """All effects in order, a few rows at a time."""
         return in_blocks(self, rows)
 
@@ -103,7 +103,7 @@ def random_labels(count: int, *, seed: int) -> Floats:
     (1000,)
     """
     require(count >= 1, "count", count, ">= 1")
-    return np.where(words(stream_key(seed, LABELS), 0, count) >> np.uint64(63), 1.0, -1.0)
+    return np.where(words(stream_key(seed, LABELS_STREAM), 0, count) >> np.uint64(63), 1.0, -1.0)
 
 
 def worst_case_gradient(features: Canaries, *, reference: ArrayLike, seed: int) -> LabelledCanaries:
@@ -136,8 +136,8 @@ def mislabelled(labels: Sequence[object], *, classes: Sequence[object], seed: in
     unknown = sum(label not in names for label in labels)
     require(unknown == 0, "labels", f"{unknown} unknown", f"among classes={names}")
     own = np.array([names.index(label) for label in labels], np.int64)
-    draws = words(stream_key(seed, WRONG), 0, len(own)) % np.uint64(len(names) - 1)
+    draws = words(stream_key(seed, WRONG_LABELS_STREAM), 0, len(own)) % np.uint64(len(names) - 1)
     other = (own + 1 + draws.astype(np.int64)) % len(names)
-    made = np.empty(len(own), object)
-    made[:] = [names[code] for code in other]
-    return made
+    wrong_labels = np.empty(len(own), object)
+    wrong_labels[:] = [names[code] for code in other]
+    return wrong_labels

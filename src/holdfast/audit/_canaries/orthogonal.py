@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from holdfast._arrays import Floats
 from holdfast.audit._canaries.design import (
-    BLOCK,
+    ROWS_AT_ONCE,
     Block,
     as_indices,
     as_vector,
@@ -29,7 +29,7 @@ from holdfast.audit._canaries.design import (
 )
 from holdfast.errors import require
 
-FLIPS = 0x48414441
+FLIPS_STREAM = 0x48414441
 """Purpose of the stream of signs."""
 
 
@@ -68,33 +68,33 @@ class HadamardCanaries:
     @cached_property
     def _squares(self) -> tuple[tuple[int, int, float], ...]:
         """(first index, size, entry) of each block."""
-        found, start = [], 0
+        blocks, start = [], 0
         while start < self.dimension:
             size = 1 << ((self.dimension - start).bit_length() - 1)
-            found.append((start, size, largest_entry(self.row_norm, size)))
+            blocks.append((start, size, largest_entry(self.row_norm, size)))
             start += size
-        return tuple(found)
+        return tuple(blocks)
 
     @cached_property
     def _flips(self) -> Floats:
-        made = packed(words(stream_key(self.seed, FLIPS), 0, -(-self.dimension // 64)))
-        minus = np.unpackbits(made, count=self.dimension, bitorder="little").astype(np.float64)
+        flips = packed(words(stream_key(self.seed, FLIPS_STREAM), 0, -(-self.dimension // 64)))
+        minus = np.unpackbits(flips, count=self.dimension, bitorder="little").astype(np.float64)
         return 1.0 - 2.0 * minus
 
     def rows(self, indices: ArrayLike) -> Floats:
         """Some canaries, one in each row."""
         chosen = as_indices(indices, self.count)
-        made = np.zeros((len(chosen), self.dimension))
+        rows = np.zeros((len(chosen), self.dimension))
         for start, size, entry in self._squares:
             here = np.flatnonzero((chosen >= start) & (chosen < start + size))
             # Sylvester: entry (i, j) is -1 to the number of bits that i and j share.
             odd = _parity((chosen[here] - start)[:, None] & np.arange(size)[None, :])
-            made[here, start : start + size] = (
+            rows[here, start : start + size] = (
                 entry * np.where(odd, -1.0, 1.0) * self._flips[start : start + size]
             )
-        return made
+        return rows
 
-    def blocks(self, rows: int = BLOCK) -> Iterator[Block]:
+    def blocks(self, rows: int = ROWS_AT_ONCE) -> Iterator[Block]:
         """All canaries in order, a few rows at a time."""
         return in_blocks(self, rows)
 
@@ -145,11 +145,11 @@ class DiracCanaries:
     def rows(self, indices: ArrayLike) -> Floats:
         """Some canaries, one in each row."""
         chosen = as_indices(indices, self.count)
-        made = np.zeros((len(chosen), self.dimension))
-        made[np.arange(len(chosen)), chosen] = self.row_norm
-        return made
+        rows = np.zeros((len(chosen), self.dimension))
+        rows[np.arange(len(chosen)), chosen] = self.row_norm
+        return rows
 
-    def blocks(self, rows: int = BLOCK) -> Iterator[Block]:
+    def blocks(self, rows: int = ROWS_AT_ONCE) -> Iterator[Block]:
         """All canaries in order, a few rows at a time."""
         return in_blocks(self, rows)
 
@@ -159,9 +159,9 @@ class DiracCanaries:
 
     def combine(self, weights: ArrayLike) -> Floats:
         """The weights, and zeros."""
-        made = np.zeros(self.dimension)
-        made[: self.count] = self.row_norm * as_vector(weights, self.count, "weights")
-        return made
+        vector = np.zeros(self.dimension)
+        vector[: self.count] = self.row_norm * as_vector(weights, self.count, "weights")
+        return vector
 
 
 def walsh_hadamard(vector: Floats) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from holdfast._arrays import Floats
 from holdfast.audit._canaries.design import (
-    BLOCK,
+    ROWS_AT_ONCE,
     Block,
     as_indices,
     as_vector,
@@ -30,11 +30,11 @@ from holdfast.audit._canaries.design import (
 )
 from holdfast.errors import require
 
-SIGNS, SPHERE = 0x5349474E, 0x53504852
+SIGNS_STREAM, SPHERE_STREAM = 0x5349474E, 0x53504852
 """Purposes of the two streams."""
 TILE_ROWS, TILE_COLUMNS = 64, 2048
 """Signs unpacked at a time, so that a tile stays in the cache between unpacking and multiplying."""
-_SHRINK = 1.0 - 1e-12
+_NORM_MARGIN = 1.0 - 1e-12
 """More than the rounding of a norm and a division in any dimension below 10^9."""
 
 
@@ -79,8 +79,8 @@ class RademacherCanaries:
     def bits(self, first: int, rows: int) -> NDArray[np.uint8]:
         """Rows of packed bits, lowest bit first; a set bit is a minus sign."""
         width = self.words_per_row
-        made = words(stream_key(self.seed, SIGNS), first * width, rows * width)
-        return packed(made).reshape(rows, 8 * width)
+        signs = words(stream_key(self.seed, SIGNS_STREAM), first * width, rows * width)
+        return packed(signs).reshape(rows, 8 * width)
 
     def rows(self, indices: ArrayLike) -> Floats:
         """Some canaries, one in each row."""
@@ -92,7 +92,7 @@ class RademacherCanaries:
             row[minus.view(np.bool_)] = -self.entry
         return signs
 
-    def blocks(self, rows: int = BLOCK) -> Iterator[Block]:
+    def blocks(self, rows: int = ROWS_AT_ONCE) -> Iterator[Block]:
         """All canaries in order, a few rows at a time."""
         return in_blocks(self, rows)
 
@@ -158,14 +158,14 @@ class SphereCanaries:
     def rows(self, indices: ArrayLike) -> Floats:
         """Some canaries, one in each row."""
         chosen = as_indices(indices, self.count)
-        made = np.empty((len(chosen), self.dimension))
-        for row, index in zip(made, chosen.tolist(), strict=True):
-            stream = np.random.PCG64(np.random.SeedSequence([self.seed, SPHERE, index]))
+        directions = np.empty((len(chosen), self.dimension))
+        for row, index in zip(directions, chosen.tolist(), strict=True):
+            stream = np.random.PCG64(np.random.SeedSequence([self.seed, SPHERE_STREAM, index]))
             np.random.Generator(stream).standard_normal(out=row)
-            row *= self.row_norm * _SHRINK / float(np.linalg.norm(row))
-        return made
+            row *= self.row_norm * _NORM_MARGIN / float(np.linalg.norm(row))
+        return directions
 
-    def blocks(self, rows: int = BLOCK) -> Iterator[Block]:
+    def blocks(self, rows: int = ROWS_AT_ONCE) -> Iterator[Block]:
         """All canaries in order, a few rows at a time."""
         return in_blocks(self, rows)
 

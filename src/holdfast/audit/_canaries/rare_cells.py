@@ -21,9 +21,9 @@ from holdfast.data._schema import Categorical, Numeric, Schema
 from holdfast.errors import require
 
 Value = float | str | datetime.date | None
-CELLS = 0x43454C4C
+CELLS_STREAM = 0x43454C4C
 """Purpose of the stream."""
-LISTABLE = 1 << 20
+LARGEST_LISTED_DOMAIN = 1 << 20
 """A domain of at most so many cells is listed and shuffled; a larger one is drawn from."""
 
 
@@ -69,8 +69,8 @@ class RareCells:
     @cached_property
     def _codes(self) -> NDArray[np.int64]:
         sizes = tuple(len(values) for values in self._values)
-        key = stream_key(self.seed, CELLS)
-        if self.domain <= LISTABLE:
+        key = stream_key(self.seed, CELLS_STREAM)
+        if self.domain <= LARGEST_LISTED_DOMAIN:
             listed = np.argsort(words(key, 0, self.domain), kind="stable")[: self.count]
             places = np.stack(np.unravel_index(listed, sizes), axis=1)
         else:
@@ -106,8 +106,8 @@ def _distinct(key: int, sizes: tuple[int, ...], count: int) -> NDArray[np.int64]
         fresh = words(key, drawn * width, count * width).reshape(count, width)
         drawn += count
         # The upper 32 bits times the size, divided by 2^32: uniform as far as anybody could see.
-        made = ((fresh >> np.uint64(32)) * np.array(sizes, np.uint64)) >> np.uint64(32)
-        places = np.concatenate([places, made.astype(np.int64)])
+        codes = ((fresh >> np.uint64(32)) * np.array(sizes, np.uint64)) >> np.uint64(32)
+        places = np.concatenate([places, codes.astype(np.int64)])
         _, first = np.unique(places, axis=0, return_index=True)
         places = places[np.sort(first)]
     return places[:count]

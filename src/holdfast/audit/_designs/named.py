@@ -33,10 +33,10 @@ def named_design(name: str, settings: Mapping[str, Any]) -> AuditDesign:
     ...
     holdfast.errors.ParameterError: seconds must be left out for multi-run (it is for transcript), got seconds=60.0
     """
-    told = {key: value for key, value in settings.items() if value is not None}
-    for key in sorted(told.keys() - settings_of(name)):
+    chosen = {key: value for key, value in settings.items() if value is not None}
+    for key in sorted(chosen.keys() - settings_of(name)):
         takers = " and ".join(other for other in DESIGNS if key in settings_of(other))
         raise ParameterError(
-            f"{key} must be left out for {name} (it is for {takers}), got {key}={told[key]!r}"
+            f"{key} must be left out for {name} (it is for {takers}), got {key}={chosen[key]!r}"
         )
-    return DESIGNS[name](**({"canaries": CANARIES} | told if name == "one-run" else told))
+    return DESIGNS[name](**({"canaries": CANARIES} | chosen if name == "one-run" else chosen))

@@ -39,13 +39,13 @@ Bound = Literal["clopper-pearson", "gaussian"]
 RUNS = 4000
 """On each table, where nothing is said."""
 FEWEST_RUNS = 64
-PILOT = 4
+PILOT_RUNS = 4
 """Runs on each table that say what one costs; they are not counted."""
-APART = 1e6
+APART_SCORE = 1e6
 """The score of a transcript that the other table cannot give: another number of releases, or other mechanisms."""
-CHOOSING = 0.1
+CHOOSING_SHARE = 0.1
 """The share of runs that choose thresholds."""
-HOSTILE = (0.0, -1.0, 1e3, -1e6)
+HOSTILE_FACTORS = (0.0, -1.0, 1e3, -1e6)
 """What recorded outputs are multiplied by to see whether a centre follows them."""
 _LAW_LEVEL = 1e-6
 
@@ -53,7 +53,20 @@ _LAW_LEVEL = 1e-6
 @checked
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """What an audit is going to cost, known before it starts."""
+    """What an audit is going to cost, known before it starts.
+
+    Parameters
+    ----------
+    runs : int
+        How many runs are made on each of the two tables.
+    seconds : float
+        The CPU seconds that they are expected to take.
+
+    Examples
+    --------
+    >>> Budget(runs=400, seconds=12.0).summary()
+    '400 runs on each of two tables, about 12 CPU seconds'
+    """
 
     runs: int
     seconds: float
@@ -128,7 +141,7 @@ class Transcript:
             for world in (0, 1):
                 scores[world, place] = game.score(world)
             question.progress(place + 1, budget.runs)
-        cut = max(32, math.ceil(CHOOSING * budget.runs))
+        cut = max(32, math.ceil(CHOOSING_SHARE * budget.runs))
         thresholds = _thresholds(scores[:, :cut], delta=question.delta, counted=budget.runs - cut)
         largest, furthest = (
             multi_run.at_threshold(scores[0, cut:], scores[1, cut:], threshold=threshold)
@@ -174,10 +187,10 @@ class Transcript:
         """The number of runs that are affordable, from what a few of them cost; fixed before any is counted."""
         game.score(0)  # the first run of all pays for imports and caches
         start = time.process_time()
-        for _ in range(PILOT):
+        for _ in range(PILOT_RUNS):
             game.score(0)
             game.score(1)
-        each = (time.process_time() - start) / PILOT
+        each = (time.process_time() - start) / PILOT_RUNS
         if game.coins.asked:
             raise ParameterError(
                 "train must draw nothing but noise from its account for a Transcript, got one that draws secret coins "
@@ -229,9 +242,9 @@ class _Game:
         try:
             other = self._steps(1 - world, seed, outputs=[step.output for step in steps])
         except (TapeEnded, HoldfastError):
-            return sign * APART
+            return sign * APART_SCORE
         if [step.mechanism for step in steps] != [step.mechanism for step in other]:
-            return sign * APART
+            return sign * APART_SCORE
         total = 0.0
         for mine, theirs in zip(steps, other, strict=True):
             self.distance = max(
@@ -239,7 +252,7 @@ class _Game:
             )
             total += mine.mechanism.log_ratio(mine.value, theirs.value, mine.output)
         self._look(world, steps)
-        return sign * float(np.clip(total, -APART, APART))
+        return sign * float(np.clip(total, -APART_SCORE, APART_SCORE))
 
     def _steps(self, world: int, seed: Seed, outputs: list[Any] | None = None) -> Sequence[Draw]:
         account = self.opened()
@@ -275,8 +288,8 @@ class _Game:
     def _moved(self) -> bool:
         """Whether some hostile transcript moves a centre: what never happened in the runs may still happen."""
         for world, centres in self._centres.items():
-            for factor in HOSTILE:
-                outputs = [factor * np.asarray(one, float) for one in self._outputs]
+            for factor in HOSTILE_FACTORS:
+                outputs = [factor * np.asarray(output, float) for output in self._outputs]
                 try:
                     if not _same(centres, self._steps(world, 0, outputs=outputs)):
                         return True
@@ -287,7 +300,7 @@ class _Game:
 
 def _same(centres: Sequence[Any], steps: Sequence[Draw]) -> bool:
     pairs = zip(centres, steps, strict=False)
-    return len(centres) == len(steps) and all(np.array_equal(one, step.value) for one, step in pairs)
+    return len(centres) == len(steps) and all(np.array_equal(centre, step.value) for centre, step in pairs)
 
 
 def _thresholds(scores: Floats, *, delta: float, counted: int) -> tuple[float, float]:
@@ -300,7 +313,7 @@ def _thresholds(scores: Floats, *, delta: float, counted: int) -> tuple[float, f
     from scipy.special import ndtr
 
     spread = float(np.sqrt(np.mean(np.var(scores, axis=1))))
-    if spread == 0.0 or np.max(np.abs(scores)) >= APART:
+    if spread == 0.0 or np.max(np.abs(scores)) >= APART_SCORE:
         middle = float(np.median(scores, axis=1).mean())
         return middle, middle
     means, values = scores.mean(axis=1), np.unique(scores)
@@ -317,5 +330,5 @@ def _thresholds(scores: Floats, *, delta: float, counted: int) -> tuple[float, f
         )
         for at in candidates
     ]
-    bounds = [multi_run.epsilon_lower(one, delta=delta) for one in expected]
+    bounds = [multi_run.epsilon_lower(rates, delta=delta) for rates in expected]
     return float(candidates[int(np.argmax(bounds))]), float(means.mean())

@@ -53,17 +53,17 @@ def finding_from_json(data: Mapping[str, Any]) -> Finding:
         (home,) = (f for f in FINDINGS if f.kind == kind)
         for name, part in (("errors", ErrorRates), ("against", ErrorRates), ("scores", NormalScores)):
             if name in stored:
-                stored[name] = _made(part, stored[name])
-        found: Finding = _made(home, stored)
+                stored[name] = _restored_part(part, stored[name])
+        finding: Finding = _restored_part(home, stored)
     except (ArithmeticError, TypeError, ValueError, KeyError) as error:
         raise FormatError("a stored audit lacks a field or has one of the wrong kind") from error
-    return found
+    return finding
 
 
-def _made(kind: type[Any], given: Mapping[str, Any]) -> Any:
+def _restored_part(kind: type[Any], given: Mapping[str, Any]) -> Any:
     """One of this kind, with whole numbers and finite ones where it declares them."""
     declared = get_type_hints(kind)
-    require_fields(kind.__name__, given, [one.name for one in fields(kind)])
+    require_fields(kind.__name__, given, [entry.name for entry in fields(kind)])
     for name, value in given.items():
         if declared[name] is int and type(value) is not int:
             raise TypeError(f"{name} is a whole number")

@@ -79,11 +79,11 @@ class FromEpsilon:
     group: ClassVar[int] = 1
 
     def epsilon_lower(self, *, delta: float, confidence: float) -> float:
-        """The bound at this delta."""
+        """The bound at this `delta` that holds with this `confidence`."""
         raise NotImplementedError
 
     def trade_off(self, *, delta: float, confidence: float) -> TradeOff:
-        """The curve of the largest refuted (epsilon, delta)."""
+        """The curve of the largest (epsilon, `delta`) that is refuted with this `confidence`."""
         bound = self.epsilon_lower(delta=delta, confidence=confidence)
         return RefutedCurve.approximate(bound, delta, confidence=confidence)
 

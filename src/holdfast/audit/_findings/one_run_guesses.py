@@ -36,13 +36,32 @@ class CountedGuesses:
         require(0 <= self.correct <= self.guesses, "correct", self.correct, f"in [0, guesses={self.guesses}]")
 
     def rejects(self, claim: PrivacyCurve, correct: int, *, delta: float, beta: float) -> bool:
-        """Whether so many right guesses refute the claim at this error."""
+        """Whether so many `correct` guesses refute the `claim`, read at this `delta`, at the error `beta`."""
         raise NotImplementedError
 
     def power(
         self, claim: PrivacyCurve, *, delta: float, beta: float, signal: Signal, runs: int = 0
     ) -> float:
-        """The least count that refutes, and how often simulated guesses reach it."""
+        """How probably the least count that refutes is reached by simulated guesses.
+
+        Parameters
+        ----------
+        claim : PrivacyCurve
+            The curve that is to be refuted.
+        delta : float
+            Where epsilon is read.
+        beta : float
+            The error at which it is to be refuted.
+        signal : Signal
+            How a canary shows in its score.
+        runs : int
+            Not used: there is one training.
+
+        Returns
+        -------
+        float
+            The probability.
+        """
         low, high = -1, self.guesses + 1
         while high - low > 1:
             middle = (low + high) // 2
@@ -59,7 +78,23 @@ class CountedGuesses:
 @checked
 @dataclass(frozen=True, kw_only=True)
 class FixedGuesses(CountedGuesses, FromEpsilon):
-    """A number of guesses fixed in advance (`one_run`)."""
+    """A number of guesses fixed in advance, of which some were right (`holdfast.audit.OneRun`).
+
+    Parameters
+    ----------
+    canaries : int
+        How many membership coins were flipped.
+    guesses : int
+        How many of them were guessed, fixed in advance.
+    correct : int
+        How many guesses were right.
+
+    Examples
+    --------
+    >>> guesses = FixedGuesses(canaries=1000, guesses=100, correct=90)
+    >>> round(guesses.epsilon_lower(delta=0.0, confidence=0.95), 4)
+    1.6308
+    """
 
     kind: ClassVar[str] = "one-run"
     entitled: ClassVar[bool] = True
@@ -72,7 +107,7 @@ class FixedGuesses(CountedGuesses, FromEpsilon):
         )
 
     def p_value(self, claim: PrivacyCurve, *, delta: float) -> float:
-        """The worst case under the claim's epsilon."""
+        """The exact worst case under the epsilon of the `claim` at this `delta`."""
         return _worst(self.guesses, self.correct, self.canaries, claim.epsilon(delta), delta)
 
     def rejects(self, claim: PrivacyCurve, correct: int, *, delta: float, beta: float) -> bool:
@@ -94,14 +129,32 @@ _RULES = {
 @checked
 @dataclass(frozen=True, kw_only=True)
 class GuessPath(FromEpsilon):
-    """Guesses in order, surest first, and the best look along them (`guess_path`); `right` is a text of 0 and 1."""
+    """Guesses in order, surest first, and the best look along them.
+
+    Parameters
+    ----------
+    canaries : int
+        How many membership coins were flipped.
+    right : str
+        A text of 0 and 1, one for each guess: whether it was right.
+    rule : {'exact', 'geometric', 'uncorrected'}
+        How the choice of the best look is paid for: "exact" calibrates the whole path, "geometric" shares the
+        error evenly among a few looks, "uncorrected" does neither and is no valid bound.
+    every : int
+        The auditor looks after every so many guesses; fixed in advance.
+
+    Examples
+    --------
+    >>> path = GuessPath(canaries=100, right="1" * 100)
+    >>> path.epsilon_lower(delta=0.0, confidence=0.95) > 3.3
+    True
+    """
 
     kind: ClassVar[str] = "one-run-path"
     canaries: int
     right: str
     rule: Literal["exact", "geometric", "uncorrected"] = "exact"
     every: int = 1
-    """The auditor looks after every so many guesses; fixed in advance."""
 
     def __post_init__(self) -> None:
         require(
@@ -146,7 +199,7 @@ class GuessPath(FromEpsilon):
         return bound(bits, canaries=m, delta=delta, confidence=confidence, looks=self.looks)
 
     def p_value(self, claim: PrivacyCurve, *, delta: float) -> float:
-        """By the rule of the path, under the claim's epsilon."""
+        """By the rule of the path, under the epsilon of the `claim` at this `delta`."""
         bits, epsilon = np.array([c == "1" for c in self.right]), claim.epsilon(delta)
         if not np.isfinite(epsilon):
             return 1.0
@@ -161,7 +214,26 @@ class GuessPath(FromEpsilon):
     def power(
         self, claim: PrivacyCurve, *, delta: float, beta: float, signal: Signal, runs: int = 0
     ) -> float:
-        """How often the best look of simulated paths refutes."""
+        """How often the best look of simulated paths refutes.
+
+        Parameters
+        ----------
+        claim : PrivacyCurve
+            The curve that is to be refuted.
+        delta : float
+            Where epsilon is read.
+        beta : float
+            The error at which it is to be refuted.
+        signal : Signal
+            How a canary shows in its score.
+        runs : int
+            Not used: there is one training.
+
+        Returns
+        -------
+        float
+            The share of simulated paths.
+        """
         epsilon, looks = claim.epsilon(delta), np.array(self.looks)
         left = beta - self.canaries * delta if self.rule == "exact" else beta
         if left <= 0.0 or not np.isfinite(epsilon):
@@ -188,10 +260,25 @@ class GuessPath(FromEpsilon):
 @checked
 @dataclass(frozen=True, kw_only=True)
 class GaussianGuesses(CountedGuesses):
-    """A number of guesses fixed in advance, against whole trade-off curves (`fdp`).
+    """A number of guesses fixed in advance, held against whole trade-off curves.
 
     The test of the claim's own curve holds for every mechanism. The epsilon does not: it is that of the largest refuted
     Gaussian curve, and a mechanism that leaks otherwise than a Gaussian one may have a smaller one.
+
+    Parameters
+    ----------
+    canaries : int
+        How many membership coins were flipped.
+    guesses : int
+        How many of them were guessed, fixed in advance.
+    correct : int
+        How many guesses were right.
+
+    Examples
+    --------
+    >>> guesses = GaussianGuesses(canaries=1000, guesses=100, correct=95)
+    >>> round(guesses.mu_lower(confidence=0.95), 3), round(guesses.epsilon_lower(delta=1e-6, confidence=0.95), 2)
+    (0.787, 3.73)
     """
 
     kind: ClassVar[str] = "one-run-fdp"
@@ -199,15 +286,15 @@ class GaussianGuesses(CountedGuesses):
     bounded: ClassVar[bool] = False
 
     def mu_lower(self, *, confidence: float) -> float:
-        """The largest refuted Gaussian curve."""
+        """The mu of the largest Gaussian curve that is refuted with this `confidence`."""
         return fdp.mu_lower(self.guesses, self.correct, canaries=self.canaries, confidence=confidence)
 
     def epsilon_lower(self, *, delta: float, confidence: float) -> float:
-        """The epsilon of that curve: an estimate."""
+        """The epsilon at this `delta` of the largest Gaussian curve refuted with this `confidence`: an estimate."""
         return fdp.gaussian_epsilon(self.mu_lower(confidence=confidence), delta=delta)
 
     def p_value(self, claim: PrivacyCurve, *, delta: float) -> float:
-        """The claim's own curve is tested, whatever its family."""
+        """The curve of the `claim` itself is tested, whatever its family; `delta` plays no part."""
         return fdp.p_value(claim.trade_off(), self.guesses, self.correct, canaries=self.canaries)
 
     def rejects(self, claim: PrivacyCurve, correct: int, *, delta: float, beta: float) -> bool:
@@ -215,7 +302,7 @@ class GaussianGuesses(CountedGuesses):
         return fdp.rejects(_inverse(claim), self.guesses, correct, canaries=self.canaries, beta=beta)
 
     def trade_off(self, *, delta: float, confidence: float) -> TradeOff:
-        """The largest refuted Gaussian curve: that one is refuted for every mechanism."""
+        """The largest Gaussian curve refuted with this `confidence`, for every mechanism; `delta` plays no part."""
         return RefutedCurve.gaussian(self.mu_lower(confidence=confidence), confidence=confidence)
 
     def method(self) -> str:

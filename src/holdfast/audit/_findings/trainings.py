@@ -33,10 +33,23 @@ _BOUNDS: dict[str, tuple[Callable[..., float], str]] = {
 @checked
 @dataclass(frozen=True, kw_only=True)
 class Trainings:
-    """Many trainings with and without one canary, and the errors of one test (`multi_run`).
+    """Many trainings with and without one canary, and the errors of one test (`holdfast.audit.ManyRuns`).
 
-    The two limits refute a claim's curve for every mechanism, whatever the `bound`. As an epsilon only
-    `clopper-pearson` is a bound; `gaussian` and `bayesian` are estimates.
+    The two limits refute a claim's curve for every mechanism, whatever the `bound`.
+
+    Parameters
+    ----------
+    errors : ErrorRates
+        The counted errors.
+    bound : {'clopper-pearson', 'gaussian', 'bayesian'}
+        How an epsilon is read from them. Only "clopper-pearson" is a bound; "gaussian" and "bayesian" are estimates.
+
+    Examples
+    --------
+    >>> from holdfast.audit import ErrorRates
+    >>> errors = ErrorRates(false_alarms=0, without=1000, misses=0, with_canary=1000)
+    >>> round(Trainings(errors=errors).epsilon_lower(delta=0.0, confidence=0.95), 2)
+    5.6
     """
 
     kind: ClassVar[str] = "multi-run"
@@ -73,11 +86,14 @@ class Trainings:
         return self.bound == "clopper-pearson"
 
     def epsilon_lower(self, *, delta: float, confidence: float) -> float:
-        """The bound of the chosen kind."""
+        """The bound of the chosen kind, at this `delta` and with this `confidence`."""
         return _BOUNDS[self.bound][0](self.errors, delta=delta, confidence=confidence)
 
     def p_value(self, claim: PrivacyCurve, *, delta: float) -> float:
-        """The two limits are a point that the best test is below; the claim's curve must be too."""
+        """The two limits are a point that the best test is below; the curve of the `claim` must be too.
+
+        A credible bound has no test: there it is the posterior mass of (epsilon, `delta`).
+        """
         if not self.entitled:
             mass = multi_run.bayesian_mass(self.errors, epsilon=min(claim.epsilon(delta), 690.0), delta=delta)
             return min(1.0, max(mass, LEAST_ERROR))
@@ -85,13 +101,32 @@ class Trainings:
         return smallest_error(lambda error: multi_run.contradicted(proved, *self.errors.limits_at(error)))
 
     def trade_off(self, *, delta: float, confidence: float) -> TradeOff:
-        """With this confidence the best test is on or below this polygon, at every false-alarm rate."""
+        """With this `confidence` the best test is on or below this polygon, whatever the `delta`."""
         return multi_run.polygon(self.errors, confidence=confidence)
 
     def power(
         self, claim: PrivacyCurve, *, delta: float, beta: float, signal: Signal, runs: int = 0
     ) -> float:
-        """Exact: both error counts are binomial, at the threshold that is best for this signal."""
+        """Exact: both error counts are binomial, at the threshold that is best for this signal.
+
+        Parameters
+        ----------
+        claim : PrivacyCurve
+            The curve that is to be refuted.
+        delta : float
+            Not used: the whole curve is tested.
+        beta : float
+            The error at which it is to be refuted.
+        signal : Signal
+            How a canary shows in its score.
+        runs : int
+            Not used: the number of trainings is that of the counted errors.
+
+        Returns
+        -------
+        float
+            The probability.
+        """
         return multi_run.contradiction_power(claim.trade_off(), self.errors, beta=beta, signal=signal)
 
     def method(self) -> str:
@@ -103,14 +138,27 @@ class Trainings:
 @checked
 @dataclass(frozen=True, kw_only=True)
 class AnytimeGuesses(FromEpsilon):
-    """Guesses in the order in which they were made, stopped at any time (`sequential`)."""
+    """Guesses in the order in which they were made, stopped at any time (`holdfast.audit.Sequential`).
+
+    Parameters
+    ----------
+    right : str
+        A text of 0 and 1, one for each guess: whether it was right.
+    trainings : bool
+        Whether each guess is about a training of its own; within one training delta must be 0.
+
+    Examples
+    --------
+    >>> guesses = AnytimeGuesses(right="1" * 40)
+    >>> guesses.epsilon_lower(delta=0.0, confidence=0.95) > 1.5
+    True
+    """
 
     kind: ClassVar[str] = "sequential"
     entitled: ClassVar[bool] = True
     bounded: ClassVar[bool] = True
     right: str
     trainings: bool = True
-    """Whether each guess is about a training of its own; within one training delta must be 0."""
 
     def __post_init__(self) -> None:
         require(
@@ -139,7 +187,7 @@ class AnytimeGuesses(FromEpsilon):
         return sequential.path_epsilon_lower(bits, delta=delta, confidence=confidence)
 
     def p_value(self, claim: PrivacyCurve, *, delta: float) -> float:
-        """One over the largest wealth of a gambler against the claim."""
+        """One over the largest wealth of a gambler against the `claim`, read at this `delta`."""
         self._check(delta)
         epsilon = claim.epsilon(delta)
         if not math.isfinite(epsilon):
@@ -150,7 +198,26 @@ class AnytimeGuesses(FromEpsilon):
     def power(
         self, claim: PrivacyCurve, *, delta: float, beta: float, signal: Signal, runs: int = 0
     ) -> float:
-        """How often simulated guesses, at the middle between both worlds, make the gambler rich in time."""
+        """How often simulated guesses, at the middle between both worlds, make the gambler rich in time.
+
+        Parameters
+        ----------
+        claim : PrivacyCurve
+            The curve that is to be refuted.
+        delta : float
+            Where epsilon is read.
+        beta : float
+            The error at which it is to be refuted.
+        signal : Signal
+            How a canary shows in its score.
+        runs : int
+            The number of trainings planned; 0 for as many as there were guesses.
+
+        Returns
+        -------
+        float
+            The share of simulated sequences.
+        """
         epsilon = claim.epsilon(delta)
         if not math.isfinite(epsilon):
             return 0.0

@@ -26,12 +26,35 @@ BOUNDS = {
 @checked
 @dataclass(frozen=True, kw_only=True)
 class Transcripts:
-    """Runs of the real code on two public tables that differ in `group` records, told apart by their transcripts.
+    """Runs of the real code on two public tables that differ in a group of records, told apart by their transcripts.
 
-    Two thresholds were chosen on other runs: `errors` are counted at the one for the largest epsilon, `against` at the
-    one for the claim's curve. The bound and the test each hold at the stated confidence. `distance` is the largest
-    distance of the two tables at one release, in units of what is declared for the group: 1 means that any
-    understatement shows.
+    Two thresholds were chosen on other runs. The bound and the test each hold at the stated confidence.
+
+    Parameters
+    ----------
+    errors : ErrorRates
+        Counted at the threshold for the largest epsilon.
+    against : ErrorRates
+        Counted at the threshold for the claim's curve.
+    scores : NormalScores
+        The t statistic of the scores, and whether they are normal by construction.
+    distance : float
+        The largest distance of the two tables at one release, in units of what is declared for the group: 1 means that
+        any understatement shows.
+    group : int
+        In how many records the tables differ.
+    bound : {'clopper-pearson', 'gaussian'}
+        Whether epsilon comes from the counted errors or from the t statistic.
+
+    Examples
+    --------
+    >>> from holdfast.audit import ErrorRates
+    >>> from holdfast.audit._bounds.normal_scores import NormalScores
+    >>> errors = ErrorRates(false_alarms=0, without=1000, misses=0, with_canary=1000)
+    >>> scores = NormalScores(count=1000, statistic=90.0)
+    >>> runs = Transcripts(errors=errors, against=errors, scores=scores, distance=1.0)
+    >>> round(runs.epsilon_lower(delta=0.0, confidence=0.95), 2), runs.correct
+    (5.6, 2000)
     """
 
     kind: ClassVar[str] = "transcript"
@@ -68,7 +91,7 @@ class Transcripts:
         return self.bound == "clopper-pearson" or self.scores.checked
 
     def epsilon_lower(self, *, delta: float, confidence: float) -> float:
-        """The largest epsilon at this delta whose curve for groups is refuted."""
+        """The largest epsilon at this `delta` whose curve for groups is refuted with this `confidence`."""
         if self.bound == "gaussian":
             return gaussian_epsilon(self.scores.mu_lower(confidence=confidence) / self.group, delta=delta)
         if self.group == 1:
@@ -87,18 +110,40 @@ class Transcripts:
         return safe_side(spared, unsafe=high, safe=0.0, tolerance=1e-6)
 
     def p_value(self, claim: PrivacyCurve, *, delta: float) -> float:
-        """The two limits are a point that the best test is below; the claim's curve must be too."""
+        """The two limits are a point that the best test is below; the curve of the `claim` must be too.
+
+        The whole curve is tested, whatever the `delta`.
+        """
         proved = claim.trade_off()
         return smallest_error(lambda error: multi_run.contradicted(proved, *self.against.limits_at(error)))
 
     def trade_off(self, *, delta: float, confidence: float) -> TradeOff:
-        """With this confidence the best test is on or below this polygon."""
+        """With this `confidence` the best test is on or below this polygon, whatever the `delta`."""
         return multi_run.polygon(self.against, confidence=confidence)
 
     def power(
         self, claim: PrivacyCurve, *, delta: float, beta: float, signal: Signal, runs: int = 0
     ) -> float:
-        """Exact: both error counts are binomial, at the threshold that is best for this signal."""
+        """Exact: both error counts are binomial, at the threshold that is best for this signal.
+
+        Parameters
+        ----------
+        claim : PrivacyCurve
+            The curve that is to be refuted.
+        delta : float
+            Not used: the whole curve is tested.
+        beta : float
+            The error at which it is to be refuted.
+        signal : Signal
+            How the tables' difference shows in the score of a transcript.
+        runs : int
+            Not used: the number of runs is that of the counted errors.
+
+        Returns
+        -------
+        float
+            The probability.
+        """
         return multi_run.contradiction_power(claim.trade_off(), self.against, beta=beta, signal=signal)
 
     def method(self) -> str:

@@ -14,18 +14,18 @@ from holdfast.privacy._account.currency import Cost
 from holdfast.privacy._account.journal import Charge, Entry, Journal, State
 
 
-def opened_by_first_charge(ledger: Ledger, dataset: str, name: str, **told: Any) -> Account:
+def opened_by_first_charge(ledger: Ledger, dataset: str, name: str, **options: Any) -> Account:
     """The account of this name if it is open; else one that its first charge opens."""
     terms = ledger.dataset(dataset)
-    require_terms(terms, told["adjacency"], told["unit"])
+    require_terms(terms, options["adjacency"], options["unit"])
     with ledger._store.reading() as chain:
         is_open = chain.account(name) is not None
-        amount, refusal = free_share(chain, terms, told["limit"])
+        amount, refusal = free_share(chain, terms, options["limit"])
     if is_open or refusal is not None:
-        return ledger.account(dataset, name=name, **told)  # which writes a refusal down
+        return ledger.account(dataset, name=name, **options)  # which writes a refusal down
 
     def now() -> Journal:
-        opened = ledger.account(dataset, name=name, **told)
+        opened = ledger.account(dataset, name=name, **options)
         require_first(ledger, name)
         if opened._caps != (("", amount),):
             raise BudgetExceeded(
@@ -34,7 +34,7 @@ def opened_by_first_charge(ledger: Ledger, dataset: str, name: str, **told: Any)
         return opened.journal
 
     account = Account(
-        terms.currency.promise(amount) if told["limit"] is None else told["limit"],
+        terms.currency.promise(amount) if options["limit"] is None else options["limit"],
         adjacency=terms.adjacency,
         unit=terms.unit,
         currency=terms.currency,
@@ -48,7 +48,7 @@ def opened_by_first_charge(ledger: Ledger, dataset: str, name: str, **told: Any)
 def first_holder(ledger: Ledger, name: str) -> Holder:
     """Of the processes that have an account open, the one that opened it; this one where no other is known to live."""
     with ledger._store.reading() as chain:
-        return next((one for row in chain.holders(name) if (one := Holder(*row)).alive), Holder.this())
+        return next((holder for row in chain.holders(name) if (holder := Holder(*row)).alive), Holder.this())
 
 
 def require_first(ledger: Ledger, name: str) -> None:

@@ -43,6 +43,15 @@ class PaidOnce:
         The name of the account.
     found : bool
         Whether it was kept from an earlier run and not made now.
+
+    Examples
+    --------
+    >>> from holdfast.privacy import Account, Laplace, PureDP
+    >>> account = Account(PureDP(0.25))
+    >>> noisy = account.release(Laplace(scale=4.0, l1_sensitivity=1.0), [44])
+    >>> paid = PaidOnce(release=Release.of(account, noisy, method="visits"), account="sundays", found=False)
+    >>> paid.account, paid.release.guarantee.curve
+    ('sundays', PureDP(epsilon=0.25))
     """
 
     release: Release[Any]
@@ -195,7 +204,7 @@ def once(
     shelf = Shelf(ledger.path)
     name = _account_of(ledger, job.key, job.digest, again=job.again)
     release = shelf.find(name, paid_by=f"{ledger.id}/{dataset}/{name}")
-    found, written = release is not None, False
+    was_kept, written = release is not None, False
     if release is None:
         account = opened_by_first_charge(
             ledger,
@@ -225,7 +234,7 @@ def once(
             f"{str(shelf.place(name))!r}; the same command, or the same key, writes it and pays nothing"
         ) from error
     shelf.let_go(name)
-    return PaidOnce(release=release, account=name, found=found)
+    return PaidOnce(release=release, account=name, found=was_kept)
 
 
 def _account_of(ledger: Ledger, key: str, about: str, *, again: bool) -> str:

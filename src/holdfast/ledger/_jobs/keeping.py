@@ -41,10 +41,10 @@ class Shelf:
         path = self.place(account)
         if not path.exists():
             return None
-        kept = Release.load(path)
-        if kept.provenance.account not in ("", paid_by):  # nothing, where nothing had to be charged
+        release = Release.load(path)
+        if release.provenance.account not in ("", paid_by):  # nothing, where nothing had to be charged
             raise FormatError(f"{str(path)!r} was not paid for by account {account!r}; move it away")
-        return kept
+        return release
 
     def let_go(self, account: str) -> None:
         """Take a result away, and the folder with the last one."""

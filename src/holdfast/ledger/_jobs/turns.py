@@ -29,10 +29,10 @@ def turn(key: str, number: int) -> str:
 
 def turns(chain: Chain, key: str) -> list[str]:
     """The accounts of a key, in the order of opening."""
-    found: list[str] = []
-    while chain.account(turn(key, len(found) + 1)) is not None:
-        found.append(turn(key, len(found) + 1))
-    return found
+    names: list[str] = []
+    while chain.account(turn(key, len(names) + 1)) is not None:
+        names.append(turn(key, len(names) + 1))
+    return names
 
 
 State = Literal["empty", "begun", "gone", "kept", "closed", "nothing spent"]

@@ -24,12 +24,12 @@ from holdfast.release._outputs import FileRead, FileWritten, Outputs
 
 FORMAT = "holdfast-head/1"
 SIGNATURE_FORMAT = "holdfast-signature/1"
-BESIDE = ".sig"
+SIGNATURE_ENDING = ".sig"
 """The ending of the file that holds the signature of another one."""
-PUBLIC = ".pub"
+PUBLIC_KEY_ENDING = ".pub"
 """The ending of the file that holds the public part of a key."""
 About = Literal["approval", "file", "extract"]
-_MOST_BYTES = 65_536
+_MOST_SIGNATURE_BYTES = 65_536
 _ED25519 = "cryptography.hazmat.primitives.asymmetric.ed25519"
 _SERIALIZATION = "cryptography.hazmat.primitives.serialization"
 
@@ -60,9 +60,9 @@ class Signature:
         """Sign every byte of a file, a release or a page, and write the signature beside it."""
         signature_outputs([path], private_key).require()
         digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
-        made = cls.sign(private_key, about="file", content={"sha256": digest})
-        write_atomically(signature_path(path), (json.dumps(made.to_json(), indent=1) + "\n").encode())
-        return made
+        signature = cls.sign(private_key, about="file", content={"sha256": digest})
+        write_atomically(signature_path(path), (json.dumps(signature.to_json(), indent=1) + "\n").encode())
+        return signature
 
     @classmethod
     def of_file(cls, path: str | os.PathLike[str]) -> Signature | None:
@@ -90,13 +90,13 @@ class Signature:
         require_format("signature", data, SIGNATURE_FORMAT)
         names = list(cls.__dataclass_fields__)
         stored = require_fields("signature", data, ("format", *names))
-        made = cls(**{name: stored[name] for name in names})
-        if made.about not in get_args(About):
+        signature = cls(**{name: stored[name] for name in names})
+        if signature.about not in get_args(About):
             raise FormatError(f"a signature is about one of {', '.join(get_args(About))}")
-        texts = (made.public_key, made.signature)
-        if not isinstance(made.content, dict) or not all(isinstance(text, str) for text in texts):
+        texts = (signature.public_key, signature.signature)
+        if not isinstance(signature.content, dict) or not all(isinstance(text, str) for text in texts):
             raise FormatError("a signature has a field of the wrong kind")
-        return made
+        return signature
 
 
 def signature_outputs(
@@ -120,7 +120,7 @@ def _is_signature(path: Path) -> bool:
 
 def signature_path(path: str | os.PathLike[str]) -> Path:
     """Where the signature of a file lies."""
-    return Path(f"{os.fspath(path)}{BESIDE}")
+    return Path(f"{os.fspath(path)}{SIGNATURE_ENDING}")
 
 
 @checked
@@ -242,10 +242,10 @@ def create_key(path: str | os.PathLike[str]) -> Path:
     private_path = Path(path)
     if private_path.name in ("", ".."):
         raise ParameterError(f"path must name a file, got {str(path)!r}")
-    public_path = private_path.with_suffix(PUBLIC)
-    if private_path.suffix.casefold() == PUBLIC:
+    public_path = private_path.with_suffix(PUBLIC_KEY_ENDING)
+    if private_path.suffix.casefold() == PUBLIC_KEY_ENDING:
         raise ParameterError(
-            f"path must not end in {PUBLIC}, which is the public part, got {str(path)!r}; end it in .pem"
+            f"path must not end in {PUBLIC_KEY_ENDING}, which is the public part, got {str(path)!r}; end it in .pem"
         )
     key = generate()
     private = key.private_bytes(form.Encoding.PEM, form.PrivateFormat.PKCS8, form.NoEncryption())
@@ -303,7 +303,12 @@ def _made_by(public_key: str, signature: str, message: bytes) -> bool:
 def _read_json(path: Path) -> Any:
     try:
         with path.open("rb") as file:
-            return parse_json(file.read(_MOST_BYTES), "a signature", most_bytes=_MOST_BYTES, most_depth=8)
+            return parse_json(
+                file.read(_MOST_SIGNATURE_BYTES),
+                "a signature",
+                most_bytes=_MOST_SIGNATURE_BYTES,
+                most_depth=8,
+            )
     except OSError as error:
         raise FormatError(f"cannot read a signature from {str(path)!r}") from error
 

@@ -26,7 +26,7 @@ from holdfast.ledger._signing.signature import Signature, SignedHead, public_hex
 FORMAT = "holdfast-trust/1"
 Role = Literal["ledger", "approval", "release", "page"]
 ROLES: tuple[Role, ...] = get_args(Role)
-_MOST_BYTES = 2**20
+_MOST_TRUST_BYTES = 2**20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +49,7 @@ class Trust:
         """From a PEM file with one public key, or from a trust file (TOML)."""
         try:
             with Path(path).open("rb") as file:
-                data = file.read(_MOST_BYTES)
+                data = file.read(_MOST_TRUST_BYTES)
         except OSError as error:
             raise FormatError(
                 f"cannot read a key or a trust file from {str(path)!r}: {error.strerror}"
@@ -70,7 +70,7 @@ class Trust:
         require_format("trust file", data, FORMAT)
         require_known("trust file", data, ("format", "key"))
         try:
-            keys = tuple(_key(one) for one in data["key"])
+            keys = tuple(_key(line) for line in data["key"])
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise FormatError(f"a trust file has format = {FORMAT!r} and tables [[key]]: {error}") from error
         if not all(set(key.may) <= set(ROLES) for key in keys):
