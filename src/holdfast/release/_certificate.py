@@ -25,8 +25,25 @@ SHARE = "% of the rows"
 class Certificate:
     """With probability at least `confidence`, every query of the class is off by at most `alpha`.
 
-    `unit` says of what alpha is a number: SHARE for a part of all rows, else a word such as "records".
+    Parameters
+    ----------
+    name : str
+        What is bounded, such as "largest error".
+    statement : str
+        Over what it holds, in words.
+    alpha : float
+        The bound, >= 0.
+    confidence : float
+        How sure the bound is, in (0, 1].
+    query_class : str
+        Which queries it speaks of.
+    details : mapping, optional
+        Plain data that the bound rests on.
+    unit : str
+        Of what alpha is a number: SHARE for a part of all rows, else a word such as "records".
 
+    Examples
+    --------
     >>> claim = Certificate(
     ...     name="largest error", statement="over the whole workload",
     ...     alpha=0.02, confidence=0.95, query_class="all 3-way marginals",
