@@ -13,6 +13,7 @@ from __future__ import annotations
 import builtins
 import inspect
 import math
+import operator
 import os
 import sys
 import types
@@ -48,7 +49,7 @@ SHOWN = 60
 
 
 @dataclass(frozen=True)
-class Kind:
+class ArgumentKind:
     """What an annotation admits: a test, and words for it."""
 
     accepts: Callable[[object], bool]
@@ -69,7 +70,7 @@ class Kind:
             return value
 
 
-ANYTHING = Kind(lambda value: True, "anything")
+ANYTHING = ArgumentKind(lambda value: True, "anything")
 
 
 # What is said of a value.
@@ -99,7 +100,7 @@ def type_of(value: object) -> str:
     return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
 
 
-def refusal(name: str, value: object, kind: Kind, where: str = "") -> ParameterError:
+def refusal(name: str, value: object, kind: ArgumentKind, where: str = "") -> ParameterError:
     """The error for an argument of the wrong kind."""
     given = type_of(value) if kind.secret else shown(value)
     way_out = _curve_of(value) if "PrivacyCurve" in kind.text else ""
@@ -300,19 +301,19 @@ def _is_whole(value: Any) -> bool:
     return abs(int(value)) < MOST
 
 
-_SCALARS: dict[Any, Kind] = {
-    float: Kind(_is_number, "a number"),
-    int: Kind(_is_whole, "a whole number"),
-    bool: Kind(lambda value: isinstance(value, bool | np.bool_), "true or false"),
-    str: Kind(lambda value: isinstance(value, str), "a text"),
-    bytes: Kind(lambda value: isinstance(value, bytes), "bytes"),
-    os.PathLike: Kind(
+_SCALARS: dict[Any, ArgumentKind] = {
+    float: ArgumentKind(_is_number, "a number"),
+    int: ArgumentKind(_is_whole, "a whole number"),
+    bool: ArgumentKind(lambda value: isinstance(value, bool | np.bool_), "true or false"),
+    str: ArgumentKind(lambda value: isinstance(value, str), "a text"),
+    bytes: ArgumentKind(lambda value: isinstance(value, bytes), "bytes"),
+    os.PathLike: ArgumentKind(
         lambda value: isinstance(value, os.PathLike) and "\0" not in os.fsdecode(value), "a path"
     ),
-    types.NoneType: Kind(lambda value: value is None, "None"),
+    types.NoneType: ArgumentKind(lambda value: value is None, "None"),
 }
 _SCALARS[Path] = _SCALARS[os.PathLike]
-_PATH = Kind(lambda value: isinstance(value, str) and "\0" not in value, "a path")
+_PATH = ArgumentKind(lambda value: isinstance(value, str) and "\0" not in value, "a path")
 _DATA = frozenset(
     {"ndarray", "Batch", "Records", "Table", "Examples", "ReleasedRows", "CodedRow", "ReleasedRow"}
 )
@@ -354,14 +355,14 @@ def _is_line(value: object) -> bool:
     return numeric and not bool(np.isnan(value).any())  # type: ignore[call-overload]  # an array of numbers
 
 
-SEED = Kind(
+SEED = ArgumentKind(
     lambda value: _is_whole(value) and int(value) >= 0,  # type: ignore[call-overload]  # it is one
     "a whole number of at least 0",
 )
 Seed = Annotated[int, SEED]
 """What makes a run repeatable, and not private."""
-LINE = Kind(_is_line, "a NumPy array of numbers in one dimension", "pass numpy.array([...])")
-NUMBERS = Kind(_are_numbers, "finite numbers in an array or a list", secret=True)
+LINE = ArgumentKind(_is_line, "a NumPy array of numbers in one dimension", "pass numpy.array([...])")
+NUMBERS = ArgumentKind(_are_numbers, "finite numbers in an array or a list", secret=True)
 
 
 class _Unimported:
@@ -380,10 +381,10 @@ def _subscriptable(body: dict[str, Any]) -> None:
     body["__class_getitem__"] = classmethod(lambda cls, parameters: cls)
 
 
-def kind_of(annotation: Any) -> Kind:
+def argument_kind(annotation: Any) -> ArgumentKind:
     """What values an annotation admits.
 
-    >>> kind_of(float | None).text
+    >>> argument_kind(float | None).text
     'a number or None'
     """
     if annotation in (Any, object, inspect.Parameter.empty) or isinstance(
@@ -395,17 +396,19 @@ def kind_of(annotation: Any) -> Kind:
     if annotation in _SCALARS:
         return _SCALARS[annotation]
     if str(annotation).startswith("typing.Union[numpy._typing"):  # numpy.typing.ArrayLike
-        return Kind(_is_array_like, "numbers in an array or a list", secret=True)
+        return ArgumentKind(_is_array_like, "numbers in an array or a list", secret=True)
     origin, parameters = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in _SCALARS:
         return _SCALARS[origin]
     if origin in (typing.Union, types.UnionType):
-        return _union([kind_of(parameter) for parameter in parameters])
+        return _union([argument_kind(parameter) for parameter in parameters])
     if origin is Literal:
-        return Kind(lambda value: isinstance(value, str | int) and value in parameters, _one_of(parameters))
+        return ArgumentKind(
+            lambda value: isinstance(value, str | int) and value in parameters, _one_of(parameters)
+        )
     if origin is typing.Annotated:
-        own = [item for item in annotation.__metadata__ if isinstance(item, Kind)]
-        return own[0] if own else kind_of(parameters[0])
+        own = [item for item in annotation.__metadata__ if isinstance(item, ArgumentKind)]
+        return own[0] if own else argument_kind(parameters[0])
     if origin is np.ndarray:
         return _array(parameters[1])
     if origin is type:
@@ -426,18 +429,18 @@ def _is_array_like(value: object) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 
-def _union(kinds: list[Kind]) -> Kind:
+def _union(kinds: list[ArgumentKind]) -> ArgumentKind:
     if any(kind is ANYTHING for kind in kinds):
         return ANYTHING
     if any(kind.text == "a Fraction" for kind in kinds) and _SCALARS[float] in kinds:
-        exact = Kind(_is_number, "a whole number, a float or a Fraction")
+        exact = ArgumentKind(_is_number, "a whole number, a float or a Fraction")
         kinds = [exact, *(kind for kind in kinds if kind.text not in ("a number", "a Fraction"))]
     words = list(dict.fromkeys(kind.text for kind in kinds))
     if "a text" in words and "a path" in words:
         words = ["a path" if word == "a text" else word for word in words if word != "a path"]
         kinds = [_PATH if kind is _SCALARS[str] else kind for kind in kinds]
     ways = [kind.way_out for kind in kinds if kind.way_out]
-    return Kind(
+    return ArgumentKind(
         lambda value: any(kind.accepts(value) for kind in kinds),
         f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else words[0],
         ways[0] if ways else "",
@@ -450,11 +453,11 @@ _NUMBERS, _WHOLE = ("iuf", "numbers"), ("iu", "whole numbers")
 _ARRAYS = {np.floating: _NUMBERS, np.number: _NUMBERS, np.integer: _WHOLE, np.bool_: ("b", "True and False")}
 
 
-def _array(dtype: Any) -> Kind:
+def _array(dtype: Any) -> ArgumentKind:
     held = typing.get_args(dtype)[0] if typing.get_args(dtype) else Any
     parents = held.__mro__ if isinstance(held, type) else ()
     kinds, words = next((_ARRAYS[parent] for parent in parents if parent in _ARRAYS), ("", ""))
-    return Kind(
+    return ArgumentKind(
         lambda value: isinstance(value, np.ndarray) and (not kinds or value.dtype.kind in kinds),
         f"a NumPy array{' of ' + words if words else ''}",
         "pass numpy.asarray(...)",
@@ -463,10 +466,10 @@ def _array(dtype: Any) -> Kind:
     )
 
 
-def _class_of(parent: Any) -> Kind:
+def _class_of(parent: Any) -> ArgumentKind:
     if not isinstance(parent, type):
-        return Kind(lambda value: isinstance(value, type), "a class")
-    return Kind(
+        return ArgumentKind(lambda value: isinstance(value, type), "a class")
+    return ArgumentKind(
         lambda value: (
             isinstance(value, type) and parent.__name__ in {kind.__name__ for kind in value.__mro__}
         ),
@@ -474,13 +477,13 @@ def _class_of(parent: Any) -> Kind:
     )
 
 
-def _instance(expected: type) -> Kind:
+def _instance(expected: type) -> ArgumentKind:
     """An object of this class, or of one that has its name where the class itself is not imported."""
     name, secret = expected.__name__, expected.__name__ in _DATA
     text = f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
     if issubclass(expected, Enum):
         text = _one_of([member.value for member in expected])
-    return Kind(partial(_is_of, expected), text, _WAYS.get(name, ""), secret=secret)
+    return ArgumentKind(partial(_is_of, expected), text, _WAYS.get(name, ""), secret=secret)
 
 
 def _is_of(expected: type, value: object) -> bool:
@@ -504,29 +507,29 @@ def _members(protocol: type) -> frozenset[str]:
     return frozenset(names)
 
 
-def _generic(origin: Any, parameters: tuple[Any, ...]) -> Kind:
+def _generic(origin: Any, parameters: tuple[Any, ...]) -> ArgumentKind:
     if origin is Callable:
-        return Kind(callable, "a function")
+        return ArgumentKind(callable, "a function")
     if origin is tuple:
         return _tuple(parameters)
     if isinstance(origin, type) and issubclass(origin, Mapping):
-        return _mapping(*(kind_of(parameter) for parameter in parameters))
+        return _mapping(*(argument_kind(parameter) for parameter in parameters))
     if isinstance(origin, type) and origin in (Sequence, Collection, list, AbstractSet, frozenset, set):
-        return _sequence(origin, kind_of(parameters[0]))
+        return _sequence(origin, argument_kind(parameters[0]))
     if origin is Iterable and parameters and isinstance(parameters[0], type):
-        return _union([_sequence(Sequence, kind_of(parameters[0])), _ITERATOR])
+        return _union([_sequence(Sequence, argument_kind(parameters[0])), _ITERATOR])
     if origin in (Iterable, Iterator):
-        return Kind(
+        return ArgumentKind(
             lambda value: isinstance(value, Iterable) and not isinstance(value, str | bytes),
             "something to loop over",
         )
     return _instance(origin) if isinstance(origin, type) else ANYTHING
 
 
-_ITERATOR = Kind(lambda value: isinstance(value, Iterator), "something to loop over")
+_ITERATOR = ArgumentKind(lambda value: isinstance(value, Iterator), "something to loop over")
 
 
-def _elements(kind: Kind) -> str:
+def _elements(kind: ArgumentKind) -> str:
     if kind is ANYTHING:
         return ""
     plurals = {"a text": "texts", "a number": "numbers", "a whole number": "whole numbers", "a path": "paths"}
@@ -534,7 +537,7 @@ def _elements(kind: Kind) -> str:
     return f" of {' or '.join(words)}" if all(words) else f" in which each is {kind.text}"
 
 
-def _sequence(origin: type, element: Kind) -> Kind:
+def _sequence(origin: type, element: ArgumentKind) -> ArgumentKind:
     sets = origin in (AbstractSet, frozenset, set)
 
     def accepts(value: Any) -> bool:
@@ -546,7 +549,7 @@ def _sequence(origin: type, element: Kind) -> Kind:
 
     text = f"{'a set' if sets else 'a list'}{_elements(element)}"
     way_out = "pass a list of names, as ['...']" if element.text == "a text" else element.way_out
-    return Kind(accepts, text, way_out, secret=element.secret)
+    return ArgumentKind(accepts, text, way_out, secret=element.secret)
 
 
 def _is_list(value: object) -> bool:
@@ -558,10 +561,10 @@ def _is_list(value: object) -> bool:
     )
 
 
-def _tuple(parameters: tuple[Any, ...]) -> Kind:
+def _tuple(parameters: tuple[Any, ...]) -> ArgumentKind:
     if not parameters or (len(parameters) == 2 and parameters[1] is Ellipsis):
-        return _sequence(tuple, kind_of(parameters[0]) if parameters else ANYTHING)
-    kinds = [kind_of(parameter) for parameter in parameters]
+        return _sequence(tuple, argument_kind(parameters[0]) if parameters else ANYTHING)
+    kinds = [argument_kind(parameter) for parameter in parameters]
     count = {2: "a pair", 3: "a triple"}.get(len(kinds), f"{len(kinds)} values")
     alike = len({kind.text for kind in kinds}) == 1
     held = _elements(kinds[0]) if alike else f" ({', '.join(kind.text for kind in kinds)})"
@@ -571,10 +574,10 @@ def _tuple(parameters: tuple[Any, ...]) -> Kind:
             return False
         return all(kind.accepts(element) for kind, element in zip(kinds, value, strict=True))
 
-    return Kind(accepts, count + held, secret=any(kind.secret for kind in kinds))
+    return ArgumentKind(accepts, count + held, secret=any(kind.secret for kind in kinds))
 
 
-def _mapping(key: Kind, held: Kind) -> Kind:
+def _mapping(key: ArgumentKind, held: ArgumentKind) -> ArgumentKind:
     def accepts(value: object) -> bool:
         return isinstance(value, Mapping) and all(
             key.accepts(name) and held.accepts(one)
@@ -583,7 +586,7 @@ def _mapping(key: Kind, held: Kind) -> Kind:
 
     values = "" if held is ANYTHING else f", each with {held.text}"
     names = "names" if key.text == "a text" else f"what each is {key.text}"
-    return Kind(accepts, f"a dict of {names}{values}", secret=held.secret)
+    return ArgumentKind(accepts, f"a dict of {names}{values}", secret=held.secret)
 
 
 # Calls.
@@ -593,9 +596,9 @@ def _mapping(key: Kind, held: Kind) -> Kind:
 class Plan:
     """How the arguments of one function are checked: by place, by name, and those that are one of many."""
 
-    positional: tuple[tuple[str, Kind], ...]
-    named: Mapping[str, Kind]
-    rest: tuple[str, Kind] | None
+    positional: tuple[tuple[str, ArgumentKind], ...]
+    named: Mapping[str, ArgumentKind]
+    rest: tuple[str, ArgumentKind] | None
 
 
 def names_of(function: Callable[..., Any], owner: type | None = None) -> Mapping[str, Any]:
@@ -611,20 +614,21 @@ def names_of(function: Callable[..., Any], owner: type | None = None) -> Mapping
 def plan_of(function: Callable[..., Any], owner: type | None = None) -> Plan:
     """What a function declares of its parameters; `self` and `cls` are not looked at."""
     names = names_of(function, owner)
-    positional: list[tuple[str, Kind]] = []
-    named: dict[str, Kind] = {}
+    positional: list[tuple[str, ArgumentKind]] = []
+    named: dict[str, ArgumentKind] = {}
     rest = None
     for place, parameter in enumerate(inspect.signature(function).parameters.values()):
         is_object = place == 0 and parameter.name in ("self", "cls")
         annotation = parameter.annotation
         if isinstance(annotation, str):
             annotation = eval(annotation, {}, names)
-        kind = ANYTHING if is_object else kind_of(annotation)
+        kind = ANYTHING if is_object else argument_kind(annotation)
         if parameter.kind is parameter.VAR_POSITIONAL:
             rest = (parameter.name, kind)
         elif parameter.kind is not parameter.VAR_KEYWORD:
             if kind.accepts(parameter.default) is False and parameter.default is not parameter.empty:
-                kind = _union([kind, Kind(lambda value, default=parameter.default: value is default, "")])  # type: ignore[misc]
+                default = parameter.default
+                kind = _union([kind, ArgumentKind(partial(operator.is_, default), "")])
             if parameter.kind is not parameter.KEYWORD_ONLY:
                 positional.append((parameter.name, kind))
             if parameter.kind is not parameter.POSITIONAL_ONLY:
@@ -650,7 +654,7 @@ def check_call(
     }
 
 
-def _taken(name: str, value: object, kind: Kind) -> object:
+def _taken(name: str, value: object, kind: ArgumentKind) -> object:
     value = kind.taken(value)
     if not kind.accepts(value):
         raise refusal(name, value, kind)

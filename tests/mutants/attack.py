@@ -73,7 +73,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="attack: numbers that are none pass for no opinion (A7)",
-        target="attack:require_numbers",
+        target="attack:require_number_answers",
         old="bad == 0,",
         new="True,",
         tests=("tests/attack/models/test_answers.py::test_numbers_that_are_none_are_refused",),

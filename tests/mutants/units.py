@@ -53,7 +53,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="unit: a text that repeats is a candidate",
         target="data:_likeness",
-        old="not says_measure(evidence.column.name) and _given_out(evidence.values)",
+        old="not names_measurement(evidence.column.name) and _given_out(evidence.values)",
         new="True",
         tests=(f"{UNITS}::test_a_draft_never_decides_whom_to_protect",),
     ),

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from holdfast._cli.default_delta import usual_delta
+from holdfast._cli.default_delta import delta_or_usual
 from holdfast._cli.paths import FUNCTION, READ, REPLACED, Command
 
 
@@ -96,7 +96,7 @@ def audit(
     from holdfast.data._engines.files import read_arrays
     from holdfast.privacy._curves.curve import ApproxDP
 
-    delta = usual_delta(delta, None, said=not as_json)
+    delta = delta_or_usual(delta, None, said=not as_json)
     claim = ApproxDP(epsilon, delta)
     settings: dict[str, Any] = {
         "bound": bound,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast._cli.declared_schema import UNIT, declared_schema, say_drafted_class
-from holdfast._cli.default_delta import FORECAST_DELTA, usual_delta
+from holdfast._cli.default_delta import FORECAST_DELTA, delta_or_usual
 from holdfast._cli.paths import READ, SOURCE, WRITTEN, Command
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def _methods(
     from holdfast.dossier._comparison import compare_methods
 
     columns, schema, column, chosen = _read(data, schema_file, target, methods)
-    settings["delta"] = usual_delta(settings["delta"], _count(columns), said=said)
+    settings["delta"] = delta_or_usual(settings["delta"], _count(columns), said=said)
     return compare_methods(columns, schema, target=column, methods=chosen, **settings)
 
 
@@ -171,7 +171,7 @@ def _epsilons(
 
     columns, schema, column, chosen = _read(data, schema_file, target, methods)
     tried = epsilons or list(EPSILONS)
-    settings["delta"] = usual_delta(settings["delta"], _count(columns), said=said)
+    settings["delta"] = delta_or_usual(settings["delta"], _count(columns), said=said)
     return compare_epsilons(columns, schema, target=column, methods=chosen, epsilons=tried, **settings)
 
 

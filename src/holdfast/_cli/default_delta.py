@@ -25,7 +25,7 @@ FORECAST_DELTA = click.option(
 )
 
 
-def usual_delta(delta: float | None, rows: int | None, *, said: bool = True) -> float:
+def delta_or_usual(delta: float | None, rows: int | None, *, said: bool = True) -> float:
     """The delta that was given, else the usual one for that public number of rows, which is said."""
     if delta is not None:
         return delta

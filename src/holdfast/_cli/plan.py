@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast._cli.declared_schema import UNIT, declared_schema
-from holdfast._cli.default_delta import FORECAST_DELTA, usual_delta
+from holdfast._cli.default_delta import FORECAST_DELTA, delta_or_usual
 from holdfast._cli.paths import READ, Command
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def plan(
       holdfast plan --synth --schema census.toml --rows 32561 --delta 1e-9
     """
     chosen = epsilons or EPSILONS
-    delta = usual_delta(delta, rows, said=not as_json)
+    delta = delta_or_usual(delta, rows, said=not as_json)
     estimates: Any
     if synth:
         estimates, lines = _synthesis(schema_file, rows, epsilons=chosen, delta=delta, adjacency=adjacency)

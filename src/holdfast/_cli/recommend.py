@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from holdfast._cli.declared_schema import UNIT, declared_schema
-from holdfast._cli.default_delta import FORECAST_DELTA, usual_delta
+from holdfast._cli.default_delta import FORECAST_DELTA, delta_or_usual
 from holdfast._cli.paths import READ, Command
 
 
@@ -42,7 +42,7 @@ def recommend(
     """
     from holdfast.learn import recommend as ask
 
-    delta = usual_delta(delta, rows, said=not as_json)
+    delta = delta_or_usual(delta, rows, said=not as_json)
     recommendation = ask(
         declared_schema(schema_file), target=target, epsilon=epsilon, delta=delta, rows=rows, rarest=rarest
     )

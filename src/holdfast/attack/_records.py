@@ -21,7 +21,7 @@ from holdfast.errors import ParameterError, require
 LEAVE_OUT_ADVICE = "leave the rows out whose label is not known"
 
 
-def is_table(rows: Any) -> bool:
+def has_columns(rows: Any) -> bool:
     """Whether rows have two dimensions: a matrix, a frame or an Arrow table."""
     return len(getattr(rows, "shape", ())) == 2
 

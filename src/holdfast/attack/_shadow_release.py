@@ -19,7 +19,7 @@ from holdfast._arrays import Codes, Floats
 from holdfast.attack._attacks.marginal_ratio import column_sets
 from holdfast.attack._membership_result import MembershipResult, audited_curve
 from holdfast.attack._proof import Proof, proved_curve
-from holdfast.attack._records import Records, is_table
+from holdfast.attack._records import Records, has_columns
 from holdfast.attack._rows.released_rows import reader
 from holdfast.data._schema import Schema
 from holdfast.errors import AssumptionWarning, BudgetWarning, DataError, NotPrivateWarning, require
@@ -155,7 +155,7 @@ def _records(table: Any) -> Records:
         import pyarrow as pa
 
         table = pa.table({name: pa.array(np.asarray(values)) for name, values in table.items()})
-    rows = table if is_table(table) else require_numbers("rows", table)
-    if not is_table(rows):
+    rows = table if has_columns(table) else require_numbers("rows", table)
+    if not has_columns(rows):
         raise DataError(f"rows must be a data frame, an Arrow table or a matrix, got {type_of(table)}")
     return Records(features=rows, labels=np.zeros(rows.shape[0], dtype=np.int8))

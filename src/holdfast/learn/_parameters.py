@@ -31,7 +31,7 @@ def as_number(value: Any) -> float:
     return math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
 
 
-def is_whole(value: Any) -> bool:
+def is_whole_number(value: Any) -> bool:
     """Whether it is a whole number of Python's or of NumPy's, and no flag."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
@@ -62,7 +62,7 @@ POSITIVE = Constraint("> 0 and finite", lambda value: 0 < as_number(value) < mat
 NOT_NEGATIVE = Constraint(">= 0 and finite", lambda value: 0 <= as_number(value) < math.inf)
 WITHIN_BALL = Constraint("> 0", lambda value: as_number(value) > 0)
 """A radius, which may be infinite."""
-COUNT = Constraint("a whole number >= 1", lambda value: is_whole(value) and value >= 1)
+COUNT = Constraint("a whole number >= 1", lambda value: is_whole_number(value) and value >= 1)
 SHARE = Constraint("in (0, 1]", lambda value: 0 < as_number(value) <= 1)
 ARITHMETIC = one_of("strict", "idealised")
 

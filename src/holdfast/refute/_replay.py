@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from holdfast.learn._rows.summation import one_thread
 from holdfast.privacy._account import Account
-from holdfast.privacy._account.witness import Draw, Tape, TapeEnded, Transcript, Witness, replaying
+from holdfast.privacy._account.witness import Draw, Tape, TapeEnded, Witness, WitnessedRun, replaying
 from holdfast.privacy._mechanisms.mechanism import Mechanism
 from holdfast.refute._fingerprint import differing
 
@@ -97,7 +97,7 @@ class Setup:
 class Run:
     """What can be seen of one run."""
 
-    transcript: Transcript
+    transcript: WitnessedRun
     result: Any
     error: str
     raised: str
@@ -190,7 +190,7 @@ def _told_apart(one: Run, two: Run) -> str:
     return f"{apart} differs although all outputs are the same" if apart else ""
 
 
-def _overdrawn(transcript: Transcript, apart: list[float]) -> str:
+def _overdrawn(transcript: WitnessedRun, apart: list[float]) -> str:
     """Whether a unit is in more draws than were paid for: of a permit with parts, or of accounts for parts.
 
     A charge for `times` uses covers so many draws that a unit moves; of disjoint parts a unit may be in one.
@@ -213,7 +213,7 @@ def _overdrawn(transcript: Transcript, apart: list[float]) -> str:
     return ""
 
 
-def kind_of_draw(step: Draw, transcript: Transcript) -> str:
+def kind_of_draw(step: Draw, transcript: WitnessedRun) -> str:
     """What a release is for, as its charge says."""
     stored = step.mechanism.to_json()
     for charge, payer in zip(transcript.charges, transcript.payers, strict=True):

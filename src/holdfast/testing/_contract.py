@@ -80,7 +80,7 @@ def ensure_near(actual: float, expected: float, what: str, *, rel: float = 0.0, 
     ensure(gap <= max(rel * abs(expected), within), f"{what} is {actual!r}, expected {expected!r}")
 
 
-def refusal(
+def refusal_text(
     call: Callable[[], Any],
     what: str,
     *,

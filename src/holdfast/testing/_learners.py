@@ -24,7 +24,7 @@ from holdfast.learn.methods.method import Fit, Learner
 from holdfast.privacy._account import Account
 from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy._curves.curve import ApproxDP, PureDP
-from holdfast.testing._contract import Check, ensure, refusal
+from holdfast.testing._contract import Check, ensure, refusal_text
 
 LIMIT = ApproxDP(2.0, 1e-5)
 ROWS, COLUMNS = 300, 3
@@ -98,7 +98,7 @@ def refusal_of(
     method: Learner, examples: ArrayExamples, problem: Problem, account: Account, what: str, **options: Any
 ) -> str:
     """The refusal's words; nothing was spent, and no value of the data is in them."""
-    message = refusal(
+    message = refusal_text(
         partial(run_learner, method, examples, problem, account, **options),
         what,
         kinds=(HoldfastError, TypeError),
@@ -149,7 +149,7 @@ def refuses_adjacencies_that_it_is_not_proved_for(method: Learner) -> None:
     """Rows and account of an adjacency that the method does not name."""
     problem = problem_of(method)
     for adjacency in {a.value for a in Adjacency} - set(method.adjacencies):
-        refusal(
+        refusal_text(
             partial(
                 run_learner, method, learner_rows(adjacency), problem, learner_account(method, adjacency)
             ),
@@ -164,7 +164,7 @@ def refuses_rows_of_other_neighbours_than_the_accounts(method: Learner) -> None:
     for rows in Adjacency:
         for relation in method.adjacencies:
             if rows.value != relation:
-                refusal(
+                refusal_text(
                     partial(
                         run_learner,
                         method,
@@ -253,7 +253,7 @@ def _refused_option(method: Learner, name: str, value: Any) -> str:
     account = learner_account(method, adjacency)
     what = f"{type(value).__name__} for the option {name}"
     rows, problem = learner_rows(adjacency), problem_of(method)
-    message = refusal(
+    message = refusal_text(
         partial(run_learner, method, rows, problem, account, **{name: value}), what, kinds=(ParameterError,)
     )
     ensure(account.journal.entries == (), f"{what} is refused after spending")

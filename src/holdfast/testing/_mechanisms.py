@@ -25,7 +25,7 @@ from holdfast.privacy._mechanisms.mechanism import Mechanism
 from holdfast.refute._broken import quieter
 from holdfast.refute._subject import of_mechanism
 from holdfast.refute._suite import refute
-from holdfast.testing._contract import Check, ensure, ensure_near, refusal
+from holdfast.testing._contract import Check, ensure, ensure_near, refusal_text
 
 BAD_NUMBERS = (0, -1.0, float("nan"), float("inf"))
 """No parameter of a mechanism may be one of these."""
@@ -62,7 +62,7 @@ def refuses_parameters_outside_their_range(mechanism: Mechanism) -> None:
         value = getattr(mechanism, field.name)
         if isinstance(value, float | int) and not isinstance(value, bool):
             for bad in BAD_NUMBERS:
-                refusal(
+                refusal_text(
                     partial(_changed_mechanism, mechanism, **{field.name: bad}),
                     f"{field.name}={bad}",
                     kinds=(ParameterError,),
@@ -78,7 +78,7 @@ def refuses_an_account_of_another_adjacency(mechanism: Mechanism) -> None:
     for adjacency in Adjacency:
         account = Account(ApproxDP(1e6, 0.5), adjacency=adjacency, currency="basic", seed=0)
         if adjacency not in proved:
-            refusal(
+            refusal_text(
                 partial(account.release, mechanism, value),
                 f"an account of {adjacency.value}",
                 kinds=(AdjacencyError,),
@@ -87,7 +87,7 @@ def refuses_an_account_of_another_adjacency(mechanism: Mechanism) -> None:
         else:
             for other in proved - {adjacency}:
                 declared = _changed_mechanism(mechanism, adjacency=other)
-                refusal(
+                refusal_text(
                     partial(account.release, declared, value),
                     f"an account of {adjacency.value} for a sensitivity under {other.value}",
                     kinds=(AdjacencyError,),
@@ -108,7 +108,7 @@ def refuses_bad_values_before_charging(mechanism: Mechanism, bad: Any) -> None:
     """What cannot be released costs nothing."""
     adjacency = sorted(mechanism.admissible, key=str)[0]
     account = Account(ApproxDP(100.0, 0.5), adjacency=adjacency, currency="basic", seed=0)
-    refusal(partial(account.release, mechanism, bad), f"the value {bad!r}")
+    refusal_text(partial(account.release, mechanism, bad), f"the value {bad!r}")
     ensure(account.journal.spent("") is None, f"the value {bad!r} is refused after charging")
 
 

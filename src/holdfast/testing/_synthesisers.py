@@ -28,7 +28,7 @@ from holdfast.synth import Synthesizer, Workload, Zeros
 from holdfast.synth._exact_counts import ExactCounts
 from holdfast.synth._rows.coded_rows import CodedRows
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisTask
-from holdfast.testing._contract import Check, ensure, ensure_near, refusal
+from holdfast.testing._contract import Check, ensure, ensure_near, refusal_text
 
 ROWS = 200
 DOMAIN = {"a": 2, "b": 3, "c": 2}
@@ -145,7 +145,7 @@ def a_synthesizer_refuses_options_before_anything_is_charged(method: SynthesisMe
     data = synthesis_table(method.adjacencies[0])
     account = synthesis_account(method, data)
     synthesizer = Synthesizer(method=method, workload=WORKLOAD, options={"no_such_option": 1})
-    refusal(
+    refusal_text(
         partial(synthesizer.fit, data.table, account=account),
         "an option that it does not have",
         kinds=(ParameterError,),
@@ -173,7 +173,7 @@ def refuses_an_account_of_another_adjacency_or_unit(method: SynthesisMethod) -> 
         ),
     }
     for what, account in wrong.items():
-        message = refusal(partial(run_synthesis, method, data, account), what, kinds=(AdjacencyError,))
+        message = refusal_text(partial(run_synthesis, method, data, account), what, kinds=(AdjacencyError,))
         ensure(not account.journal.entries, f"{what} is refused after spending")
         ensure(TELLTALE not in message, f"{what} is refused with a value of the data in the message")
 
@@ -255,7 +255,7 @@ def pure_privacy_is_pure_or_refused(method: SynthesisMethod) -> None:
     data = synthesis_table(method.adjacencies[0])
     account = synthesis_account(method, data, delta=0.0)
     if not method.pure:
-        refusal(partial(run_synthesis, method, data, account), "an account without delta")
+        refusal_text(partial(run_synthesis, method, data, account), "an account without delta")
         ensure(not account.journal.entries, "an account without delta is refused after spending")
         return
     drawn_rows(run_synthesis(method, data, account), DOMAIN)
@@ -296,7 +296,7 @@ def refuses_a_misspelt_option_with_the_right_name(method: SynthesisMethod, optio
     data, right = synthesis_table(method.adjacencies[0]), option.name
     for name in (right[1::-1] + right[2:], right + right[-1], right[:-1]):
         account, what = synthesis_account(method, data), f"the option {name!r}"
-        message = refusal(
+        message = refusal_text(
             partial(run_synthesis, method, data, account, **{name: option.default}),
             what,
             kinds=(ParameterError,),
@@ -317,7 +317,7 @@ def refuses_an_option_of_a_wrong_type(method: SynthesisMethod, option: Option) -
     ensure(bool(wrong), f"{option.name} admits everything: give it a type")
     for value in wrong:
         account, what = synthesis_account(method, data), f"{option.name}={value!r}"
-        refusal(
+        refusal_text(
             partial(run_synthesis, method, data, account, **{option.name: value}),
             what,
             kinds=(ParameterError,),

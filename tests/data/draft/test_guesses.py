@@ -22,7 +22,7 @@ from holdfast._cli.app import app
 from holdfast.data import Categorical, DateTime, Hierarchy, Identifier, Numeric, Schema, open_table
 from holdfast.data._draft import Draft, draft_of
 from holdfast.data._draft.check import INTERNAL, check_table
-from holdfast.data._draft.codes import levels_of
+from holdfast.data._draft.codes import code_levels
 from holdfast.data._schema import UnconfirmedUnit
 from holdfast.errors import DataError, ParameterError
 from holdfast.synth import Synthesizer
@@ -479,7 +479,7 @@ def test_a_server_declares_types_and_orders() -> None:
 def test_levels_of_codes_that_lost_their_zeros_nest(numbers: list[int], asked: set[int]) -> None:
     """However many digits codes have, and however many levels are asked for: a hierarchy, whose steps are prefixes."""
     words = sorted(map(str, numbers))
-    levels = levels_of(words, sorted(asked, reverse=True))
+    levels = code_levels(words, sorted(asked, reverse=True))
     if levels:
         column = Hierarchy("code", words, coarser=levels)
         width = max(map(len, words))

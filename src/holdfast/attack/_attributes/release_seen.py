@@ -14,7 +14,7 @@ from holdfast._arrays import Floats
 from holdfast.attack._attributes.attribute_case import Known, Response
 from holdfast.attack._attributes.linear_inside import LinearInside, inside_of
 from holdfast.attack._attributes.people import People, Secret
-from holdfast.attack._models.answers import answers_as_numbers, require_numbers
+from holdfast.attack._models.answers import answers_as_numbers, require_number_answers
 from holdfast.attack._models.target import Target, columns_read, first_step
 from holdfast.attack._records import LEAVE_OUT_ADVICE, Records
 from holdfast.attack._rows.released_rows import opened_rows
@@ -99,7 +99,7 @@ class ReleaseSeen:
             count = int(features.shape[0])
             return self.target.probabilities(Records(features=features, labels=np.zeros(count)))
         values = answers_as_numbers(self.target.outputs(features))
-        require_numbers(values)
+        require_number_answers(values)
         return values
 
     def inside(

@@ -27,7 +27,7 @@ NUMBER_BINS = 5
 """A column of many numbers, without a schema, is guessed up to fifths of its people."""
 
 
-def column_names(features: Any) -> list[Column]:
+def published_columns(features: Any) -> list[Column]:
     """The names of a frame or table, the numbers of an array's columns."""
     if isinstance(features, Mapping):
         return list(features)
@@ -42,7 +42,7 @@ def column_names(features: Any) -> list[Column]:
 
 def column_of(features: Any, name: Column) -> NDArray[Any]:
     """The values of one column."""
-    known = column_names(features)
+    known = published_columns(features)
     require(name in known, "columns", name, f"one of {', '.join(str(each) for each in known[:30])}")
     if isinstance(name, int) and not isinstance(features, Mapping):
         return np.asarray(features)[:, name]
@@ -207,7 +207,7 @@ class Domain:
 def encoded_without(features: Any, name: Column) -> Floats:
     """All other columns as numbers: centred and scaled, texts as indicators."""
     blocks: list[Floats] = []
-    for other in column_names(features):
+    for other in published_columns(features):
         if other == name:
             continue
         values = column_of(features, other)

@@ -22,17 +22,17 @@ from holdfast._arrays import Codes, Floats
 from holdfast.attack._influence.columns import (
     Column,
     Domain,
-    column_names,
     column_of,
     encoded_without,
+    published_columns,
     with_column,
 )
 from holdfast.attack._influence.finite_domain import best_guess, influences, output_codes, values_left
 from holdfast.attack._influence.ranking import ColumnInvertibility, InvertibilityReport
 from holdfast.attack._influence.two_worlds import BlackBoxGame
-from holdfast.attack._models.answers import answers_as_numbers, require_numbers
+from holdfast.attack._models.answers import answers_as_numbers, require_number_answers
 from holdfast.attack._models.target import Target, columns_read
-from holdfast.attack._records import Records, arrow_of, is_table, untensored
+from holdfast.attack._records import Records, arrow_of, has_columns, untensored
 from holdfast.data._schema import Schema
 from holdfast.data._table import Table
 from holdfast.errors import DataError, ParameterError, require
@@ -110,7 +110,7 @@ def invertibility(
     people, schema = read_people(people, target, schema)
     reference = None if reference is None else read_people(reference, target, schema)[0]
     judged, own = divided_people(people, reference, random)
-    names = column_names(judged) if columns is None else list(columns)
+    names = published_columns(judged) if columns is None else list(columns)
     require(len(names) >= 1, "columns", names, "one or more")
     share = 1.0 - (1.0 - confidence) / (
         2 * len(names)
@@ -153,7 +153,7 @@ def column_invertibility(
     keep = np.flatnonzero(domain.codes >= 0)
     require(keep.size >= 1, "people", domain.name, "some with a value of the declared ones in this column")
     people = people_taken(judged, keep)
-    show = partial(shown, target, shows)
+    show = partial(released_lines, target, shows)
     prior = conditional_prior(own, people, domain, schema=schema)
     game = inversion_game(
         domain, codes=domain.codes[keep], prior=prior, own=own, knowledge=knowledge, random=random
@@ -202,14 +202,14 @@ def inversion_game(
 
 
 # What is shown of an answer.
-def shown(target: Target, form: Shown, features: Any) -> Floats:
+def released_lines(target: Target, form: Shown, features: Any) -> Floats:
     """One line of numbers per person, as the public sees them."""
     if target.task == "classification":
         values = target.probabilities(_records(features))
     else:
         values = answers_as_numbers(target.outputs(features))
         values = values[:, None] if values.ndim == 1 else values
-        require_numbers(values)
+        require_number_answers(values)
     require(len(values) == count_of(features), "the model's answer", values.shape, "one line for each row")
     if form == "scores":
         return values
@@ -293,7 +293,7 @@ def perturbed_people(
 ) -> Any:
     """Each other column of each person is right with this chance, else it is that of somebody of the attacker's own."""
     count, others = count_of(people), count_of(own)
-    for name in column_names(people):
+    for name in published_columns(people):
         if name == target:
             continue
         wrong = random.random(count) >= knowledge
@@ -325,8 +325,8 @@ def divided_people(people: Any, reference: Any, random: np.random.Generator) -> 
 
 
 def _records(people: Any) -> Records:
-    rows = people if is_table(people) else np.asarray(people)
-    if not is_table(rows):
+    rows = people if has_columns(people) else np.asarray(people)
+    if not has_columns(rows):
         raise DataError(
             f"people must be a data frame, an Arrow table or an array of rows, got {type_of(people)}"
         )

@@ -27,8 +27,8 @@ from holdfast.attack._influence.invertibility import (
     every_output,
     people_taken,
     read_people,
+    released_lines,
     require_form,
-    shown,
 )
 from holdfast.attack._influence.ranking import NOT_LIMITED, ColumnInvertibility
 from holdfast.attack._models.target import Target
@@ -274,7 +274,7 @@ def publishing_options(
     forms += [(f"scores to {step:g}", target, float(step)) for step in steps]
     if target.task == "classification":
         forms.append(("decisions only", target, "decision"))
-    outputs = every_output(lambda features: shown(target, "scores", features), judged, domain)
+    outputs = every_output(lambda features: released_lines(target, "scores", features), judged, domain)
     for name, groups in _mergers(sensitive, domain, outputs):
         if retraining is None:
             merged = _averaged_model(target, domain, groups, own, schema)
@@ -287,7 +287,7 @@ def publishing_options(
         exposure = column_invertibility(
             published, form, judged, own, domain, schema=schema, confidence=confidence, random=random
         )
-        right, loss = quality(published, shown(published, form, judged), truth)
+        right, loss = quality(published, released_lines(published, form, judged), truth)
         options.append(PublishingOption(name=name, found=exposure, right=right, loss=loss))
     return PublishingOptions(options=tuple(options), column=sensitive, task=target.task)
 

@@ -37,7 +37,7 @@ def answers_as_numbers(values: Any) -> Floats:
         ) from None
 
 
-def require_numbers(values: Floats) -> None:
+def require_number_answers(values: Floats) -> None:
     """Refuse NaN and infinity: an attack would take them for no opinion."""
     bad = int(values.size - np.isfinite(values).sum())
     require(

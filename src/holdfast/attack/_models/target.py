@@ -24,7 +24,7 @@ from holdfast.attack._models.answers import (
     ADAPTERS,
     answers_as_numbers,
     probabilities_of_logits,
-    require_numbers,
+    require_number_answers,
 )
 from holdfast.attack._records import Records
 from holdfast.data._arrow_columns import arrow_column
@@ -161,7 +161,7 @@ class Target:
 
         def outputs(features: Any) -> Floats:
             scores = answers_as_numbers(plain.outputs(features))
-            require_numbers(scores)
+            require_number_answers(scores)
             return probabilities_of_logits(scores)
 
         return replace(plain, outputs=outputs, task="classification", classes=names)
@@ -213,7 +213,7 @@ class Target:
             f"of the shape {(records.count, len(self.classes))}: one probability for each row and class",
             f"its classes are {_class_list(self.classes)}",
         )
-        require_numbers(values)
+        require_number_answers(values)
         require(
             bool(np.all((values >= -_PROBABILITY_SLACK) & (values <= 1.0 + _PROBABILITY_SLACK)))
             and bool(np.all(np.abs(values.sum(axis=1) - 1.0) <= _PROBABILITY_SLACK)),
@@ -270,7 +270,7 @@ class Target:
             "one number per row",
             "name the labels with classes= if it gives probabilities",
         )
-        require_numbers(predicted)
+        require_number_answers(predicted)
         with withholding(
             "NumPy", "read the labels y as numbers; name them with classes= if they are classes"
         ):

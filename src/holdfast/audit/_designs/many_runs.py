@@ -14,7 +14,7 @@ from holdfast.audit._bounds import multi_run
 from holdfast.audit._bounds.sequential import SequentialTest
 from holdfast.audit._canaries import Canaries, LabelledCanaries, inclusion_coins
 from holdfast.audit._canaries.planting import Planting
-from holdfast.audit._designs.planted import PARAMETERS, PlantedDesign, Slots, score_of_one
+from holdfast.audit._designs.planted import PARAMETERS, PlantedDesign, PlantedSlots, score_of_one
 from holdfast.audit._designs.question import Question
 from holdfast.audit._findings import AnytimeGuesses, Trainings, bits_as_text
 from holdfast.audit._result import AuditResult, describe_scores
@@ -43,7 +43,7 @@ class SingleCanary(PlantedDesign):
             require(self.canary.count == 1, "canary", self.canary.count, "one record")
             self._require_own_norm("canaries")
 
-    def _only_planting(self, slots: Slots, question: Question) -> Planting:
+    def _only_planting(self, slots: PlantedSlots, question: Question) -> Planting:
         canary = self._directions(1, slots.dimension) if self.canary is None else self.canary
         return self._planting(slots, canary, question.adjacency)
 
@@ -85,7 +85,7 @@ class ManyRuns(SingleCanary):
 
     def answer(self, train: Callable[..., Any], data: Any, question: Question) -> AuditResult:
         """Call `train` on `data` many times, with the record and without; hold the errors against the `question`."""
-        slots = Slots.of(data)
+        slots = PlantedSlots.of(data)
         planting = self._only_planting(slots, question)
         basis = self._power_basis(planting, question, runs=self.runs, single=True)
         coins = inclusion_coins(question.source, self.runs)
@@ -149,7 +149,7 @@ class Sequential(SingleCanary):
 
     def answer(self, train: Callable[..., Any], data: Any, question: Question) -> AuditResult:
         """Call `train` on `data` until the guesses refute the claim of the `question`, or `runs` are made."""
-        slots = Slots.of(data)
+        slots = PlantedSlots.of(data)
         planting = self._only_planting(slots, question)
         basis = self._power_basis(planting, question, runs=self.runs, single=True)
         claimed = question.claim.epsilon(question.delta)

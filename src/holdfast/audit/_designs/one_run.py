@@ -15,7 +15,7 @@ from holdfast._docstrings import describing
 from holdfast.audit._canaries import Canaries, LabelledCanaries, inclusion_coins
 from holdfast.audit._canaries.decoder import guess
 from holdfast.audit._canaries.planting import Planting
-from holdfast.audit._designs.planted import PARAMETERS, PlantedDesign, Slots
+from holdfast.audit._designs.planted import PARAMETERS, PlantedDesign, PlantedSlots
 from holdfast.audit._designs.question import Question
 from holdfast.audit._findings import Finding, FixedGuesses, GaussianGuesses, GuessPath, bits_as_text
 from holdfast.audit._power import PowerBasis, power
@@ -87,7 +87,7 @@ class OneRun(PlantedDesign):
 
     def answer(self, train: Callable[..., Any], data: Any, question: Question) -> AuditResult:
         """Plant, call `train` on `data` once, guess, and hold the guesses against the `question`."""
-        slots = Slots.of(data)
+        slots = PlantedSlots.of(data)
         own = not isinstance(self.canaries, int | None)
         plantings = [
             self._planting(slots, canaries, question.adjacency)

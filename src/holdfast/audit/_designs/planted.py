@@ -41,14 +41,14 @@ PARAMETERS = {
 
 
 @dataclass(frozen=True)
-class Slots:
+class PlantedSlots:
     """The data that canaries are planted in: rows of numbers, and their labels where there are some."""
 
     features: Floats
     labels: NDArray[Any] | None
 
     @classmethod
-    def of(cls, data: Any) -> Slots:
+    def of(cls, data: Any) -> PlantedSlots:
         """An array of rows, or a pair (X, y)."""
         features, labels = data if isinstance(data, tuple) and len(data) == 2 else (data, None)
         rows = require_numbers("data", features)
@@ -103,14 +103,14 @@ class PlantedDesign:
         return design(count=count, dimension=dimension, row_norm=self.row_norm or 1.0, seed=1)
 
     def _planting(
-        self, slots: Slots, canaries: Canaries | LabelledCanaries, adjacency: Adjacency
+        self, slots: PlantedSlots, canaries: Canaries | LabelledCanaries, adjacency: Adjacency
     ) -> Planting:
-        """Slots in the data for these canaries, scored as the auditor asks."""
+        """PlantedSlots in the data for these canaries, scored as the auditor asks."""
         planting = self._by_default_score(slots, canaries, adjacency)
         return planting if self.score is None else WithScore(planting=planting, score=self.score)
 
     def _by_default_score(
-        self, slots: Slots, canaries: Canaries | LabelledCanaries, adjacency: Adjacency
+        self, slots: PlantedSlots, canaries: Canaries | LabelledCanaries, adjacency: Adjacency
     ) -> Planting:
         """Directions get public random labels where labels are needed."""
         if slots.labels is None:

@@ -148,14 +148,14 @@ def zeros_in_front(texts: Sequence[str]) -> bool:
     return all(map(_numeral, texts)) and any(len(text) > 1 and text[0] == "0" for text in texts)
 
 
-def levels_of(codes: Sequence[str], lengths: Sequence[int]) -> list[int | Mapping[str, str]]:
+def code_levels(codes: Sequence[str], lengths: Sequence[int]) -> list[int | Mapping[str, str]]:
     """Of these numbers of leading letters those that make coarser levels, from the finest on.
 
     Digits that lost their zeros in front are compared as if they had them.
 
-    >>> levels_of(["10115", "10117", "20095"], (2, 1)), levels_of(["1011", "1012", "20095"], (2,))
+    >>> code_levels(["10115", "10117", "20095"], (2, 1)), code_levels(["1011", "1012", "20095"], (2,))
     ([2, 1], [{'1011': '01*', '1012': '01*', '20095': '20*'}])
-    >>> levels_of(["110", "111", "2010", "2120"], (3, 2, 1))[1:]
+    >>> code_levels(["110", "111", "2010", "2120"], (3, 2, 1))[1:]
     [{'011*': '01*', '201*': '20*', '212*': '21*'}, {'01*': '0*', '20*': '2*', '21*': '2*'}]
     """
     width = max(map(len, codes))

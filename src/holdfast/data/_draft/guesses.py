@@ -16,7 +16,7 @@ from holdfast.data._draft import texts as text_guesses
 from holdfast.data._draft.codes import (
     code_form,
     code_length,
-    levels_of,
+    code_levels,
     nominal,
     serial,
     special_numbers,
@@ -324,7 +324,7 @@ def _codes(evidence: Evidence, words: list[str], markers: list[str]) -> Guess | 
     listed = sorted(str(word).strip(BLANKS) for word in evidence.words.to_pylist())
     if len(set(listed)) < len(listed):
         return None
-    levels = levels_of(listed, lengths)
+    levels = code_levels(listed, lengths)
     if not levels:
         return None
     said = ", ".join(str(step) if isinstance(step, int) else "a mapping" for step in levels)

@@ -134,10 +134,10 @@ def _parted(word: str) -> list[str]:
     return [word]
 
 
-def says_measure(name: str) -> bool:
+def names_measurement(name: str) -> bool:
     """Whether the name has a word of a measure or of a code, whatever its values look like.
 
-    >>> [says_measure(name) for name in ("industry_code", "patient_age", "who")]
+    >>> [names_measurement(name) for name in ("industry_code", "patient_age", "who")]
     [True, True, False]
     """
     return bool(set(words_of(name)) & _MEASURES)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.data._draft.unit_names import Likeness, likeness, says_measure
+from holdfast.data._draft.unit_names import Likeness, likeness, names_measurement
 from holdfast.data._schema import Identifier
 from holdfast.data._schema.columns import Numeric
 from holdfast.data._schema.kinds import Column
@@ -118,7 +118,7 @@ def _likeness(evidence: UnitEvidence) -> Likeness | None:
     if said is Likeness.person and values > few:
         return said
     repeats = identifier and int(evidence.owned.max()) > 1
-    given_out = repeats and not says_measure(evidence.column.name) and _given_out(evidence.values)
+    given_out = repeats and not names_measurement(evidence.column.name) and _given_out(evidence.values)
     return Likeness.none if given_out else None
 
 

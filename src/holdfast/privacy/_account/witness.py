@@ -42,7 +42,7 @@ class Draw:
 
 
 @dataclass(eq=False)
-class Transcript:
+class WitnessedRun:
     """What a witness saw, in order."""
 
     steps: list[Draw] = field(default_factory=list)
@@ -92,7 +92,7 @@ class Witness(Source):
         coins: Source | None = None,
     ) -> None:
         super().__init__(seed=seed)
-        self.seen = Transcript()
+        self.seen = WitnessedRun()
         self._tape = tape
         # Another stream than the coins: the high bit keeps its seed apart from every seed that is asked for.
         self._noise = Source(seed=(1 << 64) | int(seed))

@@ -16,7 +16,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._arguments import NUMBERS, Kind, checked, require_known, stored_fields
+from holdfast._arguments import NUMBERS, ArgumentKind, checked, require_known, stored_fields
 from holdfast.errors import AdjacencyError, ParameterError, require
 from holdfast.noise._source import Source
 from holdfast.privacy._adjacency import Adjacency
@@ -34,7 +34,7 @@ def _is_value(value: object) -> bool:
     return numbers or hasattr(value, "minimise") or hasattr(value, "draw")
 
 
-Value = Annotated[Any, Kind(_is_value, "finite numbers in an array, or a risk", secret=True)]
+Value = Annotated[Any, ArgumentKind(_is_value, "finite numbers in an array, or a risk", secret=True)]
 """What a mechanism is given: numbers, or a risk that draws or minimises."""
 
 
@@ -49,7 +49,7 @@ def _is_output(value: object) -> bool:
     return _is_value(value)
 
 
-Output = Annotated[Any, Kind(_is_output, "a finite number or an array of them", secret=True)]
+Output = Annotated[Any, ArgumentKind(_is_output, "a finite number or an array of them", secret=True)]
 """What a mechanism gives: numbers in an array, or one number of a selection."""
 
 
