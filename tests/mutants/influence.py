@@ -51,7 +51,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="invertibility: decisions show the scores",
-        target="attack:shown",
+        target="attack:released_lines",
         old='if form == "scores":',
         new='if form in ("scores", "decision"):',
         tests=(
