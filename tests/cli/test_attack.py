@@ -278,5 +278,5 @@ def test_people_may_lie_in_a_database_and_labels_be_truth_values(tmp_path: Path)
         assert "secret" not in refused.stderr
     (tmp_path / "others.csv").write_text("age,sex,ill\n3,F,perhaps\n")
     refused = run(*told, "--members", url, "--non-members", tmp_path / "others.csv")
-    assert "must hold the model's classes" in refused.stderr
+    assert "must hold the model's classes or numbers, and no row of it does" in refused.stderr
     assert "perhaps" not in refused.stderr

@@ -195,7 +195,7 @@ from holdfast.ledger import Ledger
 from holdfast.ledger._journal import LedgerJournal
 from holdfast.ledger._jobs.keeping import Shelf
 from holdfast.release import Release
-place = {"account": (Ledger, "account"), "charge": (LedgerJournal, "charge"), "drawn": (Release, "of"),
+place = {"account": (Ledger, "account"), "charge": (LedgerJournal, "charge"), "drawn": (Release, "paid_by"),
          "kept": (Shelf, "keep"), "closed": (Ledger, "close_account"), "written": (Shelf, "let_go")}[sys.argv[1]]
 true = getattr(*place)
 def killed(*given, **named):

@@ -274,7 +274,7 @@ def test_every_paper_cited_in_the_code_is_listed() -> None:
     missing = {
         f"{name} {year} ({_name(path)})"
         for path in (ROOT / "src").rglob("*.py")
-        for name, year in _cited(_plain(path.read_text(encoding="utf-8"))) - known
+        for name, year in _cited(_plain(re.sub(r"\s+", " ", path.read_text(encoding="utf-8")))) - known
         if name not in not_names
     }
     assert not missing, f"add to docs/papers.bib: {', '.join(sorted(missing))}"

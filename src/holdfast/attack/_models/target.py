@@ -299,7 +299,10 @@ def read_records(source: Path | str, *, label: str, target: Target) -> Records:
     declared = _declared_column(target.model, label)
     known = _present(table.column(label)) if declared is None else with_value(declared, table.column(label))
     if not known.any():
-        raise DataError(f"no row has a value of {label!r}: there is nobody to attack")
+        raise DataError(
+            f"the column {label!r} must hold the model's classes or numbers, and no row of it does: there is nobody to "
+            "attack"
+        )
     left_out, table = int((~known).sum()), table.filter(known)
     values = table.column(label)
     labels = (

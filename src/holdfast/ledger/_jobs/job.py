@@ -303,7 +303,9 @@ def _digest(about: Mapping[str, Any]) -> str:
 
 
 def _cause(error: Exception) -> str:
-    """The operating system's words hold no data; those of other errors might."""
+    """The operating system's words hold no data, and those of our own refusals; those of other errors might."""
+    if isinstance(error, ParameterError):
+        return str(error)
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     return type(error).__name__

@@ -301,14 +301,15 @@ class TestLearning:
 
     def test_bolt_on_averages_models_of_the_parts(self, session: Any) -> None:
         table = open_table(spark.stored(session, people()), schema(), partitions=3)
-        fitted = PrivateLogisticRegression(
-            epsilon=2.0, delta=1e-6, method="bolt_on", penalty=0.1, random_state=7
+        fitted, again = (
+            PrivateLogisticRegression(epsilon=2.0, delta=1e-6, method="bolt_on", penalty=0.1, random_state=7)
+            for _ in range(2)
         )
         fitted.fit(table, target="ill")
         assert fitted.release_ is not None
         parameters = fitted.release_.provenance.parameters
         assert parameters["parts"] == 3
-        whole = fitted.fit(reference(people(), schema()), target="ill").release_
+        whole = again.fit(reference(people(), schema()), target="ill").release_
         assert whole is not None
         assert whole.provenance.parameters["parts"] == 1
         # With a penalty, G / (penalty m) bounds both (soundness, section 1).
