@@ -483,6 +483,8 @@ def verdict(error: BaseException, callee: Callee, names: Sequence[str]) -> str:
         if not text.strip():
             return "an error without a word"
         return ""
+    if isinstance(error, AssertionError) and callee.name.startswith("testing.check_"):
+        return ""  # what it says of whatever breaks its contract
     trace = inspect.getinnerframes(error.__traceback__) if error.__traceback__ else []
     if isinstance(error, TypeError) and ("argument" in text) and len(trace) <= 3 and _signature_error(error):
         return ""

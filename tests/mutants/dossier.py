@@ -554,20 +554,6 @@ FAULTS: tuple[Fault, ...] = (
         tests=("tests/dossier/verification/test_alphas.py::test_alphas_follow_from_what_the_ledger_keeps",),
     ),
     Fault(
-        name="schema: whole numbers that no double holds",
-        target="data:is_finite",
-        old="OverflowError",
-        new="ZeroDivisionError",
-        tests=("tests/contracts/test_hostile_files.py::test_whole_numbers_that_no_double_holds",),
-    ),
-    Fault(
-        name="audit: a fraction where a whole number belongs",
-        target="audit:_restored_part",
-        old="declared[name] is int and type(value) is not int",
-        new="False",
-        tests=("tests/contracts/test_hostile_files.py::test_whole_numbers_that_no_double_holds",),
-    ),
-    Fault(
         name="certificates: a bound is shown below itself",
         target="privacy:bound_text",
         old="ROUND_CEILING)",

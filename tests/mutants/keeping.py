@@ -52,11 +52,11 @@ FAULTS: tuple[Fault, ...] = (
         ),
     ),
     Fault(
-        name="release: the mark of a seed is not passed on to the guarantee of an old file",
+        name="release: the mark of a seed is not passed on to the guarantee",
         target="release:Release.__post_init__",
         old="self.guarantee.drawn_from(self.provenance.noise)",
         new="self.guarantee",
-        tests=("tests/privacy/test_guarantee.py", "tests/release/test_archive.py"),
+        tests=("tests/release/test_release.py::test_a_seed_marks_the_promise_too",),
     ),
     Fault(
         name="ledger: what is put in after opening is not met",

@@ -461,7 +461,9 @@ FAULTS: tuple[Fault, ...] = (
         target="privacy:_require_fixed",
         old="isinstance(value, int | float | Fraction)",
         new='hasattr(value, "__float__")',
-        tests=("tests/privacy/mechanisms/test_mechanisms.py",),
+        tests=(
+            "tests/privacy/mechanisms/test_mechanisms.py::test_a_mechanism_of_ones_own_has_fixed_numbers",
+        ),
     ),
     Fault(
         name="signatures: what the metaclass takes is shown",

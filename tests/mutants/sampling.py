@@ -68,7 +68,7 @@ FAULTS: tuple[Fault, ...] = (
         target="privacy:RegularisedExponential.curve",
         old="as_written(self.gradient_change) ** 2 * as_written(self.inverse_temperature)",
         new="as_written(self.gradient_change) ** 2 * as_written(self.inverse_temperature) / 4",
-        tests=(f"{METHOD}::test_neighbouring_densities_are_below_the_claim",),
+        tests=(f"{METHOD}::test_linear_losses_reach_the_claim",),
     ),
     Fault(
         name="gibbs: a box is as wide as its side",

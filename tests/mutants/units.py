@@ -55,7 +55,7 @@ FAULTS: tuple[Fault, ...] = (
         target="data:_likeness",
         old="not names_measurement(evidence.column.name) and _given_out(evidence.values)",
         new="True",
-        tests=(f"{UNITS}::test_a_draft_never_decides_whom_to_protect",),
+        tests=(f"{UNITS}::test_an_identifier_by_its_values_is_a_candidate_only_if_they_were_given_out",),
     ),
     Fault(
         name="unit: the first candidate is active",

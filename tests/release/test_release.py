@@ -139,3 +139,11 @@ def test_provenance_is_checked_where_it_is_born() -> None:
     with pytest.raises(FormatError):
         Provenance.from_json({})
     assert "entries 1-3, 7" in dataclasses.replace(good, entries=(1, 2, 3, 7), head="ab").summary()
+
+
+def test_a_seed_marks_the_promise_too() -> None:
+    """Where the history says that the noise can be computed again, nothing is promised, whatever the guarantee says."""
+    release = made(Account(ZCDP(1.0)))
+    assert release.guarantee.private
+    history = dataclasses.replace(release.provenance, noise="seeded")
+    assert not dataclasses.replace(release, provenance=history).guarantee.private

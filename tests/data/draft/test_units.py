@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
@@ -26,6 +27,7 @@ from holdfast.data import Encoder, Numeric, Schema, open_table
 from holdfast.data._batch import encode_batch
 from holdfast.data._draft import Draft, draft_of
 from holdfast.data._draft.unit_names import Likeness, likeness
+from holdfast.data._draft.units import UnitCandidate, UnitEvidence
 from holdfast.data._schema import Categorical, Identifier, UnconfirmedUnit
 from holdfast.dossier import compare_methods
 from holdfast.dossier._comparison.epsilons import compare_epsilons
@@ -538,3 +540,17 @@ def test_what_was_taken_from_the_data_stands_first() -> None:
         assert "bounds of age were taken from the data" in first
         assert "categories of ward were taken from the data" in first
         assert "that each row is about another person was guessed from the data" in first
+
+
+def test_an_identifier_by_its_values_is_a_candidate_only_if_they_were_given_out() -> None:
+    """Of columns whose name says nothing: words that repeat name nobody, and neither does a number of something."""
+    owned = np.array([3] * 40)
+    words = [f"{first} {second}" for first in ("red", "blue", "green", "grey") for second in "abcdefghij"]
+    numbers = [f"K{number:06d}" for number in range(40)]
+    for name, values, named in (
+        ("remark", words, False),
+        ("remark", numbers, True),
+        ("patient_age", numbers, False),
+    ):
+        evidence = UnitEvidence(column=Identifier(name), owned=owned, values=values)
+        assert (UnitCandidate.of(evidence) is not None) is named, name

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -289,3 +290,15 @@ def test_shares_of_randomised_answers_are_unbiased_and_covered(categories: int) 
         held += all(low <= t <= high for t, (low, high) in zip(truth, made.interval, strict=True))
     np.testing.assert_allclose(np.mean(found, axis=0), truth, atol=4 * float(np.std(found)) / math.sqrt(300))
     assert held >= 0.9 * 300
+
+
+def test_a_mechanism_of_ones_own_has_fixed_numbers() -> None:
+    """A class of one's own checks no types of arguments; what could change after a charge is refused all the same."""
+
+    @dataclass(frozen=True, kw_only=True)
+    class Homemade(Gaussian):
+        """Nothing of its own."""
+
+    assert Homemade(sigma=2.0, l2_sensitivity=1.0).curve == GaussianDP(Fraction(1, 2))
+    with pytest.raises(ParameterError, match="sigma"):
+        Homemade(sigma=np.array([2.0]), l2_sensitivity=1.0)  # type: ignore[arg-type]
