@@ -65,6 +65,10 @@ def site_page(text: str) -> str:
 def main() -> None:
     """Rewrite CHANGELOG.md and the site's page, and remove the fragments."""
     version = sys.argv[1]
+    if not re.fullmatch(r"\d+\.\d+\.\d+\w*", version):
+        raise SystemExit(
+            f"the version must be three numbers, such as 0.1.0, got {version!r}; nothing was changed"
+        )
     date = sys.argv[2] if len(sys.argv) > 2 else datetime.date.today().isoformat()
     paths = [path for path in sorted((ROOT / "changes").glob("*.md")) if path.name != "README.md"]
     new = section({path.name: path.read_text(encoding="utf-8") for path in paths}, version=version, date=date)

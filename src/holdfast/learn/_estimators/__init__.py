@@ -70,7 +70,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     >>> X, y = np.tile([[0.6, 0.1], [-0.5, 0.2]], (500, 1)), np.tile([1, 0], 500)
     >>> model = PrivateLogisticRegression(epsilon=2.0, delta=1e-6, classes=[0, 1]).fit(X, y)
     >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "model.release"
+    ...     path = Path(folder) / "model.holdfast"
     ...     model.release_.save(path)
     ...     loaded = load_model(path)
     >>> bool((loaded.predict(X) == model.predict(X)).all())
