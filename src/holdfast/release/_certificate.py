@@ -120,7 +120,7 @@ class Certificate:
 
     @classmethod
     def from_json(cls, data: Any) -> Certificate:
-        """The certificate that `to_json` wrote; `FormatError` for anything else."""
+        """The certificate that `to_json` wrote as `data`; `FormatError` for anything else."""
         data = require_fields("certificate", data, list(cls.__dataclass_fields__))
         try:
             return cls(**data)
