@@ -397,6 +397,21 @@ class TestFitting:
         assert account.remaining().delta(0.0) < 1e-3
         assert np.linalg.norm(coefficients[0] - coefficients[1]) > 0.01
 
+    def test_targets_are_shifted_by_their_released_mean_on_the_server_too(self, extended: Server) -> None:
+        """Targets far from the middle of their bounds: without the shift, predictions would be half a range off."""
+        columns = [SCHEMA_OF_ROWS[name] for name in FEATURES]
+        schema = Schema([*columns, Numeric("pressure", 0, 2_000)])
+        models = []
+        for source, options in ((extended.url("visits"), {"way": "extension"}), (ROWS, {})):
+            model = PrivateLinearRegression(1e4, 1e-4, method="bolt_on", radius=2_000.0, penalty=0.05)
+            with open_table(source, schema, **options) as table:
+                models.append(model.fit(table, target="pressure"))
+        server, memory = (
+            model.predict({"age": [20, 60], "dose": [1, 8], "kind": ["u", "w"]}) for model in models
+        )
+        np.testing.assert_allclose(server, memory, rtol=0, atol=20.0)  # their orders differ
+        assert np.all(np.abs(memory - 125.0) < 75.0)
+
     def test_on_the_command_line(self, extended: Server, tmp_path: Path) -> None:
         SCHEMA_OF_ROWS.save(tmp_path / "visits.toml")
         done = CliRunner().invoke(
