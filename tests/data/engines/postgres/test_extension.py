@@ -402,9 +402,12 @@ class TestFitting:
         columns = [SCHEMA_OF_ROWS[name] for name in FEATURES]
         schema = Schema([*columns, Numeric("pressure", 0, 2_000)])
         models = []
-        for source, options in ((extended.url("visits"), {"way": "extension"}), (ROWS, {})):
+        for opened in (
+            open_table(extended.url("visits"), schema, way="extension"),
+            open_table(ROWS, schema),
+        ):
             model = PrivateLinearRegression(1e4, 1e-4, method="bolt_on", radius=2_000.0, penalty=0.05)
-            with open_table(source, schema, **options) as table:
+            with opened as table:
                 models.append(model.fit(table, target="pressure"))
         server, memory = (
             model.predict({"age": [20, 60], "dose": [1, 8], "kind": ["u", "w"]}) for model in models
