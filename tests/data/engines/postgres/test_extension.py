@@ -32,8 +32,12 @@ from holdfast.data._sql.statements import Statements
 from holdfast.data._storage_kinds import Kind
 from holdfast.errors import DataError, HoldfastError, ParameterError
 from holdfast.learn import PrivateLinearRegression, PrivateLogisticRegression
-from holdfast.learn._problem.problem import ClassLabels
+from holdfast.learn._intercept_centre import label_sum
+from holdfast.learn._problem import Problem
+from holdfast.learn._problem.losses import Squared
+from holdfast.learn._problem.problem import ClassLabels, NumberLabels
 from holdfast.learn._rows.engine_sums import LabelledRows
+from holdfast.learn._rows.table_examples import TableExamples
 from holdfast.noise._source import Source
 from holdfast.privacy import Account, ApproxDP, PureDP
 from holdfast.release import Release
@@ -414,6 +418,33 @@ class TestFitting:
         )
         np.testing.assert_allclose(server, memory, rtol=0, atol=20.0)  # their orders differ
         assert np.all(np.abs(memory - 125.0) < 75.0)
+
+    @pytest.mark.parametrize("bound", [1.0, 0.5])
+    def test_the_server_adds_up_the_targets_that_are_clipped_and_there(
+        self, extended: Server, bound: float
+    ) -> None:
+        """As rows in memory are added up: beyond the bounds at them, without a target not at all."""
+        schema = Schema([SCHEMA_OF_ROWS["age"], Numeric("pressure", 100, 140)])
+        problem = Problem(loss=Squared(target_bound=1.0), dimension=3, penalty=0.1, row_norm=1.5)
+        sums = []
+        for opened in (
+            open_table(extended.url("visits"), schema, way="extension"),
+            open_table(ROWS, schema),
+        ):
+            with opened as table:
+                rows = TableExamples(
+                    table=table,
+                    encoder=Encoder(schema, ["age"], intercept=False),
+                    target="pressure",
+                    coding=NumberLabels(low=100.0, high=140.0, centred=True),
+                    public_count=ROWS.num_rows,
+                    intercept=0.5,
+                )
+                sums.append((rows.target_sum(problem, bound=bound), label_sum(rows, problem, bound=bound)))
+        (taken, there), (untaken, here) = sums
+        assert taken == there
+        assert untaken is None
+        assert there == pytest.approx(here, abs=1e-6)
 
     def test_on_the_command_line(self, extended: Server, tmp_path: Path) -> None:
         SCHEMA_OF_ROWS.save(tmp_path / "visits.toml")
