@@ -38,8 +38,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Workers measure; the process that started them adds up and prints."""
-    if config.getoption("--rooms") or config.getoption("--write-durations"):
+    """Where the tests run is measured; the process that starts workers adds up and prints.
+
+    That process has waited for its workers when it ends, so its own stopwatch would count all their time again.
+    """
+    measured = config.getoption("--rooms") or config.getoption("--write-durations")
+    if measured and not config.getoption("numprocesses", None):
         config.pluginmanager.register(Stopwatch())
     if config.getoption("--rooms") and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Bill())
