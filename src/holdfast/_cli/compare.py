@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast._cli.declared_schema import UNIT, declared_schema, say_drafted_class
+from holdfast._cli.declared_schema import UNIT, declared_schema
 from holdfast._cli.default_delta import FORECAST_DELTA, delta_or_usual
 from holdfast._cli.paths import READ, SOURCE, WRITTEN, Command
 
@@ -197,7 +197,6 @@ def _read(
     schema = declared_schema(schema_file)
     if target not in schema.names:
         raise ParameterError(f"target must be a column of the schema, got target={target!r}")
-    say_drafted_class(schema, target)
     chosen = [name.strip() for name in methods.split(",") if name.strip()]
     rows = rows_of_source(data, name="data", csv=schema.csv, numbers=number_names(schema))
     return read_columns(rows, schema, name="data"), schema, target, chosen

@@ -34,15 +34,3 @@ def declared_schema(path: Path) -> Schema:
 
     said: str | None = click.get_current_context().meta.get(_KEY)
     return Schema.load(path).with_asked_unit(said).confirmed()
-
-
-def say_drafted_class(schema: Schema, target: str) -> None:
-    """One line where a draft that did not know of the target made one more class of it."""
-    column = schema[target] if target in schema.names else None
-    other = getattr(column, "other", None)
-    if column is not None and column.taken_from_data and other is not None:
-        click.echo(
-            f"{other!r} is a class of {target!r}: the draft made it for whatever is not listed. "
-            f"holdfast schema draft --target {target} leaves it out, or remove other = from that column",
-            err=True,
-        )

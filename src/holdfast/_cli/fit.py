@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast._cli.declared_schema import UNIT, declared_schema, say_drafted_class
+from holdfast._cli.declared_schema import UNIT, declared_schema
 from holdfast._cli.default_delta import DELTA, asked_limit, fitting_delta
 from holdfast._cli.paths import READ, SOURCE, WRITTEN, Command
 from holdfast._cli.useless import EVEN_IF_USELESS
@@ -133,7 +133,6 @@ def fit(
         "row_norm": row_norm,
         "radius": radius,
     }
-    say_drafted_class(schema, target)
     estimator = estimator_of(schema, target, epsilon=1.0 if epsilon is None else epsilon, **settings)
 
     def write(release: Release[Any]) -> None:

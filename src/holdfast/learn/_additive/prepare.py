@@ -20,6 +20,7 @@ from holdfast.learn._additive.cells import cells_of_columns
 from holdfast.learn._problem.problem import LabelCoding
 from holdfast.learn._rows.counted_rows import CountedRows, may_lack
 from holdfast.learn._rows.declared_bounds import FEATURES_ASSUMED, Bounds, declared_columns
+from holdfast.learn._rows.drafted_classes import drafted_classes
 from holdfast.learn._rows.levels import at_learned_levels
 from holdfast.learn._rows.payment import ROWS_AS_COLLECTED
 from holdfast.learn._rows.private_file import PrivateFile, has_room
@@ -88,6 +89,7 @@ def additive_table(
         coding=coded,
         schema=table.schema,
         columns=columns,
+        read=drafted_classes(table.schema[name]),
         declared=(*counted, *table.assumptions),
         levels=levels,
         counted=CountedRows.of_table(table, name, None if counted else count),

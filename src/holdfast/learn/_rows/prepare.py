@@ -20,6 +20,7 @@ from holdfast.learn._problem.problem import LabelCoding
 from holdfast.learn._rows.counted_rows import CountedRows
 from holdfast.learn._rows.declared_bounds import FEATURES_ASSUMED, Bounds, declared_columns
 from holdfast.learn._rows.design import design, intercept_value, row_norm_of
+from holdfast.learn._rows.drafted_classes import drafted_classes
 from holdfast.learn._rows.examples import ArrayExamples, Examples
 from holdfast.learn._rows.levels import at_learned_levels
 from holdfast.learn._rows.payment import ROWS_AS_COLLECTED
@@ -148,10 +149,10 @@ def of_table(
     coded = coding(table.schema[target])
     columns = tuple(name for name in table.schema.names if name != target)
     public = PublicDesign(schema=table.schema, columns=columns, reference=())
-    said: tuple[Assumption, ...] = ()
+    said = drafted_classes(table.schema[target])
     if intervals:
         public = PublicDesign.of(table.schema, columns, intercept=fit_intercept)
-        said = (USERS_ASSUMED,) if table.unit.max_rows > 1 else ()
+        said = (*said, USERS_ASSUMED) if table.unit.max_rows > 1 else said
     norm = row_norm_of(row_norm, public.longest_row, intervals=intervals)
     if intervals:
         said = (*said, *clipping_assumptions(norm, public.longest_row))
