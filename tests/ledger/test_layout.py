@@ -176,6 +176,35 @@ def test_what_is_put_in_while_it_is_open_is_met_by_the_next_charge(
             account.release(NOISE, [1.0], key="second")
 
 
+@pytest.mark.parametrize("column", ["account", "key"])
+def test_an_index_that_hides_a_row_is_found_at_opening(path: Path, column: str) -> None:
+    """The table says what the entries say; whoever looks the charge up by the index does not find it."""
+    index = f"charges_by_{column}"
+    with closing(sqlite3.connect(path, isolation_level=None)) as sql:
+        (written,) = sql.execute(f"SELECT {column} FROM charges").fetchone()
+        sql.execute(f"UPDATE charges SET {column} = 'another'")
+        sql.execute("PRAGMA writable_schema = ON")
+        listed = sql.execute("SELECT * FROM sqlite_master WHERE name = ?", (index,)).fetchone()
+        sql.execute("DELETE FROM sqlite_master WHERE name = ?", (index,))
+        sql.execute("PRAGMA writable_schema = RESET")
+        sql.execute(f"UPDATE charges SET {column} = ?", (written,))
+        sql.execute("PRAGMA writable_schema = ON")
+        sql.execute("INSERT INTO sqlite_master VALUES (?, ?, ?, ?, ?)", listed)
+    with pytest.raises(LedgerError, match="SQLite finds the file damaged"):
+        Ledger.open(path)
+
+
+def test_a_total_that_is_gone_does_not_count_as_nothing_spent(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(sqlite3.connect(path)) as sql, sql:
+        sql.execute("DELETE FROM totals")
+    with Ledger.open(path, check="nothing") as ledger:
+        monkeypatch.setattr(Laplace, "sample", lambda *_: pytest.fail("noise was drawn"))
+        with pytest.raises(LedgerError, match="no total; nothing was released"):
+            ledger.account("d", name="a").release(NOISE, [1.0], key="second")
+
+
 def test_a_ledger_is_whole_before_and_after_its_first_account(tmp_path: Path) -> None:
     with Ledger.create(tmp_path / "new.db") as ledger:
         ledger.dataset("d", limit=PureDP(1.0))

@@ -163,6 +163,10 @@ class Chain:
         query = "SELECT number FROM totals WHERE account = ? AND share = ?"
         row = self._sql.execute(query, (account, share)).fetchone()
         if row is None:
+            if share == "" and self.charges(account):
+                raise LedgerError(
+                    "the ledger is damaged: an account with charges has no total; nothing was released"
+                )
             return None
         body = self.entry(row[0]).body
         if body.get("account") != account or share not in body.get("totals", {}):
@@ -214,9 +218,9 @@ class Chain:
         """All rows of a table of pointers, in its fixed order."""
         return self._sql.execute(POINTERS[table]).fetchall()
 
-    def quick_check(self) -> str:
-        """SQLite's own opinion of the file: 'ok', or what is wrong."""
-        return str(self._sql.execute("PRAGMA quick_check(1)").fetchone()[0])
+    def integrity(self) -> str:
+        """SQLite's own opinion of the file, its indexes included: 'ok', or what is wrong."""
+        return str(self._sql.execute("PRAGMA integrity_check(1)").fetchone()[0])
 
 
 # What each kind of entry moves. `replay` says the same independently, and `verify` compares.

@@ -36,21 +36,21 @@ def require_layout(connection: sqlite3.Connection, path: Path) -> None:
                 f"the setting {setting} of the file {str(path)!r} was changed; nothing was released"
             )
     places = connection.execute("SELECT rootpage FROM sqlite_master WHERE rootpage <> 0").fetchall()
-    listed = schema_objects(connection)
-    if len(set(places)) < len(places) or listed != made_objects():
+    if len(set(places)) < len(places) or schema_objects(connection) != made_objects():
         raise LedgerError(
             f"the file {str(path)!r} holds other tables, indexes or triggers than a ledger, or lacks some; "
             "nothing was released"
         )
 
 
-def schema_objects(connection: sqlite3.Connection) -> frozenset[SchemaObject]:
-    """Every object of the file."""
-    return frozenset(connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master"))
+def schema_objects(connection: sqlite3.Connection) -> tuple[SchemaObject, ...]:
+    """Every object of the file, as often as it is listed there."""
+    query = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name, tbl_name, sql"
+    return tuple(connection.execute(query))
 
 
 @cache
-def made_objects() -> frozenset[SchemaObject]:
+def made_objects() -> tuple[SchemaObject, ...]:
     """The objects of a ledger."""
     connection = sqlite3.connect(":memory:")
     try:

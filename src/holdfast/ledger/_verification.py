@@ -92,7 +92,7 @@ def verify(
     book, hashes = Book(), _Hashes(head)
     try:
         with store.reading() as chain:
-            if chain.quick_check() != "ok":
+            if chain.integrity() != "ok":
                 problems.append("SQLite finds the file damaged")
             _check_chain(chain, book, hashes, problems)
             if not problems:
