@@ -40,7 +40,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="columns: blanks around a text count in SQL",
-        target="data:Dialect.spelled",
+        target="data:Dialect.canonical_text",
         old="if column.trim:",
         new="if column.ordered:",
         tests=(ENGINES,),

@@ -7,7 +7,7 @@ from .fault import Fault
 FAULTS: tuple[Fault, ...] = (
     Fault(
         name="sql gradient: clipped by the score, not by the length",
-        target="learn:GradientSum.spelled",
+        target="learn:GradientSum.spelling",
         old="greatest(abs(gg) * l, {clip})",
         new="greatest(abs(gg), {clip})",
         tests=("tests/learn/rows/test_engine_sums.py::TestStatistics::test_no_row_adds_more_than_the_clip",),
@@ -59,7 +59,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="spark: parts that lost rows are used",
         target="data:_gathered",
-        old='all(row["intact"] for row in made)',
+        old='all(row["intact"] for row in answers)',
         new="bool(made)",
         tests=("tests/data/engines/spark/test_table.py::TestLostRows::test_a_loss_that_a_repetition_hides",),
     ),
@@ -186,7 +186,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="csv: a stray quote is let through",
         target="data:LineRules.sound",
-        old="good[self._misplaced(raw, quotes, before, among, starts, stops)] = False",
+        old="good[self._records_with_stray_quotes(raw, quotes, before, among, starts, stops)] = False",
         new="good &= True",
         tests=("tests/data/engines/test_csv_files.py::test_a_broken_line_is_a_row_of_nothing",),
     ),
@@ -199,21 +199,21 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="csv: a broken line is dropped",
-        target="data:LineRules.cleaned",
+        target="data:LineRules.readable_lines",
         old='b"" if empty[place] else nothing',
         new='b""',
         tests=("tests/data/engines/test_csv_files.py::test_a_broken_line_is_a_row_of_nothing",),
     ),
     Fault(
         name="csv: a byte order mark of a row is taken for the file's",
-        target="data:LineRules.parsed",
+        target="data:LineRules.table_of",
         old="lines.startswith(_BYTE_ORDER_MARK)",
         new="False",
         tests=("tests/data/engines/test_csv_files.py::test_a_row_is_made_of_its_own_line",),
     ),
     Fault(
         name="csv: joined lines are not carried over the end of a block",
-        target="data:LineRules.joined",
+        target="data:LineRules.whole_records",
         old="after is None and not last and len(raw) - starts[here] <= MOST_BYTES",
         new="False",
         tests=(
@@ -288,7 +288,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="postgres: the path is not part of the connection",
-        target="data:pinned",
+        target="data:with_pinned_path",
         old='f"{before} {_OPTION}".strip()',
         new="before",
         tests=(
@@ -305,7 +305,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="postgres: an extension of a stranger's is called",
         target="data:look",
-        old='not is_ours(found[0]) or not all(function["trusted"] for function in functions)',
+        old='not is_ours(schemas[0]) or not all(function["trusted"] for function in functions)',
         new="False",
         tests=(
             "tests/data/engines/postgres/test_strangers.py::test_a_function_that_was_given_to_them_is_not_called",

@@ -71,8 +71,8 @@ def _of_texts(column: DateTime, texts: Any) -> Floats:
         packed = np.where(np.isnan(packed), packed_texts(trimmed, ISO), packed)
     read = np.append(unit_numbers(packed, column.unit), np.nan)
     places = coded.indices.fill_null(len(trimmed)).to_numpy(zero_copy_only=False)
-    found: Floats = read[places.astype(np.int64)]
-    return found
+    seconds: Floats = read[places.astype(np.int64)]
+    return seconds
 
 
 def _of_dates(column: DateTime, values: Any, kind: Kind) -> Floats:
@@ -95,7 +95,7 @@ def as_dates(column: DateTime, numbers: NDArray[np.int64], missing: NDArray[np.b
     """Numbers of units as an Arrow array of dates, or of timestamps where the unit is finer than a day."""
     import pyarrow as pa
 
-    made = starts(numbers, column.unit)
+    moments = starts(numbers, column.unit)
     if column.unit in DAILY:
-        return pa.array(made.astype("datetime64[D]"), pa.date32(), mask=missing)
-    return pa.array(made, pa.timestamp("s"), mask=missing).cast(pa.timestamp("us"))
+        return pa.array(moments.astype("datetime64[D]"), pa.date32(), mask=missing)
+    return pa.array(moments, pa.timestamp("s"), mask=missing).cast(pa.timestamp("us"))

@@ -1,6 +1,6 @@
 """Sums over rows that engines can take where the data live.
 
-A statistic is computed from batches; `spelled` says how an SQL engine computes it without reading any row.
+A statistic is computed from batches; `spelling` says how an SQL engine computes it without reading any row.
 """
 
 from __future__ import annotations
@@ -68,17 +68,17 @@ class RowSum:
         """The sum over these rows."""
         return np.asarray(self.encoder.encode(batch).sum(axis=0))
 
-    def spelled(self, row: CodedRow) -> Spelling | None:
+    def spelling(self, row: CodedRow) -> Spelling | None:
         """One sum per feature of the coded `row`.
 
         The number or the rows in its cell, times what clipping multiplies with.
         """
-        made = FeatureRow.of(self.encoder, row)
-        if made is None:
+        features = FeatureRow.of(self.encoder, row)
+        if features is None:
             return None
-        terms = made.terms(made.scale, made.scale)
+        terms = features.terms(features.scale, features.scale)
         bound = float(getattr(self.encoder, "row_norm_bound"))  # noqa: B009 - of `Encoder`, not of the protocol
-        return Spelling(layers=made.layers, terms=terms, bound=bound, assemble=made.spread)
+        return Spelling(layers=features.layers, terms=terms, bound=bound, assemble=features.spread)
 
 
 @checked
@@ -117,14 +117,14 @@ class SecondMoment:
         features = self.encoder.encode(batch)
         return features.T @ features
 
-    def spelled(self, row: CodedRow) -> Spelling | None:
+    def spelling(self, row: CodedRow) -> Spelling | None:
         """One sum for each pair of numbers, of number and cell, and of cells of the coded `row` (by grouping sets)."""
-        made = FeatureRow.of(self.encoder, row)
-        if made is None:
+        features = FeatureRow.of(self.encoder, row)
+        if features is None:
             return None
-        terms, pairs = made.product_terms("s2", "s")
-        layers = (*made.layers, (("s2", f"{made.scale} * {made.scale}"),))
+        terms, pairs = features.product_terms("s2", "s")
+        layers = (*features.layers, (("s2", f"{features.scale} * {features.scale}"),))
         bound = float(getattr(self.encoder, "row_norm_bound")) ** 2  # noqa: B009
         return Spelling(
-            layers=layers, terms=terms, bound=bound, assemble=lambda parts: made.matrix(parts, pairs)
+            layers=layers, terms=terms, bound=bound, assemble=lambda parts: features.matrix(parts, pairs)
         )

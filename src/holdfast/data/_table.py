@@ -233,14 +233,14 @@ class Table(ABC):
         total = self.units() * self.unit.max_rows
         borders = [total * part // partitions for part in range(partitions + 1)]
         cutter = _Cutter(stream)
-        made = []
+        answers = []
         for size in np.diff(borders).tolist():
             piece = cutter.take(size)
             value = kernel(piece)
             for _ in piece:  # a kernel may stop early; the next part starts where it should all the same
                 pass
-            made.append(Partition(value=value, rows=size))
-        return made
+            answers.append(Partition(value=value, rows=size))
+        return answers
 
     def close(self) -> None:
         """Let go of files and connections."""

@@ -107,7 +107,7 @@ def draft_of(source: Any, *, target: str | None = None, encoding: str | None = N
     require(known, "target", target, f"one of the columns {list(stored.columns)}")
     guesses: dict[str, Guess] = {}
     left_out: dict[str, str] = {}
-    found: list[UnitCandidate] = []
+    unit_candidates: list[UnitCandidate] = []
     names_among_values = 0
     for name in progress(list(stored.columns), desc="drafting", unit="column"):
         if name == "":
@@ -132,9 +132,9 @@ def draft_of(source: Any, *, target: str | None = None, encoding: str | None = N
             continue
         guesses[name] = guess
         if name != target and (candidate := _candidate(seen, guess.column)) is not None:
-            found.append(candidate)
+            unit_candidates.append(candidate)
     stored.require_names(names_among_values)
-    candidates = ranked(found)
+    candidates = ranked(unit_candidates)
     guessed = [guess.column for guess in guesses.values()]
     columns = as_identifiers(guessed, candidates)
     whole = tuple(f"left out: {name!r} {why}" for name, why in left_out.items()) + stored.remarks

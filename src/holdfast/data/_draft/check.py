@@ -16,7 +16,7 @@ import numpy as np
 
 from holdfast.data._draft.stored import StoredTable
 from holdfast.data._engines import open_table
-from holdfast.data._engines.file_rows import pointed
+from holdfast.data._engines.file_rows import as_decimal_points
 from holdfast.data._mixed import MixedColumn
 from holdfast.data._moments import column_numbers
 from holdfast.data._readings import texts
@@ -180,7 +180,7 @@ def _number_check(
 ) -> ColumnCheck:
     plain = not isinstance(column, DateTime) and column.written_as is None
     if plain and decimal == "," and not isinstance(values, MixedColumn) and kind_of(values.type) is Kind.text:
-        values = pointed(values)
+        values = as_decimal_points(values)
     read = column_numbers(column, values)
     marked = np.isin(read, [marker for marker in column.nulls if isinstance(marker, float)])
     texts_meant = {marker for marker in column.nulls if isinstance(marker, str)}

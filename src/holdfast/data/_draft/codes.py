@@ -90,15 +90,15 @@ FORMS = (
 
 def code_form(evidence: Evidence) -> CodeForm | None:
     """The system that nearly all texts are codes of, if their name or their writing says so."""
-    words = set(name_words(evidence.name)) | {"".join(name_words(evidence.name))}
+    name_parts = set(name_words(evidence.name)) | {"".join(name_words(evidence.name))}
     probe = [word.upper() for word in evidence.probe]
     if len(probe) < 5:
         return None
     for form in FORMS:
-        named = bool(form.words & words) or any(
+        named = bool(form.words & name_parts) or any(
             word.startswith(key) or word.endswith(key)
             for key in form.words
-            for word in words
+            for word in name_parts
             if len(key) >= 4
         )
         fits = sum(form.pattern.fullmatch(word) is not None for word in probe) >= 0.95 * len(probe)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arrays import Floats
-from holdfast.data._engines.file_rows import pointed
+from holdfast.data._engines.file_rows import as_decimal_points
 from holdfast.data._mixed import MixedColumn
 from holdfast.data._moments import moment_numbers
 from holdfast.data._readings import numbers, plain_array, texts
@@ -87,9 +87,9 @@ class Evidence:
         if not pa.types.is_string(coded.type) and not pa.types.is_large_string(coded.type):
             coded = texts(self.values)
         counted = pc.value_counts(coded)
-        words, times = counted.field("values").cast(pa.large_string()), counted.field("counts")
-        good = pc.fill_null(pc.invert(pc.match_substring(words, pattern="\0")), False)
-        self._texts: Any = words.filter(good)
+        labels, times = counted.field("values").cast(pa.large_string()), counted.field("counts")
+        good = pc.fill_null(pc.invert(pc.match_substring(labels, pattern="\0")), False)
+        self._texts: Any = labels.filter(good)
         self.times = times.filter(good).to_numpy(zero_copy_only=False).astype(np.int64)
         if self.mixed:
             place = pc.index_in(self._texts, value_set=self.values.texts)
@@ -100,7 +100,7 @@ class Evidence:
     def _numbers_of_texts(self) -> Floats:
         if self.kind is not Kind.text:
             return np.full(self.distinct, np.nan)
-        return numbers(pointed(self._texts) if self.decimal == "," else self._texts)
+        return numbers(as_decimal_points(self._texts) if self.decimal == "," else self._texts)
 
     @property
     def words(self) -> Any:

@@ -89,11 +89,11 @@ def guessed_column(evidence: Evidence) -> Guess | LeftOut:
         evidence.say(
             f"nulls: {evidence.missing - missing} values are written {', '.join(map(repr, markers))}"
         )
-    for rest, words in _with_and_without_words(evidence):
+    for rest, texts in _with_and_without_words(evidence):
         guess = (
-            _dates_or_amounts(rest, [*markers, *words]) or _identifier(rest) or _codes(rest, words, markers)
+            _dates_or_amounts(rest, [*markers, *texts]) or _identifier(rest) or _codes(rest, texts, markers)
         )
-        guess = guess or _numerals(rest, [*markers, *words], words)
+        guess = guess or _numerals(rest, [*markers, *texts], texts)
         if guess is not None:
             return guess
     return _texts(evidence, markers)
@@ -104,10 +104,10 @@ def _gone(evidence: Evidence, marks: NDArray[np.bool_]) -> list[str]:
     if not marks.any():
         return []
     listed = list(map(str, evidence.words.filter(marks).to_pylist()))
-    words = [word.strip(BLANKS) for word in listed]
-    evidence.blanks = evidence.blanks or words != listed
+    markers = [word.strip(BLANKS) for word in listed]
+    evidence.blanks = evidence.blanks or markers != listed
     evidence.without(marks)
-    return list(dict.fromkeys(words))
+    return list(dict.fromkeys(markers))
 
 
 def _with_and_without_words(evidence: Evidence) -> list[tuple[Evidence, list[str]]]:
@@ -118,13 +118,13 @@ def _with_and_without_words(evidence: Evidence) -> list[tuple[Evidence, list[str
     plain = np.asarray(plain.to_numpy(zero_copy_only=False), dtype=np.bool_)
     count = int(plain.sum())
     if 0 < count <= _FEW_WORDS and evidence.distinct - count >= 2 * _FEW_WORDS:
-        words = list(map(str, evidence.words.filter(plain).to_pylist()))
+        texts = list(map(str, evidence.words.filter(plain).to_pylist()))
         rest = evidence.less(plain)
-        listed = ", ".join(repr(word.strip(BLANKS)) for word in words)
+        listed = ", ".join(repr(word.strip(BLANKS)) for word in texts)
         rest.say(
             f"nulls: {evidence.found - rest.found} values are words among numbers or dates, {listed}: they say why"
         )
-        return [(rest, [word.strip(BLANKS) for word in words]), (evidence, [])]
+        return [(rest, [word.strip(BLANKS) for word in texts]), (evidence, [])]
     return [(evidence, [])]
 
 
@@ -247,14 +247,14 @@ def _identifier(evidence: Evidence) -> Guess | None:
 
 def _numbered(evidence: Evidence, named: bool) -> str | None:
     """Why whole numbers tell rows or people apart."""
-    distinct, found = evidence.distinct, evidence.found
+    distinct, present = evidence.distinct, evidence.found
     low, high = float(evidence.numbers.min()), float(evidence.numbers.max())
     dense = high - low < 2 * distinct
     if named and (evidence.share > 0.05 or (dense and distinct > MOST_CATEGORIES)):
         return "its name says so"
     if says_measure(evidence.name) and not dense:
         return None
-    if dense and distinct == found >= 50 and (high - low + 1 == distinct or low >= 1):
+    if dense and distinct == present >= 50 and (high - low + 1 == distinct or low >= 1):
         return "they are numbers without gaps"
     if dense and distinct > MOST_CATEGORIES and low > 3 * (high - low):
         return "they are numbers without gaps that begin far up"
@@ -393,7 +393,7 @@ def _numbers_or_codes(evidence: Evidence, markers: list[str]) -> Guess:
     if inexact or (not classes and why is None):
         return _numbers(evidence, markers, special)
     if special.any():
-        listed = ", ".join(f"{one:g}" for one in np.sort(evidence.numbers[special]))
+        listed = ", ".join(f"{number:g}" for number in np.sort(evidence.numbers[special]))
         evidence.say(
             f"categories: {listed} seem to say why there is no answer, and stay categories of their own"
         )
@@ -412,7 +412,7 @@ def _numbers(evidence: Evidence, markers: list[str], special: NDArray[np.bool_])
     nulls = np.sort(evidence.numbers[special]).tolist()
     if nulls:
         evidence.say(
-            f"nulls: {', '.join(f'{one:g}' for one in nulls)} lies apart from all other values, and is frequent"
+            f"nulls: {', '.join(f'{number:g}' for number in nulls)} lies apart from all other values, and is frequent"
         )
     odd = int(evidence.times[~evidence.finite].sum())
     if odd and evidence.kind is Kind.text:
@@ -446,8 +446,8 @@ def _numbers(evidence: Evidence, markers: list[str], special: NDArray[np.bool_])
         evidence.say(f"null: {lacking} values are missing, or no numbers, and get a cell of their own")
     evidence.say(f"bounds: round numbers around the smallest and the largest of {count} values")
     null = "category" if lacking else "midpoint"
-    made = Numeric(name, low, high, integer=integer, null=null, taken_from_data=True, **options)
-    return _made(evidence, made)
+    column = Numeric(name, low, high, integer=integer, null=null, taken_from_data=True, **options)
+    return _made(evidence, column)
 
 
 def _quantile(values: Floats, times: NDArray[np.int64], share: float) -> float:
@@ -582,10 +582,10 @@ def _listed(evidence: Evidence, labels: list[str], options: dict[str, Any]) -> G
         return _made(evidence, Categorical(evidence.name, values, null=null, taken_from_data=True, **options))
     if labels in (["0", "1"], ["1", "2"]):
         return _made(evidence, Categorical(evidence.name, values, null=null, taken_from_data=True, **options))
-    made = Categorical(
+    column = Categorical(
         evidence.name, values or [other], other=other, null=null, taken_from_data=True, **options
     )
-    return _made(evidence, made)
+    return _made(evidence, column)
 
 
 def _dtype(column: Column, stored: Any) -> str | None:

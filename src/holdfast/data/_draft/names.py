@@ -83,10 +83,10 @@ def says_measure(name: str) -> bool:
     >>> [says_measure(name) for name in ("Number of children", "weekly_hours", "account number", "age_group")]
     [True, True, False, False]
     """
-    words = name_words(name)
+    parts = name_words(name)
     if says_code(name):
         return False
-    return bool(words) and (words[0] in _AT_FRONT or bool(_MEASURES & set(words)))
+    return bool(parts) and (parts[0] in _AT_FRONT or bool(_MEASURES & set(parts)))
 
 
 def says_code(name: str) -> bool:
@@ -95,10 +95,10 @@ def says_code(name: str) -> bool:
     >>> [says_code(name) for name in ("zipcode", "PULocationID", "area", "status", "number_of_states", "home_town")]
     [True, True, False, True, False, False]
     """
-    words = name_words(name)
-    if not words or words[0] in _AT_FRONT or words[-1] in _MEASURES - _CODES:
+    parts = name_words(name)
+    if not parts or parts[0] in _AT_FRONT or parts[-1] in _MEASURES - _CODES:
         return False
-    return any(word in _CODES or _CODE_PARTS.search(word) is not None for word in words)
+    return any(word in _CODES or _CODE_PARTS.search(word) is not None for word in parts)
 
 
 def says_identifier(name: str) -> bool:
@@ -107,11 +107,11 @@ def says_identifier(name: str) -> bool:
     >>> [says_identifier(name) for name in ("patient_id", "SERIALNO", "amount_paid", "PULocationID", "num_children")]
     [True, True, False, False, False]
     """
-    words = name_words(name)
-    if not words or (words[0] in _AT_FRONT and len(words) > 1):
+    parts = name_words(name)
+    if not parts or (parts[0] in _AT_FRONT and len(parts) > 1):
         return False
-    last = words[-1]
-    if words[-2:] == ("no", "show") or (says_code(name) and last not in _PEOPLE):
+    last = parts[-1]
+    if parts[-2:] == ("no", "show") or (says_code(name) and last not in _PEOPLE):
         return False
     ends = _ID_WORDS.search(last) is not None and _NO_ID.search(last) is None
     return last in _NUMBERING or last in _PEOPLE or ends

@@ -64,9 +64,9 @@ class StoredTable:
             return cls._of_files(os.fspath(source), csv, encoding)
         from holdfast.data._engines.duckdb.table import read_all
 
-        made = read_all(source)
-        columns = _named(made)
-        types = {field.name: field.type for field in made.schema}
+        table = read_all(source)
+        columns = _named(table)
+        types = {field.name: field.type for field in table.schema}
         return cls(columns=columns, types=types, orders=_orders(columns, enumerations=True))
 
     @classmethod
@@ -103,7 +103,7 @@ class StoredTable:
             twice = sorted({name for name in stored.names if stored.names.count(name) > 1})
             if twice:
                 raise DataError(f"columns must have different names, {twice} stand for several; rename them")
-            types = {one.name: one.type for one in stored}
+            types = {field.name: field.type for field in stored}
             ordered = [name for name, dtype in types.items() if getattr(dtype, "ordered", False)]
             orders = _orders(_named(parquet.read_table(first.path, columns=ordered))) if ordered else {}
         return cls(columns=ParquetColumns(rows), types=types, orders=orders)
@@ -148,9 +148,9 @@ def _all_rows(rows: FileRows) -> Any:
 
     reader = rows.reader(range(len(rows.names)))
     read = list(progress(reader, desc="reading", unit="block"))
-    made = pa.Table.from_batches(read, schema=reader.schema).drop_columns([PLACE])
+    table = pa.Table.from_batches(read, schema=reader.schema).drop_columns([PLACE])
     pa.default_memory_pool().release_unused()  # of what parsing took
-    return made.rename_columns(list(rows.names))
+    return table.rename_columns(list(rows.names))
 
 
 def _broken_lines(columns: Mapping[str, Any]) -> tuple[str, ...]:
@@ -216,7 +216,7 @@ def _of_postgres(source: str) -> tuple[dict[str, Any], dict[str, Any], dict[str,
             types[name] = (
                 pa.decimal128(*map(int, digits.groups())) if digits and int(digits[1]) <= 38 else None
             )
-    return columns, types, {name: words for name, words in relation.orders.items() if words}
+    return columns, types, {name: labels for name, labels in relation.orders.items() if labels}
 
 
 def _orders(columns: Mapping[str, Any], *, enumerations: bool = False) -> dict[str, list[str]]:

@@ -122,18 +122,18 @@ def date_format(evidence: Evidence) -> tuple[str, list[str], Floats] | None:
         return None
     trimmed = pc.ascii_trim(evidence.words, characters=BLANKS)
     total = evidence.found
-    found: list[tuple[int, str, Floats]] = []
+    readings: list[tuple[int, str, Floats]] = []
     for form in forms:
         packed = packed_texts(trimmed, form)
         seconds = unit_numbers(packed, "second")
         if form in _DIGITS.split("|"):  # digits alone are a date if they are one of our time
             seconds[(packed < _EARLIEST) | (packed > _LATEST)] = np.nan
-        found.append((int(evidence.times[np.isfinite(seconds)].sum()), form, seconds))
-    best = max(read for read, _, _ in found)
+        readings.append((int(evidence.times[np.isfinite(seconds)].sum()), form, seconds))
+    best = max(read for read, _, _ in readings)
     digits = all(word.isascii() and word.isdigit() for word in likely)
     if total == 0 or best < LEAST_SHARE_READ * total or (digits and evidence.distinct < 2):
         return None
-    good = [(form, seconds) for read, form, seconds in found if read == best]
+    good = [(form, seconds) for read, form, seconds in readings if read == best]
     return good[0][0], [form for form, _ in good[1:]], good[0][1]
 
 
@@ -146,12 +146,12 @@ _EARLIEST, _LATEST = 19000101000000.0, 21001231235959.0
 def amount_form(evidence: Evidence) -> tuple[str, list[str], Floats] | None:
     """How most of these texts write 1234.5, what would do as well, and the numbers; None for plain ones."""
     decimal = evidence.decimal
-    found = [_AMOUNT.fullmatch(word) for word in evidence.probe]
-    if sum(match is not None for match in found) < max(1, len(found) / 2):
+    matches = [_AMOUNT.fullmatch(word) for word in evidence.probe]
+    if sum(match is not None for match in matches) < max(1, len(matches) / 2):
         return None
     around: list[Counter[str]] = [Counter(), Counter()]
     signs: set[str] = set()
-    for match in found:
+    for match in matches:
         for side, counter in zip((1, 2), around, strict=True):
             text = "" if match is None else match.group(side)
             currency = unicodedata.category(text[-1:] or " ") == "Sc"
@@ -182,18 +182,23 @@ def unit_of(seconds: Floats) -> str:
     return UNITS[-1]
 
 
-def spellings(words: Mapping[str, int]) -> tuple[list[str], bool, bool, int]:
+def spellings(counts: Mapping[str, int]) -> tuple[list[str], bool, bool, int]:
     """One spelling of each word, the most frequent; whether to trim and to fold; and how many others there are."""
     groups: dict[str, Counter[str]] = defaultdict(Counter)
-    for word, count in words.items():
+    for word, count in counts.items():
         groups[spelled(word, trim=True, fold=True)][word] += count
     chosen = [
         max(sorted(group), key=lambda word: (group[word], word == word.strip())) for group in groups.values()
     ]
-    trim = any(word != word.strip(BLANKS) for word in words)
-    trimmed = {word.strip(BLANKS) for word in words}
+    trim = any(word != word.strip(BLANKS) for word in counts)
+    trimmed = {word.strip(BLANKS) for word in counts}
     fold = len({spelled(word, trim=False, fold=True) for word in trimmed}) < len(trimmed)
-    return sorted((word.strip(BLANKS) for word in chosen), key=_natural), trim, fold, len(words) - len(groups)
+    return (
+        sorted((word.strip(BLANKS) for word in chosen), key=_natural),
+        trim,
+        fold,
+        len(counts) - len(groups),
+    )
 
 
 def _natural(word: str) -> tuple[list[tuple[bool, int, str]], str]:
@@ -209,7 +214,7 @@ def _natural(word: str) -> tuple[list[tuple[bool, int, str]], str]:
 def yes_and_no(labels: list[str]) -> tuple[list[str], dict[str, str]] | None:
     """The two answers, no first, and other texts for them; None where the labels say something else."""
     folded = {label: spelled(label, trim=True, fold=True) for label in labels}
-    yes, no = ([label for label, one in folded.items() if one in side] for side in (YES, NO))
+    yes, no = ([label for label, text in folded.items() if text in side] for side in (YES, NO))
     if not yes or not no or len(yes) + len(no) < len(labels):
         return None
     first, second = max(no, key=len), max(yes, key=len)

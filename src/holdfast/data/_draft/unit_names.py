@@ -153,26 +153,26 @@ def likeness(name: str) -> Likeness:
     if any(person in folded for person in _CJK_PERSONS):
         marked = any(mark in folded for mark in _CJK_MARKS)
         return Likeness.person_identifier if marked else Likeness.person
-    words = [word for word in words_of(name) if word not in _FILLERS]
-    if not words:
+    parts = [word for word in words_of(name) if word not in _FILLERS]
+    if not parts:
         return Likeness.none
-    marks = [word for word in words if word in MARKS]
-    people = [word for word in words if word in PERSONS]
-    if people and len(people) < len(words) and set(words) <= {*people, *_NAMES}:
+    marks = [word for word in parts if word in MARKS]
+    people = [word for word in parts if word in PERSONS]
+    if people and len(people) < len(parts) and set(parts) <= {*people, *_NAMES}:
         return Likeness.person
-    if set(words) <= _NAMES and not set(words) <= _PARTS:
+    if set(parts) <= _NAMES and not set(parts) <= _PARTS:
         return Likeness.identifier
-    if people and set(words) - set(people) and set(words) <= {*people, *marks, *_WEAK_MARKS}:
+    if people and set(parts) - set(people) and set(parts) <= {*people, *marks, *_WEAK_MARKS}:
         return Likeness.person_identifier
-    if set(words) & _MEASURES:
+    if set(parts) & _MEASURES:
         return Likeness.none
-    if set(words) & KNOWN and set(words) <= {*KNOWN, *people, *marks, *_WEAK_MARKS, "address"}:
+    if set(parts) & KNOWN and set(parts) <= {*KNOWN, *people, *marks, *_WEAK_MARKS, "address"}:
         return Likeness.person_identifier
     # The mark is that of the word beside it: `clinic_patient_id` is of a patient, `customer_order_id` of an order.
-    if any({one, other} & PERSONS and {one, other} & MARKS for one, other in pairwise(words)):
+    if any(set(pair) & PERSONS and set(pair) & MARKS for pair in pairwise(parts)):
         return Likeness.person_identifier
     if people and set(marks) <= PERSONS:
-        return Likeness.person if len(people) == len(words) else Likeness.none
-    last, first = words[-1], words[0]
-    identifies = (last in MARKS and (len(words) > 1 or last not in _COUNTS)) or first in MARKS - _COUNTS
+        return Likeness.person if len(people) == len(parts) else Likeness.none
+    last, first = parts[-1], parts[0]
+    identifies = (last in MARKS and (len(parts) > 1 or last not in _COUNTS)) or first in MARKS - _COUNTS
     return Likeness.identifier if identifies else Likeness.none

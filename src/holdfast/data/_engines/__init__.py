@@ -118,20 +118,20 @@ def engine_for(source: Any, engine: str | Engine | None = None) -> Engine:
     else:
         named = tuple(candidate for candidate in ENGINES if engine in (None, candidate.name))
     if not named:
-        found = REGISTRY.named(engine) if isinstance(engine, str) else None
-        if found is None:
+        installed = REGISTRY.named(engine) if isinstance(engine, str) else None
+        if installed is None:
             raise ParameterError(
                 f"engine must be an Engine or one of {REGISTRY.names()}, got engine={engine!r}"
             )
-        named = (found,)
+        named = (installed,)
     for candidate in named:
         if candidate.accepts(source):
             return candidate
     if engine is None:
         named = REGISTRY.everything()
-        found = next((candidate for candidate in named if candidate.accepts(source)), None)
-        if found is not None:
-            return found
+        installed = next((candidate for candidate in named if candidate.accepts(source)), None)
+        if installed is not None:
+            return installed
     # A URL may hold a password, so only its kind is named.
     kind = f"a {source.partition('://')[0]} URL" if isinstance(source, str) else type(source).__name__
     known = "; ".join(f"{candidate.name}: {candidate.takes}" for candidate in named)
@@ -213,7 +213,7 @@ def open_table(
             AssumptionWarning,
         )
     chosen = engine_for(source, engine)
-    strange = [] if chosen.reads_kinds else [one for one in schema.columns if _reads(one)]
+    strange = [] if chosen.reads_kinds else [column for column in schema.columns if _reads(column)]
     if strange:
         raise ParameterError(
             f"column {strange[0].name!r} is of kind {strange[0].kind!r}, which reads values by Python code, and the "
@@ -221,7 +221,7 @@ def open_table(
         )
     known = inspect.signature(chosen.connect).parameters
     strange_names = [name for name in options if name not in known]
-    if strange_names and not any(one.kind is one.VAR_KEYWORD for one in known.values()):
+    if strange_names and not any(column.kind is column.VAR_KEYWORD for column in known.values()):
         raise ParameterError(
             f"options must be those of the engine {chosen.name!r}, got {', '.join(strange_names)}"
         )
@@ -234,7 +234,7 @@ def open_table(
         entropy=Source() if entropy is None else entropy,
         **options,
     )
-    if not any(chosen is one for one in ENGINES):
+    if not any(chosen is column for column in ENGINES):
         require(
             isinstance(opened, Table),
             f"what the engine {chosen.name!r} gives",
@@ -250,16 +250,16 @@ def open_table(
     return opened
 
 
-def rows_of_source(source: str | PathLike[str], **told: Any) -> Any:
+def rows_of_source(source: str | PathLike[str], **reading: Any) -> Any:
     """All rows of a Parquet or CSV file, or of the table that a database URL names, as Arrow: for their owner alone.
 
     `told` says how files are read, as in `read_table`. Errors do not repeat the URL, which may hold a password.
     """
     from holdfast.data._engines.files import read_table
 
-    kind, found, _ = str(source).partition("://")
-    if not found:
-        return read_table(Path(source), **told)
+    kind, is_url, _ = str(source).partition("://")
+    if not is_url:
+        return read_table(Path(source), **reading)
     if kind == "duckdb":
         from holdfast.data._engines.duckdb.table import read_all
 
@@ -268,7 +268,7 @@ def rows_of_source(source: str | PathLike[str], **told: Any) -> Any:
         from holdfast.data._engines.postgres import source as postgres
 
         return postgres.read_relation(str(source))[0]
-    name = told.get("name", "file")
+    name = reading.get("name", "file")
     raise ParameterError(f"{name} must be a file, or a duckdb:// or postgresql:// URL, got a {kind} URL")
 
 

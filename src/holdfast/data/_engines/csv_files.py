@@ -61,7 +61,7 @@ class CsvFile:
                 f"a CSV file must start with a line of column names, written in {self.format.encoding} and with the "
                 "declared delimiter and quote; declare them as csv in the schema"
             )
-        (row,) = self._rules(fields).parsed(line, range(fields)).to_pylist()
+        (row,) = self._rules(fields).table_of(line, range(fields)).to_pylist()
         names = tuple("" if name is None else str(name) for name in row.values())
         if len(set(names)) != len(names):
             raise DataError("a CSV file must start with a line of column names that differ")
@@ -80,11 +80,11 @@ class CsvFile:
             starts, stops = _lines(raw)
             done = len(block)
             if self.format.quoted_newlines:
-                starts, stops, done = rules.joined(raw, starts, stops, last=last)
+                starts, stops, done = rules.whole_records(raw, starts, stops, last=last)
             rest = block[done:]
-            lines = rules.cleaned(block[:done], raw[:done], starts, stops)
+            lines = rules.readable_lines(block[:done], raw[:done], starts, stops)
             if lines:
-                yield from rules.parsed(lines, columns).to_batches()
+                yield from rules.table_of(lines, columns).to_batches()
 
     def _without_heading(self, block: bytes) -> bytes:
         """The first block from the line of names on."""
@@ -140,7 +140,7 @@ class LineRules:
             before = np.searchsorted(quotes, starts)
             among = np.searchsorted(quotes, stops) - before
             good &= among % 2 == 0
-            good[self._misplaced(raw, quotes, before, among, starts, stops)] = False
+            good[self._records_with_stray_quotes(raw, quotes, before, among, starts, stops)] = False
             delimiters = _outside(delimiters, quotes, raw, starts)
             if self.format.quoted_newlines:
                 returns = _outside(returns, quotes, raw, starts)
@@ -149,7 +149,7 @@ class LineRules:
             good &= np.searchsorted(returns, stops) == np.searchsorted(returns, starts)
         return good & _is_unicode(raw, starts, stops)
 
-    def _misplaced(
+    def _records_with_stray_quotes(
         self, raw: Bytes, quotes: Codes, before: Codes, among: Codes, starts: Codes, stops: Codes
     ) -> Codes:
         """The records with a quote that neither opens a field, nor closes one, nor stands doubled in one."""
@@ -165,7 +165,9 @@ class LineRules:
         wrong: Codes = owner[~(at_edge | (beside == ord(self.delimiter)) | doubled)]
         return wrong
 
-    def joined(self, raw: Bytes, starts: Codes, stops: Codes, *, last: bool) -> tuple[Codes, Codes, int]:
+    def whole_records(
+        self, raw: Bytes, starts: Codes, stops: Codes, *, last: bool
+    ) -> tuple[Codes, Codes, int]:
         """Records of one line or several, and up to where they are known whatever follows the block."""
         quotes = np.flatnonzero(raw == ord(self.format.quote))
         among = np.searchsorted(quotes, stops) - np.searchsorted(quotes, starts)
@@ -174,7 +176,7 @@ class LineRules:
         opened, closed = odd[: len(odd) // 2 * 2 : 2], odd[1::2]
         if len(odd) % 2 == 0 and bool(self.sound(raw, starts[opened], stops[closed]).all()):
             pairs, place = [opened, closed], len(odd)  # as the loop below would find them, one by one
-        first, final = (list(one) for one in pairs) if pairs else ([], [])
+        first, final = (list(places) for places in pairs) if pairs else ([], [])
         while place < len(odd):
             here = int(odd[place])
             after = int(odd[place + 1]) if place + 1 < len(odd) else None
@@ -186,7 +188,7 @@ class LineRules:
                 first.append(here)
                 final.append(after)
             place += 2 if whole else 1
-        return _merged(starts, stops, np.array(first, np.int64), np.array(final, np.int64), done)
+        return _merge_lines(starts, stops, np.array(first, np.int64), np.array(final, np.int64), done)
 
     def _sound_alone(self, raw: Bytes, start: int, stop: int) -> bool:
         if stop - start > MOST_BYTES:
@@ -194,7 +196,7 @@ class LineRules:
         record = np.append(raw[start:stop], np.uint8(_NEWLINE))
         return bool(self.sound(record, np.array([0]), np.array([stop - start]))[0])
 
-    def cleaned(self, block: bytes, raw: Bytes, starts: Codes, stops: Codes) -> bytes:
+    def readable_lines(self, block: bytes, raw: Bytes, starts: Codes, stops: Codes) -> bytes:
         """The block with an empty record for each broken one, and without lines that hold none."""
         good = self.sound(raw, starts, stops)
         empty = (stops == starts) & (self.fields > 1)
@@ -209,15 +211,15 @@ class LineRules:
             at = int(ends[place])
         return b"".join([*pieces, block[at:]])
 
-    def parsed(self, lines: bytes, columns: Sequence[int]) -> Any:
+    def table_of(self, lines: bytes, columns: Sequence[int]) -> Any:
         """Sound lines as an Arrow table of texts, one column per asked place."""
         import pyarrow as pa
         from pyarrow import csv
 
-        kept = [f"n{place}" for place in columns]
-        spare = kept or ["n0"]  # how many rows there are must be known without a column, too
+        chosen = [f"n{place}" for place in columns]
+        spare = chosen or ["n0"]  # how many rows there are must be known without a column, too
         guard = lines.startswith(_BYTE_ORDER_MARK)  # of a row; Arrow would take it for the file's
-        made = csv.read_csv(
+        table = csv.read_csv(
             pa.BufferReader(b"\n" + lines if guard else lines),
             read_options=csv.ReadOptions(
                 column_names=[f"n{place}" for place in range(self.fields)],
@@ -238,7 +240,7 @@ class LineRules:
                 strings_can_be_null=True,
             ),
         )
-        return made
+        return table
 
 
 def _lines(raw: Bytes) -> tuple[Codes, Codes]:
@@ -263,7 +265,9 @@ def _outside(places: Codes, quotes: Codes, raw: Bytes, starts: Codes) -> Codes:
     return outside
 
 
-def _merged(starts: Codes, stops: Codes, first: Codes, final: Codes, done: int) -> tuple[Codes, Codes, int]:
+def _merge_lines(
+    starts: Codes, stops: Codes, first: Codes, final: Codes, done: int
+) -> tuple[Codes, Codes, int]:
     """The records once the lines `first` to `final` are one each, up to `done`."""
     before_end = starts < done
     within = np.zeros(len(starts) + 1, dtype=np.int64)

@@ -69,14 +69,14 @@ class CsvRows:
         """Texts, null where a field is empty or its line is broken."""
         comma = self.file.format.decimal == ","
         for batch in self.file.batches(columns):
-            made = [batch.column(place) for place in range(len(columns))]
+            arrays = [batch.column(place) for place in range(len(columns))]
             if comma:
                 numeric = [self.names[column] in self.numbers for column in columns]
-                made = [pointed(v) if n else v for v, n in zip(made, numeric, strict=True)]
-            yield made, batch.num_rows
+                arrays = [as_decimal_points(v) if n else v for v, n in zip(arrays, numeric, strict=True)]
+            yield arrays, batch.num_rows
 
 
-def pointed(texts: Any) -> Any:
+def as_decimal_points(texts: Any) -> Any:
     """Decimal commas as points; a text that had a point is no number and stays none."""
     import pyarrow.compute as pc
 
@@ -116,8 +116,11 @@ class ParquetRows:
             return
         names = [self.names[column] for column in columns]
         for batch in self._file.iter_batches(batch_size=BATCH_ROWS, columns=names):
-            found = [batch.column(batch.schema.names.index(name)) for name in names]
-            yield [_as(one, self.types[c]) for one, c in zip(found, columns, strict=True)], batch.num_rows
+            stored = [batch.column(batch.schema.names.index(name)) for name in names]
+            yield (
+                [_as(array, self.types[c]) for array, c in zip(stored, columns, strict=True)],
+                batch.num_rows,
+            )
 
 
 def _carried(dtype: Any) -> Any:

@@ -61,12 +61,12 @@ class MemoryTable(Table):
                 for n in identifiers
             ]
             unit = schema.confirmed_unit
-            kept = keep_rows(
+            bounded = keep_rows(
                 identifiers[str(unit.column)], [*masks, *ties, *last], max_rows=unit.max_rows, key=key
             )
-            encoded = encoded.take(kept.row)
-            identifiers = {name: [texts[row] for row in kept.row] for name, texts in identifiers.items()}
-            self._kept = kept
+            encoded = encoded.take(bounded.row)
+            identifiers = {name: [texts[row] for row in bounded.row] for name, texts in identifiers.items()}
+            self._kept = bounded
         self._encoded = encoded
         self._identifiers = identifiers
 

@@ -73,7 +73,7 @@ class Dialect:
         """A float64, bit for bit."""
         return f"CAST('{value!r}' AS {self.double})"
 
-    def hashed(self, key: bytes, expression: str) -> str:
+    def keyed_hash(self, key: bytes, expression: str) -> str:
         """The keyed hash that ranks records (`order.keyed_hash`), all 64 hexadecimal digits."""
         return self.sha256.format(f"'{key.hex()}' || {expression}")
 
@@ -121,7 +121,7 @@ class Dialect:
         short = self.trim_end.format(self.trim_end.format(digits, "'0'"), "'.'")
         return f"CASE WHEN {digits} LIKE '%.%' THEN {short} ELSE {digits} END"
 
-    def clipped(self, column: Numeric, number: str) -> str:
+    def clip(self, column: Numeric, number: str) -> str:
         """A number filled, clipped and rounded (`holdfast.data._cells.numeric_values`)."""
         low, high, fill = self.number(column.low), self.number(column.high), self.number(column.fill)
         inside = (
@@ -130,20 +130,20 @@ class Dialect:
         )
         return f"floor(({inside}) + {self.number(0.5)})" if column.integer else inside
 
-    def marked(self, column: Numeric, number: str) -> str:
+    def without_markers(self, column: Numeric, number: str) -> str:
         """NULL where the number is a marker of missing values."""
         for marker in column.nulls:
             number = number if isinstance(marker, str) else f"nullif({number}, {self.number(float(marker))})"
         return number
 
-    def spelled(self, column: Categorical, text: str) -> str:
+    def canonical_text(self, column: Categorical, text: str) -> str:
         """A text as it is compared (`Categorical.spelled`): letters that no declared text has need no folding."""
         if column.trim:
             text = self.trim.format(text, self.literal(BLANKS))
         capitals, small = letters_of(column.spellings) if column.fold else ("", "")
         return self.translate.format(text, self.literal(capitals), self.literal(small)) if capitals else text
 
-    def packed(self, column: DateTime, raw: str, kind: Kind) -> str:
+    def moment_digits(self, column: DateTime, raw: str, kind: Kind) -> str:
         """YYYYMMDDhhmmss of a stored moment, as a double; NULL where it is not written as one."""
         if kind in (Kind.floating, Kind.decimal, Kind.boolean, Kind.unknown):
             return f"CAST(NULL AS {self.double})"

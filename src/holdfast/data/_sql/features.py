@@ -82,17 +82,17 @@ class FeatureRow:
             column = encoder.schema[name]
             if isinstance(column, Numeric):
                 number = _scaled(column, row.value(name), encoder.scale, dialect)
-                missing, zero, one = row.missing(name), dialect.number(0.0), dialect.number(1.0)
+                missing, zero, unity = row.missing(name), dialect.number(0.0), dialect.number(1.0)
                 add(f"CASE WHEN {missing} THEN {zero} ELSE {number} END" if column.has_null_cell else number)
                 if column.has_null_cell:
-                    add(f"CASE WHEN {missing} THEN {one} ELSE {zero} END")
+                    add(f"CASE WHEN {missing} THEN {unity} ELSE {zero} END")
             else:
                 features.append(Feature(name=row.value(name), first=width, cells=column.cells))
                 width += column.cells
         if encoder.intercept:
             add(dialect.number(1.0))
-        made = cls(layers=(), features=tuple(features), width=width, dialect=dialect, constant=constant)
-        scale, weight = made._clip(norm), dialect.number(constant)
+        unclipped = cls(layers=(), features=tuple(features), width=width, dialect=dialect, constant=constant)
+        scale, weight = unclipped._clip(norm), dialect.number(constant)
         layer: Layer = (("s", scale),)
         if null is not None:
             zero = dialect.number(0.0)
@@ -101,7 +101,7 @@ class FeatureRow:
                 for name, number in (("s", scale), ("b", weight))
             )
             weight = "b"
-        return replace(made, layers=(tuple(numbers), layer), weight=weight)
+        return replace(unclipped, layers=(tuple(numbers), layer), weight=weight)
 
     @property
     def dimension(self) -> int:
@@ -110,9 +110,9 @@ class FeatureRow:
 
     def _clip(self, norm: float | None) -> str:
         """min(1, norm / |x|), from the sum of squares; a block of indicators adds 1."""
-        one = self.dialect.number(1.0)
+        unity = self.dialect.number(1.0)
         if norm is None:
-            return one
+            return unity
         blocks = sum(1 for feature in self.features if feature.cells)
         squares = [f"{feature.name} * {feature.name}" for feature in self.features if not feature.cells]
         length = f"sqrt({_total([self.dialect.number(float(blocks)), *squares])})"
@@ -121,8 +121,8 @@ class FeatureRow:
 
     def linear(self, coefficients: Floats) -> str:
         """<a, row> of the clipped row with its constant."""
-        made = f"{self.scale} * {self._form(coefficients[: self.width])}"
-        return f"{made} + {self._number(coefficients[-1] * self.constant)}" if self.constant else made
+        form = f"{self.scale} * {self._form(coefficients[: self.width])}"
+        return f"{form} + {self._number(coefficients[-1] * self.constant)}" if self.constant else form
 
     def quadratic(self, matrix: Floats) -> str:
         """row^T A row of the clipped row with its constant; a vector is the diagonal of A."""
@@ -130,15 +130,15 @@ class FeatureRow:
             parts = [self._square(feature, np.diag(matrix[feature.span])) for feature in self.features]
         else:
             parts = [part for place in range(len(self.features)) for part in self._products(place, matrix)]
-        made = f"{self.scale} * {self.scale} * {_total(parts)}"
+        form = f"{self.scale} * {self.scale} * {_total(parts)}"
         if not self.constant:
-            return made
+            return form
         corner = matrix[-1] if matrix.ndim == 1 else matrix[-1, -1]
-        made += f" + {self._number(corner * self.constant**2)}"
+        form += f" + {self._number(corner * self.constant**2)}"
         if matrix.ndim == 1:
-            return made
+            return form
         mixed = self._form(2.0 * self.constant * matrix[-1, : self.width])
-        return f"{made} + {self.scale} * {mixed}"
+        return f"{form} + {self.scale} * {mixed}"
 
     def terms(self, weight: str, constant: str) -> tuple[Term, ...]:
         """The sum of weight times the features, and of `constant` (the weight of the constant) if there is one."""
@@ -183,19 +183,19 @@ class FeatureRow:
 
     def _products(self, place: int, matrix: Floats) -> list[str]:
         """The terms of A in which this block comes first."""
-        one = self.features[place]
-        parts = [self._square(one, matrix[one.span, one.span])]
+        first = self.features[place]
+        parts = [self._square(first, matrix[first.span, first.span])]
         inner = []
-        for two in self.features[place + 1 :]:
-            block = 2.0 * matrix[one.span, two.span]
-            if one.cells and two.cells:
-                index = f"({one.name} * {two.cells} + {two.name})"
+        for second in self.features[place + 1 :]:
+            block = 2.0 * matrix[first.span, second.span]
+            if first.cells and second.cells:
+                index = f"({first.name} * {second.cells} + {second.name})"
                 parts.append(self.dialect.entry.format(index, _listed(block.ravel())))
-            elif one.cells:
-                parts.append(f"{self._entry(one, block[:, 0])} * {two.name}")
+            elif first.cells:
+                parts.append(f"{self._entry(first, block[:, 0])} * {second.name}")
             else:
-                inner.append(self._entry(two, block[0]))
-        return [*parts, f"{one.name} * {_total(inner)}"] if inner else parts
+                inner.append(self._entry(second, block[0]))
+        return [*parts, f"{first.name} * {_total(inner)}"] if inner else parts
 
     def _number(self, value: float) -> str:
         return self.dialect.number(_flush(float(value)))
@@ -206,29 +206,29 @@ class FeatureRow:
 
     def matrix(self, parts: Sequence[Floats], pairs: Sequence[tuple[int, int]]) -> Floats:
         """The sums of `product_terms`, as a symmetric matrix without the corner of the constant."""
-        made = np.zeros((self.dimension, self.dimension))
+        products = np.zeros((self.dimension, self.dimension))
         for part, (i, j) in zip(parts, pairs, strict=True):
-            one = self.features[i].span
-            two = slice(self.width, self.width + 1) if j < 0 else self.features[j].span
-            rows, columns = one.stop - one.start, two.stop - two.start
+            first = self.features[i].span
+            second = slice(self.width, self.width + 1) if j < 0 else self.features[j].span
+            rows, columns = first.stop - first.start, second.stop - second.start
             block = np.diag(np.atleast_1d(part)) if i == j else part.reshape(rows, columns)
-            made[one, two] = block
-            made[two, one] = block.T
-        return made
+            products[first, second] = block
+            products[second, first] = block.T
+        return products
 
 
 def _scaled(column: Numeric, value: str, scale: str, dialect: Dialect) -> str:
     """A clipped value on [0, 1] or [-1, 1] (`Encoder`), 0 where the quotient would be tiny."""
     width = column.high - column.low
     above = f"({value} - {dialect.number(column.low)})"
-    zero, one = dialect.number(0.0), dialect.number(1.0)
+    zero, unity = dialect.number(0.0), dialect.number(1.0)
     share = (
         f"CASE WHEN {above} < {dialect.number(width * TINY)} THEN {zero} "
-        f"ELSE least(greatest({above} / {dialect.number(width)}, {zero}), {one}) END"
+        f"ELSE least(greatest({above} / {dialect.number(width)}, {zero}), {unity}) END"
     )
     if scale == "unit":
         return share
-    return f"({dialect.number(2.0)} * {share} - {one})"  # a multiple of 2^-53: never tiny
+    return f"({dialect.number(2.0)} * {share} - {unity})"  # a multiple of 2^-53: never tiny
 
 
 def _total(parts: Sequence[str]) -> str:

@@ -60,13 +60,13 @@ class Statements:
         i, column = self._column(name)
         kind = self.kinds[name]
         if isinstance(column, DateTime):
-            return f"{self.dialect.marked(column, self.dialect.moment(column, f'd{i}'))} AS r{i}"
+            return f"{self.dialect.without_markers(column, self.dialect.moment(column, f'd{i}'))} AS r{i}"
         if self.reads_number(name):
             number = self._number(name)
-            return f"{self.dialect.marked(column, number) if isinstance(column, Numeric) else number} AS r{i}"
+            return f"{self.dialect.without_markers(column, number) if isinstance(column, Numeric) else number} AS r{i}"
         text = self.dialect.read_text(f"c{i}", kind)
         if isinstance(column, Categorical):
-            text = self.dialect.spelled(column, text)
+            text = self.dialect.canonical_text(column, text)
         if isinstance(column, Identifier):
             text = f"coalesce('v' || {text}, 'n')"
         return f"{text} AS r{i}"
@@ -89,7 +89,7 @@ class Statements:
         """`vI`: the clipped number or the code."""
         i, column = self._column(name)
         if isinstance(column, Numeric):
-            return f"{self.dialect.clipped(column, f'r{i}')} AS v{i}"
+            return f"{self.dialect.clip(column, f'r{i}')} AS v{i}"
         if isinstance(column, Categorical):
             return f"{self.dialect.category_cell(column, f'r{i}', self.kinds[name])} AS v{i}"
         return f"r{i} AS v{i}"
@@ -107,7 +107,7 @@ class Statements:
         ]
         if dated:
             digits = [
-                f"{self.dialect.packed(column, f'c{i}', self.kinds[column.name])} AS d{i}"
+                f"{self.dialect.moment_digits(column, f'c{i}', self.kinds[column.name])} AS d{i}"
                 for i, column in dated
             ]
             source = f"SELECT {', '.join(['*', *digits])} FROM {self._over(source)}"
@@ -147,7 +147,7 @@ class Statements:
             f"FROM {self._over(self._values(every, self._raw(every)))}"
             f"{f' WHERE {self.dialect.in_part.format(owner, parts, part)}' if parts > 1 else ''}"
         )
-        hashed = f"left({self.dialect.hashed(self.key, self._joined('place', 'u'))}, {DIGITS})"
+        hashed = f"left({self.dialect.keyed_hash(self.key, self._joined('place', 'u'))}, {DIGITS})"
         slotted = f"SELECT *, row_number() OVER (PARTITION BY u ORDER BY {hashed}) AS slot FROM {self._over(placed)}"
         listed = ", ".join([*fields, "u", "slot", f"{self._joined('slot', 'u')} AS p"])
         return f"SELECT {listed} FROM {self._over(slotted)} WHERE slot <= {unit.max_rows}"
@@ -207,19 +207,19 @@ class Statements:
     def _order_by(self, order: Order) -> str:
         text = f"CAST(p AS {self.dialect.text})"
         if isinstance(order, Shuffled):
-            return f"left({self.dialect.hashed(order.key, text)}, {DIGITS})"
+            return f"left({self.dialect.keyed_hash(order.key, text)}, {DIGITS})"
         if isinstance(order, KeyedHash):
             i, _ = self._column(order.column)
             owner = self.schema.confirmed_unit.column == order.column
             read = f"coalesce('v' || {self.dialect.read_text(f'c{i}', self.kinds[order.column])}, 'n')"
             name = "u" if owner and self.bounded else read
-            ties = f"left({self.dialect.hashed(order.tie_key, text)}, {DIGITS})"
-            return f"left({self.dialect.hashed(order.key, name)}, {DIGITS}), {ties}"
+            ties = f"left({self.dialect.keyed_hash(order.tie_key, text)}, {DIGITS})"
+            return f"left({self.dialect.keyed_hash(order.key, name)}, {DIGITS}), {ties}"
         return ""
 
     def _drawn(self, names: Sequence[str], fields: list[str], order: PerRecordBatches) -> str:
         """Each row with the batch it drew; full batches keep the rows of smallest secret priority."""
-        hashed = self.dialect.hashed(order.key, f"CAST(p AS {self.dialect.text})")
+        hashed = self.dialect.keyed_hash(order.key, f"CAST(p AS {self.dialect.text})")
         drawn = f"SELECT *, {hashed} AS h FROM {self._over(self._rows(names))}"
         number = self.dialect.hex_to_integer.format(f"left(h, {BATCH_DIGITS})")
         priority = f"substring(h, {BATCH_DIGITS + 2}, {DIGITS})"
@@ -299,20 +299,20 @@ def zero_filled(schema: Schema, sets: Sequence[tuple[str, ...]], batches: Iterab
     A column is NULL where it is outside a row's set, and the last column is the count. Cells that no row of
     the query names hold 0: which cells are empty must not be visible before noise is added.
     """
-    asked = distinct_sets(sets)
-    tables = {names: np.zeros(schema.shape(*names), dtype=np.int64) for names in asked}
-    names = list(dict.fromkeys(name for group in asked for name in group))
+    grouping_sets = distinct_sets(sets)
+    tables = {names: np.zeros(schema.shape(*names), dtype=np.int64) for names in grouping_sets}
+    names = list(dict.fromkeys(name for group in grouping_sets for name in group))
     by_pattern = {
         np.packbits(np.array([name in group for name in names], dtype=np.bool_)).tobytes(): group
-        for group in asked
+        for group in grouping_sets
     }
     for arrow in batches:
         cells = [column.to_numpy(zero_copy_only=False) for column in arrow.columns[:-1]]
-        found = arrow.column(arrow.num_columns - 1).to_numpy().astype(np.int64)
-        for pattern, rows in _by_pattern(arrow.columns[:-1], len(found)):
+        row_counts = arrow.column(arrow.num_columns - 1).to_numpy().astype(np.int64)
+        for pattern, rows in _by_pattern(arrow.columns[:-1], len(row_counts)):
             group = by_pattern[pattern]
             place = tuple(cells[names.index(name)][rows].astype(np.int64) for name in group)
-            np.add.at(tables[group], place, found[rows] if group else found[rows].sum())
+            np.add.at(tables[group], place, row_counts[rows] if group else row_counts[rows].sum())
     return [_in_order(tables[tuple(sorted(group))], group) for group in sets]
 
 

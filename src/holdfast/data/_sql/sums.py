@@ -30,7 +30,7 @@ GRID_BITS = 61
 TINY = 1e-60
 
 
-def flushed(expression: str, dialect: Dialect) -> str:
+def zero_if_tiny(expression: str, dialect: Dialect) -> str:
     """The number, or 0 if it is tiny."""
     tiny, zero = dialect.number(TINY), dialect.number(0.0)
     return f"CASE WHEN abs({expression}) < {tiny} THEN {zero} ELSE {expression} END"
@@ -98,7 +98,7 @@ class Spelling:
 class SpelledStatistic(Protocol):
     """A statistic that an SQL engine can compute without reading rows."""
 
-    def spelled(self, row: CodedRow) -> Spelling | None:
+    def spelling(self, row: CodedRow) -> Spelling | None:
         """How it is written, or None where it cannot be."""
 
 
@@ -140,12 +140,12 @@ def sum_in_sql(
         named = ", ".join(["*", *(f"{expression} AS {name}" for name, expression in layer)])
         source = f"SELECT {named} FROM ({source}{fence}) AS q"
     over = f"({source}{fence}) AS q"
-    found: dict[Term, Floats] = {}
+    totals: dict[Term, Floats] = {}
     for terms in _together(spelling.terms):
-        found |= _ask_together(terms, over, spelling.grid, statements.dialect, ask)
+        totals |= _ask_together(terms, over, spelling.grid, statements.dialect, ask)
     for terms in _grouped(spelling.terms):
-        found |= _ask_grouped(terms, over, spelling.grid, statements.dialect, ask)
-    return spelling.assemble([found[term] for term in spelling.terms])
+        totals |= _ask_grouped(terms, over, spelling.grid, statements.dialect, ask)
+    return spelling.assemble([totals[term] for term in spelling.terms])
 
 
 def _many_values(terms: Sequence[Term]) -> bool:
@@ -197,12 +197,12 @@ def _ask_together(
             columns.append(f"coalesce({total}, '0') AS t{len(columns)}")
     answer = ask(f"SELECT {', '.join(columns)} FROM {source}")
     totals = [_unscaled(column[0].as_py(), grid) for column in answer.columns]
-    found, first = {}, 0
+    sums, first = {}, 0
     for term in terms:
         size = math.prod(term.shape)
-        found[term] = np.array(totals[first : first + size]).reshape(term.shape)
+        sums[term] = np.array(totals[first : first + size]).reshape(term.shape)
         first += size
-    return found
+    return sums
 
 
 def _ask_grouped(
@@ -218,14 +218,14 @@ def _ask_grouped(
     ]
     listed = ", ".join(f"({', '.join(name for name, _ in by)})" for by in sets.values())
     answer = ask(f"SELECT {', '.join([*codes, *totals])} FROM {source} GROUP BY GROUPING SETS ({listed})")
-    found = {term: np.zeros(term.shape) for term in terms}
+    sums = {term: np.zeros(term.shape) for term in terms}
     for row in answer.to_pylist():
         by = sets[frozenset(name for name in codes if row[name] is not None)]
         for place, value in enumerate(values):
-            total = found.get(Term(value=value, by=by))
+            total = sums.get(Term(value=value, by=by))
             if total is not None:
                 total[tuple(row[name] for name, _ in by)] = _unscaled(row[f"t{place}"], grid)
-    return found
+    return sums
 
 
 def _unscaled(total: str, grid: int) -> float:

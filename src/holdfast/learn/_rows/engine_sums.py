@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from holdfast._arrays import Floats
 from holdfast.data._batch import Batch
 from holdfast.data._sql.features import FeatureRow
-from holdfast.data._sql.sums import CodedRow, Layer, Spelling, Term, flushed, ordinary
+from holdfast.data._sql.sums import CodedRow, Layer, Spelling, Term, ordinary, zero_if_tiny
 from holdfast.data._table import Table
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Loss
@@ -90,7 +90,7 @@ class LabelledRows:
         null = row.without_value(self.target)
         return FeatureRow.of(self.encoder, row, constant=self.intercept, null=null)
 
-    def spelled(self, row: CodedRow) -> tuple[FeatureRow, Layer] | None:
+    def spelling(self, row: CodedRow) -> tuple[FeatureRow, Layer] | None:
         """The same in SQL: the features, and a layer with the label `y`."""
         features = self.features(row)
         labelled = sql_label(self.coding, self.target, row)
@@ -143,9 +143,9 @@ class GradientSum:
             gradient += (slopes * (self.clip / np.maximum(sizes, self.clip))) @ x
         return gradient
 
-    def spelled(self, row: CodedRow) -> Spelling | None:
+    def spelling(self, row: CodedRow) -> Spelling | None:
         """Layer upon layer: features and label, prediction and length, the slope, the two clips."""
-        spelling = self.rows.spelled(row)
+        spelling = self.rows.spelling(row)
         tame = ordinary(self.weights, self.form, self.bound, self.clip, 1.0 / self.clip)
         if spelling is None or not tame:
             return None
@@ -157,9 +157,9 @@ class GradientSum:
         layers: tuple[Layer, ...] = (
             *features.layers,
             (*labelled, ("raw", features.linear(self.weights)), ("q", features.quadratic(self.form))),
-            (("l", length), ("z", flushed("raw", dialect))),
+            (("l", length), ("z", zero_if_tiny("raw", dialect))),
             (("g", slope),),
-            (("gg", flushed("g", dialect)),),
+            (("gg", zero_if_tiny("g", dialect)),),
             (("t", f"{clip} / greatest(abs(gg) * l, {clip})"),),
             (("c", "t * gg * s"), ("d", f"t * gg * {features.weight}")),
         )
@@ -205,7 +205,7 @@ class GramSum:
             total[:-1, :-1] = np.diag(np.diag(total)[:-1])
         return total
 
-    def spelled(self, row: CodedRow) -> Spelling | None:
+    def spelling(self, row: CodedRow) -> Spelling | None:
         """Products of numbers, numbers by cell, pairs of cells; and what the constant adds."""
         features = self.rows.features(row)
         if features is None or (
@@ -271,9 +271,9 @@ class CrossSum:
             total += x.T @ y
         return total
 
-    def spelled(self, row: CodedRow) -> Spelling | None:
+    def spelling(self, row: CodedRow) -> Spelling | None:
         """One sum per feature."""
-        spelling = self.rows.spelled(row)
+        spelling = self.rows.spelling(row)
         if spelling is None:
             return None
         features, labelled = spelling

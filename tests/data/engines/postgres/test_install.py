@@ -142,8 +142,10 @@ class TestInstalling:
         assert not folder(bare).exists()
 
     def test_all_or_nothing(self, bare: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-        made = postgres_extension.created
-        monkeypatch.setattr(postgres_install, "created", lambda library: [*made(library), "SELECT 1 / 0"])
+        made = postgres_extension.create_statements
+        monkeypatch.setattr(
+            postgres_install, "create_statements", lambda library: [*made(library), "SELECT 1 / 0"]
+        )
         with pytest.raises(DataError, match="22012"):
             install(bare.url(user="postgres"))
         assert not schemas(bare)

@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from holdfast._cli.app import app
 from holdfast.data import Categorical, Numeric, Schema, open_table
 from holdfast.data._engines.postgres import extension, install
-from holdfast.data._engines.postgres.pinned import PATH, PIN, PIN_LOCALLY, pinned
+from holdfast.data._engines.postgres.pinned import PATH, PIN, PIN_LOCALLY, with_pinned_path
 from holdfast.errors import DataError, ParameterError
 from tests.paths import ROOT
 from tests.servers.postgres import Server, required_server
@@ -430,11 +430,14 @@ def test_the_path_of_a_url_or_of_the_environment_is_not_ours(
 
     if environment is not None:
         monkeypatch.setenv("PGOPTIONS", environment)
-    with dbapi.connect(pinned(trapped.url("reader") + given)) as connection, connection.cursor() as cursor:
+    with (
+        dbapi.connect(with_pinned_path(trapped.url("reader") + given)) as connection,
+        connection.cursor() as cursor,
+    ):
         cursor.execute("SELECT pg_catalog.current_setting('search_path') AS path")
         assert cursor.fetch_arrow_table().to_pylist()[0]["path"].replace(" ", "") == PATH.replace(" ", "")
 
 
 def test_options_that_would_swallow_the_path_are_refused() -> None:
     with pytest.raises(ParameterError, match="backslash"):
-        pinned("postgresql://ann@host/clinic?options=-c%20a%3D%5C")
+        with_pinned_path("postgresql://ann@host/clinic?options=-c%20a%3D%5C")

@@ -60,14 +60,14 @@ class Reached:
 
     def after(self, answer: ArrayLike | None) -> Reached:
         """With what one query answered."""
-        made = np.asarray([] if answer is None else answer, dtype=np.float64)
+        numbers = np.asarray([] if answer is None else answer, dtype=np.float64)
         d = len(self.weights)
-        if made.shape != (_ANSWER + 2 * d,):
+        if numbers.shape != (_ANSWER + 2 * d,):
             raise DataError("the database ran no pass: the table has no row")
-        steps, rows, passes, averaged = (int(number) for number in made[:_ANSWER])
+        steps, rows, passes, averaged = (int(number) for number in numbers[:_ANSWER])
         return Reached(
-            weights=made[_ANSWER : _ANSWER + d],
-            average=made[_ANSWER + d :],
+            weights=numbers[_ANSWER : _ANSWER + d],
+            average=numbers[_ANSWER + d :],
             averaged=averaged,
             steps=self.steps + steps,
             rows=self.rows + rows,
@@ -176,7 +176,7 @@ class SpelledRows(Protocol):
     def columns(self) -> Sequence[str]:
         """The columns that are read."""
 
-    def spelled(self, row: CodedRow) -> tuple[FeatureRow, Layer] | None:
+    def spelling(self, row: CodedRow) -> tuple[FeatureRow, Layer] | None:
         """The features, and a layer with the label `y`; None where SQL has none."""
 
 
@@ -200,13 +200,13 @@ def dense(features: FeatureRow) -> str:
 
 def keyed_rows(statements: Statements, rows: SpelledRows, order: Order, *, portion: int = 0) -> str:
     """A query for `key`, `x` and `y` of every row that takes part, for one portion of the passes."""
-    made = rows.spelled(StatementRow(statements))
-    if made is None:
+    spelling = rows.spelling(StatementRow(statements))
+    if spelling is None:
         raise DataError(
             "these rows cannot be encoded in SQL (several classes, or an encoder of another kind); "
             "open the table with way='pull'"
         )
-    features, labelled = made
+    features, labelled = spelling
     columns = list(rows.columns)
     if isinstance(order, KeyedHash) and order.column not in columns:
         columns.append(order.column)
@@ -271,16 +271,16 @@ def train(ask: Ask, rows: Callable[[int], str], course: AggregatePasses, *, orde
     """
     reached = Reached.start(course.options.dimension)
     for portion, passes in enumerate(course.portions()):
-        made = statement(rows(portion), course.plan(reached, passes), passes=passes, ordered=ordered)
-        reached = reached.after(_answer(ask, made))
+        query = statement(rows(portion), course.plan(reached, passes), passes=passes, ordered=ordered)
+        reached = reached.after(_answer(ask, query))
     course.check(reached)
     return reached.result()
 
 
-def _answer(ask: Ask, made: str) -> Any:
+def _answer(ask: Ask, query: str) -> Any:
     meaning = None
     try:
-        return ask(made).column("made")[0].as_py()
+        return ask(query).column("made")[0].as_py()
     except DataError as error:
         meaning = next((said for code, said in ERRORS.items() if f"error {code}" in str(error)), None)
         if meaning is None:

@@ -49,22 +49,22 @@ def version() -> str:
     >>> len(version())
     16
     """
-    made = sha256()
+    digest = sha256()
     for name in SOURCES:
-        made.update((KERNEL / name).read_bytes())
-    return made.hexdigest()[:16]
+        digest.update((KERNEL / name).read_bytes())
+    return digest.hexdigest()[:16]
 
 
-def find_compiler(asked: str | None = None) -> str:
+def find_compiler(named: str | None = None) -> str:
     """The C compiler: as asked for, $CC, or the first that is installed."""
-    given = asked or os.environ.get("CC")
-    found = next(filter(None, map(shutil.which, (given,) if given else COMPILERS)), None)
-    if found is None:
+    wanted = named or os.environ.get("CC")
+    program = next(filter(None, map(shutil.which, (wanted,) if wanted else COMPILERS)), None)
+    if program is None:
         raise MissingExtra(
-            f"a C compiler is needed ({given or ' or '.join(COMPILERS)}) and was not found; install one (Debian: "
+            f"a C compiler is needed ({wanted or ' or '.join(COMPILERS)}) and was not found; install one (Debian: "
             "apt-get install gcc), or name it: --compiler PATH"
         )
-    return found
+    return program
 
 
 def find_headers(reported: Mapping[str, str], *, major: int, pg_config: str | None = None) -> Path:
@@ -135,11 +135,11 @@ def _arguments(array: str) -> str:
     return f"bytea, integer, bytea, {array}, double precision"
 
 
-def created(library: str) -> list[str]:
+def create_statements(library: str) -> list[str]:
     """Statements that create everything, for a library at this absolute path on the server."""
     path = _DIALECT.literal(library)
     language = "LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE"
-    made = [
+    statements = [
         f"CREATE SCHEMA {SCHEMA}",
         f"COMMENT ON SCHEMA {SCHEMA} IS {_DIALECT.literal(MARK)}",
         f"CREATE FUNCTION {SCHEMA}.version() RETURNS text AS {path}, 'holdfast_version' {language}",
@@ -147,24 +147,26 @@ def created(library: str) -> list[str]:
         f"{language}",
     ]
     for array in ARRAYS:
-        made += [
+        statements += [
             f"CREATE FUNCTION {SCHEMA}.sgd_transition(internal, {_arguments(array)}) RETURNS internal AS {path}, "
             f"'holdfast_sgd_transition' {language}",
             f"CREATE AGGREGATE {SCHEMA}.sgd_epochs({_arguments(array)}) (SFUNC = {SCHEMA}.sgd_transition, "
             f"STYPE = internal, SSPACE = 65536, FINALFUNC = {SCHEMA}.sgd_final, FINALFUNC_MODIFY = READ_WRITE, "
             "PARALLEL = UNSAFE)",
         ]
-    return made
+    return statements
 
 
-def dropped() -> list[str]:
+def drop_statements() -> list[str]:
     """Statements that remove it all, and fail if something else depends on it or was put into the schema."""
-    made = [f"DROP AGGREGATE IF EXISTS {SCHEMA}.sgd_epochs({_arguments(array)})" for array in ARRAYS]
-    made += [
+    statements = [f"DROP AGGREGATE IF EXISTS {SCHEMA}.sgd_epochs({_arguments(array)})" for array in ARRAYS]
+    statements += [
         f"DROP FUNCTION IF EXISTS {SCHEMA}.sgd_transition(internal, {_arguments(array)})" for array in ARRAYS
     ]
-    made += [f"DROP FUNCTION IF EXISTS {SCHEMA}.{name}" for name in ("sgd_final(internal)", "version()")]
-    return [*made, f"DROP SCHEMA {SCHEMA} RESTRICT"]
+    statements += [
+        f"DROP FUNCTION IF EXISTS {SCHEMA}.{name}" for name in ("sgd_final(internal)", "version()")
+    ]
+    return [*statements, f"DROP SCHEMA {SCHEMA} RESTRICT"]
 
 
 _TRUSTED = (
@@ -198,17 +200,19 @@ FUNCTIONS = (
 
 
 def created_functions() -> set[tuple[str, ...]]:
-    """Name, arguments, language, source, and of an aggregate its parts: of every function that `created` makes."""
-    made: set[tuple[str, ...]] = {
+    """Name, arguments, language, source, and of an aggregate its parts: of every function that is created."""
+    functions: set[tuple[str, ...]] = {
         ("version", "", "c", "holdfast_version", "", ""),
         ("sgd_final", "internal", "c", "holdfast_sgd_final", "", ""),
     }
     for array in ARRAYS:
-        made.add(("sgd_transition", f"internal, {_arguments(array)}", "c", "holdfast_sgd_transition", "", ""))
-        made.add(
+        functions.add(
+            ("sgd_transition", f"internal, {_arguments(array)}", "c", "holdfast_sgd_transition", "", "")
+        )
+        functions.add(
             ("sgd_epochs", _arguments(array), "internal", "aggregate_dummy", "sgd_transition", "sgd_final")
         )
-    return made
+    return functions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,24 +260,26 @@ def is_ours(schema: Mapping[str, Any]) -> bool:
 
 def look(ask: Callable[[str], list[dict[str, Any]]]) -> Installation:
     """What a database has; `ask` answers a query with its rows."""
-    found = ask(FOUND)
-    if not found:
+    schemas = ask(FOUND)
+    if not schemas:
         return Installation(installed=False)
     functions = ask(FUNCTIONS)
-    if not is_ours(found[0]) or not all(function["trusted"] for function in functions):
+    if not is_ours(schemas[0]) or not all(function["trusted"] for function in functions):
         return Installation(installed=False, foreign=True)
     listed = {tuple(function[name] for name in _DESCRIBED) for function in functions}
     if listed != created_functions():
         return Installation(installed=False, foreign=bool(listed - created_functions()))
-    usable, built = bool(found[0]["usable"]), None
+    usable, built = bool(schemas[0]["usable"]), None
     if usable:
         with suppress(DataError):  # a library that is gone or does not load: installed, and not current
             built = ask(f"SELECT {SCHEMA}.version() AS version")[0]["version"]
-    return Installation(installed=True, usable=usable, version=built, library=found[0]["library"])
+    return Installation(installed=True, usable=usable, version=built, library=schemas[0]["library"])
 
 
 def require_installed(session: Session) -> None:
     """Refuse a database without the extension of this version, and say what to do."""
-    found = look(lambda statement: session.answer(statement, "look for the extension").to_pylist())
-    if not found.current:
-        raise DataError(f"way='extension' needs holdfast's extension in the database: {found.summary()}")
+    installation = look(lambda statement: session.answer(statement, "look for the extension").to_pylist())
+    if not installation.current:
+        raise DataError(
+            f"way='extension' needs holdfast's extension in the database: {installation.summary()}"
+        )

@@ -23,15 +23,15 @@ from holdfast.data._engines.postgres.extension import (
     SCHEMA,
     Installation,
     build,
-    created,
-    dropped,
+    create_statements,
+    drop_statements,
     find_compiler,
     find_headers,
     is_ours,
     look,
     version,
 )
-from holdfast.data._engines.postgres.pinned import PIN, pinned
+from holdfast.data._engines.postgres.pinned import PIN, with_pinned_path
 from holdfast.data._engines.postgres.session import connecting
 from holdfast.data._engines.postgres.source import Address
 from holdfast.errors import DataError
@@ -52,7 +52,7 @@ class Administrator:
     def __init__(self, url: str) -> None:
         dbapi = optional("adbc_driver_postgresql.dbapi")
         with connecting():
-            self._connection = dbapi.connect(pinned(Address.of(url).url), autocommit=True)
+            self._connection = dbapi.connect(with_pinned_path(Address.of(url).url), autocommit=True)
         self.run(PIN, doing="prepare the session")
         self.run("SET standard_conforming_strings = on", doing="prepare the session")
 
@@ -180,7 +180,7 @@ def uninstall(url: str) -> Installation:
                 "may write to its folder; nothing was removed"
             )
         with admin.transaction("remove the extension"):
-            for statement in dropped():
+            for statement in drop_statements():
                 admin.run(statement, doing="remove the extension")
         _remove(library)
         return _status(admin)
@@ -207,14 +207,14 @@ def _facts(admin: Administrator) -> Mapping[str, Any]:
 
 def _ours(admin: Administrator) -> str | None:
     """The library that is installed, '' for a schema of ours without one, None for no schema; refuses another's."""
-    found = admin.ask(FOUND, doing="look for the extension")
-    if not found:
+    schemas = admin.ask(FOUND, doing="look for the extension")
+    if not schemas:
         return None
-    if not is_ours(found[0]):
+    if not is_ours(schemas[0]):
         raise DataError(
             f"the database has a schema {SCHEMA!r} that is not of this extension; rename it first"
         )
-    return str(found[0]["library"] or "")
+    return str(schemas[0]["library"] or "")
 
 
 def _folder(place: Path) -> Path:
@@ -239,10 +239,10 @@ def _folder(place: Path) -> Path:
 def _put(library: Path, *, compiler: str, headers: Path) -> None:
     """Build next to its place and move it there at once: a backend that has the old file keeps it."""
     with tempfile.TemporaryDirectory(prefix="holdfast-build-") as folder:
-        made = Path(folder) / library.name
-        build(made, compiler=compiler, headers=headers)
+        library_built = Path(folder) / library.name
+        build(library_built, compiler=compiler, headers=headers)
         beside = library.with_suffix(".new")
-        beside.write_bytes(made.read_bytes())
+        beside.write_bytes(library_built.read_bytes())
         beside.chmod(0o755)
         beside.replace(library)
 
@@ -267,13 +267,13 @@ def _create(admin: Administrator, library: str, *, role: str | None, replaces: b
     who = "PUBLIC" if role is None else _DIALECT.identifier(role)
     with admin.transaction("create the extension"):
         for statement in [
-            *(dropped() if replaces else []),
-            *created(library),
+            *(drop_statements() if replaces else []),
+            *create_statements(library),
             f"GRANT USAGE ON SCHEMA {SCHEMA} TO {who}",
         ]:
             admin.run(statement, doing="create the extension")
-        found = admin.ask(f"SELECT {SCHEMA}.version() AS version", doing="load the extension")[0]["version"]
-        if found != version():
+        loaded = admin.ask(f"SELECT {SCHEMA}.version() AS version", doing="load the extension")[0]["version"]
+        if loaded != version():
             raise DataError(
                 "the server loaded another library than the one that was built; nothing was changed"
             )

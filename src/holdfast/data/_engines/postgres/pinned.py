@@ -21,10 +21,10 @@ PIN_LOCALLY = f"SET LOCAL search_path = {PATH}"
 _OPTION = f"-c search_path={PATH.replace(' ', '')}"
 
 
-def pinned(url: str) -> str:
+def with_pinned_path(url: str) -> str:
     """The URL with the path as an option of the connection, after those that it or PGOPTIONS has: the last one counts.
 
-    >>> pinned("postgresql://ann@host/clinic?options=-c%20jit%3Doff")
+    >>> with_pinned_path("postgresql://ann@host/clinic?options=-c%20jit%3Doff")
     'postgresql://ann@host/clinic?options=-c%20jit%3Doff%20-c%20search_path%3Dpg_catalog%2Cpg_temp'
     """
     parts = urlsplit(url)

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from holdfast._extras import optional
-from holdfast.data._engines.postgres.pinned import PIN_LOCALLY, pinned
+from holdfast.data._engines.postgres.pinned import PIN_LOCALLY, with_pinned_path
 from holdfast.errors import DataError
 
 LEAST_VERSION = 120_000
@@ -73,16 +73,16 @@ class Session:
         self._broken = False
         self._lock = threading.RLock()
         with connecting():
-            self._connection = dbapi.connect(pinned(url), autocommit=True)
+            self._connection = dbapi.connect(with_pinned_path(url), autocommit=True)
         try:
             for statement in SETTINGS:
                 self._set(statement)
-            found = self.answer(
+            server = self.answer(
                 "SELECT CAST(pg_catalog.current_setting('server_version_num') AS integer) AS version, "
                 "pg_catalog.current_setting('server_encoding') AS encoding",
                 "ask for its version",
             ).to_pylist()[0]
-            if found["version"] < LEAST_VERSION or found["encoding"] != "UTF8":
+            if server["version"] < LEAST_VERSION or server["encoding"] != "UTF8":
                 raise DataError("the PostgreSQL server must be version 12 or later with the encoding UTF8")
         except BaseException:
             self.close()

@@ -59,7 +59,7 @@ class Address:
             rest.append(f"connect_timeout={CONNECT_TIMEOUT}")
         return cls(url=urlunsplit(parts._replace(query="&".join(rest))), options=options)
 
-    def merged(self, **given: str | None) -> dict[str, str]:
+    def with_options(self, **given: str | None) -> dict[str, str]:
         """The options of the URL and of the call; a contradiction is an error."""
         merged = dict(self.options)
         for name, value in given.items():
@@ -96,7 +96,7 @@ def find_relation(session: Session, table: str, schema: str | None) -> Relation:
     Those are the schema of the user's name and `public`. What a path of the user's would find besides is not looked
     for: such a path is where strangers put things.
     """
-    found = session.answer(
+    matches = session.answer(
         "SELECT CAST(c.oid AS bigint) AS id, CAST(n.nspname AS text) AS schema, CAST(c.relname AS text) AS name, "
         "CAST(c.relkind AS text) AS kind, pg_catalog.has_table_privilege(c.oid, 'SELECT') AS whole "
         "FROM pg_catalog.pg_class c "
@@ -105,13 +105,13 @@ def find_relation(session: Session, table: str, schema: str | None) -> Relation:
         f"ORDER BY c.relname <> {_DIALECT.literal(table)}, pg_catalog.length(n.nspname), n.nspname",
         "look for the table",
     ).to_pylist()
-    if not found:
+    if not matches:
         raise DataError(
             f"the database has no table {table!r}{'' if schema is None else f' in the schema {schema!r}'} "
             "that this user can see; write schema.table, or add &schema=name to the URL"
         )
-    row = found[0]
-    schemas = [one["schema"] for one in found if one["name"] == table]
+    row = matches[0]
+    schemas = [match["schema"] for match in matches if match["name"] == table]
     if len(schemas) > 1:
         raise DataError(
             f"the table {table!r} is in the schemas {' and '.join(map(repr, schemas))}; "
@@ -144,12 +144,12 @@ def read_relation(url: str) -> tuple[Any, Relation]:
     A column of a type that is read as missing is there, and empty.
     """
     address = Address.of(url)
-    asked = address.merged(table=None, way=None, keep=None)
-    if "table" not in asked:
+    options = address.with_options(table=None, way=None, keep=None)
+    if "table" not in options:
         raise ParameterError("table must be named: postgresql://...?table=name")
     session = Session(address.url)
     try:
-        relation = find_relation(session, asked["table"], asked.get("schema"))
+        relation = find_relation(session, options["table"], options.get("schema"))
         listed = [_plain(name, kind) for name, kind in relation.kinds.items() if relation.readable[name]]
         return session.answer(f"SELECT {', '.join(listed)} FROM {relation.name}", "read the rows"), relation
     finally:

@@ -71,19 +71,19 @@ def connect(
 ) -> PostgresTable:
     """Open a table of the server of a URL; nothing but its description in the catalogue is read."""
     address = Address.of(source)
-    asked = address.merged(table=table, way=way, keep=keep)
-    if "table" not in asked:
+    options = address.with_options(table=table, way=way, keep=keep)
+    if "table" not in options:
         raise ParameterError(
             "table must be named: postgresql://...?table=name, or open_table(..., table='name')"
         )
-    way = asked.get("way", "auto")
+    way = options.get("way", "auto")
     require(way in WAYS, "way", way, f"one of {WAYS}")
-    require(asked.get("keep", "memory") in KEEPS, "keep", asked.get("keep"), f"one of {KEEPS}")
+    require(options.get("keep", "memory") in KEEPS, "keep", options.get("keep"), f"one of {KEEPS}")
     session = Session(address.url)
     try:
         if way == "extension":
             require_installed(session)
-        relation = find_relation(session, asked["table"], asked.get("schema"))
+        relation = find_relation(session, options["table"], options.get("schema"))
         names = [column.name for column in schema.columns]
         check_columns(names, list(relation.kinds))
         denied = [name for name in names if not relation.readable[name]]
@@ -98,24 +98,24 @@ def connect(
             key=entropy.bytes(KEY_BYTES),
         )
         values = (relation.rows if n_public is None else n_public) * len(names)
-        kept = keep_for(asked.get("keep"), values=values, most=PULL_VALUES)
+        place_of_copy = keep_for(options.get("keep"), values=values, most=PULL_VALUES)
     except BaseException:
         session.close()
         raise
-    made = PostgresTable(
+    opened = PostgresTable(
         schema,
         session,
         statements,
         way=way,
-        keep=kept,
+        keep=place_of_copy,
         large=values > PULL_VALUES,
         adjacency=adjacency,
         n_public=n_public,
     )
     if relation.filtered:
-        made.notes = (FILTERED,)
+        opened.notes = (FILTERED,)
         warn(FILTERED.text, AssumptionWarning)
-    return made
+    return opened
 
 
 class PostgresTable(Table):
@@ -162,7 +162,7 @@ class PostgresTable(Table):
             columns = self._select(statistic.columns).names
             spelling = None
             if len(columns) <= MOST_COLUMNS:
-                spelling = statistic.spelled(StatementRow(self._statements))
+                spelling = statistic.spelling(StatementRow(self._statements))
             if spelling is not None:
                 return sum_in_sql(self._statements, columns, spelling, self._ask).reshape(statistic.shape)
         return super().sums(statistic, rows=rows)
@@ -176,7 +176,7 @@ class PostgresTable(Table):
         self._select(rows.columns)
         course = AggregatePasses(options=options, passes=passes, records=records)
         return train(
-            lambda made: self._session.answer(made, "train beside the rows", copy=False),
+            lambda query: self._session.answer(query, "train beside the rows", copy=False),
             lambda portion: keyed_rows(self._statements, rows, order, portion=portion),
             course,
         )

@@ -121,13 +121,13 @@ class SparkStatements(Statements):
 
         Rows that agree in all of them are equal to every method.
         """
-        made = []
+        expressions = []
         for name in self.schema.names:
             i, column = self._column(name)
-            made.append(f"v{i}")
+            expressions.append(f"v{i}")
             if isinstance(column, Numeric) and column.has_null_cell:
-                made.append(f"(r{i} IS NULL)")
-        return [*made, *filter(None, map(self._undeclared, self.schema.names))]
+                expressions.append(f"(r{i} IS NULL)")
+        return [*expressions, *filter(None, map(self._undeclared, self.schema.names))]
 
     @property
     def _shared(self) -> str:
@@ -141,8 +141,10 @@ class SparkStatements(Statements):
     def _with_positions(self, names: Sequence[str]) -> str:
         fields = [f"c{self._column(name)[0]}" for name in names]
         if self.schema.identifiers and self.distinct:
-            told = self.schema.identifiers
-            values = self._values(told, self._raw([*told, *(name for name in names if name not in told)]))
+            identifiers = self.schema.identifiers
+            values = self._values(
+                identifiers, self._raw([*identifiers, *(name for name in names if name not in identifiers)])
+            )
             return f"SELECT {', '.join([*fields, f'{self._shared} AS p'])} FROM ({values})"
         every = [column.name for column in self.schema.columns]
         shared = f"SELECT *, {self._shared} AS shared FROM ({self._values(every, self._raw(every))})"
@@ -153,10 +155,9 @@ class SparkStatements(Statements):
 
     def repeats(self) -> str:
         """How many rows share their identifiers with an earlier one."""
-        told = self.schema.identifiers
-        return (
-            f"SELECT count(*) - count(DISTINCT {self._shared}) FROM ({self._values(told, self._raw(told))})"
-        )
+        identifiers = self.schema.identifiers
+        values = self._values(identifiers, self._raw(identifiers))
+        return f"SELECT count(*) - count(DISTINCT {self._shared}) FROM ({values})"
 
     def keyed(self, names: Sequence[str], order: Order) -> str:
         """The raw values of these columns as `c...`, then `present` where users are padded, then `h`.

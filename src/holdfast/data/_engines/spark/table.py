@@ -138,8 +138,8 @@ class SparkTable(Table):
     def _number(self, statement: str) -> int:
         """One number, asked for once: the table must not change while a method reads it."""
         if statement not in self._counted:
-            found = self._collected(statement, "count").column(0)[0].as_py()
-            self._counted[statement] = int(found)
+            count = self._collected(statement, "count").column(0)[0].as_py()
+            self._counted[statement] = int(count)
         return self._counted[statement]
 
     def _rows(self) -> int:
@@ -275,8 +275,8 @@ class SparkTable(Table):
         )
         with _withholding("run a kernel over the partitions"):
             rows_of_parts = _spread(self._session.sql(placed), partitions)
-            made = rows_of_parts.sortWithinPartitions("part", "h").mapInArrow(parts, worker.MADE).toArrow()
-        return _gathered(made.to_pylist(), kernel, np.diff(starts).tolist())
+            answers = rows_of_parts.sortWithinPartitions("part", "h").mapInArrow(parts, worker.MADE).toArrow()
+        return _gathered(answers.to_pylist(), kernel, np.diff(starts).tolist())
 
     def _first_keys(self, keyed: str, starts: Sequence[int], total: int) -> list[bytes]:
         """The keys at these places of the sorted order, by counting prefixes and looking into a few of them."""
@@ -298,11 +298,11 @@ class SparkTable(Table):
             zip(wanted, np.cumsum([0, *(sizes[prefix] for prefix in wanted)]).tolist(), strict=False)
         )
         self._check(len(keys), sum(sizes[prefix] for prefix in wanted))
-        found = []
+        first_keys = []
         for start, place in zip(starts, where.tolist(), strict=True):
             before = int(ends[place]) - sizes[prefixes[place]]
-            found.append(bytes(keys[offsets[prefixes[place]] + start - before]))
-        return found
+            first_keys.append(bytes(keys[offsets[prefixes[place]] + start - before]))
+        return first_keys
 
 
 def _spread(rows: Any, partitions: int) -> Any:
@@ -312,12 +312,12 @@ def _spread(rows: Any, partitions: int) -> Any:
 
 
 def _gathered(
-    made: list[Any], kernel: Callable[[Iterator[Batch]], T], sizes: list[int]
+    answers: list[Any], kernel: Callable[[Iterator[Batch]], T], sizes: list[int]
 ) -> list[Partition[T]]:
     """The results in the order of the parts, if every part saw each of its rows once."""
-    results = {row["part"]: row for row in made}
+    results = {row["part"]: row for row in answers}
     expected = {part: size for part, size in enumerate(sizes) if size}
-    whole = len(made) == len(results) and all(row["intact"] for row in made)
+    whole = len(answers) == len(results) and all(row["intact"] for row in answers)
     if not whole or {part: row["rows"] for part, row in results.items()} != expected:
         raise DataError(LOST)
     return [

@@ -64,11 +64,11 @@ class Ascent:
         """The next keys: Arrow binaries of one width, a multiple of 8 bytes."""
         if not len(keys):
             return
-        words = key_words(keys)
-        known = words if self._last is None else np.concatenate([self._last[None, :], words])
+        digits = key_words(keys)
+        known = digits if self._last is None else np.concatenate([self._last[None, :], digits])
         self.intact &= bool(_rises(known).all())
-        self.rows += len(words)
-        self._last = words[-1]
+        self.rows += len(digits)
+        self._last = digits[-1]
 
 
 def key_words(keys: Any) -> NDArray[np.uint64]:
@@ -77,12 +77,12 @@ def key_words(keys: Any) -> NDArray[np.uint64]:
     return np.frombuffer(joined, dtype=KEY_WORDS).astype(np.uint64).reshape(len(keys), -1)
 
 
-def _rises(words: NDArray[np.uint64]) -> NDArray[np.bool_]:
+def _rises(rows: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """For each key but the first, whether it is above the one before."""
-    before, after = words[:-1], words[1:]
+    before, after = rows[:-1], rows[1:]
     above = np.zeros(len(before), dtype=np.bool_)
     equal = np.ones(len(before), dtype=np.bool_)
-    for word in range(words.shape[1]):
+    for word in range(rows.shape[1]):
         above |= equal & (after[:, word] > before[:, word])
         equal &= after[:, word] == before[:, word]
     return above
@@ -123,8 +123,8 @@ class PartialSum:
         for arrow in chain.from_iterable(_slices(batch, self.rows) for batch in batches):
             total += self.statistic(encoded(self.schema, arrow, padded=False))
             seen += arrow.num_rows
-        made = {"rows": pa.array([seen], pa.int64()), "total": pa.array([total.tobytes()], pa.binary())}
-        yield pa.record_batch(made)
+        answer = {"rows": pa.array([seen], pa.int64()), "total": pa.array([total.tobytes()], pa.binary())}
+        yield pa.record_batch(answer)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,9 +144,9 @@ class Parts:
         """One row for each part that has rows."""
         import pyarrow as pa
 
-        for part, found in groupby(pieces(batches, "part"), key=lambda piece: piece[0]):
+        for part, arrived in groupby(pieces(batches, "part"), key=lambda piece: piece[0]):
             ascent = Ascent()
-            stream = self._stream(part, (arrow for _, arrow in found), ascent)
+            stream = self._stream(part, (arrow for _, arrow in arrived), ascent)
             value = self.kernel(stream)
             for _ in stream:  # a kernel may stop early; every row is counted all the same
                 pass
@@ -159,9 +159,9 @@ class Parts:
                 }
             )
 
-    def _stream(self, part: int, found: Iterator[Any], ascent: Ascent) -> Iterator[Batch]:
+    def _stream(self, part: int, arrived: Iterator[Any], ascent: Ascent) -> Iterator[Batch]:
         first = self.rows - self.starts[part] % self.rows
-        for arrow in evenly(found, self.rows, first=first):
+        for arrow in evenly(arrived, self.rows, first=first):
             ascent.see(arrow.column("h"))
             yield encoded(self.schema, arrow, padded=self.padded)
 
