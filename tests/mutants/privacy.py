@@ -436,7 +436,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="scores: long ones are cut to 64 bits",
         target="noise:_gaps",
-        old="if long:",
+        old="if beyond_64_bits:",
         new="if False:",
         tests=(
             "tests/privacy/mechanisms/test_no_clamp.py::test_only_differences_of_scores_count_however_large_they_are",

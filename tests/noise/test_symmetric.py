@@ -19,7 +19,14 @@ from holdfast.noise._bernoulli import LazyUniform, Threshold
 from holdfast.noise._gaussian import _Rounded, discrete_gaussian, rounded_gaussian
 from holdfast.noise._laplace import _Laplace, _Truncated, discrete_laplace, truncated_laplace
 from holdfast.noise._source import Source
-from holdfast.noise._symmetric import MAGNITUDE_BITS, TRUSTED_FROM, Symmetric, _Cells, symmetric, width
+from holdfast.noise._symmetric import (
+    MAGNITUDE_BITS,
+    SMALLEST_TRUSTED_WORD,
+    Symmetric,
+    _Cells,
+    symmetric,
+    width,
+)
 
 
 @pytest.mark.parametrize("value", [Fraction(0), Fraction(-1), Fraction(2**50) + 1, Fraction(1, 2**41)])
@@ -69,11 +76,13 @@ widths = pytest.mark.parametrize("width", WIDTHS, ids=float)
 def trusted_words() -> list[int]:
     """Random words over the whole trusted range, its ends, and where Cephes changes formula (exp(-2))."""
     top = 2**MAGNITUDE_BITS
-    random = [TRUSTED_FROM + int(w) % (top - TRUSTED_FROM) for w in Source(seed=30).words(150)]
-    small = [TRUSTED_FROM + int(w) % (63 * TRUSTED_FROM) for w in Source(seed=31).words(50)]
+    random = [
+        SMALLEST_TRUSTED_WORD + int(w) % (top - SMALLEST_TRUSTED_WORD) for w in Source(seed=30).words(150)
+    ]
+    small = [SMALLEST_TRUSTED_WORD + int(w) % (63 * SMALLEST_TRUSTED_WORD) for w in Source(seed=31).words(50)]
     edges = [
-        TRUSTED_FROM,
-        TRUSTED_FROM + 1,
+        SMALLEST_TRUSTED_WORD,
+        SMALLEST_TRUSTED_WORD + 1,
         top - 1,
         top - 2,
         top // 2,
@@ -131,7 +140,7 @@ def test_exact_arithmetic_alone_gives_the_same_integers(
     width: Fraction, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fast = all_laws(32, width, 1500)
-    monkeypatch.setattr(symmetric_module, "TRUSTED_FROM", 2**63)
+    monkeypatch.setattr(symmetric_module, "SMALLEST_TRUSTED_WORD", 2**63)
     monkeypatch.setattr("holdfast.noise._bernoulli.COIN_ERROR", 2.0**20)
     assert all_laws(32, width, 1500) == fast
 
@@ -139,7 +148,7 @@ def test_exact_arithmetic_alone_gives_the_same_integers(
 def test_the_guess_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     # Even with positions that are plain wrong, the exact path finds the right integers.
     fast = all_laws(33, Fraction(7), 300)
-    monkeypatch.setattr(symmetric_module, "TRUSTED_FROM", 2**63)
+    monkeypatch.setattr(symmetric_module, "SMALLEST_TRUSTED_WORD", 2**63)
     for law in (_Laplace, _Rounded, _Truncated):
         right = law.position
         monkeypatch.setattr(law, "position", lambda self, v, right=right: 3 * right(self, v) + 5)

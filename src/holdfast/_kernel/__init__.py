@@ -1,10 +1,12 @@
-"""Permutation SGD, compiled: one C file for Python and for PostgreSQL.
+"""Loops over rows that have to be fast, in C with the same in NumPy: permutation SGD, and sums over rows.
 
-`start(options)` gives a run that takes rows in chunks of any size. It is the un-noised half of
-bolt-on SGD: what it returns is private data until a mechanism has released it.
+`start(options)` begins a run of permutation SGD, which takes rows in chunks of any size; the same C file (sgd.c) runs
+inside PostgreSQL. `lookup` sums over rows whose features are looked up in tables, `sparse_rows` over rows that are
+mostly 0, and `bregman` over rows for the Gibbs sampler. No function here adds noise: its results are private until a
+mechanism has released them.
 
-`implementation` says what runs: "c", or "numpy" where the C file was not compiled or the
-environment says HOLDFAST_KERNEL=numpy. HOLDFAST_KERNEL=c makes a missing C file an error.
+`implementation` says which code runs: "c", or "numpy" where the C files were not compiled or the environment variable
+HOLDFAST_KERNEL is numpy. With HOLDFAST_KERNEL=c, missing C code is an error.
 """
 
 from __future__ import annotations
@@ -37,13 +39,13 @@ __all__ = [
 
 
 @cache
-def _loaded(wanted: str) -> tuple[str, Any]:
-    require(wanted in ("", "c", "numpy"), "HOLDFAST_KERNEL", wanted, "'c', 'numpy' or unset")
-    if wanted != "numpy":
+def _load_implementation(choice: str) -> tuple[str, Any]:
+    require(choice in ("", "c", "numpy"), "HOLDFAST_KERNEL", choice, "'c', 'numpy' or unset")
+    if choice != "numpy":
         try:
             return "c", import_module("holdfast._kernel.native")
         except ImportError as error:
-            if wanted == "c":
+            if choice == "c":
                 raise MissingExtra(
                     "HOLDFAST_KERNEL=c, but the C kernel is not compiled; install a C compiler, then holdfast"
                 ) from error
@@ -51,8 +53,8 @@ def _loaded(wanted: str) -> tuple[str, Any]:
 
 
 def implementation_module() -> tuple[str, Any]:
-    """What runs, "c" or "numpy", and the module that holds it."""
-    return _loaded(os.environ.get("HOLDFAST_KERNEL", ""))
+    """Which code runs, "c" or "numpy", and the module with its permutation SGD."""
+    return _load_implementation(os.environ.get("HOLDFAST_KERNEL", ""))
 
 
 def __getattr__(name: str) -> str:
@@ -62,7 +64,7 @@ def __getattr__(name: str) -> str:
 
 
 def start(options: SgdOptions, weights: ArrayLike | None = None) -> SgdRun:
-    """A run at its first step, from `weights` (public; zero if not given) projected on the ball.
+    """A run of permutation SGD before its first step, at public `weights` (by default 0) projected onto the ball.
 
     >>> options = SgdOptions(dimension=2, batch=2, step_size=StepSize(cap=1.0))
     >>> run = start(options)
@@ -77,9 +79,9 @@ def start(options: SgdOptions, weights: ArrayLike | None = None) -> SgdRun:
 
 
 def clip(rows: ArrayLike, *, row_norm: float) -> FloatArray:
-    """Each row scaled down to L2 norm at most row_norm * (1 + 1e-9), as the pass sees it.
+    """Each row scaled down to an L2 norm of at most row_norm * (1 + 1e-9), as permutation SGD clips it.
 
-    Rows that are not finite become zero; sizes near the ends of the float range are handled.
+    Rows that are not finite become zero. Numbers near the limits of the float range are clipped correctly, too.
 
     >>> import numpy as np
     >>> clip([[3.0, 4.0], [0.3, 0.4], [1e308, 0.0], [np.inf, 1.0]], row_norm=1.0)

@@ -1,7 +1,7 @@
-"""Rows kept for the certified sampler, and the three questions that it asks of them, compiled or in NumPy.
+"""Sums of Bregman gaps over rows, which the certified sampler of the Gibbs mechanism needs; in C or in NumPy.
 
-A gap is a Bregman divergence: loss(p + u) - loss(p) - slope(p) u of one row, at prediction p and change u. Everything
-here is private: sums over rows without noise.
+The gap of a row is the Bregman divergence of its loss, loss(p + u) - loss(p) - slope(p) u, where its prediction changes
+from p to p + u. Everything here is computed from rows without noise, and is private.
 """
 
 from __future__ import annotations
@@ -20,21 +20,24 @@ FloatArray = NDArray[np.float64]
 WordArray = NDArray[np.uint64]
 #: The losses, in the order of `enum hf_gap_loss` in bregman.h.
 GAP_LOSSES = {"logistic": 0, "huber": 1, "huber_regression": 2}
-SPARSE = 1.0 / 3.0
-"""Rows with a smaller share of entries that are not zero are kept without the zeros."""
+MOST_NONZERO_SHARE = 1.0 / 3.0
+"""Rows are stored without their zeros where at most this share of the entries is not zero."""
 
 
 class ThinnedTest(IntEnum):
-    """How a thinned test ended, with the numbers of `enum hf_verdict` in bregman.h."""
+    """How the test of a proposal by Poisson thinning ended; numbered as `enum hf_verdict` in bregman.h."""
 
     PASSED = 0
+    """No row fired: the proposal is accepted."""
     FIRED = 1
+    """A row fired: the proposal is rejected."""
     MORE_WORDS = 2
+    """The random words ran out; the test goes on with more of them."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class KeptRows:
-    """Clipped rows, dense or without their zeros, and labels as the loss takes them."""
+class SamplerRows:
+    """Clipped rows, dense or in compressed form without their zeros, and labels as the loss takes them."""
 
     values: FloatArray
     labels: FloatArray
@@ -58,28 +61,29 @@ class KeptRows:
 
     @property
     def count(self) -> int:
-        """How many rows; private under add_remove."""
+        """The number of rows; private under add_remove."""
         return int(self.labels.size)
 
     @classmethod
-    def of(cls, rows: FloatArray, labels: FloatArray, *, loss: str, width: float = 1.0) -> KeptRows:
-        """As they are, or without zeros where that is shorter; the same answers either way.
+    def of_arrays(cls, rows: FloatArray, labels: FloatArray, *, loss: str, width: float = 1.0) -> SamplerRows:
+        """Dense rows as they are, or in compressed form where that is shorter; the results are the same.
 
-        >>> KeptRows.of(np.eye(4), np.ones(4), loss="logistic").columns
+        >>> SamplerRows.of_arrays(np.eye(4), np.ones(4), loss="logistic").columns
         array([0, 1, 2, 3], dtype=int32)
         """
         y, dimension = np.ascontiguousarray(labels, dtype=np.float64), int(rows.shape[1])
-        if rows.size == 0 or np.count_nonzero(rows) > SPARSE * rows.size:
+        if rows.size == 0 or np.count_nonzero(rows) > MOST_NONZERO_SHARE * rows.size:
             dense = np.ascontiguousarray(rows, dtype=np.float64)
             return cls(values=dense, labels=y, dimension=dimension, loss=loss, width=width)
         counts = np.count_nonzero(rows, axis=1)
         starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         columns, values = np.empty(starts[-1], dtype=np.int32), np.empty(starts[-1])
-        for first in range(0, len(rows), 4096):  # few at a time: the places of all entries are twice the rows
+        # A block at a time: the positions of all entries together would take twice the memory of the rows.
+        for first in range(0, len(rows), 4096):
             block = rows[first : first + 4096]
-            where, which = np.nonzero(block)
+            block_rows, block_columns = np.nonzero(block)
             part = slice(starts[first], starts[first + len(block)])
-            columns[part], values[part] = which, block[where, which]
+            columns[part], values[part] = block_columns, block[block_rows, block_columns]
         return cls(
             values=values,
             labels=y,
@@ -91,42 +95,46 @@ class KeptRows:
         )
 
 
-class Gaps(Protocol):
-    """What the sampler asks."""
+class BregmanGaps(Protocol):
+    """The sums over rows that the sampler needs."""
 
     @property
-    def kept(self) -> KeptRows:
-        """The rows."""
+    def rows(self) -> SamplerRows:
+        """The rows that are summed over."""
 
     def gradient(self, w: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The sum of slope times row, and the predictions."""
+        """The sum of slope times row at the weights w, and the predictions there."""
 
     def total(self, predictions: FloatArray, v: FloatArray) -> float:
-        """The sum of all gaps."""
+        """The sum of all gaps where the weights change by v from the point of these predictions."""
 
-    def thinned(
+    def thinned_test(
         self,
         predictions: FloatArray,
         v: FloatArray,
         *,
         bound: float,
         until: float,
-        words: WordArray,
+        random_words: WordArray,
         clock: float,
     ) -> tuple[ThinnedTest, float, int]:
-        """Whether a row fired, how far the clock came, and how many words it took."""
+        """Test a proposal by Poisson thinning; returns the result, the clock's time, and how many words were used.
+
+        Rows are met at random times of a Poisson process from `clock` to `until`, and a row that is met fires with
+        probability gap / bound. From time 0 on, no row fires with probability exp(-until x mean gap / bound).
+        """
 
 
-def gaps(kept: KeptRows) -> Gaps:
-    """In C, or in NumPy where there is none: by the rule of `holdfast._kernel.implementation`.
+def bregman_gaps(rows: SamplerRows) -> BregmanGaps:
+    """The sums over these rows, in C where it was compiled (see `holdfast._kernel.implementation`), else in NumPy.
 
-    >>> made = gaps(KeptRows.of(np.eye(2), np.array([1.0, -1.0]), loss="logistic"))
-    >>> made.gradient(np.zeros(2))[0].tolist()
+    >>> gaps = bregman_gaps(SamplerRows.of_arrays(np.eye(2), np.array([1.0, -1.0]), loss="logistic"))
+    >>> gaps.gradient(np.zeros(2))[0].tolist()
     [-0.5, 0.5]
     """
     from holdfast import _kernel as kernel
 
     name = kernel.implementation
     module: Any = import_module(f"holdfast._kernel.{'native' if name == 'c' else 'reference'}_bregman")
-    made: Gaps = (module.NativeGaps if name == "c" else module.ReferenceGaps)(kept)
-    return made
+    gaps: BregmanGaps = (module.NativeGaps if name == "c" else module.ReferenceGaps)(rows)
+    return gaps

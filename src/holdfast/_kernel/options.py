@@ -1,7 +1,7 @@
-"""What a permutation SGD run is told: what is public about it, and the arrays that come in.
+"""The options of a permutation SGD run, all of them public, and checks of the arrays that it is given.
 
-Options are checked once, before any row is seen; arrays are brought into the one form that both
-implementations read.
+Options are checked once, before any row is read. Arrays are converted to the form that both implementations, C and
+NumPy, read.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MAX_DIMENSION = 2**24
 
 
 class Status(IntEnum):
-    """How a call ended, with the numbers of `enum hf_status` in sgd.h."""
+    """How a call into the C code ended; numbered as `enum hf_status` in sgd.h."""
 
     OK = 0
     REJECTED = 1
@@ -66,8 +66,8 @@ class StepSize:
 class SgdOptions:
     """A permutation SGD run: loss, batch, bounds and steps, all public and fixed in advance.
 
-    Rows are clipped to `row_norm`. The divisor of a batch is `batch`, also where the last one is
-    short. Labels of the two classification losses count by their sign (0/1 and -1/+1 both work);
+    Rows are clipped to `row_norm`. The gradients of a batch are divided by `batch`, also in a last batch that has fewer
+    rows. Labels of the two classification losses count by their sign (0/1 and -1/+1 both work);
     those of the squared loss are clipped to `label_bound`, and its gradient is bounded only on a
     ball, so `radius` is required. Steps come from `step_size`, or one by one from `steps`.
     `average_from=t` returns the mean of the iterates w_t, w_{t+1}, ...; 0 returns the last one.
@@ -124,33 +124,33 @@ class SgdOptions:
 
 
 class SgdRun(Protocol):
-    """A run in progress. Chunks may be of any size: they change no bit of the result."""
+    """A run in progress. It takes rows in chunks, whose sizes change no bit of the result."""
 
     @property
     def steps_taken(self) -> int:
-        """Batches closed so far."""
+        """The number of batches that are complete."""
         ...
 
     @property
     def rejected(self) -> int:
-        """Rows that were not finite and took their place as null records (private: never show it)."""
+        """The number of rows that were not finite and counted as null records; private, never to be shown."""
         ...
 
     def feed(self, rows: ArrayLike, labels: ArrayLike, *, order: ArrayLike | None = None) -> Status:
-        """Take rows one after the other, or in the given order of positions."""
+        """Take rows one after the other, or in the order of these positions."""
         ...
 
     def end_pass(self) -> None:
-        """Close the batch that is open, if it has a row."""
+        """Take the step of the batch that is incomplete, if it has a row."""
         ...
 
     def final(self) -> FloatArray:
-        """End the pass; the average or the last iterate, before any noise."""
+        """End the pass; return the average of the iterates or the last one, without noise."""
         ...
 
 
-def block(rows: ArrayLike, labels: ArrayLike, dimension: int) -> tuple[FloatArray, FloatArray]:
-    """Rows as float64 whose entries are adjacent in memory (rows may be strided), labels contiguous."""
+def checked_block(rows: ArrayLike, labels: ArrayLike, dimension: int) -> tuple[FloatArray, FloatArray]:
+    """Rows in float64 with the entries of each row adjacent in memory, and contiguous labels."""
     x = np.asarray(rows, dtype=np.float64)
     y = np.ascontiguousarray(labels, dtype=np.float64)
     if x.ndim != 2 or x.shape[1] != dimension or y.shape != x.shape[:1]:
@@ -164,7 +164,7 @@ def block(rows: ArrayLike, labels: ArrayLike, dimension: int) -> tuple[FloatArra
 
 
 def positions(order: ArrayLike, count: int) -> IndexArray:
-    """The order as 64-bit positions, each checked to be a row of the block."""
+    """The order as 64-bit positions, each checked to be that of a row."""
     index = np.ascontiguousarray(order, dtype=np.int64)
     if index.ndim != 1 or (index.size and not (index.min() >= 0 and index.max() < count)):
         raise ParameterError(f"order must be positions in [0, {count}), got an array of shape {index.shape}")
@@ -172,15 +172,15 @@ def positions(order: ArrayLike, count: int) -> IndexArray:
 
 
 def first_weights(weights: ArrayLike | None, dimension: int) -> FloatArray:
-    """Where the run starts: the given public point, or zero."""
+    """The weights at which a run starts: those given, which are public, or zero."""
     start = np.zeros(dimension) if weights is None else np.array(weights, dtype=np.float64)
     if start.shape != (dimension,) or not np.all(np.isfinite(start)):
         raise ParameterError(f"weights must be {dimension} finite numbers, got shape {start.shape}")
     return start
 
 
-def check(status: int, options: SgdOptions) -> Status:
-    """The status, unless the run is over: then the error that says why."""
+def check_status(status: int, options: SgdOptions) -> Status:
+    """The status; an error where the run cannot go on."""
     if status == Status.NO_STEP:
         count = 0 if options.steps is None else options.steps.size
         raise ParameterError(

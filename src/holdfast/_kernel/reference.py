@@ -1,7 +1,7 @@
-"""The kernel in NumPy: the oracle that the C file is tested against, and the fallback without it.
+"""ReferenceSgd: permutation SGD in NumPy, which sgd.c is tested against and which runs where C was not compiled.
 
-It keeps the order of sgd.c (inner products in four lanes, gradients summed row by row), so the two
-differ by no more than their exp() does.
+It adds numbers in the order of sgd.c (inner products in four lanes, gradients row by row), so that the two results
+differ by no more than their functions exp() do.
 """
 
 from __future__ import annotations
@@ -11,14 +11,24 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from holdfast._kernel.options import FloatArray, SgdOptions, Status, block, check, first_weights, positions
+from holdfast._kernel.options import (
+    FloatArray,
+    SgdOptions,
+    Status,
+    check_status,
+    checked_block,
+    first_weights,
+    positions,
+)
 
 _SAFE_LOW, _SAFE_HIGH = 1e-200, 1e200
+"""Squared norms between these are computed directly; other rows are scaled first."""
 _LANES = 4
+"""Partial sums of an inner product, which the C compiler adds up in parallel."""
 
 
 def _padded(columns: FloatArray) -> FloatArray:
-    """Zero columns up to a whole number of lanes: they add nothing and fix the order of sums."""
+    """The matrix with columns of zeros up to a multiple of four, so that sums have the same order as in C."""
     rows, dimension = columns.shape
     out = np.zeros((rows, -(-dimension // _LANES) * _LANES))
     out[:, :dimension] = columns
@@ -33,7 +43,7 @@ def _lane_sums(terms: FloatArray) -> FloatArray:
 
 
 def _unit_rows(rows: FloatArray, row_norm: float) -> tuple[FloatArray, FloatArray]:
-    """Padded rows u and factors f such that f * u is the clipped row; f is NaN where a row is not finite."""
+    """Padded rows u and factors f such that f * u is the clipped row; f is NaN for a row that is not finite."""
     u = _padded(rows)
     size = np.ones(len(u))
     with np.errstate(all="ignore"):
@@ -51,7 +61,7 @@ def _unit_rows(rows: FloatArray, row_norm: float) -> tuple[FloatArray, FloatArra
 
 
 def clip(rows: FloatArray, row_norm: float) -> FloatArray:
-    """Each row as the pass sees it; rows that are not finite become zero."""
+    """Each row scaled down to the norm; rows that are not finite become zero."""
     u, factor = _unit_rows(rows, row_norm)
     return np.asarray(np.nan_to_num(factor, nan=0.0)[:, None] * u)[:, : rows.shape[1]]
 
@@ -70,42 +80,42 @@ class ReferenceSgd:
         self._gradient = np.zeros_like(self._weights)
         self._average = np.zeros_like(self._weights)
         self._project()
-        check(self._status, options)
+        check_status(self._status, options)
 
     def feed(self, rows: ArrayLike, labels: ArrayLike, *, order: ArrayLike | None = None) -> Status:
-        """Take rows one after the other, or in the given order of positions."""
-        x, y = block(rows, labels, self.options.dimension)
+        """Take rows one after the other, or in the order of these positions."""
+        x, y = checked_block(rows, labels, self.options.dimension)
         if order is not None:
             index = positions(order, len(x))
             x, y = x[index], y[index]
         u, factor = _unit_rows(x, self.options.row_norm)
         null = np.isnan(factor) | ~np.isfinite(y)
         factor, y = np.where(null, 0.0, factor), np.where(null, 0.0, y)
-        rejected_before, at = self.rejected, 0
-        while at < len(x) and self._status == Status.OK:
-            end = min(len(x), at + self.options.batch - self._open_rows)
-            self._add(u[at:end], factor[at:end], y[at:end])
-            self.rejected += int(np.count_nonzero(null[at:end]))
-            self._open_rows += end - at
-            at = end
+        rejected_before, start = self.rejected, 0
+        while start < len(x) and self._status == Status.OK:
+            end = min(len(x), start + self.options.batch - self._open_rows)
+            self._add_gradients(u[start:end], factor[start:end], y[start:end])
+            self.rejected += int(np.count_nonzero(null[start:end]))
+            self._open_rows += end - start
+            start = end
             if self._open_rows == self.options.batch:
                 self._close_batch()
-        check(self._status, self.options)
+        check_status(self._status, self.options)
         return Status.REJECTED if self.rejected > rejected_before else Status.OK
 
     def end_pass(self) -> None:
-        """Close the batch that is open, if it has a row."""
+        """Take the step of the batch that is incomplete, if it has a row."""
         if self._status == Status.OK and self._open_rows:
             self._close_batch()
-        check(self._status, self.options)
+        check_status(self._status, self.options)
 
     def final(self) -> FloatArray:
-        """End the pass; the average or the last iterate, before any noise."""
+        """End the pass; return the average of the iterates or the last one, without noise."""
         self.end_pass()
         out: FloatArray = self._average / self._averaged if self._averaged else self._weights.copy()
         return out[: self.options.dimension]
 
-    def _add(self, u: FloatArray, factor: FloatArray, y: FloatArray) -> None:
+    def _add_gradients(self, u: FloatArray, factor: FloatArray, y: FloatArray) -> None:
         with np.errstate(all="ignore"):
             margins = factor * _lane_sums(u * self._weights)
             slopes = self._derivatives(margins, y) * factor
@@ -128,9 +138,9 @@ class ReferenceSgd:
             self._status = Status.NO_STEP
             return
         self.steps_taken = t + 1
-        eta = self._step(t + 1)
+        eta = self._step_size(t + 1)
         shrink = 1.0 - eta * options.penalty
-        rate = eta / options.batch  # b, however many rows came
+        rate = eta / options.batch  # the same divisor where the batch has fewer rows
         with np.errstate(all="ignore"):
             self._weights = shrink * self._weights - rate * self._gradient
         self._gradient = np.zeros_like(self._gradient)
@@ -140,7 +150,7 @@ class ReferenceSgd:
             self._average = self._average + self._weights
             self._averaged += 1
 
-    def _step(self, t: int) -> float:
+    def _step_size(self, t: int) -> float:
         if self.options.steps is not None:
             return float(self.options.steps[t - 1])
         assert self.options.step_size is not None

@@ -1,8 +1,7 @@
 """Safe sampling: exact integer noise, exact choice, and idealised noise for inner loops.
 
 Every function takes a `Source` first: there is no hidden generator. Exact samplers have exactly the
-law they name; those of `idealised` are real arithmetic in doubles and not for releases. Coins are in
-`holdfast.noise._bernoulli`, whose name is that of its first function.
+law they name. Those of `holdfast.noise._idealised` compute in floating point and are not for releases.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
-"""Exact coins, by uniform numbers of which only as many bits are drawn as a decision needs.
+"""Exact Bernoulli draws ("coins"): true with exactly the probability that is asked for, without rounding.
 
-A lazy uniform with numerator k and b bits stands for the interval [k, k+1) / 2^b: the bits that
-were drawn, followed by bits that were not drawn yet. "Is it below t?" is answered at once when the
-interval lies on one side of t; otherwise the next 64 bits of that very number are drawn. The answer
-is therefore that of a real uniform number, and has the exact probability t, although nothing but
-integers was ever held. (Von Neumann's idea; Karney 2016, "Sampling exactly from the normal
-distribution", uses it bit by bit.) Probabilities and the other parameters of noise are rational
-numbers, so that "exactly this law" has a meaning.
+A coin of probability t is decided by a uniform number of which only as many bits are drawn as the decision needs. With
+b bits drawn and numerator k, the number lies in the interval [k, k+1) / 2^b. Whether it is below t is known as soon as
+the interval lies on one side of t; until then, the next 64 bits of the same number are drawn. So the answer is that
+of a real uniform number and has exactly probability t, although only integers are computed with. (Von Neumann's idea;
+Karney 2016, "Sampling exactly from the normal distribution", uses it bit by bit.) Probabilities and all other
+parameters of noise are rational numbers, so that an exact law is well defined.
 """
 
 from __future__ import annotations
@@ -26,11 +25,12 @@ Threshold = Callable[[int], int]
 """A real number t in [0, 1] at any precision: `t(bits)` is an integer within 1 of t * 2^bits."""
 COIN_BITS = 16
 COIN_ERROR = 2.0**-10
-"""Slack, in units of 2^-16, between a coin and its bound: 2^-26, against rounding errors near 2^-52."""
+"""Distance, in units of 2^-16, that a number must keep from a bound to be decided by it. It is 2^-26, far more than the
+rounding errors of the bounds, which are near 2^-52."""
 
 
 class LazyUniform:
-    """A uniform number in [0, 1) that draws its bits when they matter.
+    """A uniform number in [0, 1) whose bits are drawn when a comparison needs them.
 
     >>> LazyUniform(Source(seed=1), numerator=0b01, bits=2).below(lambda bits: 3 << (bits - 2))
     True
@@ -58,10 +58,10 @@ class LazyUniform:
 
 
 def last_integer(holds: Callable[[int], bool], *, guess: int) -> int:
-    """The largest integer at which a condition holds that is true up to somewhere and false after.
+    """The largest integer at which a condition holds, where it is true up to some integer and false beyond.
 
-    The guess saves questions and cannot change the answer: the search gallops away from it until
-    it has seen the condition hold and fail.
+    The search starts at `guess` and doubles its steps until the condition has both held and failed, then bisects. A
+    good guess saves evaluations and cannot change the result.
 
     >>> last_integer(lambda m: m * m <= 200, guess=3)
     14
@@ -92,8 +92,8 @@ def bernoulli_many(
 ) -> NDArray[np.bool_]:
     """Coin i is true with probability exactly `exact(i)`, a number between `least[i]` and `most[i]`.
 
-    The bounds are doubles and may be off by their rounding; the sharper they are, the fewer coins
-    need the exact probability.
+    The bounds are doubles, which may be rounded. The closer they are to each other, the fewer coins need the exact
+    probability.
     """
     numerators = np.frombuffer(source.bytes(COIN_BITS // 8 * len(least)), dtype="<u2").astype(np.int64)
     heads: NDArray[np.bool_] = numerators + 1 <= least * 2**COIN_BITS - COIN_ERROR
@@ -107,7 +107,9 @@ def bernoulli_many(
 def bernoulli(
     source: Source, *, p: Fraction, size: int, records: NDArray[np.int64] | None = None
 ) -> NDArray[np.bool_]:
-    """Coins that are true with probability exactly p, a rational number in [0, 1]; with `records`, each record's own.
+    """Coins that are true with probability exactly p, a rational number in [0, 1].
+
+    With `records`, each coin is drawn from the random words of the record that it is for (`Source.words_of`).
 
     >>> bernoulli(Source(seed=1), p=Fraction(1, 3), size=6).tolist()
     [False, False, True, False, True, False]
@@ -139,7 +141,7 @@ def bernoulli_exp(source: Source, *, gamma: Fraction, size: int) -> NDArray[np.b
 def _coins(
     source: Source, *, threshold: Threshold, size: int, records: NDArray[np.int64] | None = None
 ) -> NDArray[np.bool_]:
-    # Integers all the way: a word k stands for [k, k+1) / 2^64, the threshold is known to within 1.
+    # In integers: the word k stands for the interval [k, k+1) / 2^64, and the threshold is known to within 1.
     approximate = threshold(WORD)
     heads = np.empty(size, dtype=bool)
     for start in range(0, size, CHUNK):

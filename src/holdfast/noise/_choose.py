@@ -1,9 +1,9 @@
-"""Exact choice among candidates by their scores.
+"""Exact random choice among candidates by their scores: the exponential mechanism, and permute-and-flip.
 
-Scores are integers on a public grid and `factor` is a rational number, so candidate i has the weight
-exp(factor * score_i), a well-defined real number. Only differences to the best score enter: as
-unsigned integers where the scores have 64 bits, as Python's own where they are longer. Nothing
-overflows and no score, however large, raises an error that would show it.
+Scores are integers on a public grid and `factor` is a rational number, so that the weight of candidate i,
+exp(factor * score_i), is a well-defined real number. Only differences to the best score are used: unsigned integers
+where the scores have 64 bits, Python integers where they are longer. So nothing overflows, and no score, however large,
+raises an error that would reveal it.
 """
 
 from __future__ import annotations
@@ -57,18 +57,18 @@ def choose_many(source: Source, *, scores: NDArray[Any], factor: Fraction, size:
     total = cumulative[-1]
     # |cumulative - exact| for every entry; weights that underflow are off by less than 1e-300.
     slack = float(np.dot(weights, 1 + exponents)) * WEIGHT_ERROR + len(gaps) * (total * SUM_ERROR + 1e-300)
-    shares = _Shares(gaps, factor)
+    shares = _CumulativeShares(gaps, factor)
     chosen = np.empty(size, dtype=np.int64)
     for start in range(0, size, CHUNK):
         words = source.words(min(CHUNK, size - start))
         target = (words + 0.5) * 2.0**-WORD * total
-        # The target itself is off by the slack of the total, the word's interval and roundings.
+        # The target has errors of its own: the slack of the total, the width of the word's interval, and rounding.
         tolerance = 2 * slack + total * 2.0**-50
         low = np.searchsorted(cumulative, target - tolerance, side="right")
         high = np.searchsorted(cumulative, target + tolerance, side="right")
         for index in np.flatnonzero(low != high).tolist():
             uniform = LazyUniform(source, numerator=int(words[index]), bits=WORD)
-            low[index] = last_integer(partial(shares.reach, uniform), guess=int(low[index]))
+            low[index] = last_integer(partial(shares.reaches, uniform), guess=int(low[index]))
         chosen[start : start + len(words)] = low
     return chosen
 
@@ -88,10 +88,10 @@ def permute_and_flip(source: Source, *, scores: NDArray[Any], factor: Fraction) 
     words = source.words(len(gaps))
     uniform = (words + 0.5) * 2.0**-WORD
     probability = np.exp(-_exponents(gaps, factor))
-    # (1 + x) exp(-x) <= 1 bounds the error by WEIGHT_ERROR whatever the gap.
+    # (1 + x) exp(-x) <= 1, so that the error is at most WEIGHT_ERROR for every gap.
     certain = (gaps == 0) | (uniform < probability - WEIGHT_ERROR)
     doubtful = ~certain & (uniform < probability + WEIGHT_ERROR)
-    first = int(np.argmax(certain))  # a best candidate is always taken, so there is one
+    first = int(np.argmax(certain))  # there is one: a candidate with the best score is always taken
     for index in np.flatnonzero(doubtful[:first]).tolist():
         coin = LazyUniform(source, numerator=int(words[index]), bits=WORD)
         if coin.below(partial(exp_minus, int(gaps[index]) * factor)):
@@ -100,36 +100,40 @@ def permute_and_flip(source: Source, *, scores: NDArray[Any], factor: Fraction) 
 
 
 def score_factor(factor: Fraction) -> Fraction:
-    """A log-weight of one step, checked to be rational and within [-2^64, 2^64]."""
+    """The factor, checked to be rational and within [-2^64, 2^64]."""
     return require_rational(
         "factor", factor, least=Fraction(-(2**64)), most=Fraction(2**64), range_text="in [-2^64, 2^64]"
     )
 
 
 def _gaps(scores: NDArray[Any], factor: Fraction) -> tuple[NDArray[Any], Fraction]:
-    """How far each candidate is behind the best, and the positive factor that goes with it."""
+    """By how much each candidate's score misses the best one, and the absolute value of the factor."""
     scores = np.asarray(scores)
     require(scores.ndim == 1 and len(scores) > 0, "scores.shape", scores.shape, "(candidates,), at least one")
-    long = scores.dtype == object
-    whole = all(type(score) is int for score in scores) if long else np.issubdtype(scores.dtype, np.integer)
+    beyond_64_bits = scores.dtype == object
+    whole = (
+        all(type(score) is int for score in scores)
+        if beyond_64_bits
+        else np.issubdtype(scores.dtype, np.integer)
+    )
     require(bool(whole), "scores.dtype", scores.dtype, "of whole numbers")
     factor = score_factor(factor)
     best = scores.max() if factor >= 0 else scores.min()
-    if long:
+    if beyond_64_bits:
         return (best - scores if factor >= 0 else scores - best), abs(factor)
-    behind = scores.astype(np.uint64)  # modulo 2^64, where the difference is right again
-    gaps = best.astype(np.uint64) - behind if factor >= 0 else behind - best.astype(np.uint64)
+    unsigned = scores.astype(np.uint64)  # modulo 2^64: differences of these are exact
+    gaps = best.astype(np.uint64) - unsigned if factor >= 0 else unsigned - best.astype(np.uint64)
     return gaps, abs(factor)
 
 
 def _exponents(gaps: NDArray[Any], factor: Fraction) -> NDArray[np.float64]:
-    """gap * factor in doubles; beyond 2^20 any number will do, because the weight is 0 in doubles."""
+    """gap * factor in doubles; where it is above 2^20 any number above will do, since the weight is 0 in doubles."""
     if gaps.dtype != object:
         return np.asarray(gaps * float(factor))
     return np.array([float(min(gap * factor, Fraction(2**20))) for gap in gaps])
 
 
-class _Shares:
+class _CumulativeShares:
     """The exact cumulative shares of the candidates, computed only when a draw is in doubt."""
 
     def __init__(self, gaps: NDArray[Any], factor: Fraction) -> None:
@@ -137,8 +141,8 @@ class _Shares:
         self._factor = factor
         self._by_precision: dict[int, list[int]] = {}
 
-    def reach(self, uniform: LazyUniform, index: int) -> bool:
-        """Whether the uniform is not below the share of all candidates before this index."""
+    def reaches(self, uniform: LazyUniform, index: int) -> bool:
+        """Whether the uniform number is at least the share of all candidates before this index."""
         return index <= 0 or (index < len(self._gaps) and not uniform.below(partial(self._share, index - 1)))
 
     def _share(self, index: int, bits: int) -> int:

@@ -30,8 +30,8 @@ from holdfast.noise._fixed_point import midpoint_ratio, normal_mass_ratio, norma
 from holdfast.noise._source import CHUNK, Source
 from holdfast.noise._symmetric import POSITION_ERROR, symmetric, width
 
-TABLE_BELOW = 16
-"""The sigma below which acceptances are read from a table."""
+TABULATED_BELOW_SIGMA = 16
+"""Below this sigma, acceptance probabilities are read from a table."""
 
 
 @checked
@@ -116,7 +116,7 @@ def _acceptance_bounds(
     sigma: Fraction, magnitudes: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Doubles below and above h(0) / h(k), up to rounding."""
-    if sigma >= TABLE_BELOW:
+    if sigma >= TABULATED_BELOW_SIGMA:
         loss = np.square(magnitudes / float(sigma) ** 2) / 8
         return 1 - loss, np.ones(len(magnitudes))
     ratios = _ratios(sigma)

@@ -1,9 +1,9 @@
-"""Idealised noise in floating point, for steps inside a training loop. NOT for final releases.
+"""Noise from continuous laws in floating point, for steps inside a training loop. NOT for final releases.
 
-These functions return doubles near to draws from continuous laws. Their proofs are about real
-numbers: a double that is released can betray the value it was added to (Mironov 2012; Haney et al.
-2022). What leaves through an account goes through the integer samplers of this room; what stays
-inside may use these, and its provenance says `arithmetic="idealised"`.
+Proofs about such noise are about real numbers. The functions here return doubles close to such draws, and a double that
+is released can reveal the value that it was added to (Mironov 2012; Haney et al. 2022). So releases use the integer
+samplers of this package. Computations inside a method may use these functions; the provenance of the release then says
+`arithmetic="idealised"`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from holdfast._arrays import Floats
 from holdfast.errors import require
 from holdfast.noise._source import CHUNK, Source
 
-BELOW_ONE = 1 - 2.0**-53
+LARGEST_BELOW_ONE = 1 - 2.0**-53
 Words = NDArray[np.uint64]
 
 
@@ -28,7 +28,7 @@ def uniform(source: Source, *, size: int) -> Floats:
 
 
 def normal(source: Source, *, size: int) -> Floats:
-    """Standard normal doubles, by inversion; the tails reach 9.1 standard deviations.
+    """Standard normal doubles, by inversion; the tails reaches 9.1 standard deviations.
 
     >>> normal(Source(seed=1), size=3).round(3)
     array([-0.656,  0.062, -1.46 ])
@@ -81,7 +81,7 @@ def gamma_ball(source: Source, *, dimension: int, scale: float) -> NDArray[np.fl
 
     Its direction is uniform on the sphere and its length Gamma(dimension, scale): with any other
     length it would not be private for a dimension above one (Chaudhuri, Monteleoni and Sarwate 2011).
-    It has no exact twin on a grid; a strict release uses `discrete_laplace` per coordinate.
+    There is no exact version of it on a grid; a strict release uses `discrete_laplace` for each coordinate.
 
     >>> gamma_ball(Source(seed=1), dimension=3, scale=1.0).shape
     (3,)
@@ -105,11 +105,11 @@ def _in_chunks(source: Source, transform: Callable[[Words], Floats], size: int) 
 
 
 def _open_uniform(words: Words) -> Floats:
-    return np.minimum((words.astype(np.float64) + 0.5) * 2.0**-64, BELOW_ONE)
+    return np.minimum((words.astype(np.float64) + 0.5) * 2.0**-64, LARGEST_BELOW_ONE)
 
 
 def _two_sided(words: Words, magnitude: Callable[[Floats], Floats]) -> Floats:
     """A sign from the last bit, a magnitude from the other 63; never 0."""
-    tail = np.minimum(((words >> np.uint64(1)).astype(np.float64) + 0.5) * 2.0**-63, BELOW_ONE)
+    tail = np.minimum(((words >> np.uint64(1)).astype(np.float64) + 0.5) * 2.0**-63, LARGEST_BELOW_ONE)
     signed: Floats = np.copysign(magnitude(tail), np.where(words & np.uint64(1), -1.0, 1.0))
     return signed

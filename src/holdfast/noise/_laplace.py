@@ -1,4 +1,4 @@
-"""Exact Laplace noise on the integers: the discrete Laplace law, and Laplace numbers cut off towards zero."""
+"""Exact Laplace noise on the integers: the discrete Laplace law, and Laplace numbers truncated towards zero."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ class _Laplace:
 def truncated_laplace(source: Source, *, scale: Fraction, size: int) -> NDArray[np.int64]:
     """The integer parts of independent Laplace numbers of this scale, with exactly that law.
 
-    Every integer is less than 1 away from a real Laplace number, which the discrete Laplace law does not give:
-    for noise that enters a computation whose proof is about a density. Not for adding to integers.
+    Every draw is less than 1 away from a real Laplace number, unlike a draw of the discrete Laplace law: for noise that
+    enters a computation whose proof is about a density. It is not for adding to integers.
 
     >>> truncated_laplace(Source(seed=1), scale=Fraction(10), size=5)
     array([ -6,   0, -19,   0, -11])

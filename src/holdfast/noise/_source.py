@@ -1,7 +1,7 @@
-"""Where random bits come from.
+"""Source: the stream of random bits that every draw takes.
 
-A release draws from the operating system. A seed exists for tests and figures only: whatever
-was drawn from it is reproducible and therefore not private, and `provenance` says so.
+A release draws from the operating system. A seed is for tests and figures only: what is drawn from it can be repeated
+and is therefore not private, and `provenance` says so.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Provenance = Literal["secure", "seeded"]
 WORD = 64
 """Bits of a word."""
 CHUNK = 1 << 16
-"""Words that are drawn at once, so that memory does not grow beyond the result."""
+"""The most words that are drawn at once, so that little memory is needed beside the result."""
 
 
 @checked
@@ -36,23 +36,23 @@ class Source:
 
     @property
     def provenance(self) -> Provenance:
-        """`secure` or `seeded`: the one field that says whether the noise can protect anybody."""
+        """Either "secure", or "seeded" for noise that can be repeated and so protects nobody."""
         return "secure" if self._stream is None else "seeded"
 
     def bytes(self, count: int) -> bytes:
-        """So many random bytes: `count` of them."""
+        """`count` random bytes."""
         require_whole("count", count, most=8 * MOST_DRAWS)
         return os.urandom(count) if self._stream is None else self._stream.bytes(count)
 
     def words(self, count: int) -> NDArray[np.uint64]:
-        """So many uniform 64-bit words: `count` of them."""
+        """`count` uniform 64-bit words."""
         return np.frombuffer(self.bytes(8 * int(count)), dtype="<u8").astype(np.uint64)
 
     def words_of(self, records: NDArray[np.int64]) -> NDArray[np.uint64]:
-        """One word for each of these records, named by their places in the table, that belongs to it alone.
+        """One uniform 64-bit word for each of these records, which are given by their positions in the table.
 
-        In law nothing but `words`. A replay on a neighbouring table gives each record a stream of its own here, so
-        that a record that is gone takes its own coins with it and no others (soundness, section 22).
+        This is the same law as `words`. A replay of a release on a neighbouring table overrides it and gives each
+        record a stream of its own, so that leaving a record out changes no draw of the others (soundness, section 22).
         """
         return self.words(len(records))
 

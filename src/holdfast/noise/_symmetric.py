@@ -1,20 +1,19 @@
-"""Integers with a symmetric law, exactly, however wide it is.
+"""Exact draws of integers from symmetric laws of any width.
 
-The sign is one bit of a random word and the other 63 are a lazy uniform V. The magnitude is the
-largest m with V < S(m), where S(m) = P[|K| >= m]. Where a double can decide, a double decides; where
-it cannot, integers of any length do:
+One bit of a random 64-bit word is the sign, and the other 63 are a lazy uniform number V. The magnitude is the largest
+m with V < S(m), where S(m) = P[|K| >= m]. Doubles decide where they are precise enough, else integers of any length:
 
-1. All words become doubles v and a law maps them to positions x, whose floor is m.
+1. All words are converted to doubles v, which the law maps to positions x; the magnitude is the floor of x.
 2. A position is trusted when its word is at least 2^50, so that the word's whole interval lies
    within a factor 1 ± 2^-50 of v >= 2^-13, and when x is farther from the next integer than the
    law's tolerance.
-3. The others (about 1 in 8,000, plus twice the tolerance) are found with `LazyUniform`: they keep
-   the bits they have, and the law stays exact.
+3. The other draws (about 1 in 8,000, plus twice the tolerance) are computed with `LazyUniform`, which keeps the bits
+   that were drawn, so that the law stays exact.
 
-The sampled law is exact as long as a position is as good as its tolerance says; the laws state the
-library errors they rely on, and the tests measure them against mpmath.
+The draws have exactly the law as long as each position is as precise as its tolerance says. Each law states which
+errors of NumPy and SciPy it relies on, and the tests measure them against mpmath.
 
-Beyond a width of about 2^22, doubles would leave too many draws in doubt, so a draw takes two steps:
+For widths beyond about 2^22, doubles would leave too many draws undecided, so a draw takes two steps:
 first the cell of m neighbouring integers it falls in, then its place within the cell.
 
 1. Cell j holds the integers nearest to j m, for an odd m: those k with |k - j m| <= (m-1)/2. Then
@@ -42,13 +41,14 @@ from holdfast.noise._bernoulli import LazyUniform, Threshold, bernoulli_many, la
 from holdfast.noise._source import CHUNK, Source
 from holdfast.noise._uniform import integers
 
-LARGEST = Fraction(2**50)
-"""A draw beyond the 64-bit integers then lies 8,192 widths out: probability below exp(-8192)."""
-SMALLEST = Fraction(1, 2**40)
+LARGEST_WIDTH = Fraction(2**50)
+"""With it, a draw beyond the 64-bit integers would lie 8,192 widths from 0, which has a probability below
+exp(-8192)."""
+SMALLEST_WIDTH = Fraction(1, 2**40)
 MAGNITUDE_BITS = 63
-TRUSTED_FROM = 2**50
+SMALLEST_TRUSTED_WORD = 2**50
 POSITION_ERROR = 2.0**-42
-"""How far log v or the normal quantile of v may be off in a trusted position, per unit of scale.
+"""A bound on the error of log v and of the normal quantile of v in a trusted position, per unit of scale.
 
 At v >= 2^-13 both are at most 9.1 in size, so one unit in the last place is at most 2^-49. The word's
 interval adds at most 2^-49, and NumPy and SciPy document errors of at most 4 such units.
@@ -69,12 +69,12 @@ def width(name: str, value: Fraction) -> Fraction:
 @lru_cache(maxsize=4096, typed=True)  # parameters repeat; a float that equals a fraction is still refused
 def _width(name: str, value: Fraction) -> Fraction:
     return require_rational(
-        name, value, least=SMALLEST, most=LARGEST, range_text="in [2^-40, 2^50] grid units"
+        name, value, least=SMALLEST_WIDTH, most=LARGEST_WIDTH, range_text="in [2^-40, 2^50] grid units"
     )
 
 
 class Magnitude(Protocol):
-    """The law of |K|, in doubles for speed and in integers for truth."""
+    """The law of |K|: in doubles, which are fast, and in integers, which are exact."""
 
     @property
     def tolerance(self) -> float:
@@ -98,15 +98,15 @@ def _magnitudes(source: Source, law: Magnitude, words: NDArray[np.uint64]) -> ND
     position = law.position((words.astype(np.float64) + 0.5) * 2.0**-MAGNITUDE_BITS)
     tolerance = law.tolerance
     doubtful = np.floor(position - tolerance) != np.floor(position + tolerance)
-    doubtful |= words < np.uint64(TRUSTED_FROM)
+    doubtful |= words < np.uint64(SMALLEST_TRUSTED_WORD)
     magnitudes = np.floor(position).astype(np.int64)
     for index in np.flatnonzero(doubtful).tolist():
         uniform = LazyUniform(source, numerator=int(words[index]), bits=MAGNITUDE_BITS)
-        magnitudes[index] = _largest(law, uniform, guess=int(magnitudes[index]))
+        magnitudes[index] = _largest_magnitude(law, uniform, guess=int(magnitudes[index]))
     return magnitudes
 
 
-def _largest(law: Magnitude, uniform: LazyUniform, *, guess: int) -> int:
+def _largest_magnitude(law: Magnitude, uniform: LazyUniform, *, guess: int) -> int:
     return last_integer(lambda m: m <= 0 or uniform.below(law.survival(m)), guess=guess)
 
 
@@ -142,13 +142,13 @@ def symmetric(source: Source, *, law: Symmetric, size: int) -> NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True)
 class _Cells:
-    """The law of the cell: an odd number of integers in each."""
+    """The law of the cell that a draw falls in, each cell having the same odd number of integers."""
 
     law: Symmetric
     integers: int
 
     @property
-    def _reach(self) -> int:
+    def _half_width(self) -> int:
         return (self.integers - 1) // 2
 
     @property
@@ -156,25 +156,25 @@ class _Cells:
         return self.law.tolerance / self.integers
 
     def position(self, uniform: NDArray[np.float64]) -> NDArray[np.float64]:
-        return (self.law.position(uniform) + self._reach) / self.integers
+        return (self.law.position(uniform) + self._half_width) / self.integers
 
     def survival(self, magnitude: int) -> Threshold:
-        return self.law.survival(magnitude * self.integers - self._reach)
+        return self.law.survival(magnitude * self.integers - self._half_width)
 
     def places(self, source: Source, cells: NDArray[np.int64]) -> NDArray[np.int64]:
         """For each cell one of its integers, with probabilities in proportion to the law."""
         draws = np.empty(len(cells), dtype=np.int64)
-        left = np.arange(len(cells))
-        while len(left):
-            offsets = integers(source, bound=self.integers, size=len(left)) - self._reach
-            k = cells[left] * self.integers + offsets
-            accepted = self._accepts(source, np.abs(k), np.abs(cells[left]))
-            draws[left[accepted]] = k[accepted]
-            left = left[~accepted]
+        waiting = np.arange(len(cells))
+        while len(waiting):
+            offsets = integers(source, bound=self.integers, size=len(waiting)) - self._half_width
+            k = cells[waiting] * self.integers + offsets
+            accepted = self._accepts(source, np.abs(k), np.abs(cells[waiting]))
+            draws[waiting[accepted]] = k[accepted]
+            waiting = waiting[~accepted]
         return draws
 
     def _accepts(self, source: Source, k: NDArray[np.int64], cells: NDArray[np.int64]) -> NDArray[np.bool_]:
-        nearest = np.maximum(cells * self.integers - self._reach, 0)
+        nearest = np.maximum(cells * self.integers - self._half_width, 0)
         return bernoulli_many(
             source,
             least=1 - self.law.loss(k, nearest),

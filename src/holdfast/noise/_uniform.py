@@ -1,4 +1,4 @@
-"""Unbiased integers and permutations."""
+"""Uniform integers and uniform permutations, exactly uniform."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from holdfast.errors import require
 from holdfast.noise._source import CHUNK, WORD, Source
 
 KEY_BITS = WORD
-"""Bits of a sorting key, where its index leaves room for so many."""
+"""Bits of a sorting key; fewer where the key shares its word with a long index."""
 
 
 @checked
 def integers(
     source: Source, *, bound: int, size: int, records: NDArray[np.int64] | None = None
 ) -> NDArray[np.int64]:
-    """Integers below the bound, each exactly equally likely; with `records`, one of each record's own coins.
+    """Integers in [0, bound), each exactly equally likely.
+
+    With `records`, each integer is drawn from the random words of the record that it is for (`Source.words_of`).
 
     >>> integers(Source(seed=1), bound=6, size=5)
     array([5, 2, 1, 0, 4])
@@ -36,7 +38,7 @@ def integers(
         return draws
     filled = 0
     while filled < size:
-        # Reject what the bits could say but the range does not hold: less than half of it.
+        # Integers of as many bits as the bound are drawn, and those at or above it, less than half, are rejected.
         words = source.words(min(CHUNK, size - filled)) & mask
         accepted = words[words < np.uint64(bound)]
         draws[filled : filled + len(accepted)] = accepted.astype(np.int64)
@@ -48,10 +50,10 @@ def integers(
 def permutation(source: Source, n: int, *, records: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
     """A permutation of 0, ..., n-1, each exactly equally likely.
 
-    Every index gets a random key; sorting by the keys permutes the indices. Keys are lazy: those
-    that tie draw further bits until they differ, which is what makes the permutation uniform.
-    Key and index share one word, because sorting words is ten times faster than sorting indices. With `records`
-    the keys are of each record's own coins: one record less leaves all others in their order.
+    Every index gets a random key, and the indices are sorted by their keys. Where keys are equal, further bits are
+    drawn until they differ, which makes the permutation exactly uniform. Key and index share one 64-bit word, because
+    sorting words is ten times faster than sorting indices. With `records`, each key is drawn from its record's random
+    words, so that leaving a record out keeps the others in their order.
 
     >>> permutation(Source(seed=1), 8)
     array([2, 4, 7, 5, 0, 6, 3, 1])
@@ -74,24 +76,24 @@ def permutation(source: Source, n: int, *, records: NDArray[np.int64] | None = N
 
 
 def _settle_ties(source: Source, order: NDArray[np.int64], ties: NDArray[np.bool_]) -> None:
-    """Shuffle, in place, each run of neighbours whose keys are equal (`ties[i]`: i and i+1 are)."""
-    positions = np.flatnonzero(_members(ties)) if ties.any() else np.empty(0, dtype=np.int64)
+    """Shuffle, in place, each run of positions with equal keys; `ties[i]` says that i and i + 1 have equal keys."""
+    positions = np.flatnonzero(_tied_positions(ties)) if ties.any() else np.empty(0, dtype=np.int64)
     while len(positions):
         first_of_run = np.append(True, ~ties)[positions]
         runs = np.cumsum(first_of_run)
         keys = source.words(len(positions)) >> np.uint64(WORD - KEY_BITS)
         sorting = np.lexsort((keys, runs))
         order[positions] = order[positions][sorting]
-        # What still ties: neighbours in one run whose fresh keys are equal, too.
-        again = (np.diff(keys[sorting]) == 0) & (np.diff(runs) == 0)
+        # Positions of one run whose new keys are equal again are shuffled once more.
+        equal_again = (np.diff(keys[sorting]) == 0) & (np.diff(runs) == 0)
         ties = np.zeros(len(order) - 1, dtype=bool)
-        ties[positions[:-1][again]] = True
-        positions = positions[_members(again)]
+        ties[positions[:-1][equal_again]] = True
+        positions = positions[_tied_positions(equal_again)]
 
 
-def _members(ties: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Who is equal to the one before or the one after."""
-    members = np.zeros(len(ties) + 1, dtype=bool)
-    members[:-1] |= ties
-    members[1:] |= ties
-    return members
+def _tied_positions(ties: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which positions have the same key as the one before or after them."""
+    tied = np.zeros(len(ties) + 1, dtype=bool)
+    tied[:-1] |= ties
+    tied[1:] |= ties
+    return tied

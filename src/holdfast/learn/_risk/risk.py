@@ -21,8 +21,8 @@ from holdfast.errors import require
 from holdfast.learn._problem import Problem
 from holdfast.learn._risk.curvature import MOST_DENSE_ROWS, Curvature, Dense, Dual, Products
 from holdfast.learn._rows.clipped_blocks import (
-    GATHERED_COLUMNS,
-    GATHERED_ROWS,
+    SPARSE_COLUMNS_FROM,
+    SPARSE_ROWS_FROM,
     clip_chunk,
     out_of_bounds,
     sign_labels,
@@ -30,7 +30,7 @@ from holdfast.learn._rows.clipped_blocks import (
 from holdfast.learn._rows.examples import Chunk, Examples
 
 if TYPE_CHECKING:
-    from holdfast._kernel.lookup import GatheredRows
+    from holdfast._kernel.sparse_rows import SparseRows
 
 BLOCK = 256
 """Rows summed by the machine in whatever order; sums of blocks are added in the machine's widest numbers."""
@@ -164,15 +164,15 @@ class Risk(PenalisedRisk):
         return not any(out_of_bounds(chunk, self.problem).any() for chunk in self.examples.chunks())
 
     @cached_property
-    def _gathered(self) -> tuple[GatheredRows, Floats] | None:
+    def _sparse_rows(self) -> tuple[SparseRows, Floats] | None:
         """Rows of mostly zeros and their labels, for the look-up kernel; None for other rows."""
-        large = self.rows >= GATHERED_ROWS and self.weights >= GATHERED_COLUMNS
+        large = self.rows >= SPARSE_ROWS_FROM and self.weights >= SPARSE_COLUMNS_FROM
         if not (large and self.examples.resident):
             return None
-        from holdfast._kernel.lookup import GatheredRows  # the way of some tables only
+        from holdfast._kernel.sparse_rows import SparseRows  # the way of some tables only
 
         parts = list(self.admissible())
-        gathered = GatheredRows.of([x for x, _ in parts], self.weights)
+        gathered = SparseRows.of_blocks([x for x, _ in parts], self.weights)
         return None if gathered is None else (gathered, np.concatenate([y for _, y in parts]))
 
     def value(self, w: Floats) -> float:
@@ -238,8 +238,8 @@ class Risk(PenalisedRisk):
     def hessian(self, w: Floats, *, every: int = 1, precise: bool = False) -> Floats:
         """The second derivative as a matrix, or an estimate from every so many-th row; `precise` in doubles."""
         total = np.zeros((w.size, w.size))
-        if self._gathered is not None:
-            rows, y = self._gathered
+        if self._sparse_rows is not None:
+            rows, y = self._sparse_rows
             scales = np.zeros(len(y))
             scales[::every] = np.sqrt(self.problem.loss.curvatures(rows.products(w), y)[::every])
             total = rows.gram(scales, block=BLOCK)
@@ -259,10 +259,10 @@ class Risk(PenalisedRisk):
 
     def _sum(self, w: Floats) -> tuple[Floats, float]:
         """Blocks by the machine's matrix product, then in long doubles; and what those cost, in float64's units."""
-        if self._gathered is not None:  # blocks and their sum in doubles
-            rows, y = self._gathered
+        if self._sparse_rows is not None:  # blocks and their sum in doubles
+            rows, y = self._sparse_rows
             size = max(BLOCK, math.isqrt(len(y)))
-            total = rows.total(self.problem.loss.slopes(rows.products(w), y), block=size)
+            total = rows.weighted_sum(self.problem.loss.slopes(rows.products(w), y), block=size)
             return total, size - BLOCK + math.ceil(len(y) / size)
         blocks = [np.zeros((1, w.size))]
         for x, y in self._admissible_blocks():

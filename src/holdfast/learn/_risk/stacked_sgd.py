@@ -15,7 +15,7 @@ import numpy as np
 
 from holdfast._arrays import Floats
 from holdfast._kernel import clip
-from holdfast._kernel.options import Status, block, positions
+from holdfast._kernel.options import Status, checked_block, positions
 from holdfast.errors import ParameterError
 from holdfast.learn._problem import Problem
 
@@ -36,7 +36,7 @@ class StackedSgd:
 
     def feed(self, rows: Any, labels: Any, *, order: Any = None) -> Status:
         """Take rows one after the other, or in the given order of positions."""
-        x, y = block(rows, labels, self._problem.dimension)
+        x, y = checked_block(rows, labels, self._problem.dimension)
         if order is not None:
             index = positions(order, len(x))
             x, y = x[index], y[index]

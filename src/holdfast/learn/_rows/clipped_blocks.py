@@ -17,7 +17,7 @@ from holdfast.learn._problem import Problem
 from holdfast.learn._rows.examples import Chunk, Examples, RowSums
 from holdfast.learn._rows.summation import BLOCK
 
-GATHERED_ROWS, GATHERED_COLUMNS = 4_096, 32
+SPARSE_ROWS_FROM, SPARSE_COLUMNS_FROM = 4_096, 32
 """Tables in memory of that size are tried for rows of mostly zeros; smaller ones are as fast as they are."""
 SIGNED_LOSSES = ("logistic", "huber", "hinge")
 """Losses whose labels count by their sign, as in the kernel."""
@@ -71,11 +71,11 @@ class ClippedBlocks:
         """What takes sums by itself, so that no block need be read: an engine, or a kernel for rows of mostly zeros."""
         sums = self._examples.sums(self._problem)
         rows = sum(len(labels) for _, labels in self._kept or ())
-        if sums is not None or rows < GATHERED_ROWS or self._problem.dimension < GATHERED_COLUMNS:
+        if sums is not None or rows < SPARSE_ROWS_FROM or self._problem.dimension < SPARSE_COLUMNS_FROM:
             return sums
-        from holdfast.learn._rows.gathered_sums import gathered_sums  # the way of some tables only
+        from holdfast.learn._rows.sparse_sums import sparse_sums  # the way of some tables only
 
-        return gathered_sums(self._kept or [], self._problem, block=BLOCK)
+        return sparse_sums(self._kept or [], self._problem, block=BLOCK)
 
     @property
     def repeats(self) -> bool:

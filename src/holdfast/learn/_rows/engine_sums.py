@@ -22,7 +22,7 @@ from holdfast.data._table import Table
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Loss
 from holdfast.learn._problem.problem import LabelCoding
-from holdfast.learn._rows.gathered_sums import form_margin
+from holdfast.learn._rows.sparse_sums import form_margin
 from holdfast.learn._rows.sql_labels import SLOPES, sql_label, within
 from holdfast.learn._rows.summation import BLOCK
 

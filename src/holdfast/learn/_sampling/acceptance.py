@@ -57,7 +57,7 @@ def is_kept(
     """
     if extra > 0 and coins.exponential() <= extra:
         return False
-    gaps, count = potential.gaps, potential.gaps.kept.count
+    gaps, count = potential.gaps, potential.gaps.rows.count
     if count == 0:
         return True
     # gap_i <= curvature <x_i, v>^2 / 2 <= smoothness |v|^2 / 2.
@@ -67,9 +67,9 @@ def is_kept(
         return coins.exponential() > potential.weight * gaps.total(predictions, v)
     clock, meetings = 0.0, math.ceil(until + 4.0 * math.sqrt(until) + 4.0)
     while True:
-        coin_words = coins.next(3 * meetings)
-        verdict, clock, used = gaps.thinned(
-            predictions, v, bound=bound, until=until, words=coin_words, clock=clock
+        random_words = coins.next(3 * meetings)
+        verdict, clock, used = gaps.thinned_test(
+            predictions, v, bound=bound, until=until, random_words=random_words, clock=clock
         )
         coins.use(used)
         if verdict is not ThinnedTest.MORE_WORDS:

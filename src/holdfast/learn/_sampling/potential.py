@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from holdfast._arrays import Floats
-from holdfast._kernel.bregman import Gaps, KeptRows, gaps
+from holdfast._kernel.bregman import BregmanGaps, SamplerRows, bregman_gaps
 from holdfast.learn._problem import Problem
 from holdfast.learn._risk.risk import Risk
 from holdfast.learn._rows.clipped_blocks import clip_chunk
@@ -46,11 +46,13 @@ class Potential:
         return self.inverse_temperature / self.divisor
 
     @cached_property
-    def gaps(self) -> Gaps:
+    def gaps(self) -> BregmanGaps:
         """The rows as the kernel takes them."""
         loss = self.problem.loss
-        rows = KeptRows.of(self.rows.features, self.rows.labels, loss=loss.name, width=loss.corner_width)
-        return gaps(rows)
+        rows = SamplerRows.of_arrays(
+            self.rows.features, self.rows.labels, loss=loss.name, width=loss.corner_width
+        )
+        return bregman_gaps(rows)
 
     @property
     def risk(self) -> Risk:
