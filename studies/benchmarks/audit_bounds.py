@@ -18,7 +18,7 @@ import numpy as np
 
 from holdfast.audit._bounds import fdp, multi_run, one_run, sequential
 from holdfast.audit._bounds import guess_path as path
-from holdfast.audit._bounds.worst_case import solved, worst_case
+from holdfast.audit._bounds.worst_case import solve_programme, worst_case
 from holdfast.audit._canaries import decoder
 from holdfast.privacy import GaussianDP
 from holdfast.privacy._tradeoff import clopper_pearson_upper
@@ -53,7 +53,10 @@ def times() -> list[str]:
     kept = path.Levels(pairs, beta=0.05)
     rows: list[tuple[str, Callable[[], object]]] = [
         ("exact p-value, r = 1000", lambda: worst_case(1000, 900, canaries=1000, epsilon=1.7, delta=DELTA)),
-        ("the same by HiGHS, r = 300", lambda: solved(300, 270, canaries=1000, epsilon=1.7, delta=DELTA)),
+        (
+            "the same by HiGHS, r = 300",
+            lambda: solve_programme(300, 270, canaries=1000, epsilon=1.7, delta=DELTA),
+        ),
         ("exact bound, r = 100", lambda: one_run.epsilon_lower(100, 90, canaries=1000, delta=DELTA)),
         ("exact bound, r = 1000", lambda: one_run.epsilon_lower(1000, 900, canaries=1000, delta=DELTA)),
         ("closed formula bound, r = 100", lambda: formula(100, 90)),

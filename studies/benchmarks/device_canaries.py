@@ -19,7 +19,15 @@ from numpy.typing import ArrayLike
 
 from holdfast._arrays import Floats
 from holdfast._extras import optional
-from holdfast.audit._canaries.design import GAMMA, LAST_SHIFT, MIX, ROWS_AT_ONCE, Block, as_vector, stream_key
+from holdfast.audit._canaries.design import (
+    ROWS_AT_ONCE,
+    SPLITMIX_LAST_SHIFT,
+    SPLITMIX_ROUNDS,
+    SPLITMIX_STEP,
+    Block,
+    as_vector,
+    stream_key,
+)
 from holdfast.audit._canaries.random_directions import SIGNS_STREAM, RademacherCanaries
 from holdfast.errors import require
 
@@ -93,11 +101,11 @@ class DeviceCanaries:
         def bits(group: Any) -> Any:
             """The packed words of one group: `design.words`, on the device."""
             index = jnp.arange(1, GROUP * width + 1, dtype=jnp.uint64)
-            state = (group.astype(jnp.uint64) * jnp.uint64(GROUP * width) + index) * jnp.uint64(GAMMA)
+            state = (group.astype(jnp.uint64) * jnp.uint64(GROUP * width) + index) * jnp.uint64(SPLITMIX_STEP)
             state = state + jnp.uint64(key)
-            for shift, factor in MIX:
+            for shift, factor in SPLITMIX_ROUNDS:
                 state = (state ^ (state >> jnp.uint64(shift))) * jnp.uint64(factor)
-            return (state ^ (state >> jnp.uint64(LAST_SHIFT))).reshape(GROUP, width)
+            return (state ^ (state >> jnp.uint64(SPLITMIX_LAST_SHIFT))).reshape(GROUP, width)
 
         def signs(words: Any) -> Any:
             """A set bit is a minus sign; XLA fuses this into the sum that follows."""

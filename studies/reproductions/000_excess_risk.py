@@ -25,7 +25,7 @@ from studies.reproductions.seed_page import (
     ORANGE,
     PINK,
     RED,
-    Look,
+    LineStyle,
     Series,
     panels,
     plot,
@@ -54,7 +54,7 @@ LOOSE = 420.5 / 45.3
 """The noise of 000, theorem 25, over what the exponential mechanism in zCDP needs (soundness, section 8)."""
 FRESH = 20_000
 """People who were not trained on, for the risk of the population."""
-LOOKS: dict[str, Look] = {
+LINE_STYLES: dict[str, LineStyle] = {
     SGD: (ORANGE, (0, (6, 1.5)), "s"),
     FW: (BLUE, "-", "o"),
     FW_LOOSE: (RED, (0, (3, 1, 1, 1)), "v"),
@@ -162,7 +162,7 @@ def fw(examples: ArrayExamples, seed: int, *, share: float = 1.0) -> Floats:
 
 def measure(sizes: Sequence[tuple[int, int]], places: Sequence[int], *, seeds: int) -> Results:
     """Excess over the least risk on the method's own set, for every size and seed."""
-    found: Results = {name: {float(x): [] for x in places} for name in LOOKS}
+    found: Results = {name: {float(x): [] for x in places} for name in LINE_STYLES}
     for place, (count, dimension) in zip(places, sizes, strict=True):
         for seed in range(seeds):
             examples = rows(count, dimension, seed)
@@ -190,7 +190,7 @@ def draw(by_count: Results, by_dimension: Results) -> None:
     with panels("excess_risk", columns=2, size=(9.6, 4.4), sharey=True) as axes:
         for place, results, label in zip(axes[0], (by_count, by_dimension), ("n", "d"), strict=True):
             for name, values in results.items():
-                plot(place, name, values, LOOKS[name])
+                plot(place, name, values, LINE_STYLES[name])
             ticks(place, sorted(results[SGD]))
             place.set(yscale="log", xlabel=label)
         axes[0, 0].set(title=f"Against n, d = {FIXED_DIMENSION}", ylabel="excess risk")
@@ -218,7 +218,7 @@ def main() -> int:
     found = {
         f"Against n (d = {FIXED_DIMENSION})": table("n =", COUNTS, by_count, digits=4),
         f"Against d (n = {FIXED_COUNT:,})": table("d =", DIMENSIONS, by_dimension, digits=4),
-        "Slopes": slope_rows({n: (slope(by_count[n]), slope(by_dimension[n])) for n in LOOKS}),
+        "Slopes": slope_rows({n: (slope(by_count[n]), slope(by_dimension[n])) for n in LINE_STYLES}),
     }
     lines = page(found, made)
     if not asked.quick:

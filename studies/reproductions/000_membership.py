@@ -33,7 +33,7 @@ from studies.reproductions.seed_attack import (
     success,
     train,
 )
-from studies.reproductions.seed_page import BLUE, MUTED, ORANGE, RED, Look, panels, stamp, ticks, write
+from studies.reproductions.seed_page import BLUE, MUTED, ORANGE, RED, LineStyle, panels, stamp, ticks, write
 from studies.reproductions.seed_store import Store
 
 from holdfast.attack._models.thresholds import best_cut, sorted_half
@@ -41,7 +41,11 @@ from holdfast.errors import NotPrivateWarning
 
 SEED = 40000
 LEARNERS = (SGD, FW)
-LOOKS: dict[str, Look] = {SGD: (ORANGE, (0, (6, 1.5)), "s"), FW: (BLUE, "-", "o"), PLAIN: (MUTED, "-", "")}
+LINE_STYLES: dict[str, LineStyle] = {
+    SGD: (ORANGE, (0, (6, 1.5)), "s"),
+    FW: (BLUE, "-", "o"),
+    PLAIN: (MUTED, "-", ""),
+}
 HALF, SEEDS_TAU, SHADOW_TAU = "sorted half", "the thesis's τ", "τ from shadow data"
 RULES, SUCCESS = (HALF, SEEDS_TAU, SHADOW_TAU), "success"
 WIDE, NARROW, MANY = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0), (0.1, 0.2, 0.5, 1.0), (0.1, 0.5, 1.0, 3.0, 6.0)
@@ -251,7 +255,7 @@ def draw(name: str, found: Sequence[Found], rule: str, *, top: float) -> None:
                     interval(each.accuracy[rule][(learner, math.inf if learner == PLAIN else x)]) for x in at
                 ]
                 mean, half = np.array(series).T
-                colour, line, marker = LOOKS[learner]
+                colour, line, marker = LINE_STYLES[learner]
                 place.fill_between(at, mean - half, mean + half, color=colour, alpha=0.15, linewidth=0)
                 place.plot(
                     at,

@@ -32,7 +32,7 @@ from studies.reproductions.seed_page import (
     MUTED,
     ORANGE,
     RED,
-    Look,
+    LineStyle,
     panels,
     plot,
     table,
@@ -48,7 +48,7 @@ membership = import_module("studies.reproductions.000_membership")
 Floats = NDArray[np.float64]
 SEED, DELTA = 41000, 1e-6
 EPSILONS = (0.1, 0.2, 0.5, 1.0)
-LOOKS: dict[str, Look] = {
+LINE_STYLES: dict[str, LineStyle] = {
     "computed excess loss": (BLUE, "-", "o"),
     "the thesis's bound": (RED, (0, (4, 2)), ""),
     "distance from the true weights": (ORANGE, (0, (6, 1.5)), "s"),
@@ -119,7 +119,7 @@ def printed_bound(learner: str, *, count: int, dimension: int, epsilon: float) -
 
 def right_panel(learner: str, count: int, store: Store, *, runs: int) -> dict[str, dict[float, list[float]]]:
     """Bound, excess loss and distance of the weights, against epsilon."""
-    found: dict[str, dict[float, list[float]]] = {name: {} for name in LOOKS}
+    found: dict[str, dict[float, list[float]]] = {name: {} for name in LINE_STYLES}
     for epsilon in EPSILONS:
 
         def one(run: int, epsilon: float = epsilon) -> list[float]:
@@ -290,7 +290,7 @@ def draw(right: dict[str, dict[str, dict[float, list[float]]]]) -> None:
     with panels("seed_losses", columns=len(right), size=(11.0, 4.0), legend=3) as axes:
         for place, (title, values) in zip(axes[0], right.items(), strict=True):
             for name, series in values.items():
-                plot(place, name, series, LOOKS[name])
+                plot(place, name, series, LINE_STYLES[name])
             ticks(place, EPSILONS)
             place.set(title=title, xlabel="ε", yscale="log")
     at = np.linspace(-4.0, 5.0, 721)

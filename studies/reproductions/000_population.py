@@ -32,7 +32,7 @@ from studies.reproductions.seed_page import (
     INK,
     ORANGE,
     RED,
-    Look,
+    LineStyle,
     panels,
     plot,
     stamp,
@@ -62,7 +62,7 @@ ERRORS = {
     "table": "against the table",
     "gap": "Frank-Wolfe gap, alpha fixed",
 }
-LOOKS: dict[str, Look] = {FULL: (BLUE, "-", "o"), PASS: (ORANGE, (0, (6, 1.5)), "s")}
+LINE_STYLES: dict[str, LineStyle] = {FULL: (BLUE, "-", "o"), PASS: (ORANGE, (0, (6, 1.5)), "s")}
 
 
 def population() -> Floats:
@@ -174,14 +174,14 @@ def batches_of(name: str, drawn: NDArray[np.int64], epsilon: float) -> list[Floa
 def measured(places: Sequence[float], *, seeds: int, vary: str) -> Found:
     """Errors and gaps of both algorithms at every number of records, or every epsilon."""
     kinds = (*ERRORS, "sampling")
-    found: Found = {kind: {name: {float(x): [] for x in places} for name in LOOKS} for kind in kinds}
+    found: Found = {kind: {name: {float(x): [] for x in places} for name in LINE_STYLES} for kind in kinds}
     for place in places:
         count, epsilon = (int(place), EPSILON) if vary == "n" else (FIXED_COUNT, float(place))
         for seed in range(seeds):
             random = np.random.default_rng([SEED, count, seed])
             drawn = random.choice(len(POPULATION), size=count, p=POPULATION)
             shares = np.bincount(drawn, minlength=len(POPULATION)) / count
-            for name in LOOKS:
+            for name in LINE_STYLES:
                 parts = batches_of(name, drawn, epsilon)
                 made = descend(parts, opened(epsilon, SEED + seed), alpha=None)
                 fixed = descend(parts, opened(epsilon, SEED + seed), alpha=FIXED_ALPHA)
@@ -410,7 +410,7 @@ def draw(found: Found, places: Sequence[float]) -> None:
     """Errors over n with the slopes that are printed and corrected."""
     with panels("population", columns=3, size=(11.5, 4.2), legend=3) as axes:
         for place, (kind, title) in zip(axes[0], ERRORS.items(), strict=True):
-            for name, look in LOOKS.items():
+            for name, look in LINE_STYLES.items():
                 plot(place, name, found[kind][name], look)
             if kind == "population":
                 plot(place, "sampling alone", found["sampling"][FULL], (INK, (0, (4, 2)), ""))

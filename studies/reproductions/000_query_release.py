@@ -26,7 +26,7 @@ from studies.reproductions.seed_page import (
     ORANGE,
     PINK,
     RED,
-    Look,
+    LineStyle,
     Series,
     panels,
     plot,
@@ -60,7 +60,7 @@ QUERIES: tuple[int, ...] = (8, 32, 128, 448, 1792)
 BITS: tuple[int, ...] = (4, 6, 8, 10, 12)
 FIXED_COUNT, FIXED_BITS, FIXED_QUERIES = 2000, 8, 32
 SEEDS, SAMPLES, FACTOR = 3, 5, 0.1
-LOOKS: dict[str, Look] = {
+LINE_STYLES: dict[str, LineStyle] = {
     "MWEM": (BLUE, "-", "o"),
     "DualQuery": (ORANGE, (0, (6, 1.5)), "s"),
     "sepFEM": (GREEN, (0, (1, 1)), "^"),
@@ -142,11 +142,11 @@ def error(name: str, data: ExactCounts, work: Workload, seed: int) -> float:
 
 def measure(places: tuple[int, ...], cases: list[tuple[int, int, int]], *, seeds: int) -> Results:
     """Errors at (records, queries, bits) for every place of the axis and seed."""
-    found: Results = {name: {float(x): [] for x in places} for name in LOOKS}
+    found: Results = {name: {float(x): [] for x in places} for name in LINE_STYLES}
     for place, (count, asked, width) in zip(places, cases, strict=True):
         for seed in range(seeds):
             data, work = records(count, width, seed), queries(asked, width, seed)
-            for name in LOOKS:
+            for name in LINE_STYLES:
                 found[name][float(place)].append(error(name, data, work, SEED + seed))
     return found
 
@@ -164,7 +164,7 @@ def draw(by_count: Results, by_queries: Results, by_bits: Results) -> None:
     with panels("query_release", columns=3, legend=6, size=(10.4, 4.0), sharey=True) as axes:
         for place, results in zip(axes[0], (by_count, by_queries, by_bits), strict=True):
             for name, values in results.items():
-                plot(place, name, values, LOOKS[name])
+                plot(place, name, values, LINE_STYLES[name])
             ticks(place, sorted(results["MWEM"]))
             place.set(yscale="log")
         axes[0, 0].set(title=f"Against n, d = {FIXED_BITS}", xlabel="n", ylabel="largest error")
@@ -194,7 +194,7 @@ def main() -> int:
     made = stamp("000_query_release", SEED, time.process_time() - begin, seeds=seeds)
     slopes = {
         name: (slope(by_count[name]), slope(by_queries[name], log=True), slope(by_bits[name]))
-        for name in LOOKS
+        for name in LINE_STYLES
     }
     asked_of = f"Against the number of queries (n = {FIXED_COUNT:,}, d = {FIXED_BITS})"
     found = {

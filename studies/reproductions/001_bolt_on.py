@@ -20,7 +20,7 @@ from functools import cache, cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
-from studies.reproductions.bolt_on_figures import LOOKS, draw_accuracy, draw_passes
+from studies.reproductions.bolt_on_figures import LINE_STYLES, draw_accuracy, draw_passes
 from studies.reproductions.bolt_on_words import (
     BOLT_ON,
     BST14,
@@ -241,7 +241,7 @@ def compare(
     task: Task, epsilons: Sequence[float], store: Store, *, seeds: int, slow: Sequence[str] | None = None
 ) -> Found:
     """Every algorithm of one panel; of the slow ones all, or those that are named."""
-    found: Found = {name: {} for name in LOOKS}
+    found: Found = {name: {} for name in LINE_STYLES}
     plain = store.several(
         f"{task.label}: {NOISELESS}", lambda seed: task.accuracy(task.noiseless(SEED + seed)), seeds=seeds
     )

@@ -47,7 +47,7 @@ from studies.reproductions.seed_page import (
     ORANGE,
     PINK,
     RED,
-    Look,
+    LineStyle,
     Series,
     panels,
     plot,
@@ -74,7 +74,7 @@ from holdfast.privacy._adjacency import Adjacency
 Floats = NDArray[np.float64]
 Train = Callable[[Split, float, int], Floats]
 SEED = 20014
-LOOKS: dict[str, Look] = {
+LINE_STYLES: dict[str, LineStyle] = {
     PLAIN: (INK, (0, (4, 2)), ""),
     OUTPUT_LINE: (BLUE, "-", "o"),
     OBJECTIVE: (GREEN, (0, (6, 1.5)), "D"),
@@ -365,7 +365,7 @@ def lines(axes: Any, results: dict[str, Any], epsilons: Sequence[float]) -> None
     """All series of a panel."""
     for name, values in results.items():
         shown: Series = values
-        plot(axes, name, shown, LOOKS[name])
+        plot(axes, name, shown, LINE_STYLES[name])
     ticks(axes, epsilons)
     axes.set_xlabel("ε")
 

@@ -29,7 +29,7 @@ from studies.reproductions.seed_page import (
     ORANGE,
     PINK,
     RED,
-    Look,
+    LineStyle,
     panels,
     plot,
     stamp,
@@ -66,7 +66,7 @@ OBJECTIVE, FUNCTIONAL, PUBLISHED = (
 )
 HISTOGRAM = "projected histogram"
 OURS, NOTHING = "holdfast's default (ε, δ)", "all weights 0: no data used"
-LOOKS: dict[str, Look] = {
+LINE_STYLES: dict[str, LineStyle] = {
     PLAIN: (INK, (0, (4, 2)), ""),
     OUTPUT: (BLUE, "-", "o"),
     OBJECTIVE: (RED, "-", "X"),
@@ -385,8 +385,8 @@ def draw(found: Mapping[str, Results], plain: Results, sizes: Mapping[str, Resul
     commonest, _, with_dose = ({e: v for e, v in values.items()} for values in plain.values())
     with panels("warfarin_inversion", columns=3, size=(12.0, 4.8), legend=3) as axes:
         for name in TRAINS:
-            plot(axes[0, 0], name, found["others"][name], LOOKS[name])
-            plot(axes[0, 1], name, found["error"][name], LOOKS[name])
+            plot(axes[0, 0], name, found["others"][name], LINE_STYLES[name])
+            plot(axes[0, 1], name, found["error"][name], LINE_STYLES[name])
         plot(axes[0, 0], f"own {OWN} people and the dose, no model", with_dose, ("#56b4e9", "-", "*"))
         axes[0, 0].set(
             title="Figure 4.6: the gene is guessed (others)", ylabel="share of right guesses", xlabel="ε"
@@ -395,7 +395,7 @@ def draw(found: Mapping[str, Results], plain: Results, sizes: Mapping[str, Resul
         for each in (axes[0, 0], axes[0, 1]):
             ticks(each, EPSILONS)
         for name in (n for n in TRAINS if n not in (PLAIN, NOTHING)):
-            colour, _, marker = LOOKS[name]
+            colour, _, marker = LINE_STYLES[name]
             at = [[float(np.mean(found[m][name][e])) for e in EPSILONS] for m in ("error", "others")]
             axes[0, 2].plot(*at, color=colour, marker=marker, linestyle="none", markersize=5)
         axes[0, 2].axhline(
@@ -407,7 +407,7 @@ def draw(found: Mapping[str, Results], plain: Results, sizes: Mapping[str, Resul
             xscale="log",
             ylabel="share of right guesses",
         )
-    looks: Sequence[Look] = (
+    looks: Sequence[LineStyle] = (
         (PINK, "-", "s"),
         (PINK, (0, (6, 1.5)), "P"),
         (GREEN, "-", "D"),

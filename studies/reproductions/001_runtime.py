@@ -30,7 +30,18 @@ from studies.reproductions.runtime_words import (
     ratios,
 )
 from studies.reproductions.seed_data import Split, covertype, mnist, protein
-from studies.reproductions.seed_page import BLUE, GREEN, INK, ORANGE, Look, panels, plot, table, ticks, write
+from studies.reproductions.seed_page import (
+    BLUE,
+    GREEN,
+    INK,
+    ORANGE,
+    LineStyle,
+    panels,
+    plot,
+    table,
+    ticks,
+    write,
+)
 from studies.reproductions.seed_store import Store
 
 from holdfast.learn._problem import Problem
@@ -47,7 +58,7 @@ from holdfast.privacy._adjacency import Adjacency
 Results = dict[str, dict[float, list[float]]]
 SEED, EPSILON, PENALTY = 20013, 0.1, 1e-4
 METHODS: dict[str, RunLearner] = {BOLT_ON: bolt_on, SCS13: scs13, BST14: bst14}
-LOOKS: dict[str, Look] = {
+LINE_STYLES: dict[str, LineStyle] = {
     NOISELESS: (INK, (0, (4, 2)), "x"),
     BOLT_ON: (BLUE, "-", "o"),
     SCS13: (ORANGE, (0, (6, 1.5)), "s"),
@@ -94,7 +105,7 @@ def collect(split: Split, store: Store, *, repeats: int) -> tuple[Results, Resul
     """Over epochs with batches of 10, and over batch sizes in one epoch."""
 
     def line(settings: dict[int, tuple[int, int]]) -> Results:
-        made: Results = {name: {} for name in LOOKS}
+        made: Results = {name: {} for name in LINE_STYLES}
         for name, values in made.items():
             for place, (passes, batch) in settings.items():
                 found = measured(split, store, name, passes, batch, repeats=repeats)
@@ -161,7 +172,7 @@ def draw(found: dict[str, tuple[Results, Results]]) -> None:
         for row, (title, both) in zip(axes, found.items(), strict=True):
             for place, results, label in zip(row, both, ("epochs, b = 10", "b, one epoch"), strict=True):
                 for name, values in results.items():
-                    plot(place, name, values, LOOKS[name])
+                    plot(place, name, values, LINE_STYLES[name])
                 ticks(place, sorted(results[NOISELESS]))
                 place.set(title=title, yscale="log", xlabel=label, ylabel="CPU seconds")
 

@@ -42,7 +42,7 @@ from studies.reproductions.seed_page import (
     INK,
     ORANGE,
     PINK,
-    Look,
+    LineStyle,
     panels,
     plot,
     table,
@@ -66,7 +66,7 @@ from holdfast.privacy._adjacency import Adjacency
 Results = dict[str, dict[float, list[float]]]
 SEED, EPSILON, PENALTY, REPEATS = 20014, 0.1, 1e-4, 2
 PULL = "pulling the rows"
-LOOKS: dict[str, Look] = {
+LINE_STYLES: dict[str, LineStyle] = {
     NOISELESS: (INK, (0, (4, 2)), "x"),
     BOLT_ON: (BLUE, "-", "o"),
     PULL: (PINK, (0, (1, 1.5)), ""),
@@ -166,7 +166,7 @@ def collect(split: Split, store: Store, memory: Store, tables: Tables) -> tuple[
     )
 
     def line(settings: dict[int, tuple[int, int]]) -> Results:
-        made: Results = {name: {} for name in LOOKS}
+        made: Results = {name: {} for name in LINE_STYLES}
         for place, (passes, batch) in settings.items():
             what = f"epochs {passes}, b {batch}, seconds"
             for name in (NOISELESS, BOLT_ON):
@@ -254,7 +254,7 @@ def draw(found: Found) -> None:
         for row, (title, both) in zip(axes, found.items(), strict=True):
             for place, results, label in zip(row, both, ("epochs, b = 10", "b, one epoch"), strict=True):
                 for name, values in results.items():
-                    plot(place, name, values, LOOKS[name])
+                    plot(place, name, values, LINE_STYLES[name])
                 ticks(place, sorted(results[NOISELESS]))
                 place.set(title=title, yscale="log", xlabel=label, ylabel="CPU seconds")
 

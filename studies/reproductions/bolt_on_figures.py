@@ -16,9 +16,20 @@ from studies.reproductions.bolt_on_words import (
     Found,
     Passes,
 )
-from studies.reproductions.seed_page import BLUE, GREEN, MUTED, ORANGE, PINK, RED, Look, panels, plot, ticks
+from studies.reproductions.seed_page import (
+    BLUE,
+    GREEN,
+    MUTED,
+    ORANGE,
+    PINK,
+    RED,
+    LineStyle,
+    panels,
+    plot,
+    ticks,
+)
 
-LOOKS: dict[str, Look] = {
+LINE_STYLES: dict[str, LineStyle] = {
     NOISELESS: ("#1c2733", (0, (4, 2)), ""),
     PRINTED: (MUTED, (0, (1, 1.5)), "x"),
     BOLT_ON: (BLUE, "-", "o"),
@@ -36,7 +47,7 @@ def draw_accuracy(found: dict[str, dict[int, Found]], epsilons: dict[str, Sequen
             for column, (test, results) in enumerate(tests.items()):
                 place = axes[row, column]
                 for series, values in results.items():
-                    plot(place, series, values, LOOKS[series])
+                    plot(place, series, values, LINE_STYLES[series])
                 ticks(place, epsilons[name])
                 place.tick_params(axis="x", labelsize=7.5)
                 place.set_title(TESTS[test] if row == 0 else "")
@@ -46,7 +57,7 @@ def draw_accuracy(found: dict[str, dict[int, Found]], epsilons: dict[str, Sequen
 
 def draw_passes(found: Passes, places: Sequence[float]) -> None:
     """Figure 3.3."""
-    looks: list[Look] = [(BLUE, "-", "o"), (ORANGE, (0, (6, 1.5)), "s"), (RED, (0, (3, 1, 1, 1)), "v")]
+    looks: list[LineStyle] = [(BLUE, "-", "o"), (ORANGE, (0, (6, 1.5)), "s"), (RED, (0, (3, 1, 1, 1)), "v")]
     with panels("bolt_on_passes", columns=3, size=(10.5, 3.8)) as axes:
         for place, (title, parts) in zip(axes[0], found.items(), strict=True):
             for look, (label, values) in zip(looks, parts.items(), strict=True):

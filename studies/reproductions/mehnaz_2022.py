@@ -132,9 +132,9 @@ def guessed(survey: Survey, model: Any) -> dict[str, NDArray[np.int64]]:
     if survey.members == len(survey.secret):
         return found
     own = np.arange(survey.members, survey.members + min(OWN, (len(survey.secret) - survey.members) // 2))
-    imputer = LogisticRegression(max_iter=2000).fit(case.seen[own], survey.secret[own])
+    imputer = LogisticRegression(max_iter=2000).fit(case.known_features[own], survey.secret[own])
     # The cut that makes F1 best for the attacker's own people: a rare value is guessed at its rate, not never.
-    chances = imputer.predict_proba(case.seen)[:, 1]
+    chances = imputer.predict_proba(case.known_features)[:, 1]
     cuts = np.quantile(chances[own], np.linspace(0.02, 0.98, 49))
     best = max(cuts, key=lambda cut: figures(chances[own] >= cut, survey.secret[own])[2])
     found[f"no model, {own.size:,} own people"] = (chances >= best).astype(np.int64)

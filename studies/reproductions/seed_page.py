@@ -33,7 +33,7 @@ STYLE: dict[Any, Any] = {
     "axes.axisbelow": True,
     "legend.frameon": False,
 }
-Look = tuple[str, Any, str]
+LineStyle = tuple[str, Any, str]
 Series = Mapping[float, Sequence[float]]
 """Results of several seeds at each place of the horizontal axis."""
 
@@ -62,7 +62,7 @@ def panels(
         plt.close(figure)
 
 
-def plot(axes: Any, label: str, series: Series, look: Look) -> None:
+def plot(axes: Any, label: str, series: Series, look: LineStyle) -> None:
     """Means as a line, the range of the seeds as a band."""
     at = sorted(series)
     colour, line, marker = look

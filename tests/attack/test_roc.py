@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.integrate import trapezoid
 from sklearn.metrics import roc_auc_score
 
-from holdfast.attack._roc import Look, Rate, area, roc
+from holdfast.attack._roc import Rate, ThresholdCounts, area, roc
 from holdfast.privacy._tradeoff import clopper_pearson_lower, clopper_pearson_upper
 
 scores = st.lists(st.integers(-5, 5).map(float), min_size=1, max_size=30).map(np.array)
@@ -29,7 +29,7 @@ def test_the_area_is_the_one_under_the_curve(inside: np.ndarray, outside: np.nda
 
 @given(scores, scores, st.sampled_from([0.0, 0.01, 0.1, 0.5, 0.9]))
 def test_a_look_keeps_its_false_alarms(inside: np.ndarray, outside: np.ndarray, rate: float) -> None:
-    look = Look.at(inside, outside, false_alarm=rate)
+    look = ThresholdCounts.at(inside, outside, false_alarm=rate)
     assert look.allowed <= rate * outside.size + 1e-9
     false_alarm, found = roc(inside, outside)
     assert look.hits / look.members == pytest.approx(found[false_alarm <= rate + 1e-9].max())
@@ -40,7 +40,7 @@ def test_limits_of_a_look_hold_though_its_threshold_was_read_from_the_scores() -
     for _ in range(draws):
         # Uniform scores: a threshold t has false-alarm rate 1 - t; members are uniform on [0.2, 1.2].
         outside, inside = random.random(40), 0.2 + random.random(30)
-        look = Look.at(inside, outside, false_alarm=0.1)
+        look = ThresholdCounts.at(inside, outside, false_alarm=0.1)
         cut = np.sort(outside)[-5]
         assert look.hits == np.sum(inside > cut)
         alarm, found = look.limits(error=0.2)

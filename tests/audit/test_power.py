@@ -97,7 +97,7 @@ def test_exact_power_agrees_with_simulated_runs() -> None:
     )
     found = np.mean(
         [
-            multi_run.contradicted(proved, *counted(int(a), 200 - int(m), 200).limits_at(0.05))
+            multi_run.is_contradicted(proved, *counted(int(a), 200 - int(m), 200).limits_at(0.05))
             for a, m in zip(alarms, misses, strict=True)
         ]
     )
@@ -157,7 +157,7 @@ def test_every_design_notices_no_noise_and_more_noise_hides_more(finding: Any) -
     assert lost.kappa is None
     assert "CANNOT FAIL" in lost.summary()
     # At the noise that is declared an honest mechanism is seldom accused.
-    signal = Signal.declared(claim, delta=1e-5)
+    signal = Signal.of_claim(claim, delta=1e-5)
     assert signal is not None
     assert finding.power(claim, delta=1e-5, beta=0.05, signal=signal, runs=200) <= 0.06
 
@@ -187,9 +187,9 @@ def test_noise_is_what_just_keeps_the_claim() -> None:
     assert gaussian_parameter(ApproxDP(1.0, 1e-5), delta=1e-5) == pytest.approx(
         gaussian_parameter(GaussianDP(0.26805), delta=1e-5), abs=1e-3
     )
-    pure = Signal.declared(PureDP(2.0), delta=1e-5)
+    pure = Signal.of_claim(PureDP(2.0), delta=1e-5)
     assert pure == Signal(laplace=0.5)
-    assert Signal.declared(GaussianDP(1.0).compose(PureDP(1.0)), delta=0.0) is None
+    assert Signal.of_claim(GaussianDP(1.0).compose(PureDP(1.0)), delta=0.0) is None
 
 
 def noisy(sigma: float) -> Any:

@@ -24,7 +24,7 @@ from holdfast.attack import (
 )
 from holdfast.attack._attack import KNOWLEDGE
 from holdfast.attack._models.model_case import views
-from holdfast.attack._models.thresholds import calibrated
+from holdfast.attack._models.thresholds import calibrated_threshold
 from holdfast.privacy._tradeoff import TradeOff
 from holdfast.testing import Check, attack_checks
 from tests.attack.attack_models import ByHeart, NumbersByHeart, Quick, QuickNumbers, people, transparent
@@ -112,7 +112,7 @@ def test_no_leak_no_alarm_at_the_stated_rate(attack: Attack, task: str) -> None:
             )
             warned, games = warned + (result.verdict() != "consistent"), games + 1
             areas.append(result.auc)
-            flagged.append(calibrated(aside, false_alarm=0.1).members(inside).mean())
+            flagged.append(calibrated_threshold(aside, false_alarm=0.1).members(inside).mean())
     assert warned <= 20  # 5 % of 200 is 10; a binomial of 10 exceeds 20 once in a thousand times
     assert np.mean(areas) == pytest.approx(0.5, abs=4 * np.std(areas) / np.sqrt(games))
     assert np.mean(flagged) <= 0.1 + 4 * np.std(flagged) / np.sqrt(games)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from holdfast.audit import AuditResult, ErrorRates, FixedGuesses, PowerBasis, Trainings
-from holdfast.audit._findings import AnytimeGuesses, GaussianGuesses, GuessPath, all_right
+from holdfast.audit._findings import AnytimeGuesses, GaussianGuesses, GuessPath, with_every_guess_right
 from holdfast.dossier import Dossier, verify_dossier
 from holdfast.dossier._evidence import MOST_ATTACKS, MOST_AUDITS
 from holdfast.dossier._page import record_of, render
@@ -161,7 +161,7 @@ def test_a_page_says_what_an_audit_could_have_shown() -> None:
     ],
 )
 def test_no_audit_shows_more_than_with_every_guess_right(finding: Any) -> None:
-    best = all_right(finding)
+    best = with_every_guess_right(finding)
     if best is None:
         assert isinstance(finding, GaussianGuesses)
         return

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sys
 
-from holdfast.audit._bounds.worst_case import solved
+from holdfast.audit._bounds.worst_case import solve_programme
 
 CASES = [
     (canaries, guesses, correct, epsilon, delta)
@@ -34,7 +34,7 @@ def main() -> None:
             "correct": v,
             "epsilon": e,
             "delta": d,
-            "value": solved(r, v, canaries=m, epsilon=e, delta=d),
+            "value": solve_programme(r, v, canaries=m, epsilon=e, delta=d),
         }
         for m, r, v, e, d in CASES
     ]

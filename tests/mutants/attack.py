@@ -7,7 +7,7 @@ from .fault import Fault
 FAULTS: tuple[Fault, ...] = (
     Fault(
         name="roc: a look counts one false alarm too few",
-        target="attack:Look.limits",
+        target="attack:ThresholdCounts.limits",
         old="clopper_pearson_upper(self.allowed",
         new="clopper_pearson_upper(max(self.allowed - 1, 0)",
         tests=(
@@ -49,7 +49,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="looks: the error is not shared",
         target="attack:limits",
-        old="(2 * len(LOOK_RATES) * tried)",
+        old="(2 * len(CHECKED_RATES) * tried)",
         new="tried",
         tests=(
             "tests/attack/rows/test_shadow_release.py::test_the_error_is_shared_among_all_looks_of_both_directions",
@@ -57,8 +57,8 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="layers: gradients without the slope",
-        target="attack:passed",
-        old="* slope(entered[place])",
+        target="attack:layer_passes",
+        old="* slope(inputs[place])",
         new="",
         tests=("tests/attack/models/test_layers.py::test_gradients_are_those_of_the_loss[relu]",),
     ),
@@ -101,8 +101,8 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="attack: the classes of a network are not heard (A7)",
-        target="attack:_predicting",
-        old="if classes is None else _calling(model.predict, classes, task)",
+        target="attack:_prediction_adapter",
+        old="if classes is None else _callable_adapter(model.predict, classes, task)",
         new="",
         tests=("tests/attack/models/test_forms.py::test_any_labels_and_any_predictor[01-by_membership]",),
     ),

@@ -41,7 +41,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="attribute: the model is asked with the true value",
-        target="attack/release_seen:ReleaseSeen._everybody",
+        target="attack/release_seen:ReleaseSeen._answers_about_all",
         old="{**unknown, **value}",
         new="{**value, **unknown} if unknown else {}",
         tests=(f"{_CONTRACT}::test_what_a_model_gives_away_is_found[fredrikson-classification]",),
@@ -62,7 +62,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="attribute: ties go to the first candidate",
-        target="attack:AttributeCase.checked",
+        target="attack:AttributeCase.check_guesses",
         old="scores + 1e-9 * self.marginal",
         new="scores",
         tests=(f"{_CONTRACT}::test_ties_go_to_the_commonest",),

@@ -80,8 +80,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="audit: an epsilon within the Gaussian family is a bound (A4)",
         target="audit:AuditResult.valid",
-        old='self.finding.bounded and self.coins == "holdfast"',
-        new='self.finding.entitled and self.coins == "holdfast"',
+        old='self.finding.is_bound and self.coins == "holdfast"',
+        new='self.finding.may_refute and self.coins == "holdfast"',
         tests=(
             "tests/review/test_audit_findings.py::test_an_estimate_within_the_gaussian_family_is_not_called_a_bound",
         ),
@@ -89,8 +89,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="audit: bounds rest on coins that nobody checked (A4)",
         target="audit:AuditResult.valid",
-        old='self.finding.bounded and self.coins == "holdfast"',
-        new="self.finding.bounded",
+        old='self.finding.is_bound and self.coins == "holdfast"',
+        new="self.finding.is_bound",
         tests=("tests/audit/test_result.py::test_every_finding[one-run-]",),
     ),
     Fault(
@@ -102,7 +102,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="audit: normal scores need no check (A4)",
-        target="audit:Transcripts.bounded",
+        target="audit:Transcripts.is_bound",
         old='self.bound == "clopper-pearson" or self.scores.checked',
         new="True",
         tests=(
@@ -112,7 +112,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="audit: centres may follow the transcript (A4)",
         target="audit:_Game.normal_by_construction",
-        old="not self._residuals or self._moved()",
+        old="not self._residuals or self._follows_outputs()",
         new="not self._residuals",
         tests=(
             "tests/audit/test_transcript.py::test_the_normal_version_is_a_bound_only_where_it_was_checked",
@@ -186,7 +186,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="audit: secret coins are part of the transcript",
         target="audit:Transcript._budget",
-        old="if game.coins.asked:",
+        old="if game.coins.were_drawn:",
         new="if False:",
         tests=("tests/audit/test_transcript.py::test_secret_coins_are_refused",),
     ),

@@ -493,7 +493,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="page: an audit could have shown what it showed, and no more",
         target="audit:_most_epsilon",
-        old="all_right(finding)",
+        old="with_every_guess_right(finding)",
         new="finding",
         tests=("tests/dossier/test_evidence.py::test_a_page_says_what_an_audit_could_have_shown",),
     ),

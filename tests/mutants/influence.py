@@ -75,8 +75,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="influence: cells of numbers are tried in their middle only",
         target="attack:closest_outputs",
-        old="nearer = far < away",
-        new="nearer = far < -1.0",
+        old="nearer = new_distance < distance",
+        new="nearer = new_distance < -1.0",
         tests=(
             "tests/attack/influence/test_invertibility.py"
             "::test_numbers_are_tried_all_over_their_cells_and_gaps_have_no_value",

@@ -1,9 +1,9 @@
-"""Attack and Case: the one protocol of all attacks.
+"""Attack and Case: the interface that all attacks share.
 
-An attack says its name, the kind of thing it attacks, what it knows, and how it guesses from a case. A case holds what
-the attacker has, and never the answers. There are four kinds: attacks on a model and on released rows tell members of
-the data from other people, one number per record; attacks on an attribute guess a column, one number per person and
-candidate; attacks of disclosure count how often what rows tell about people comes true.
+An attack has a name, the kind of object it attacks, what it knows, and a function that guesses from a case. A case
+holds what the attacker has, and never the answers. There are four kinds: attacks on a model and on released rows tell
+members of the data from other people, one number per record; attacks on an attribute guess a column, one number per
+person and candidate; attacks of disclosure count how often what rows tell about people comes true.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Case(ABC):
         """
 
     def unprepared_for(self, attack: Attack) -> str | None:
-        """Why this attack could not learn before; None if it could, or needs not.
+        """Why this attack has nothing to learn from; None if it has, or does not learn.
 
         Parameters
         ----------
@@ -74,8 +74,8 @@ class Case(ABC):
         return None
 
     @abstractmethod
-    def checked(self, guesses: Any) -> Any:
-        """The guesses of an attack on this case; `ParameterError` where they are none.
+    def check_guesses(self, guesses: Any) -> Any:
+        """The guesses of an attack on this case, if they have the right shape; else a `ParameterError`.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class Attack:
         why = self.obstacle(case)
         if why is not None:
             raise ParameterError(f"the attack {self.name!r} cannot be made: {why}")
-        return case.checked(self.guess(case))
+        return case.check_guesses(self.guess(case))
 
 
 def playable(

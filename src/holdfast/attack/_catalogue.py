@@ -1,4 +1,4 @@
-"""REGISTRY: all attacks by name, holdfast's own and those of installed packages; how users name some of them."""
+"""REGISTRY: all attacks by name, holdfast's own and those of installed packages; and the attacks that a user names."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def find_attacks(attacks: str | Sequence[str | Attack], kind: Kind) -> tuple[Att
 
 
 def notes_about(attacks: Sequence[Attack]) -> dict[str, str]:
-    """What must be said of attacks, by name: their own notes, and whose word those of others are."""
+    """What a reader must know about attacks, by name: their notes, and for those of other packages the author."""
     notes = {attack.name: attack.note for attack in attacks if attack.note is not None}
     authors = [REGISTRY.author(attack) for attack in attacks]
     return notes | {author.name: author.assumption.text for author in authors if author is not None}

@@ -1,4 +1,4 @@
-"""membership(): was this record used? Every attack on one model, members and non-members given by the owner."""
+"""membership(): was this record in the training data? All membership attacks on one model, run by the data's owner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MembershipCase: records to judge, one number for each; how every membership attack is made on a case and measured."""
+"""MembershipCase: a case in which each record gets a membership score; and the results of attacks on such a case."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class MembershipCase(Case):
         """The number of records to judge."""
 
     @abstractmethod
-    def setting_aside(self, kept: NDArray[np.bool_], aside: NDArray[np.intp]) -> Self:
+    def setting_aside(self, judged: NDArray[np.bool_], aside: NDArray[np.intp]) -> Self:
         """The same case, some of its records being judged and others a population of known non-members."""
 
-    def checked(self, guesses: Any) -> Floats:
+    def check_guesses(self, guesses: Any) -> Floats:
         """The guesses: one finite number per record."""
         scores = require_numbers("scores", guesses)
         require(scores.shape == (self.count,), "scores", scores.shape, "one number per record")

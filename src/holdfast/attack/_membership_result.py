@@ -1,7 +1,7 @@
-"""MembershipResult: what one membership attack reached, and what it may say about a proof.
+"""MembershipResult: the scores of one membership attack, and everything that follows from them.
 
-A result is a set of scores, so everything else follows from it: rates with exact limits, the curve that a proof allows,
-the curve that independent runs audit, and the verdict.
+From the scores follow rates with exact limits, the measured trade-off curve, the audited curve where runs were
+independent, and the verdict on a proof.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from holdfast._arguments import checked
 from holdfast._arrays import Floats
 from holdfast.attack._proof import REASONS, Game, Proof, Verdict, proved_curve
 from holdfast.attack._report import NOTICE, SHOWN_RATES, AttackReport, AttackResult
-from holdfast.attack._roc import Look, Rate, area, reached_points, roc, thinned_roc
+from holdfast.attack._roc import Rate, ThresholdCounts, area, reached_points, roc, thinned_roc
 from holdfast.errors import require
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._tradeoff import TradeOff
 from holdfast.privacy._wording import rate_text
 
-LOOK_RATES = (0.001, 0.01, 0.1, 0.5)
+CHECKED_RATES = (0.001, 0.01, 0.1, 0.5)
 """False-alarm rates at which a result is held against a proof, in both directions; fixed in advance."""
 
 
@@ -137,7 +137,7 @@ class MembershipResult(AttackResult):
         false_alarm : float
             At most this share of false alarms.
         """
-        look = Look.at(self.member_scores, self.non_member_scores, false_alarm=false_alarm)
+        look = ThresholdCounts.at(self.member_scores, self.non_member_scores, false_alarm=false_alarm)
         return Rate.of(look.hits, look.members, confidence=self.confidence)
 
     def roc(self) -> tuple[Floats, Floats]:
@@ -150,7 +150,7 @@ class MembershipResult(AttackResult):
         return TradeOff(false_alarm, 1.0 - detection, claim="measured")
 
     def above(self, proved: TradeOff) -> bool:
-        """Whether some look of `LOOK_RATES` is above what the proof allows, by limits that share the error.
+        """Whether the detection at some rate of `CHECKED_RATES` is above the proof, by limits that share the error.
 
         For records drawn independently, given the model, from one law for members and one for non-members.
 
@@ -238,8 +238,8 @@ class MembershipResult(AttackResult):
             lines.append(
                 f"  finds {self.tpr_at(rate).summary()} at {100 * rate:g} % false alarms{few}{allowed}"
             )
-        said = verdict or self.verdict()
-        lines.append(f"  verdict: {said}{REASONS.get((said, self.game), '')}")
+        stated_verdict = verdict or self.verdict()
+        lines.append(f"  verdict: {stated_verdict}{REASONS.get((stated_verdict, self.game), '')}")
         lines.append(f"  {NOTICE}")
         return "\n".join(lines)
 
@@ -270,7 +270,7 @@ class MembershipResult(AttackResult):
         """Members found at 1 % false alarms; the area where these tie."""
         return float(self.tpr_at(0.01)), self.auc
 
-    # Side by side.
+    # Several results in one report.
     @classmethod
     def table_of(cls, report: AttackReport[MembershipResult]) -> str:
         """One line for each attack of the report."""
@@ -367,13 +367,13 @@ def audited_curve(members: Floats, non_members: Floats, *, confidence: float, tr
 def limits(
     members: Floats, non_members: Floats, *, confidence: float, tried: int = 1
 ) -> list[tuple[float, float]]:
-    """What was reached at the looks of `LOOK_RATES`, all of it true together with this confidence over all attacks."""
-    error = (1.0 - confidence) / (2 * len(LOOK_RATES) * tried)
-    return reached_points(members, non_members, rates=LOOK_RATES, error=error)
+    """Limits of the error rates at `CHECKED_RATES`; they hold together, for all attacks, with this confidence."""
+    error = (1.0 - confidence) / (2 * len(CHECKED_RATES) * tried)
+    return reached_points(members, non_members, rates=CHECKED_RATES, error=error)
 
 
 def _smallest_error(refuted: Callable[[float], bool], *, known: float) -> float:
-    """The smallest error at which something is found, to a tenth of a percent; `known` where none below that does."""
+    """The smallest error at which the claim is refuted, to a tenth of a percent; `known` where no smaller one does."""
     low, high = math.log(1e-12), math.log(known) if known < 1.0 else -1e-9
     if known == 1.0 and not refuted(math.exp(high)):
         return 1.0

@@ -1,4 +1,4 @@
-"""What a proof says about an attack: the curve that it allows, and between which neighbours."""
+"""The trade-off curve that a proof allows an attack, between the neighbours that the attack compares."""
 
 from __future__ import annotations
 

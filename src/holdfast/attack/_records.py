@@ -96,7 +96,7 @@ class Records:
             raise ParameterError(
                 f"{name} must be a pair (X, y), got {type_of(pair)}; write {name}=(X, y)"
             ) from None
-        features, labels = untensored(features), untensored(labels)
+        features, labels = as_array(features), as_array(labels)
         known = hasattr(features, "shape")
         return cls(features=features if known else np.asarray(features), labels=np.asarray(labels))
 
@@ -144,7 +144,7 @@ def _missing(labels: NDArray[Any]) -> int:
     return sum(label is None or label != label for label in listed)
 
 
-def untensored(values: Any) -> Any:
+def as_array(values: Any) -> Any:
     """A tensor as an array; anything else as it is."""
     if not callable(getattr(values, "detach", None)):
         return values
@@ -154,10 +154,12 @@ def untensored(values: Any) -> Any:
 def set_aside(
     is_member: NDArray[np.bool_], seed: Seed | None, *, otherwise: str
 ) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
-    """Who is scored, and a random half of the non-members to serve as reference; `otherwise` would do without.
+    """Which records are scored, and a random half of the non-members to serve as reference.
 
-    >>> kept, aside = set_aside(np.array([True, True, False, False, False, False]), 0, otherwise="reference=")
-    >>> int(kept.sum()), aside.size
+    `otherwise` is the parameter that an error names, by which nobody need be set aside.
+
+    >>> scored, aside = set_aside(np.array([True, True, False, False, False, False]), 0, otherwise="reference=")
+    >>> int(scored.sum()), aside.size
     (4, 2)
     """
     outside = np.flatnonzero(~is_member)
@@ -205,14 +207,14 @@ _CONTAINERS: dict[str, Container] = {
     "column_names": (lambda table, rows: table.take(rows), _joined_tables),
     "tocsr": (lambda matrix, rows: matrix.tocsr()[rows], _joined_sparse),
 }
-"""How to treat a container, by an attribute that only containers of this kind have."""
+"""How to take and join rows of a container, by an attribute that only containers of this kind have."""
 
 
 def _container(features: Any) -> Container:
-    for attribute, how in _CONTAINERS.items():
+    for attribute, container in _CONTAINERS.items():
         if hasattr(features, attribute):
-            return how
-    return lambda array, rows: np.asarray(array)[rows], lambda a, b: np.concatenate([a, b])
+            return container
+    return lambda array, rows: np.asarray(array)[rows], lambda first, second: np.concatenate([first, second])
 
 
 def arrow_of(table: Table) -> tuple[Any, Batch]:

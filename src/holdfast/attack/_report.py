@@ -1,4 +1,4 @@
-"""AttackReport: what several attacks of one kind reached, side by side; AttackResult: what every one of them gives.
+"""AttackReport: the results of several attacks of one kind; AttackResult: the base of every result.
 
 Results and reports are functions of private data: they are for the owner of the data only.
 """
@@ -23,7 +23,7 @@ NOTICE = "INTERNAL: computed from real members, not private; do not publish"
 @checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AttackResult(ABC):
-    """What one attack reached, or on an attribute what all attacks reached on one column; the base of all results.
+    """The result of one attack, or on an attribute of all attacks on one column; the base of all results.
 
     A result is one of `MembershipResult`, `AttributeResult` and `DisclosureResult`.
 
@@ -75,7 +75,7 @@ class AttackResult(ABC):
     def to_json(self) -> dict[str, Any]:
         """The figures, without what belongs to anybody."""
 
-    # How several of them stand beside each other.
+    # Several results in one report.
     @classmethod
     @abstractmethod
     def table_of(cls, report: AttackReport[Any]) -> str:

@@ -131,10 +131,10 @@ def thinned_roc(false_alarm: Floats, detection: Floats, *, points: int = 100) ->
     return false_alarm[chosen], detection[chosen]
 
 
-# Limits: what holds for all records, from the scores of some.
+# Confidence limits of the rates, from the scores of some records.
 @dataclass(frozen=True, kw_only=True)
-class Look:
-    """One threshold, taken from the scores of non-members only: who is above it.
+class ThresholdCounts:
+    """How many members and non-members lie above one threshold, which is chosen from scores of non-members only.
 
     `allowed` false alarms are allowed among `trials` non-members, and the threshold is the next highest score
     of theirs. Its true false-alarm rate then has the law of an order statistic, and its upper limit is the
@@ -147,10 +147,10 @@ class Look:
     non_members: int
 
     @classmethod
-    def at(cls, members: Floats, non_members: Floats, *, false_alarm: float) -> Look:
+    def at(cls, members: Floats, non_members: Floats, *, false_alarm: float) -> ThresholdCounts:
         """The threshold with at most this share of false alarms.
 
-        >>> Look.at(np.array([3.0, 1.0]), np.array([2.0, 0.0]), false_alarm=0.0).hits
+        >>> ThresholdCounts.at(np.array([3.0, 1.0]), np.array([2.0, 0.0]), false_alarm=0.0).hits
         1
         """
         require(0 <= false_alarm < 1, "false_alarm", false_alarm, "in [0, 1)")
@@ -174,16 +174,16 @@ class Look:
 def reached_points(
     members: Floats, non_members: Floats, *, rates: Sequence[float], error: float
 ) -> list[tuple[float, float]]:
-    """Pairs (false alarms, misses) that the attack does not exceed, in both directions at each rate.
+    """Upper limits (false alarms, misses) of the attack, in both directions at each rate.
 
     Each pair is wrong with probability at most `error`, where members' scores are drawn independently from one law
     and non-members' from another.
     """
     pairs = []
     for rate in rates:
-        alarm, detection = Look.at(members, non_members, false_alarm=rate).limits(error=error)
+        alarm, detection = ThresholdCounts.at(members, non_members, false_alarm=rate).limits(error=error)
         # The mirrored test says who was certainly not there: its false alarms are this test's misses.
-        miss, cleared = Look.at(-non_members, -members, false_alarm=rate).limits(error=error)
+        miss, cleared = ThresholdCounts.at(-non_members, -members, false_alarm=rate).limits(error=error)
         pairs += [(alarm, 1.0 - detection), (1.0 - cleared, miss)]
     return pairs
 

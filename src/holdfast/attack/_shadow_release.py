@@ -91,15 +91,15 @@ def shadow_release(
         schema.confirmed()
     require(trials >= 8, "trials", trials, ">= 8", "half of them teach the attack")
     relation = Adjacency.of(adjacency)
-    people, wanted = _records(population), _records(target)
-    require(wanted.count == 1, "target", wanted.count, "a table of one row")
+    people, target_record = _records(population), _records(target)
+    require(target_record.count == 1, "target", target_record.count, "a table of one row")
     number = isinstance(beside, int | np.integer)
     always, size = (None, int(beside)) if number else (_records(beside), 1)
     require(
         1 <= size <= people.count - 1, "beside", size, f"in [1, {people.count - 1}], the population less one"
     )
     read = reader(schema, people.features)
-    cells, random = read(wanted.features).cells, np.random.default_rng(random_state)
+    cells, random = read(target_record.features).cells, np.random.default_rng(random_state)
     sets, start = column_sets(cells.shape[1]), time.perf_counter()
     views = np.empty((trials, 2, len(sets)))
     with warnings.catch_warnings():
@@ -107,10 +107,14 @@ def shadow_release(
         for kind in (BudgetWarning, NotPrivateWarning, AssumptionWarning):
             warnings.simplefilter("ignore", kind)
         for trial in range(trials):
-            drawn = random.permutation(people.count)[: size + 1]
-            rest = people.take(drawn[:size]) if always is None else always
-            other = rest.join(people.take(drawn[size:])) if relation is not Adjacency.add_remove else rest
-            for place, data in enumerate((other, rest.join(wanted))):
+            rows = random.permutation(people.count)[: size + 1]
+            background = people.take(rows[:size]) if always is None else always
+            without_target = (
+                background.join(people.take(rows[size:]))
+                if relation is not Adjacency.add_remove
+                else background
+            )
+            for place, data in enumerate((without_target, background.join(target_record))):
                 views[trial, place] = set_shares(read(synthesise(data.features)).cells, cells, sets)
     inside, outside = _learned_scores(views[: trials // 2], views[trials // 2 :])
     return MembershipResult(

@@ -84,12 +84,14 @@ def synthetic_disclosure(
     require(number >= 1, "number", number, ">= 1")
     table, declared, _ = opened_rows(rows, schema)
     read = reader(declared, table)
-    seen = read(table)
+    released = read(table)
     names = (
-        tuple(declared.names) if declared is not None else tuple(str(j) for j in range(seen.cells.shape[1]))
+        tuple(declared.names)
+        if declared is not None
+        else tuple(str(j) for j in range(released.cells.shape[1]))
     )
     case = DisclosureCase(
-        rows=seen,
+        rows=released,
         members=read(members),
         control=read(control),
         names=names,
@@ -105,7 +107,7 @@ def synthetic_disclosure(
         successes = attack(case)
         spent = (time.perf_counter() - start) / max(len(successes), 1)
         counted += [(name, counts, spent) for name, counts in successes.items()]
-    require(len(counted) >= 1, "rows", seen.cells.shape, "of two columns or more")
+    require(len(counted) >= 1, "rows", released.cells.shape, "of two columns or more")
     share = 1.0 - (1.0 - confidence) / len(counted)
     return AttackReport(
         kind="disclosure",
@@ -130,8 +132,8 @@ def _halves(halves: Sequence[Sequence[str]] | None, names: Sequence[str]) -> Any
         "two lists of columns",
     )
     first, second = (_places(half, names, "halves") for half in halves)
-    both = sorted({names[place] for place in first} & {names[place] for place in second})
-    require(not both, "halves", both, "without a column in both: it would link everybody")
+    shared = sorted({names[place] for place in first} & {names[place] for place in second})
+    require(not shared, "halves", shared, "without a column in both: it would link everybody")
     return first, second
 
 

@@ -1,4 +1,4 @@
-"""synthetic_membership(): who was in the data, told from the released rows alone."""
+"""synthetic_membership(): membership attacks that see the released rows only."""
 
 from __future__ import annotations
 

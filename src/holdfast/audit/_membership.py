@@ -1,9 +1,10 @@
 """membership_game(): attacks on real records whose membership holdfast decides by secret coins.
 
-`holdfast.attack.membership` takes the members that there are, so a difference may be one between people. Here a
-fair coin decides for each record of a pool whether it is trained on. What separates the two groups is then the
-training, and a claim can be refuted. Records judged by one model depend on each other: the guesses enter the
-one-run audit, which holds for them, and never a standard error per record (soundness, sections 13 and 14).
+In `holdfast.attack.membership` the data's owner says who the members are, so members and others may simply be
+different people. Here a fair coin decides for each record of a pool whether it is trained on. Only the training can
+then separate the two groups, and a claim can be refuted. Records judged by one model depend on each other: the guesses
+enter the one-run audit, which is valid for them, and no standard error is computed as if they were independent
+(soundness, sections 13 and 14).
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ DEFAULT_DESIGN = MembershipDesign()
 @checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MembershipAudit:
-    """What each attack reached in the game, and the lower bound that its guesses give.
+    """The scores of each attack in the game, and the lower bound that its guesses give.
 
     The error is shared among the attacks that were tried. Internal: the pool may be real people.
 
@@ -139,12 +140,12 @@ def membership_game(
     seed : int, optional
         Repeats the coins and the reference models; for examples only.
     progress : callable
-        Hears how many trainings are done, of how many.
+        Called after each training with the number done and the number planned.
 
     Returns
     -------
     MembershipAudit
-        What each attack reached, and the lower bound that its guesses give.
+        The scores of each attack, and the lower bound that its guesses give.
 
     Examples
     --------
@@ -220,7 +221,7 @@ def membership_game(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Play:
-    """One training: the coins, what each attack made of them, and which attacks could not be made."""
+    """One training: the coins, each attack's score of every coin, and which attacks could not be made."""
 
     coins: Bools
     values: Mapping[str, Floats]
@@ -245,7 +246,7 @@ def _play(
         model = fit(slots.data(coins), number)
     names = _tuple(classes) or tuple(np.unique(slots.records.labels).tolist())
     case = ModelCase(
-        target=Target.of(model, classes=classes).aligned(names),
+        target=Target.of(model, classes=classes).with_class_order(names),
         records=slots.records,
         references=references,
         population=population,

@@ -1,4 +1,4 @@
-"""MembershipDesign: how a game with real records is played, and what its attacker has."""
+"""MembershipDesign: the settings of a membership game with real records, and what its attacker has."""
 
 from __future__ import annotations
 

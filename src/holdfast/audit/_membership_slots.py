@@ -1,4 +1,4 @@
-"""Slots: real records in places where a secret coin decides what is trained on."""
+"""Slots: the records of a membership game, each with a coin that decides what is trained on."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ class Slots:
             pairs = stream.permutation(records.count)[: records.count // 2 * 2].reshape(2, -1)
             first, second = records.take(pairs[0]), records.take(pairs[1])
             return cls(pool=first, rows=pairs[0], alternatives=second, base=always)
-        others = Records.of(alternatives, "alternatives")
+        replacements = Records.of(alternatives, "alternatives")
         require(
-            others.count == records.count,
+            replacements.count == records.count,
             "alternatives",
-            others.count,
+            replacements.count,
             f"one for each of {records.count} records",
         )
-        return cls(pool=records, rows=rows, alternatives=others, base=always)
+        return cls(pool=records, rows=rows, alternatives=replacements, base=always)
 
     @property
     def records(self) -> Records:

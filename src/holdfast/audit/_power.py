@@ -1,6 +1,6 @@
-"""Power: what an audit would have noticed, stated beside its bound; an audit that cannot fail is not a test.
+"""Power: which faults an audit would have noticed, stated beside its bound.
 
-A pass means something only if a fault would have been seen. Two figures say what: the smallest factor kappa of too
+A pass means something only if a fault would have been noticed. Two figures say which: the smallest factor kappa of too
 little noise that is noticed with probability 0.8, and the probability that no noise at all is noticed. Where the second
 is below 0.9 the audit cannot fail (soundness, section 22).
 """
@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from holdfast._arguments import checked, require_fields
-from holdfast.audit._bounds.signal import SEED, Signal
+from holdfast.audit._bounds.signal import POWER_SEED, Signal
 from holdfast.audit._findings import Finding
 from holdfast.errors import FormatError, require
 from holdfast.privacy._curves.curve import PrivacyCurve
@@ -27,7 +27,7 @@ _LARGEST_KAPPA, _KAPPA_RATIO = 1024.0, 1.005
 @checked
 @dataclass(frozen=True, kw_only=True)
 class PowerBasis:
-    """What an audit's power follows from, fixed before the audit is made.
+    """What an audit's power is computed from, fixed before the audit is made.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class PowerBasis:
         require(isinstance(self.runs, int) and self.runs >= 0, "runs", self.runs, "an integer >= 0")
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data; nothing but noise, None, where the interference is infinite."""
+        """The fields as plain values; an infinite interference is written as None."""
         return {
             "claim": self.claim.to_json(),
             "interference": self.interference if math.isfinite(self.interference) else None,
@@ -77,7 +77,7 @@ class PowerBasis:
         """How a canary shows under the noise as declared, where epsilon is read at this `delta`."""
         if self.mu is not None:
             return Signal(normal=1.0 / self.mu, interference=self.interference)
-        return Signal.declared(self.claim, delta=delta, interference=self.interference)
+        return Signal.of_claim(self.claim, delta=delta, interference=self.interference)
 
     @classmethod
     def from_json(cls, data: Any) -> PowerBasis:
@@ -154,32 +154,37 @@ def power(
 @lru_cache(maxsize=256)
 def _power(finding: Finding, basis: PowerBasis, claim: PrivacyCurve, delta: float, beta: float) -> Power:
     declared = basis.signal(delta=delta)
-    how = f"{'measured on the code' if basis.measured else 'from the design'}, seed {SEED}"
+    how = f"{'measured on the code' if basis.measured else 'from the design'}, seed {POWER_SEED}"
     if declared is None:
         return Power(kappa=None, no_noise=0.0, confidence=1.0 - beta, how=how)
     noise = declared
 
-    def noticing(kappa: float) -> float:
+    def notice_probability(kappa: float) -> float:
         weaker = noise.with_less_noise(kappa)
         return finding.power(claim, delta=delta, beta=beta, signal=weaker, runs=basis.runs)
 
-    return Power(kappa=smallest_kappa(noticing), no_noise=noticing(math.inf), confidence=1.0 - beta, how=how)
+    return Power(
+        kappa=smallest_kappa(notice_probability),
+        no_noise=notice_probability(math.inf),
+        confidence=1.0 - beta,
+        how=how,
+    )
 
 
-def smallest_kappa(noticing: Any) -> float | None:
+def smallest_kappa(notice_probability: Any) -> float | None:
     """The smallest factor that is noticed with probability 0.8, to half a percent and rounded up; None if none is.
 
     >>> round(smallest_kappa(lambda kappa: min(1.0, kappa / 4)), 1)
     3.2
     """
-    if noticing(_LARGEST_KAPPA) < NOTICED_PROBABILITY:
+    if notice_probability(_LARGEST_KAPPA) < NOTICED_PROBABILITY:
         return None
     low, high = 1.0, _LARGEST_KAPPA
-    if noticing(low) >= NOTICED_PROBABILITY:
+    if notice_probability(low) >= NOTICED_PROBABILITY:
         return low
     while high / low > _KAPPA_RATIO:
         middle = math.sqrt(low * high)
-        if noticing(middle) >= NOTICED_PROBABILITY:
+        if notice_probability(middle) >= NOTICED_PROBABILITY:
             high = middle
         else:
             low = middle

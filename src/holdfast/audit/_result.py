@@ -13,7 +13,13 @@ from numpy.typing import ArrayLike
 
 from holdfast._arguments import checked, require_fields
 from holdfast.audit._bounds.one_run import error_of
-from holdfast.audit._findings import Finding, all_right, finding_from_json, finding_to_json, is_number
+from holdfast.audit._findings import (
+    Finding,
+    finding_from_json,
+    finding_to_json,
+    is_number,
+    with_every_guess_right,
+)
 from holdfast.audit._power import Power, PowerBasis, power
 from holdfast.errors import AdjacencyError, FormatError, ParameterError, require
 from holdfast.privacy._adjacency import Adjacency
@@ -121,9 +127,9 @@ class AuditResult:
 
         Not the uncorrected maximum, a credible bound, an epsilon within the Gaussian family, or foreign coins.
         """
-        return self.finding.bounded and self.coins == "holdfast"
+        return self.finding.is_bound and self.coins == "holdfast"
 
-    def _shared(self, confidence: float) -> float:
+    def _shared_confidence(self, confidence: float) -> float:
         require(0 < confidence < 1, "confidence", confidence, "in (0, 1)")
         return 1.0 - (1.0 - confidence) / self.corrected_over if self.corrected_over > 1 else confidence
 
@@ -139,18 +145,18 @@ class AuditResult:
 
         It is then no bound, and may exceed the truth.
         """
-        return self.finding.epsilon_lower(delta=self.delta, confidence=self._shared(confidence))
+        return self.finding.epsilon_lower(delta=self.delta, confidence=self._shared_confidence(confidence))
 
     def most_epsilon(self, confidence: float = 0.95) -> float | None:
         """The epsilon shown with this `confidence` if every guess had been right.
 
         An audit of this size can show no more.
         """
-        return _most_epsilon(self.finding, self.delta, self._shared(confidence))
+        return _most_epsilon(self.finding, self.delta, self._shared_confidence(confidence))
 
     def trade_off(self, confidence: float = 0.95) -> TradeOff:
         """The audited curve, which holds with this `confidence`; its `contradicts` knows what kind of curve it is."""
-        audited = self.finding.trade_off(delta=self.delta, confidence=self._shared(confidence))
+        audited = self.finding.trade_off(delta=self.delta, confidence=self._shared_confidence(confidence))
         return type(audited)(audited.false_alarm, audited.miss, claim="audited", confidence=confidence)
 
     def verdict(self, claim: Guarantee | PrivacyCurve, confidence: float = 0.95) -> Verdict:
@@ -164,7 +170,7 @@ class AuditResult:
     @property
     def refutes_claims(self) -> bool:
         """Whether what it says against a claim is a refutation, not only a warning."""
-        return self.coins == "holdfast" and self.finding.entitled
+        return self.coins == "holdfast" and self.finding.may_refute
 
     def p_value(self, claim: Guarantee | PrivacyCurve) -> float:
         """The smallest error at which the claim is contradicted, corrected for what was tried."""
@@ -189,7 +195,9 @@ class AuditResult:
         if self.basis is None:
             return None
         curve = self._for_group(self.basis.claim) if claim is None else self._comparable(claim)
-        return power(self.finding, self.basis, curve, delta=self.delta, confidence=self._shared(confidence))
+        return power(
+            self.finding, self.basis, curve, delta=self.delta, confidence=self._shared_confidence(confidence)
+        )
 
     def _comparable(self, claim: Guarantee | PrivacyCurve) -> PrivacyCurve:
         if not isinstance(claim, Guarantee):
@@ -272,7 +280,7 @@ class AuditResult:
         return "not known, so this is not counted as a test" if known is None else known.summary()
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """The fields as plain values, which `from_json` reads."""
         return {
             "finding": finding_to_json(self.finding),
             "delta": self.delta,
@@ -310,11 +318,11 @@ class AuditResult:
 
 @lru_cache(maxsize=256)
 def _most_epsilon(finding: Finding, delta: float, confidence: float) -> float | None:
-    best = all_right(finding)
+    best = with_every_guess_right(finding)
     return None if best is None else best.epsilon_lower(delta=delta, confidence=confidence)
 
 
-# What an audit is about: the neighbours and the delta of the claim.
+# The neighbours and the delta that an audit is about, taken from the claim.
 def claimed_adjacency(claim: Guarantee | PrivacyCurve, requested: Adjacency | str | None) -> Adjacency:
     """The neighbours that canaries must be planted for; a bare curve does not say."""
     if isinstance(claim, Guarantee):
@@ -329,7 +337,7 @@ def claimed_adjacency(claim: Guarantee | PrivacyCurve, requested: Adjacency | st
 
 
 def claimed_delta(claim: Guarantee | PrivacyCurve, requested: float | None) -> float:
-    """The delta at which epsilon is bounded: as asked, or the claim's where it is an (epsilon, delta) pair."""
+    """The delta at which epsilon is bounded: the one requested, or the claim's if it is an (epsilon, delta) pair."""
     if requested is not None:
         require(0 <= requested < 1, "delta", requested, "in [0, 1)")
         return requested

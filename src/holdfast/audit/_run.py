@@ -63,7 +63,7 @@ def audit(
     seed : int, optional
         Repeats the auditor's coins; for examples only.
     progress : callable
-        Hears how many trainings are done, of how many.
+        Called after each training with the number done and the number planned.
 
     Returns
     -------
@@ -115,8 +115,8 @@ def load(function: str) -> Callable[..., Any]:
         raise ParameterError(f"function must be MODULE:FUNCTION of something importable, got {function!r}")
     train: Callable[..., Any] = loaded
 
-    def withheld(*given: Any) -> Any:
+    def train_without_error_text(*arguments: Any) -> Any:
         with withholding(f"the function {function}", "train"):
-            return train(*given)
+            return train(*arguments)
 
-    return withheld
+    return train_without_error_text

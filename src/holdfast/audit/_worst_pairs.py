@@ -1,9 +1,10 @@
-"""Public pairs of tables on which linear learners come as close to their declared sensitivity as they can.
+"""Public pairs of neighbouring tables on which linear learners come as close to their declared sensitivity as they can.
 
-All other records lie along one axis with balanced labels, so that they leave the other axis alone; the records in
-question lie on that one, with one label in the first table and the opposite one, or nothing, in the second. Under the
-hinge loss such a record has the full slope as long as its margin is small, whichever its label: replacing it moves a
-sum of gradients by twice the Lipschitz constant, which is what is declared.
+The records that both tables share lie along the first axis with balanced labels, so they do not affect the second
+axis. The records in which the tables differ lie along the second axis, with one label in the first table and the
+opposite one, or nothing, in the second table. Under the hinge loss such a record has the full slope as long as its
+margin is small, whichever its label: replacing it changes a sum of gradients by twice the Lipschitz constant, which is
+the declared sensitivity.
 """
 
 from __future__ import annotations

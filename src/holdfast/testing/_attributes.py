@@ -180,7 +180,7 @@ def _reordered_case(case: AttributeCase, order: NDArray[np.intp]) -> AttributeCa
     return replace(
         case,
         known=case.known[rows],
-        response=None if case.response is None else case.response.head(rows),
+        response=None if case.response is None else case.response.take(rows),
         answers=None if case.answers is None else case.answers[:, rows],
         inside=None
         if inside is None

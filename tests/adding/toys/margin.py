@@ -12,7 +12,7 @@ from holdfast.attack._models.model_case import ModelCase
 def margin(case: ModelCase) -> Floats:
     """The probability of the record's own class, less the largest of the others."""
     probabilities = case.target.probabilities(case.records)
-    own = case.target.own(case.records)
+    own = case.target.label_columns(case.records)
     rows = np.arange(len(own))
     mine = probabilities[rows, own]
     others = probabilities.copy()

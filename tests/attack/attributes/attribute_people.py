@@ -50,7 +50,7 @@ class ByHeartOf:
 
 
 OF_THE_ATTACKER = ("knows", "response", "response_error", "own", "learner", "attacks")
-OF_THE_SCORING = ("people", "surest", "groups", "disclosure", "adjacency", "confidence")
+OF_THE_SCORING = ("people", "surest", "groups", "disclosure", "adjacency", "proved", "confidence")
 
 
 def risk_of(model: Any, rows: Any, **settings: Any) -> AttackReport[AttributeResult]:

@@ -140,7 +140,7 @@ def test_what_is_published_and_what_it_costs() -> None:
         "gene dropped",
     ]
     assert [option.name for option in found] == names
-    advantage = {option.name: option.found.advantage.value for option in found}
+    advantage = {option.name: option.invertibility.advantage.value for option in found}
     assert advantage["scores"] >= advantage["scores to 0.1"] > advantage["decisions only"] > 0
     assert advantage["scores"] > advantage["gene in 2 groups"] > 0
     assert advantage["gene dropped"] == 0.0
@@ -168,8 +168,8 @@ def test_coarser_models_can_be_trained_again() -> None:
         retraining=Retraining(train=fit, features=features, labels=train["ill"]),
         random_state=0,
     )
-    assert found["gene dropped"].found.advantage.value == 0.0
-    assert found["gene in 2 groups"].found.advantage.value > 0.1
+    assert found["gene dropped"].invertibility.advantage.value == 0.0
+    assert found["gene in 2 groups"].invertibility.advantage.value > 0.1
 
 
 def test_regressions_show_numbers() -> None:
@@ -179,7 +179,7 @@ def test_regressions_show_numbers() -> None:
     found = publishing_options(lambda X: X[:, 0] + X[:, 1], X, y, sensitive=0, steps=(5.0,), random_state=0)
     assert [option.name for option in found] == ["scores", "scores to 5", "0 in 2 groups", "0 dropped"]
     assert found["scores"].right > 0.98
-    assert found["scores"].found.advantage.value > found["scores to 5"].found.advantage.value
+    assert found["scores"].invertibility.advantage.value > found["scores to 5"].invertibility.advantage.value
 
 
 def test_domains_and_columns_of_every_container() -> None:
@@ -233,7 +233,7 @@ def test_a_table_brings_its_schema_and_loses_what_the_model_does_not_read() -> N
     assert {found.column for found in report} == {"sex", "age"}  # not ill, which the model predicts
     assert report["sex"].advantage.value > 0.1
     options = publishing_options(wrapped, held, "ill", sensitive="sex", random_state=0)
-    assert options["sex dropped"].found.advantage.value == 0.0
+    assert options["sex dropped"].invertibility.advantage.value == 0.0
     with pytest.raises(ValueError, match="labels must be one of sex, age, ill"):
         publishing_options(wrapped, held, "pay", sensitive="sex")
 
@@ -267,9 +267,9 @@ def test_numbers_are_tried_all_over_their_cells_and_gaps_have_no_value() -> None
     for schema in (None, declared):
         told: dict[str, Any] = {"schema": schema, "random_state": 0}
         whole = publishing_options(model, frame, ill.to_numpy(), sensitive="age", **told)
-        assert whole["scores"].found.advantage.gain > 0.9
-        merged = whole["age in 3 groups"].found.advantage.value
-        assert merged <= whole["scores"].found.advantage.value + 0.01
+        assert whole["scores"].invertibility.advantage.gain > 0.9
+        merged = whole["age in 3 groups"].invertibility.advantage.value
+        assert merged <= whole["scores"].invertibility.advantage.value + 0.01
         found = invertibility(model, gaps, columns=["age"], **told)["age"]
         assert len(found.labels) == 5
         assert found.people < 300  # those without an age are not judged

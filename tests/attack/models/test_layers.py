@@ -14,7 +14,7 @@ from sklearn.neural_network import MLPClassifier, MLPRegressor
 
 from holdfast.attack import Records, ShadowModels, Target, membership
 from holdfast.attack._attacks.neural import inside_seen
-from holdfast.attack._models.layers import has_layers, passed
+from holdfast.attack._models.layers import has_layers, layer_passes
 from holdfast.errors import ParameterError
 from holdfast.learn import PrivateLogisticRegression
 from tests.attack.attack_models import people
@@ -42,7 +42,7 @@ def _loss(model: Any, records: Records) -> Any:
     target = Target.of(model)
     if target.task == "regression":
         return 0.5 * np.square(target.residuals(records))
-    own = target.own(records)
+    own = target.label_columns(records)
     return -np.log(target.probabilities(records)[np.arange(records.count), own])
 
 
@@ -50,10 +50,10 @@ def _loss(model: Any, records: Records) -> Any:
 def test_gradients_are_those_of_the_loss(name: str) -> None:
     """Each weight of each layer moved a little, against the outer product of the two factors."""
     model, records = _fitted(name)
-    layers = passed(Target.of(model), records)
+    layers = layer_passes(Target.of(model), records)
     step = 1e-6
     for place, layer in enumerate(layers):
-        outer = np.einsum("ni,nj->nij", layer.entered, layer.slopes)
+        outer = np.einsum("ni,nj->nij", layer.inputs, layer.slopes)
         squares = np.sum(outer**2, axis=(1, 2)) + np.sum(layer.slopes**2, axis=1)
         assert layer.gradient_norms() == pytest.approx(np.sqrt(squares))
         for i, j in ((0, 0), (outer.shape[1] - 1, outer.shape[2] - 1)):
@@ -71,15 +71,15 @@ def test_gradients_are_those_of_the_loss(name: str) -> None:
 def test_a_private_model_clips_rows_before_its_weights() -> None:
     rows, labels = people(200, seed=2)
     model = PrivateLogisticRegression(epsilon=1.0, classes=[0, 1]).fit(3.0 * rows, labels)
-    (layer,) = passed(Target.of(model), Records(features=3.0 * rows, labels=labels))
-    assert np.linalg.norm(layer.entered, axis=1).max() <= 1.0 + 1e-9
-    assert layer.left[:, 0] == pytest.approx(model.decision_function(3.0 * rows))
+    (layer,) = layer_passes(Target.of(model), Records(features=3.0 * rows, labels=labels))
+    assert np.linalg.norm(layer.inputs, axis=1).max() <= 1.0 + 1e-9
+    assert layer.outputs[:, 0] == pytest.approx(model.decision_function(3.0 * rows))
 
 
 def test_a_model_that_lacks_a_class_is_seen_in_the_targets_columns() -> None:
     rows, labels = people(60, seed=3, classes=3)
     few = LogisticRegression().fit(rows[labels < 2], labels[labels < 2])
-    target = Target.of(few).aligned([0, 1, 2])
+    target = Target.of(few).with_class_order([0, 1, 2])
     assert np.isfinite(inside_seen(target, Records(features=rows, labels=labels))).all()
 
 
@@ -88,7 +88,7 @@ def test_a_forest_has_no_layers_and_the_report_says_so() -> None:
     forest = RandomForestClassifier(5, random_state=0).fit(rows[:60], labels[:60])
     assert not has_layers(forest)
     with pytest.raises(ParameterError, match="no layers"):
-        passed(Target.of(forest), Records(features=rows, labels=labels))
+        layer_passes(Target.of(forest), Records(features=rows, labels=labels))
     report = membership(
         forest,
         members=(rows[:60], labels[:60]),

@@ -122,4 +122,4 @@ def test_a_case_without_what_is_asked_for_says_so() -> None:
     with pytest.raises(ParameterError, match="shadows="):
         bare.models()
     with pytest.raises(ParameterError, match="reference="):
-        bare.others()
+        bare.known_population()

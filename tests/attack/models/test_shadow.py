@@ -8,7 +8,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from holdfast.attack import Records, Target, reference_models
-from holdfast.attack._attacks.lira import moments, steadied
+from holdfast.attack._attacks.lira import moments, shrunk_shifts
 from holdfast.attack._models.shadow import cloneable, fitting, observe_models
 from holdfast.errors import ParameterError
 from holdfast.learn import PrivateLogisticRegression
@@ -96,9 +96,9 @@ def test_noise_is_taken_out_of_the_shift_and_signal_is_not() -> None:
     level, noise = random.normal(size=5000), np.full(5000, 0.3)
     usual = 1.0 - 0.5 * level
     seen = usual + np.sqrt(noise) * random.normal(size=5000)
-    assert np.abs(steadied(seen, level, noise) - usual).max() < 0.25 * np.abs(seen - usual).max()
+    assert np.abs(shrunk_shifts(seen, level, noise) - usual).max() < 0.25 * np.abs(seen - usual).max()
     real = usual + 10.0 * random.normal(size=5000)
-    assert np.abs(steadied(real, level, noise) - real).max() < 0.02 * np.abs(real - usual).max()
+    assert np.abs(shrunk_shifts(real, level, noise) - real).max() < 0.02 * np.abs(real - usual).max()
 
 
 def test_a_half_without_a_rare_class_gives_it_no_probability() -> None:

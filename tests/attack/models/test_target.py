@@ -12,7 +12,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.svm import LinearSVC
 
 from holdfast.attack import Records, ShadowModels, Target, membership
-from holdfast.attack._models.target import finite, surest
+from holdfast.attack._models.target import finite_signals, largest_finite
 from holdfast.errors import DataError, ParameterError
 from holdfast.learn import PrivateLogisticRegression, PrivateRidge
 from tests.attack.attack_models import people
@@ -42,7 +42,7 @@ def test_log_odds_are_exact_where_the_model_is_sure() -> None:
     assert odds[0] == pytest.approx(-math.log(1e-12), rel=1e-9)
     assert odds[1] == math.inf
     assert odds[2] == -math.inf
-    assert finite(odds)[1] == pytest.approx(surest(odds) + math.log(2.0))
+    assert finite_signals(odds)[1] == pytest.approx(largest_finite(odds) + math.log(2.0))
 
 
 def test_a_model_that_shows_decisions_only() -> None:
@@ -125,7 +125,7 @@ def test_errors_say_what_is_wrong_and_show_no_data() -> None:
     X, y = people(20, seed=1)
     model = LogisticRegression().fit(X, y)
     with pytest.raises(DataError, match="does not know") as caught:
-        Target.of(model).own(Records.of((X, np.where(y == 1, 77, 0)), "members"))
+        Target.of(model).label_columns(Records.of((X, np.where(y == 1, 77, 0)), "members"))
     assert "77" not in str(caught.value)
     with pytest.raises(ParameterError, match="members must be a pair"):
         membership(model, members=X, non_members=(X, y))

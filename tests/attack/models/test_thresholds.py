@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.attack import ATTACKS, MembershipResult, Threshold
-from holdfast.attack._models.thresholds import best_cut, calibrated, from_shadow, sorted_half
+from holdfast.attack._models.thresholds import best_cut, calibrated_threshold, from_shadow, sorted_half
 from holdfast.errors import ParameterError
 from tests.attack.attack_models import ByHeart, Quick, people
 
@@ -20,20 +20,20 @@ def test_calibration_keeps_its_rate_on_average_exactly() -> None:
     random, alarms, draws = np.random.default_rng(0), 0, 20_000
     for _ in range(draws):
         values = random.random(20)
-        alarms += int(calibrated(values[:19], false_alarm=0.1).members(values[19:])[0])
+        alarms += int(calibrated_threshold(values[:19], false_alarm=0.1).members(values[19:])[0])
     assert alarms / draws == pytest.approx(0.1, abs=0.01)
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=60), st.sampled_from([0.01, 0.1, 0.5]))
 def test_no_more_calibration_records_are_called_members_than_promised(scores: list[int], rate: float) -> None:
-    called = calibrated(scores, false_alarm=rate).members(scores).sum()
+    called = calibrated_threshold(scores, false_alarm=rate).members(scores).sum()
     assert called <= rate * (len(scores) + 1)
 
 
 def test_thresholds_per_class_fall_back_where_a_class_is_rare() -> None:
     scores = np.r_[np.linspace(0, 1, 100), np.linspace(10, 11, 100), 5.0]
     labels = np.r_[np.zeros(100), np.ones(100), 2]
-    made = calibrated(scores, false_alarm=0.05, labels=labels, floor=20)
+    made = calibrated_threshold(scores, false_alarm=0.05, labels=labels, floor=20)
     assert set(made.per_class) == {0.0, 1.0}
     assert made.per_class[0.0] < 1.0 < 10.0 < made.per_class[1.0]
     assert made.members([1.0, 1.0, 1.0, 12.0], [0.0, 1.0, 2.0, 2.0]).tolist() == [True, False, False, True]

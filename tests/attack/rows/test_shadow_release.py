@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from holdfast.attack import shadow_release
-from holdfast.attack._membership_result import LOOK_RATES, audited_curve
-from holdfast.attack._roc import Look
+from holdfast.attack._membership_result import CHECKED_RATES, audited_curve
+from holdfast.attack._roc import ThresholdCounts
 from holdfast.data import Categorical, Schema
 from holdfast.errors import ParameterError
 from holdfast.privacy import ApproxDP, PureDP
@@ -128,10 +128,12 @@ def test_the_error_is_shared_among_all_looks_of_both_directions() -> None:
     random = np.random.default_rng(6)
     inside, outside = random.normal(1.0, size=500), random.normal(size=500)
     curve = audited_curve(inside, outside, confidence=0.95, tried=3)
-    for rate in LOOK_RATES:
-        alarm, found = Look.at(inside, outside, false_alarm=rate).limits(
-            error=0.05 / (2 * len(LOOK_RATES) * 3)
+    for rate in CHECKED_RATES:
+        alarm, found = ThresholdCounts.at(inside, outside, false_alarm=rate).limits(
+            error=0.05 / (2 * len(CHECKED_RATES) * 3)
         )
         assert curve.miss_at(alarm) == pytest.approx(1.0 - found, abs=0.05)
-    alarm, found = Look.at(inside, outside, false_alarm=0.1).limits(error=0.05 / (2 * len(LOOK_RATES) * 3))
+    alarm, found = ThresholdCounts.at(inside, outside, false_alarm=0.1).limits(
+        error=0.05 / (2 * len(CHECKED_RATES) * 3)
+    )
     assert curve.miss_at(alarm) == pytest.approx(1.0 - found)

@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.attack import ATTACKS, Attack, MembershipResult, RowsCase, synthetic_membership
 from holdfast.attack._attacks.distance_based import WARNING
-from holdfast.attack._models.thresholds import calibrated
+from holdfast.attack._models.thresholds import calibrated_threshold
 from holdfast.attack._rows.released_rows import by_spread
 from holdfast.data import Categorical, Numeric, Schema
 from holdfast.errors import ParameterError
@@ -71,7 +71,7 @@ def test_an_independent_draw_gives_nobody_away(attack: Attack) -> None:
             )
             warned, games = warned + (result.verdict() != "consistent"), games + 1
             areas.append(result.auc)
-            flagged.append(calibrated(aside, false_alarm=0.1).members(inside).mean())
+            flagged.append(calibrated_threshold(aside, false_alarm=0.1).members(inside).mean())
     assert warned <= 18  # 5 % of 160 is 8; a binomial of 8 exceeds 18 less than once in a thousand times
     assert np.mean(areas) == pytest.approx(0.5, abs=4 * np.std(areas) / np.sqrt(games))
     assert np.mean(flagged) <= 0.1 + 4 * np.std(flagged) / np.sqrt(games)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.audit._bounds.worst_case import solved, upper_tail, worst_case
+from holdfast.audit._bounds.worst_case import solve_programme, upper_tail, worst_case
 from tests.paths import GOLDEN
 
 NUMBERS = json.loads((GOLDEN / "audit_program.json").read_text())
@@ -37,7 +37,7 @@ def test_agrees_with_the_solver_everywhere(case: tuple[int, int, int], epsilon: 
     canaries, guesses, correct = case
     exact = worst_case(guesses, correct, canaries=canaries, epsilon=epsilon, delta=delta)
     assert exact == pytest.approx(
-        solved(guesses, correct, canaries=canaries, epsilon=epsilon, delta=delta), abs=1e-6
+        solve_programme(guesses, correct, canaries=canaries, epsilon=epsilon, delta=delta), abs=1e-6
     )
 
 

@@ -19,12 +19,12 @@ from holdfast.audit._canaries import (
     RademacherCanaries,
     SphereCanaries,
     inclusion_coins,
-    mislabelled,
-    planted,
+    mislabelled_classes,
+    planted_rows,
     random_labels,
     worst_case_gradient,
 )
-from holdfast.audit._canaries.design import largest_entry, packed, stream_key, words
+from holdfast.audit._canaries.design import as_bytes, largest_entry, random_words, stream_key
 from holdfast.audit._canaries.orthogonal import walsh_hadamard
 from holdfast.errors import ParameterError
 from holdfast.noise._source import Source
@@ -130,8 +130,8 @@ def test_the_fast_transform_is_the_matrix() -> None:
 def test_bits_are_the_reference_stream_and_bytes_are_in_order() -> None:
     # Vigna's splitmix64.c, seed 1234567.
     known = [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431]
-    assert words(1234567, 0, 4).tolist() == known
-    assert packed(np.array([0x0102030405060708], np.uint64)).tolist() == [8, 7, 6, 5, 4, 3, 2, 1]
+    assert random_words(1234567, 0, 4).tolist() == known
+    assert as_bytes(np.array([0x0102030405060708], np.uint64)).tolist() == [8, 7, 6, 5, 4, 3, 2, 1]
 
 
 def test_signs_are_balanced_in_rows_columns_and_pairs() -> None:
@@ -148,7 +148,7 @@ def test_purposes_and_seeds_have_streams_of_their_own() -> None:
     keys = {stream_key(seed, purpose) for seed in range(20) for purpose in range(1, 20)}
     assert len(keys) == 20 * 19
     # A mechanism seeded with the canaries' seed must not draw the canaries' bits as its noise.
-    canary_words = words(stream_key(9, 0x5349474E), 0, 1000)
+    canary_words = random_words(stream_key(9, 0x5349474E), 0, 1000)
     assert not np.intersect1d(canary_words, Source(seed=9).words(1000)).size
 
 
@@ -177,10 +177,10 @@ def test_coins_are_fair_and_independent_of_the_canaries() -> None:
 def test_planted_rows_are_those_whose_coin_is_true() -> None:
     canaries = SphereCanaries(count=10, dimension=4, seed=1)
     coins = np.array([True, False] * 5)
-    rows = np.concatenate(list(planted(canaries, coins, rows=2)))
+    rows = np.concatenate(list(planted_rows(canaries, coins, rows=2)))
     assert np.array_equal(rows, canaries.rows(np.flatnonzero(coins)))
     with pytest.raises(ParameterError, match="10 truth values"):
-        list(planted(canaries, np.ones(10)))  # numbers are no coins
+        list(planted_rows(canaries, np.ones(10)))  # numbers are no coins
 
 
 def test_labelled_canaries_push_towards_label_times_features() -> None:
@@ -211,12 +211,12 @@ def test_the_worst_case_gradient_is_the_longest_for_its_direction() -> None:
 @given(st.integers(2, 6), st.integers(0, 50), st.integers(0, 1000))
 def test_a_mislabelled_record_never_keeps_its_label(classes: int, count: int, seed: int) -> None:
     right = [index % classes for index in range(count)]
-    wrong = mislabelled(right, classes=range(classes), seed=seed)
+    wrong = mislabelled_classes(right, classes=range(classes), seed=seed)
     assert all(a != b and b in range(classes) for a, b in zip(right, wrong, strict=True))
 
 
 def test_wrong_labels_are_uniform_over_the_other_classes() -> None:
-    wrong = mislabelled([1] * 9000, classes=[0, 1, 2, 3], seed=1)
+    wrong = mislabelled_classes([1] * 9000, classes=[0, 1, 2, 3], seed=1)
     counts = [int(np.sum(wrong == label)) for label in (0, 2, 3)]
     assert all(abs(count - 3000) < 5 * np.sqrt(2000) for count in counts)
 

@@ -1,4 +1,4 @@
-"""All attacks, a file for each family; a new one is its file and its line in ATTACKS."""
+"""All attacks, one file for each family; to add one, write its file and list it in ATTACKS."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ ATTACKS: tuple[Attack, ...] = (
     linkability.ATTACK,
     inference.ATTACK,
 )
-"""Holdfast's own, in the order in which reports show them.
+"""Holdfast's own attacks, in the order in which reports show them.
 
-Of the attacks on an attribute the first that can be made is the one that figures are told of; fixed here, never chosen
-by its success.
+Headline figures about an attribute are those of the first attack that can be made: the order is fixed here, so that the
+attack is never chosen by its success.
 """

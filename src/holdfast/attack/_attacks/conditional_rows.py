@@ -1,7 +1,8 @@
-"""Attacks by released rows: their conditional distribution, alone and with own people, and the nearest row.
+"""Attacks on an attribute with released rows: a learner fitted to the rows, to rows and own people, or the nearest row.
 
-To a person with own rows, released rows are more rows: the same learner reads both. An advantage is what they add to
-the attacker's own. The nearest row (Giomi et al. 2023, inference) finds copies that a smooth learner overlooks.
+The attacker has records of their own (own people). Released rows are further training data for the same learner, and
+the attack's gain is what they add. The nearest released row (Giomi et al. 2023, inference) finds copies of records that
+a smooth learner overlooks.
 """
 
 from __future__ import annotations
@@ -17,23 +18,23 @@ _CHUNK = 256
 
 
 def rows_conditional(case: AttributeCase) -> Floats:
-    """What the learner makes of the released rows alone."""
+    """The guess of a learner that is trained on the released rows alone."""
     rows = _rows(case)
-    return case.learner().fit(rows.known, rows.codes, case.kinds).log_posterior(case.seen)
+    return case.learner().fit(rows.known, rows.codes, case.kinds).log_posterior(case.known_features)
 
 
 def rows_and_own(case: AttributeCase) -> Floats:
-    """What the learner makes of own people and released rows together."""
+    """The guess of a learner that is trained on the attacker's own people and the released rows together."""
     rows = _rows(case)
     # Mixed, so that the people left out to choose the learner's settings are of both kinds.
     order = np.random.default_rng(0).permutation(case.own + len(rows.codes))
-    features = np.vstack([case.seen[: case.own], rows.known])[order]
+    features = np.vstack([case.known_features[: case.own], rows.known])[order]
     codes = np.concatenate([case.own_values, rows.codes])[order]
-    return case.learner().fit(features, codes, case.kinds).log_posterior(case.seen)
+    return case.learner().fit(features, codes, case.kinds).log_posterior(case.known_features)
 
 
 def closest_released_row(case: AttributeCase) -> Floats:
-    """The value of the released row that is closest in what is known, of equally close ones the commonest."""
+    """The value of the released row that is closest in the known columns; of equally close rows the commonest value."""
     from scipy.spatial.distance import cdist
 
     rows = _rows(case)
@@ -41,7 +42,7 @@ def closest_released_row(case: AttributeCase) -> Floats:
     values = np.eye(case.kinds, dtype=np.float32)[rows.codes]
     for start in range(0, case.count, _CHUNK):
         some = slice(start, start + _CHUNK)
-        apart = cdist(case.seen[some], rows.known, metric="cityblock")
+        apart = cdist(case.known_features[some], rows.known, metric="cityblock")
         least = apart.min(axis=1, keepdims=True)
         close = (apart <= least + 1e-9).astype(np.float32) @ values
         # How close they are, and how many of them agree, says how sure.

@@ -1,10 +1,10 @@
 """Attacks by distance to the released rows: the nearest one, and the ratio of two densities.
 
-Nearest row (Chen et al. 2020): a record close to a released row is called a member. It is kept because such distances
-are what is usually reported, under names such as "distance to closest record"; they measure little (`WARNING`).
-Density ratio (DOMIAS, van Breugel et al. 2023): a generator that has learned some records by heart puts too many rows
-near them, compared with other people. Both densities are Gaussian kernel sums of one width, so that only the ratio of
-the sums is left; in empty places it compares the nearest rows.
+Nearest row (Chen et al. 2020): a record close to a released row is called a member. It is offered because such
+distances are usually reported, under names such as "distance to closest record"; they measure little (`WARNING`).
+Density ratio (DOMIAS, van Breugel et al. 2023): a generator that has memorised some records puts too many rows near
+them, compared with the density of other people. Both densities are Gaussian kernel estimates of one width, so their
+ratio needs no normalisation; far from all rows it compares the nearest ones.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ NEAREST_ROW = Attack(
 
 def density_ratio(case: RowsCase) -> Floats:
     """The log-density of released rows at the record, less that of other people."""
-    rows, others = _some(case.rows.numbers), _some(case.others().numbers)
-    probe = others[: min(len(others), 500)]
-    width = KERNEL_SHARE * float(np.median(nearest_distance(probe, others, place=2)))
+    rows, population = _sample(case.rows.numbers), _sample(case.known_population().numbers)
+    probe = population[: min(len(population), 500)]
+    width = KERNEL_SHARE * float(np.median(nearest_distance(probe, population, place=2)))
     if width == 0.0:  # most records have a twin: the scale of different ones stands in
-        width = max(KERNEL_SHARE * float(np.sqrt(others.var(axis=0).sum())), 1e-6)
+        width = max(KERNEL_SHARE * float(np.sqrt(population.var(axis=0).sum())), 1e-6)
     records = case.records.numbers
-    return log_density(records, rows, width=width) - log_density(records, others, width=width)
+    return log_density(records, rows, width=width) - log_density(records, population, width=width)
 
 
 DENSITY_RATIO = Attack(
@@ -52,7 +52,7 @@ DENSITY_RATIO = Attack(
 )
 
 
-def _some(rows: Floats) -> Floats:
+def _sample(rows: Floats) -> Floats:
     if len(rows) <= MOST_REFERENCE_ROWS:
         return rows
     return rows[np.random.default_rng(0).permutation(len(rows))[:MOST_REFERENCE_ROWS]]

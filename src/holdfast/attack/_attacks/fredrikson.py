@@ -1,12 +1,13 @@
 """Fredrikson's attack: the candidate under which the model's answer fits the response best, weighed by its share.
 
-For every candidate v the model is asked about the person with v, and v is weighed by P(response | answer) times its
-marginal (Fredrikson et al. 2014, Algorithm 1). How far responses lie from answers the attacker learns from own people:
-a normal law for numbers; for classes the model's own probability, or its confusion matrix where only decisions are
-seen. Where further columns are unknown they are drawn from own people and averaged over.
+For every candidate value v the model is asked about the person with v, and v gets the weight P(response | answer) times
+its marginal share (Fredrikson et al. 2014, Algorithm 1). The attacker learns P(response | answer) from own people: a
+normal law for numbers; for classes the model's own probability, or its confusion matrix where it shows decisions only.
+Columns that the attacker does not know are drawn from own people, and the likelihood is averaged over the draws.
 
-With the share of v among people who look alike in place of its marginal it is the Bayes attack, which no other beats
-where model and prior are true; `stacked` lets the learner of the imputer read the same likelihoods beside the rest.
+With the share of v among people with the same known columns in place of its marginal share it is the Bayes attack,
+which is optimal where model and prior are true. The stacked attack gives these likelihoods, beside the known columns,
+to the learner that the imputer uses.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def _likelihood(case: AttributeCase) -> Floats:
 
 
 def _own_answers(case: AttributeCase) -> Floats:
-    """What the model says of the attacker's own people as they are, by draw."""
+    """The model's answers about the attacker's own people with their true values, for each draw."""
     return case.known_answers()[:, np.arange(case.own), case.own_values]
 
 
@@ -56,8 +57,8 @@ def _of_numbers(case: AttributeCase) -> Floats:
 
     response, answers = case.known_response(), case.known_answers()
     assert response.numbers is not None
-    rest = response.numbers[: case.own] - _own_answers(case)
-    spread = math.sqrt(float(np.mean(np.square(rest)))) + 1e-9
+    residuals = response.numbers[: case.own] - _own_answers(case)
+    spread = math.sqrt(float(np.mean(np.square(residuals)))) + 1e-9
     if response.known != "label":
         return np.asarray(-0.5 * np.square((response.numbers[:, None] - answers) / spread))
     assert response.low is not None
@@ -65,10 +66,10 @@ def _of_numbers(case: AttributeCase) -> Floats:
     upper = (response.high[:, None] - answers) / spread
     lower = (response.low[:, None] - answers) / spread
     # log(F(u) - F(l)), from the tail in which both are small.
-    turn = lower > 0
-    upper, lower = np.where(turn, -lower, upper), np.where(turn, -upper, lower)
-    big, small = log_ndtr(upper), log_ndtr(lower)
-    return np.asarray(big + np.log1p(-np.exp(np.minimum(small - big, -1e-12))))
+    mirrored = lower > 0
+    upper, lower = np.where(mirrored, -lower, upper), np.where(mirrored, -upper, lower)
+    log_larger, log_smaller = log_ndtr(upper), log_ndtr(lower)
+    return np.asarray(log_larger + np.log1p(-np.exp(np.minimum(log_smaller - log_larger, -1e-12))))
 
 
 def _of_decisions(case: AttributeCase) -> Floats:
@@ -93,13 +94,13 @@ def bayes(case: AttributeCase) -> Floats:
     return log_likelihood(case) + case.imputed_without_response
 
 
-def stacked(case: AttributeCase) -> Floats:
-    """What the imputer's learner makes of known columns, response and the model's likelihoods together."""
-    return case.learned(np.hstack([case.seen, log_likelihood(case)]))
+def stacked_scores(case: AttributeCase) -> Floats:
+    """The guess of the imputer's learner from known columns, response and the model's likelihoods together."""
+    return case.learned_log_posterior(np.hstack([case.known_features, log_likelihood(case)]))
 
 
 FREDRIKSON = Attack(
     name="fredrikson", kind="attribute", guess=fredrikson, paper="FLJLPR14", knows=("answers",)
 )
 BAYES = Attack(name="bayes", kind="attribute", guess=bayes, paper="FLJLPR14", knows=("answers",))
-STACKED = Attack(name="stacked", kind="attribute", guess=stacked, paper="JE22", knows=("answers",))
+STACKED = Attack(name="stacked", kind="attribute", guess=stacked_scores, paper="JE22", knows=("answers",))

@@ -17,12 +17,12 @@ def infer(case: DisclosureCase) -> dict[str, Successes]:
     successes: dict[str, Successes] = {}
     columns = range(case.rows.cells.shape[1])
     for secret in (case.secrets or columns) if len(columns) > 1 else ():
-        others = [column for column in columns if column != secret]
+        other_columns = [column for column in columns if column != secret]
 
         def successes_among(
-            people: ReleasedRows, secret: int = secret, others: list[int] = others
+            people: ReleasedRows, secret: int = secret, other_columns: list[int] = other_columns
         ) -> tuple[int, int]:
-            guessed = case.rows.cells[nearest(people, case.rows, others), secret]
+            guessed = case.rows.cells[nearest(people, case.rows, other_columns), secret]
             return int(np.sum(guessed == people.cells[:, secret])), people.count
 
         guess = int(np.bincount(case.rows.cells[:, secret]).argmax())

@@ -1,10 +1,11 @@
-"""White box: what the weights of a linear model say about one person's value.
+"""White-box attack: the likelihood of a linear model's weights under each value that a person may have.
 
-Whoever knows everybody else's record computes the weights under each candidate and compares (`ridge_weights`,
-`weights_log_likelihood`): the distance of two candidates' weights in units of the noise says how often that succeeds,
-and a promise mu of Gaussian privacy about replaced records bounds it. Whoever does not knows by how far a person draws
-the minimiser, -H^-1 grad / n, in units of how far weights vary anyway (soundness, section 27); that is little unless
-the person's leverage is high, and is added to the imputer's log-odds.
+An attacker who knows every other record computes the weights under each candidate and compares them with the released
+ones (`ridge_weights`, `weights_log_likelihood`). How often that succeeds follows from the distance of the candidates'
+weights in units of the noise, and a promise of mu-GDP about replaced records bounds it. An attacker who does not know
+the other records uses the first-order change of the minimiser by one person, -H^-1 grad / n, against the variance that
+weights have anyway (soundness, section 27). That says little unless the person's leverage is high; it is added to the
+imputer's log-odds.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from holdfast.attack._attributes.linear_inside import loss_slope
 from holdfast.errors import ParameterError, require
 
 LARGEST_LOG_RATIO = 20.0
+"""Log-likelihood ratios are cut here."""
 
 
 def linear_weights(case: AttributeCase) -> Floats:
@@ -30,7 +32,10 @@ def linear_weights(case: AttributeCase) -> Floats:
 
 
 def weights_evidence(case: AttributeCase) -> Floats:
-    """-1/2 (w - w0 - shift_v)' Sigma^-1 (.), for everybody and each candidate, the best of them at 0."""
+    """The log-likelihood of the weights for each person and candidate, less that of the person's best candidate.
+
+    It is -1/2 (w - w0 - shift_v)' Sigma^-1 (w - w0 - shift_v), with w0 the weights fitted to own people.
+    """
     inside = case.inside
     if inside is None:
         raise ParameterError("this attack needs a linear model's weights")
@@ -58,28 +63,31 @@ def weights_evidence(case: AttributeCase) -> Floats:
     )
 
 
-# Whoever knows everybody else.
+# The attacker who knows every other record.
 def ridge_weights(features: Floats, labels: Floats, rows: Floats, label: float, *, penalty: float) -> Floats:
     """Weights of ridge regression on the others and one more row, for each candidate row, by rank-one updates.
 
     `penalty` is lambda in sum of squares / 2 + lambda / 2 |w|^2.
 
     >>> X, y = np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([1.0, 1.0])
-    >>> made = ridge_weights(X[:1], y[:1], X[1:], 1.0, penalty=1.0)
-    >>> bool(np.allclose(made[0], np.linalg.solve(X.T @ X + np.eye(2), X.T @ y)))
+    >>> weights = ridge_weights(X[:1], y[:1], X[1:], 1.0, penalty=1.0)
+    >>> bool(np.allclose(weights[0], np.linalg.solve(X.T @ X + np.eye(2), X.T @ y)))
     True
     """
     require(penalty > 0, "penalty", penalty, "> 0")
     inverse = np.linalg.inv(features.T @ features + penalty * np.eye(features.shape[1]))
-    others = inverse @ (features.T @ labels)
-    moved = rows @ inverse
+    without_row = inverse @ (features.T @ labels)
+    projected = rows @ inverse
     # Sherman and Morrison.
-    gain = (label - rows @ others) / (1.0 + np.einsum("vd,vd->v", moved, rows))
-    return np.asarray(others + gain[:, None] * moved)
+    gain = (label - rows @ without_row) / (1.0 + np.einsum("vd,vd->v", projected, rows))
+    return np.asarray(without_row + gain[:, None] * projected)
 
 
 def weights_log_likelihood(weights: Floats, candidates: Floats, *, noise_std: float) -> Floats:
-    """The log-density of released weights under each candidate's weights, up to a constant; no noise decides."""
+    """The log-density of released weights under each candidate's weights, up to a constant.
+
+    Without noise the nearest candidate is certain.
+    """
     apart = np.square(candidates - weights).sum(axis=1)
     if noise_std == 0.0:
         return np.where(apart <= apart.min(), 0.0, -LARGEST_LOG_RATIO)
@@ -89,14 +97,14 @@ def weights_log_likelihood(weights: Floats, candidates: Floats, *, noise_std: fl
 def iterates_log_likelihood(
     iterates: Floats, expected: Callable[[Floats], Floats], *, noise_std: float
 ) -> Floats:
-    """Of all iterates of a noisy descent, were they released: the log-densities of the rounds, added up.
+    """The log-density of all released iterates of a noisy gradient descent: the sum over its rounds.
 
     `iterates` has one line per round, the start first; `expected` gives for one of them where the next would lie
     without noise, one line per candidate; the noise on a step is normal with `noise_std` in each direction.
 
     >>> path = np.array([[0.0], [1.0], [2.0]])
-    >>> made = iterates_log_likelihood(path, lambda w: np.array([w, w + 1.0]), noise_std=1.0)
-    >>> made.tolist()                                          # half a unit of evidence in each of two rounds
+    >>> scores = iterates_log_likelihood(path, lambda w: np.array([w, w + 1.0]), noise_std=1.0)
+    >>> scores.tolist()                                        # half a unit of evidence in each of two rounds
     [-1.0, 0.0]
     """
     rounds = [

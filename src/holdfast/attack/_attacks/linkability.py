@@ -18,7 +18,7 @@ def link(case: DisclosureCase) -> dict[str, Successes]:
     if not halves[0]:
         return {}
 
-    def linked(people: ReleasedRows, rows: ReleasedRows) -> tuple[int, int]:
+    def count_links(people: ReleasedRows, rows: ReleasedRows) -> tuple[int, int]:
         first, second = (nearest(people, rows, half) for half in halves)
         return int(np.sum(first == second)), people.count
 
@@ -26,8 +26,8 @@ def link(case: DisclosureCase) -> dict[str, Successes]:
     chance = members.count / case.rows.count
     return {
         "linkability": (
-            linked(members, case.rows),
-            linked(control, case.rows),
+            count_links(members, case.rows),
+            count_links(control, case.rows),
             (round(chance), members.count),
         )
     }

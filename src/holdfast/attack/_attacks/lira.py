@@ -1,10 +1,10 @@
 """LiRA: a likelihood ratio for each record, from reference models with and without it (Carlini et al. 2022).
 
-Online: the signal of the target (log-odds of the record's own label, or the residual) is held against a normal law
-fitted to the reference models that had the record and one fitted to those that had not. Offline: against the
-latter only. A few models say little about one record, so it borrows from the others: its variances from the pooled
-ones (the paper switches from pooled to own at 64 models; here one fades into the other), and how far it is moved by
-being trained on from records at the same level.
+Online: the signal of the target (log-odds of the record's own label, or the residual) is compared with a normal law
+fitted to the reference models that were trained on the record, and one fitted to those that were not. Offline: with the
+latter only. A few models say little about one record, so its estimates are shrunk towards those of all records: its
+variances towards the pooled ones (the paper switches from pooled to own at 64 models; here the weight changes
+gradually), and the change of its signal by being trained on towards that of records at the same level.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from holdfast._arrays import Floats
 from holdfast.attack._attack import Attack
 from holdfast.attack._models.model_case import ModelCase
-from holdfast.attack._models.target import finite, surest
+from holdfast.attack._models.target import finite_signals, largest_finite
 from holdfast.errors import require
 
 POOLED_MODELS = 8.0
@@ -30,7 +30,7 @@ def lira(case: ModelCase) -> Floats:
     (inside, variance_in), (outside, variance_out) = moments(signals, included), moments(signals, ~included)
     level = 0.5 * (inside + outside)
     noise = variance_in / included.sum(axis=0) + variance_out / (~included).sum(axis=0)
-    half = 0.5 * steadied(inside - outside, level, noise)
+    half = 0.5 * shrunk_shifts(inside - outside, level, noise)
     return _log_normal(signal, level + half, variance_in) - _log_normal(signal, level - half, variance_out)
 
 
@@ -47,7 +47,7 @@ def lira_offline(case: ModelCase) -> Floats:
 
 
 def moments(signals: Floats, chosen: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """Mean and variance of each record's signal over the chosen models; the variance leans on the pooled one."""
+    """Mean and variance of each record's signal over the chosen models; the variance is shrunk to the pooled one."""
     counts = chosen.sum(axis=0)
     require(
         bool(counts.min() >= 2),
@@ -62,13 +62,13 @@ def moments(signals: Floats, chosen: NDArray[np.bool_]) -> tuple[Floats, Floats]
     return mean, np.maximum(variance, SMALLEST_VARIANCE_SHARE * float(np.square(signals).max()) + 1e-12)
 
 
-def steadied(shift: Floats, level: Floats, noise: Floats) -> Floats:
-    """How far records are moved by being trained on, with the part that is noise taken out (empirical Bayes).
+def shrunk_shifts(shift: Floats, level: Floats, noise: Floats) -> Floats:
+    """The change of each record's signal by being trained on, shrunk towards the usual one (empirical Bayes).
 
-    A line through the records (shift against level) says what is usual; a record keeps of its own deviation the
-    share that noise does not explain.
+    A line through all records (shift against level) gives the usual shift; of a record's deviation from it the share
+    stays that noise does not explain.
 
-    >>> steadied(np.array([1.0, 1.0, 1.0]), np.array([0.0, 1.0, 2.0]), np.ones(3)).round(6).tolist()
+    >>> shrunk_shifts(np.array([1.0, 1.0, 1.0]), np.array([0.0, 1.0, 2.0]), np.ones(3)).round(6).tolist()
     [1.0, 1.0, 1.0]
     """
     line = np.column_stack([np.ones_like(level), level])
@@ -83,8 +83,12 @@ def _prepared_signals(case: ModelCase) -> tuple[Floats, Floats, NDArray[np.bool_
     models, signal = case.models(), case.target.signal(case.records)
     if case.target.task == "regression":
         return signal, np.asarray(models.signals, np.float64), models.included
-    largest = surest(models.signals)
-    return finite(signal, largest=largest), finite(models.signals, largest=largest), models.included
+    largest = largest_finite(models.signals)
+    return (
+        finite_signals(signal, largest=largest),
+        finite_signals(models.signals, largest=largest),
+        models.included,
+    )
 
 
 def _log_normal(value: Floats, mean: Floats, variance: Floats) -> Floats:

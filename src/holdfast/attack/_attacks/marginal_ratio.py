@@ -1,4 +1,4 @@
-"""Marginal ratio: the density ratio of generators that are made of marginals (Golob et al. 2024).
+"""Marginal ratio: a density ratio for synthesisers that are made of marginals (Golob et al. 2024).
 
 A synthesiser that measures joint counts of a few columns can give away a record through these counts only. The score
 is the mean log-ratio of the record's cells in the released rows to the same cells among other people, over all
@@ -23,12 +23,14 @@ MOST_COLUMN_SETS = 400
 
 def marginal_ratio(case: RowsCase) -> Floats:
     """Mean over marginals of log (count + 1/2) / (n + 1/2) in the rows, minus the same in the reference."""
-    rows, others, records = case.rows.cells, case.others().cells, case.records.cells
+    rows, population, records = case.rows.cells, case.known_population().cells, case.records.cells
     total = np.zeros(len(records))
     sets = column_sets(records.shape[1])
     for columns in sets:
-        released, usual = (matches(records, table, columns) for table in (rows, others))
-        total += np.log((released + 0.5) / (len(rows) + 0.5)) - np.log((usual + 0.5) / (len(others) + 0.5))
+        released, in_population = (matches(records, table, columns) for table in (rows, population))
+        total += np.log((released + 0.5) / (len(rows) + 0.5)) - np.log(
+            (in_population + 0.5) / (len(population) + 0.5)
+        )
     return np.asarray(total / len(sets))
 
 
@@ -53,10 +55,10 @@ def matches(records: Codes, table: Codes, columns: tuple[int, ...]) -> NDArray[n
     [2]
     """
     chosen = list(columns)
-    both = np.concatenate([table[:, chosen], records[:, chosen]])
-    keys = np.ravel_multi_index(tuple(both.T), tuple(both.max(axis=0) + 1))
-    kinds, places = np.unique(keys, return_inverse=True)
-    counts = np.bincount(places[: len(table)], minlength=kinds.size)
+    all_cells = np.concatenate([table[:, chosen], records[:, chosen]])
+    keys = np.ravel_multi_index(tuple(all_cells.T), tuple(all_cells.max(axis=0) + 1))
+    distinct, places = np.unique(keys, return_inverse=True)
+    counts = np.bincount(places[: len(table)], minlength=distinct.size)
     return np.asarray(counts[places[len(table) :]], dtype=np.int64)
 
 

@@ -34,8 +34,8 @@ def label_only(case: AttributeCase) -> Floats:
         flat = np.zeros((case.count, case.kinds))
         flat[:, chosen[:1]] = 1.0
         return flat
-    learner = case.learner().fit(case.seen[alone], chosen, case.kinds)
-    return learner.log_posterior(case.seen)
+    learner = case.learner().fit(case.known_features[alone], chosen, case.kinds)
+    return learner.log_posterior(case.known_features)
 
 
 def _truth(case: AttributeCase) -> Codes:

@@ -1,4 +1,4 @@
-"""Quantile regression: how high is the signal for a record of this kind (Bertran et al. 2023); no shadow models.
+"""Quantile regression: how high a record's signal is for records like it (Bertran et al. 2023); no shadow models.
 
 On records that are known not to be members, boosted trees learn the median and the 90 % quantile of the target's
 signal from the features and the label. A member's signal is high for its kind.
@@ -14,22 +14,22 @@ from numpy.typing import NDArray
 from holdfast._arrays import Floats
 from holdfast.attack._attack import Attack
 from holdfast.attack._models.model_case import ModelCase
-from holdfast.attack._models.target import finite, surest
+from holdfast.attack._models.target import finite_signals, largest_finite
 from holdfast.attack._records import Records
 
-UPPER = 0.9
+UPPER_QUANTILE = 0.9
 TREES, LEAVES, LEAST_ROWS = 60, 8, 20
 ROWS_FOR_THREADS = 50_000
 
 
 def quantile(case: ModelCase) -> Floats:
     """(signal - median) / (90 % quantile - median): above 1 for one non-member in ten."""
-    population = case.others()
+    population = case.known_population()
     known, wanted = _design(case, population), _design(case, case.records)
     signal, target = _signals(case, population), _signals(case, case.records)
-    median, upper = (_fitted_model(known, signal, level).predict(wanted) for level in (0.5, UPPER))
+    median, upper = (_fitted_model(known, signal, level).predict(wanted) for level in (0.5, UPPER_QUANTILE))
     # Where the quantiles cross or meet, the overall spread stands in.
-    usual = float(np.quantile(signal, UPPER) - np.quantile(signal, 0.5))
+    usual = float(np.quantile(signal, UPPER_QUANTILE) - np.quantile(signal, 0.5))
     spread = np.maximum(upper - median, 0.1 * usual + 1e-9)
     return np.asarray((target - median) / spread)
 
@@ -39,11 +39,11 @@ def _signals(case: ModelCase, records: Records) -> Floats:
     signal = case.target.signal(records)
     if case.target.task == "regression":
         return -np.log(np.abs(signal) + 1e-12)
-    return finite(signal, largest=surest(case.target.signal(case.others())))
+    return finite_signals(signal, largest=largest_finite(case.target.signal(case.known_population())))
 
 
 def _design(case: ModelCase, records: Records) -> NDArray[np.float64]:
-    label = records.labels if case.target.task == "regression" else case.target.own(records)
+    label = records.labels if case.target.task == "regression" else case.target.label_columns(records)
     return np.column_stack([case.target.matrix(records), label.astype(np.float64)])
 
 

@@ -1,4 +1,4 @@
-"""RMIA: is the record's likelihood raised more than other people's (Zarifzadeh, Liu and Shokri 2024).
+"""RMIA: whether the target raises a record's likelihood more than other records' (Zarifzadeh, Liu and Shokri 2024).
 
 ratio(x) = p(x | target) / p(x), with p(x) the average over reference models; the score is the share of other
 records z with ratio(x) >= gamma ratio(z). Strong already with a few reference models.
@@ -14,13 +14,14 @@ from holdfast.attack._attack import Attack
 from holdfast.attack._models.model_case import ModelCase
 
 GAMMA = 2.0
+"""gamma of the paper: by what factor one ratio must exceed another."""
 OFFLINE_SLOPE = 0.3
 """`a` of the paper: models without the record say p_out, and p(x) is taken as ((1 + a) p_out + 1 - a) / 2."""
 SMALLEST_PROBABILITY = 1e-12
 
 
 def rmia(case: ModelCase) -> Floats:
-    """How far the record's likelihood is raised beyond others', over models that had it and models that had not."""
+    """The score with p(x) averaged over models that were trained on the record and models that were not."""
     models = case.models()
     inside, outside = (
         _average(case, models.signals, chosen) for chosen in (models.included, ~models.included)
@@ -29,7 +30,7 @@ def rmia(case: ModelCase) -> Floats:
 
 
 def rmia_offline(case: ModelCase) -> Floats:
-    """The same against models that had not the record only."""
+    """The same from models that were not trained on the record only."""
     models = case.models()
     outside = _average(case, models.signals, ~models.included)
     return _score(case, 0.5 * ((1.0 + OFFLINE_SLOPE) * outside + (1.0 - OFFLINE_SLOPE)))

@@ -38,7 +38,7 @@ Predicate = tuple[tuple[int, float, int], ...]
 
 
 def predicates(
-    rows: ReleasedRows, drawn: ReleasedRows, count: int, random: np.random.Generator, *, alone: bool
+    rows: ReleasedRows, described: ReleasedRows, count: int, random: np.random.Generator, *, alone: bool
 ) -> list[Predicate]:
     """Descriptions of rows of `drawn`; with `alone` those that fit exactly one of `rows`."""
     columns = rows.cells.shape[1]
@@ -47,16 +47,16 @@ def predicates(
     for _ in range(MOST_PREDICATES_TRIED * count):
         if len(descriptions) >= count:
             break
-        line = drawn.numbers[random.integers(drawn.count)]
+        row = described.numbers[random.integers(described.count)]
         chosen = random.choice(
             columns, size=min(columns, 1 + int(random.integers(PREDICATE_COLUMNS))), replace=False
         )
         conditions: list[tuple[int, float, int]] = []
         for column in sorted(chosen.tolist()):
             span = rows.places(column)
-            place = span.start + int(np.argmax(line[span]))  # the category that it is; or the only number
-            high = span.stop - span.start > 1 or line[place] >= middle[place]
-            conditions.append((place, float(line[place]), 1 if high else -1))
+            place = span.start + int(np.argmax(row[span]))  # the category that it is; or the only number
+            high = span.stop - span.start > 1 or row[place] >= middle[place]
+            conditions.append((place, float(row[place]), 1 if high else -1))
         predicate = tuple(conditions)
         if predicate not in descriptions and (not alone or isolates(predicate, rows)):
             descriptions[predicate] = None
@@ -77,7 +77,7 @@ def isolates(predicate: Predicate, people: ReleasedRows) -> bool:
 
 
 def _shuffled_rows(rows: ReleasedRows, random: np.random.Generator) -> ReleasedRows:
-    """Columns drawn on their own: what is known from marginals alone."""
+    """The rows with each column permuted by itself, so that only the marginals are left."""
     numbers = np.column_stack(
         [rows.numbers[random.permutation(rows.count), rows.places(c)] for c in range(rows.cells.shape[1])]
     )

@@ -1,1 +1,1 @@
-"""Guesses of one attribute of people: what the attacker has, who is judged, and what the guesses come to."""
+"""Attacks on one attribute of people: what the attacker has, whose value is guessed, and how guesses are scored."""

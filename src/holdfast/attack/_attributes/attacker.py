@@ -1,4 +1,4 @@
-"""Attacker: what somebody has who guesses an attribute; Scoring: about whom, and how the guesses are scored."""
+"""Attacker: what somebody has who guesses an attribute; Scoring: whose values are guessed, and what guesses show."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from holdfast._arguments import checked
 from holdfast.attack._attack import Attack
 from holdfast.attack._attributes.attribute_case import Known
 from holdfast.attack._attributes.discriminant import learner_of
+from holdfast.attack._proof import Proof
 from holdfast.errors import require
 from holdfast.privacy._adjacency import Adjacency
 
@@ -79,20 +80,22 @@ class Attacker:
 @checked
 @dataclass(frozen=True, kw_only=True)
 class Scoring:
-    """About whom attributes are guessed, and what is made of the guesses.
+    """Whose values are guessed, how the guesses are scored, and against which promise.
 
     Parameters
     ----------
     people : int
         How many members, and how many fresh people, are guessed about at most.
     surest : int
-        How many of the surest guesses are looked at.
+        How many of the surest guesses are scored by themselves.
     groups : sequence of str, optional
         The columns of categories by which people are grouped; by default those that the attacker knows.
     disclosure : bool
         Whether released rows are also tried for singling out, linking and inferring.
     adjacency : str or Adjacency
         How members were chosen, so what a promise is about: "replace", or "add_remove" if each by a coin of their own.
+    proved : Guarantee, PrivacyCurve or TradeOff, optional
+        What is proved, by default the promise of the release.
     confidence : float
         Of all limits.
 
@@ -107,6 +110,7 @@ class Scoring:
     groups: Sequence[str] | None = None
     disclosure: bool = True
     adjacency: Adjacency | str = Adjacency.replace
+    proved: Proof | None = None
     confidence: float = 0.95
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""AttributeCase: what an attacker has who wants one attribute of people.
+"""AttributeCase: what an attacker has who guesses one attribute of people.
 
 The first people of a case are the attacker's own, of whom everything is known. Of the others the attacker knows some
 columns and the response, and has a release: a model to ask, or rows. The sensitive column of the others is not in the
@@ -37,14 +37,14 @@ class Response:
 
     known: Known
     block: Floats
-    """As features, for a learner."""
+    """The response as features, for a learner."""
     codes: Codes | None = None
     numbers: Floats | None = None
     low: Floats | None = None
     high: Floats | None = None
 
-    def head(self, rows: NDArray[np.intp]) -> Response:
-        """Of some people."""
+    def take(self, rows: NDArray[np.intp]) -> Response:
+        """The response of some people."""
         parts: dict[str, Any] = {
             name: None if getattr(self, name) is None else getattr(self, name)[rows]
             for name in ("codes", "numbers", "low", "high")
@@ -111,7 +111,7 @@ class AttributeCase(Case):
     rows: RowsSeen | None = None
     learner: Callable[[], GuessingLearner] = field(default=lambda: learner_of(None))
     cache: dict[str, Floats] = field(init=False, default_factory=dict)
-    """What several attacks compute alike, by its name: the first of them leaves it here."""
+    """Quantities that several attacks need, by name: the first attack that computes one stores it here."""
     kind: ClassVar[Kind] = "attribute"
 
     @property
@@ -133,7 +133,7 @@ class AttributeCase(Case):
             return "looks inside linear models of two classes or of numbers only"
         return None
 
-    def checked(self, guesses: Any) -> Floats:
+    def check_guesses(self, guesses: Any) -> Floats:
         """The guesses, one finite number per person and candidate; ties go to what is commonest among own people."""
         scores = require_numbers("scores", guesses)
         require(
@@ -153,23 +153,23 @@ class AttributeCase(Case):
         return len(self.known)
 
     def at(self, size: int) -> AttributeCase:
-        """The same with fewer people of the attacker's own, of this size."""
+        """The same case with only this many people of the attacker's own."""
         rows = np.concatenate([np.arange(size), np.arange(self.own, self.count)])
         return replace(
             self,
             own_values=self.own_values[:size],
             known=self.known[rows],
-            response=None if self.response is None else self.response.head(rows),
+            response=None if self.response is None else self.response.take(rows),
             answers=None if self.answers is None else self.answers[:, rows],
-            inside=None if self.inside is None else self.inside.head(rows),
+            inside=None if self.inside is None else self.inside.take(rows),
         )
 
     @cached_property
-    def seen(self) -> Floats:
-        """What a guesser without the release reads of everybody: known columns and response."""
+    def known_features(self) -> Floats:
+        """What the attacker knows about everybody without the release: known columns and response."""
         return self.known if self.response is None else np.hstack([self.known, self.response.block])
 
-    def learned(self, features: Floats) -> Floats:
+    def learned_log_posterior(self, features: Floats) -> Floats:
         """Log-probabilities for everybody, learned from features of the attacker's own people."""
         model = self.learner().fit(features[: self.own], self.own_values, self.kinds)
         return model.log_posterior(features)
@@ -183,12 +183,16 @@ class AttributeCase(Case):
     @cached_property
     def imputed(self) -> Floats:
         """The baseline: the guess of somebody who has no release."""
-        return self.learned(self.seen)
+        return self.learned_log_posterior(self.known_features)
 
     @cached_property
     def imputed_without_response(self) -> Floats:
-        """The guess from known columns alone: a prior for the model's word on the response."""
-        return self.learned(self.known) if self.known.shape[1] else np.tile(self.marginal, (self.count, 1))
+        """The guess from known columns alone: the prior that the likelihood of the response is combined with."""
+        return (
+            self.learned_log_posterior(self.known)
+            if self.known.shape[1]
+            else np.tile(self.marginal, (self.count, 1))
+        )
 
     def known_response(self) -> Response:
         """The response, for an attack that needs it."""

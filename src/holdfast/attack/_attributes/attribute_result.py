@@ -25,13 +25,13 @@ UNLIMITED = (
     "a proof bounds only how much better members are guessed than others"
 )
 PLAIN_NAME = "inversion"
-"""What a dossier looks for when it says whether inversion was tried."""
+"""The name by which a dossier recognises that model inversion was tried."""
 
 
 @checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AttributeResult(AttackResult):
-    """What guessers reached on one sensitive column. A function of private data: for the owner only.
+    """How often one sensitive column is guessed, with the release and without. Private data: for the owner only.
 
     The first attack and the largest number of own people are what figures are given of; both were fixed in advance.
 
@@ -42,7 +42,7 @@ class AttributeResult(AttackResult):
     knows : tuple of str
         The columns that the attacker knows.
     kinds : int
-        How many values come into question.
+        How many candidate values there are.
     imputer : mapping
         Who is guessed right without the release, by the number of the attacker's own people.
     attacks : mapping
@@ -106,7 +106,7 @@ class AttributeResult(AttackResult):
 
     @property
     def headline(self) -> str:
-        """The attack that figures are told of, unless another is named."""
+        """The attack that figures are given of, unless another is named."""
         return next(iter(self.attacks))
 
     @property
@@ -153,7 +153,7 @@ class AttributeResult(AttackResult):
             self.outcome(attack, size), k=self.surest_k, confidence=self.confidence, seed=self.seed or 0
         )
 
-    # What a dossier asks.
+    # The figures that a dossier shows.
     @property
     def auc(self) -> float:
         """The area under the one-point curve: one half where members are guessed as others are."""
@@ -206,7 +206,7 @@ class AttributeResult(AttackResult):
 
     def summary(self, *, verdict: str | None = None) -> str:
         """The figures, what they mean and what they do not; `verdict` stands in the place of its own, if given."""
-        said = self.verdict() if verdict is None else verdict
+        stated_verdict = self.verdict() if verdict is None else verdict
         first = self.outcome()
         width = max(len(name) for name in ("imputer, no release", *self.attacks)) + 2
         lines = [
@@ -218,13 +218,17 @@ class AttributeResult(AttackResult):
             f"  {'':<{width}}" + "".join(f"{'fresh / members':>16}" for _ in self.sizes),
             f"  what the release adds ({self.headline}, {self.sizes[-1]:,} own people): {self.gain().summary()}",
             f"  {UNLIMITED}",
-            f"  members against fresh people: {self.gap().summary()}{self._allowed()}",
+            f"  members against fresh people: {self.gap().summary()}{self._bound_text()}",
             *self._widest_lines(),
             *self._surest_lines(),
             *self._group_lines(),
             *self._skipped_lines(),
             *(f"  {name}: {note}" for name, note in self.notes.items()),
-            *([f"  verdict: {said}{REASONS.get((said, self.game), '')}"] if said else []),
+            *(
+                [f"  verdict: {stated_verdict}{REASONS.get((stated_verdict, self.game), '')}"]
+                if stated_verdict
+                else []
+            ),
             f"  {NOTICE}",
             *([] if self.disclosure is None else [self.disclosure.summary()]),
         ]
@@ -236,7 +240,7 @@ class AttributeResult(AttackResult):
             for size in self.sizes
         )
 
-    def _allowed(self) -> str:
+    def _bound_text(self) -> str:
         bound = self.bound()
         return (
             ""
@@ -347,7 +351,7 @@ class AttributeResult(AttackResult):
             },
         }
 
-    # Side by side.
+    # Several results in one report.
     @classmethod
     def table_of(cls, report: AttackReport[AttributeResult]) -> str:
         """One line for each column of the report."""

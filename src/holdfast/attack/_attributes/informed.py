@@ -1,6 +1,7 @@
-"""What a promise leaves to someone who knows all but one value: a record with another value is a neighbour.
+"""The most that a privacy guarantee allows someone who knows everything but one value of one person.
 
-A strong prior leaves a promise nothing to allow (soundness, section 27).
+A record with another value is a neighbour, so the trade-off curve bounds how often the value is guessed. Where the
+prior is strong, the bound says no more than the prior (soundness, section 27).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from holdfast.privacy._tradeoff import TradeOff
 
 
 def informed_accuracy(proved: TradeOff, *, prior: float = 0.5) -> float:
-    """At most so often right about two values, the first of this prior: max prior (1 - f(a)) + (1 - prior)(1 - a).
+    """The largest accuracy about two values, the first of this prior: max prior (1 - f(a)) + (1 - prior)(1 - a).
 
     `proved` is the curve of `replace` neighbours.
 
@@ -30,7 +31,7 @@ def informed_accuracy(proved: TradeOff, *, prior: float = 0.5) -> float:
 
 
 def informed_accuracy_of_many(epsilon: float, *, kinds: int) -> float:
-    """At most so often right about equally likely values under pure privacy: e^eps / (e^eps + kinds - 1).
+    """The largest accuracy about equally likely values under pure privacy: e^eps / (e^eps + kinds - 1).
 
     >>> round(informed_accuracy_of_many(1.0, kinds=5), 4)
     0.4046

@@ -1,4 +1,4 @@
-"""LinearInside: the weights of a linear model, and what they usually are, as fitted to the attacker's own people."""
+"""LinearInside: a linear model's weights beside those that the attacker fits to people of their own."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NEWTON_STEPS = 8
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LinearInside:
-    """A linear model's weights, the attacker's own people as it sees them, and the others under each candidate.
+    """A linear model's weights, the features of the attacker's own people, and of the others under each candidate.
 
     `designs` has the axes candidates, people, features, the intercept last; `labels` are own people's first.
     """
@@ -28,10 +28,10 @@ class LinearInside:
     loss: Literal["logistic", "squared"]
     trained_on: int
     penalty: float = 0.0
-    """Of the mean loss, in lambda / 2 |w|^2."""
+    """lambda, where lambda / 2 |w|^2 is added to the mean loss."""
     noise_std: float = 0.0
     fits: dict[tuple[int, bytes], tuple[Floats, Floats, float]] = field(default_factory=dict)
-    """Fits to own people that were made before: they are the same whatever is guessed."""
+    """Earlier fits to own people, which do not depend on the sensitive column."""
 
     def usual_weights(self, own: int) -> tuple[Floats, Floats, float]:
         """The fit to the attacker's own people: weights, curvature, variance of a response."""
@@ -40,7 +40,7 @@ class LinearInside:
             self.fits[key] = _usual_weights(self.own_design, self.labels[:own], self.loss, self.penalty)
         return self.fits[key]
 
-    def head(self, rows: NDArray[np.intp]) -> LinearInside:
+    def take(self, rows: NDArray[np.intp]) -> LinearInside:
         """With fewer people of the attacker's own; all others stay."""
         own_rows = rows[rows < len(self.own_design)]
         return replace(self, own_design=self.own_design[own_rows], labels=self.labels[rows])
@@ -58,15 +58,15 @@ def _usual_weights(design: Floats, labels: Floats, loss: str, penalty: float) ->
     weights = np.zeros(width)
     for _ in range(NEWTON_STEPS if loss == "logistic" else 1):
         scores = design @ weights
-        bend = np.ones(count)
+        second_derivative = np.ones(count)
         if loss == "logistic":
             p = 0.5 * (1.0 + np.tanh(0.5 * scores))
-            bend = np.maximum(p * (1.0 - p), 1e-3)
-        curvature = design.T @ (design * bend[:, None]) / count + floor * np.eye(width)
-        pull = design.T @ loss_slope(loss, scores, labels) / count + floor * weights
-        weights = weights - np.linalg.solve(curvature, pull)
-    rest = float(np.mean(np.square(loss_slope(loss, design @ weights, labels))))
-    return weights, curvature, rest + 1e-12 if loss == "squared" else 1.0
+            second_derivative = np.maximum(p * (1.0 - p), 1e-3)
+        curvature = design.T @ (design * second_derivative[:, None]) / count + floor * np.eye(width)
+        gradient = design.T @ loss_slope(loss, scores, labels) / count + floor * weights
+        weights = weights - np.linalg.solve(curvature, gradient)
+    residual_variance = float(np.mean(np.square(loss_slope(loss, design @ weights, labels))))
+    return weights, curvature, residual_variance + 1e-12 if loss == "squared" else 1.0
 
 
 def inside_of(model: Any, *, trained_on: int, classes: int) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""What guesses come to: gain over the imputer, members against fresh people, and the people guessed surest.
+"""Figures from guesses: the gain over the imputer, members against fresh people, and the people guessed surest.
 
 Only the difference between members and fresh people, by the same guesser and the same model, is a leak about members,
 and only that is bounded by a proof (soundness, section 27). How well fresh people are guessed is bounded by nothing.
@@ -51,8 +51,8 @@ class Gain:
     def of(cls, attack: Bools, imputer: Bools, *, confidence: float = 0.95) -> Gain:
         """Attack minus imputer; the limits are exact limits of both kinds of disagreement, an error of half each.
 
-        >>> made = Gain.of(np.array([True] * 60 + [False] * 40), np.array([True] * 40 + [False] * 60))
-        >>> made.value, made.low > 0, made.p_value < 1e-5
+        >>> gain = Gain.of(np.array([True] * 60 + [False] * 40), np.array([True] * 40 + [False] * 60))
+        >>> gain.value, gain.low > 0, gain.p_value < 1e-5
         (0.2, True, True)
         """
         from scipy.stats import binom
@@ -98,8 +98,8 @@ class MemberGap:
     def of(cls, members: Bools, fresh: Bools, *, confidence: float = 0.95) -> MemberGap:
         """The gap of two groups of outcomes.
 
-        >>> made = MemberGap.of(np.arange(100) < 90, np.arange(100) < 60)
-        >>> round(made.value, 2), made.low > 0.1, made.p_value < 1e-6
+        >>> gap = MemberGap.of(np.arange(100) < 90, np.arange(100) < 60)
+        >>> round(gap.value, 2), gap.low > 0.1, gap.p_value < 1e-6
         (0.3, True, True)
         """
         from scipy.stats import hypergeom
@@ -108,7 +108,7 @@ class MemberGap:
         require(m >= 1 and n >= 1, "members", (m, n), "one member and one fresh person or more")
         inside, outside = int(members.sum()), int(fresh.sum())
         error = (1.0 - confidence) / 2.0
-        # Were `because` members right only as members, `usual` of them would be right anyway.
+        # `usual` is how many members would be guessed right even if they were not members.
         usual = np.arange(m + 1)
         above = np.asarray(hypergeom.sf(usual - 1, m + n, usual + outside, m))
         below = hypergeom.cdf(usual, m + n, usual + outside, m)
@@ -200,9 +200,9 @@ def group_risks(
 ) -> tuple[GroupRisk, ...]:
     """The gain in each group, the largest first; an error shared by Holm's rule."""
     gains = {
-        name: Gain.of(attack[who], imputer[who], confidence=confidence)
-        for name, who in groups.items()
-        if who.any()
+        name: Gain.of(attack[inside], imputer[inside], confidence=confidence)
+        for name, inside in groups.items()
+        if inside.any()
     }
     ordered = sorted(gains, key=lambda name: gains[name].p_value)
     exposed, error = set(), 1.0 - confidence

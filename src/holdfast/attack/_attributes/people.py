@@ -1,6 +1,7 @@
-"""People: rows as a model is asked about them, and as a schema reads them; Secret: what is to be guessed.
+"""People: rows as a model takes them, and as a schema codes them; Secret: the columns to be guessed.
 
-Attacks are run by the owner of the data, so a table without a schema is read by its own values: nothing of it leaves.
+Attacks are run by the owner of the data, who alone sees the result: so the schema of a table that has none is made from
+its own values.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from holdfast.data._table import Table
 from holdfast.errors import ParameterError, require
 
 MOST_GUESSED_CELLS = 10
-"""Numbers of more cells than this are guessed up to tenths of the attacker's own people."""
+"""A column of numbers with more cells than this is guessed up to deciles of the attacker's own people."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -55,7 +56,7 @@ class People:
                 f"a matrix with the {len(schema.names)} columns of the schema",
             )
             raw = {name: table[:, place] for place, name in enumerate(schema.names)}
-            return cls(raw=raw, container="array", batch=_read(raw, schema))
+            return cls(raw=raw, container="array", batch=_encoded(raw, schema))
         if schema is not None:
             check_columns(list(schema.names), column_names(table))
         chosen = schema_from_values(table) if schema is None else schema
@@ -66,7 +67,7 @@ class People:
             import pyarrow as pa
 
             raw = {name: pa.chunked_array([array]) for name, array in _arrow(table, chosen.names).items()}
-        return cls(raw=raw, container="frame" if frame else "arrow", batch=_read(table, chosen))
+        return cls(raw=raw, container="frame" if frame else "arrow", batch=_encoded(table, chosen))
 
     @property
     def count(self) -> int:
@@ -80,17 +81,17 @@ class People:
 
     def lacks(self, name: str) -> bool:
         """Whether a value of this column is missing."""
-        return any(value is None or value != value for value in self._listed(name))
+        return any(value is None or value != value for value in self._value_list(name))
 
-    def having(self, name: str) -> People:
+    def with_value_of(self, name: str) -> People:
         """Those who have a value of this column as a target: a fit leaves the others out."""
         absent = self.batch.without_value(name)
         absent = np.zeros(self.count, dtype=np.bool_) if absent is None else absent
         if self.schema[name].taken_from_data:  # read from values: nobody declared one for those who have none
-            absent = absent | np.array([value is None or value != value for value in self._listed(name)])
+            absent = absent | np.array([value is None or value != value for value in self._value_list(name)])
         return self.take(np.flatnonzero(~absent)) if absent.any() else self
 
-    def _listed(self, name: str) -> list[Any]:
+    def _value_list(self, name: str) -> list[Any]:
         """The values of a column as they are."""
         column = self.raw[name]
         listed: list[Any] = column.to_pylist() if self.container == "arrow" else np.asarray(column).tolist()
@@ -116,8 +117,7 @@ class People:
             f"given as table is: {self.container}",
         )
         raw = {
-            name: _one_after_the_other(self.container, values, other.raw[name])
-            for name, values in self.raw.items()
+            name: _concatenated(self.container, values, other.raw[name]) for name, values in self.raw.items()
         }
         return People(raw=raw, container=self.container, batch=joined_batches([self.batch, other.batch]))
 
@@ -170,7 +170,7 @@ def _arrow(table: Any, names: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _read(table: Any, schema: Schema) -> Batch:
+def _encoded(table: Any, schema: Schema) -> Batch:
     names = list(schema.names)
     columns = arrow_columns(table, names)
     rows = len(next(iter(columns.values())))
@@ -178,7 +178,7 @@ def _read(table: Any, schema: Schema) -> Batch:
     return encode_batch(schema.select(*names), columns, rows)
 
 
-def _one_after_the_other(container: str, first: Any, second: Any) -> Any:
+def _concatenated(container: str, first: Any, second: Any) -> Any:
     if container == "frame":
         return optional("pandas").concat([first, second], ignore_index=True)
     if container == "arrow":

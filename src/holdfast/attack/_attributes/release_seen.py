@@ -1,4 +1,4 @@
-"""ReleaseSeen: a model to ask or rows to read, whichever was released, and how the model is asked about candidates."""
+"""ReleaseSeen: the release under attack, a model or rows, and the model's answers about each candidate value."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from holdfast.errors import FormatError, ParameterError, require
 from holdfast.privacy._guarantee import Guarantee
 
 PEOPLE_AT_ONCE = 4_096
-"""People that a model is asked about at once: what it computes on the way stays in the processor's cache."""
+"""How many people a model is asked about at once: few enough that its intermediate results stay in the cache."""
 LARGEST_DESIGN_MATRIX = 8_000_000
-"""Numbers in the features of all who are judged, under each candidate; beyond it nobody looks at weights."""
+"""The most entries of the features of all people under all candidates; attacks on weights are left out beyond it."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -38,7 +38,7 @@ class ReleaseSeen:
     schema: Schema | None = None
     guarantee: Guarantee | None = None
     cache: dict[Any, Any] = field(default_factory=dict)
-    """What is the same for every secret: the attacker's own people as a linear model sees them, and fits to them."""
+    """What does not depend on the sensitive column: the features of the attacker's own people, and fits to them."""
 
     @classmethod
     def of(cls, model: Any, *, schema: Schema | None) -> ReleaseSeen:
@@ -72,11 +72,15 @@ class ReleaseSeen:
         return chosen
 
     def answers(
-        self, people: People, secret: Secret, columns: Sequence[str], drawn: Sequence[Mapping[str, Any]]
+        self,
+        people: People,
+        secret: Secret,
+        columns: Sequence[str],
+        unknown_draws: Sequence[Mapping[str, Any]],
     ) -> Floats:
-        """The model's word on everybody under each candidate, for each draw of the unknown columns."""
+        """The model's answers about everybody under each candidate, for each draw of the unknown columns."""
         answers = []
-        for unknown in drawn or ({},):
+        for unknown in unknown_draws or ({},):
             blocks = [
                 (people.take(rows), {name: people.pick(values, rows) for name, values in unknown.items()})
                 for rows in np.split(
@@ -84,16 +88,18 @@ class ReleaseSeen:
                 )
             ]
             answers.append(
-                np.stack([self._everybody(blocks, columns, value) for value in secret.values], axis=1)
+                np.stack([self._answers_about_all(blocks, columns, value) for value in secret.values], axis=1)
             )
         return np.stack(answers)
 
-    def _everybody(self, blocks: Sequence[Any], columns: Sequence[str], value: Mapping[str, Any]) -> Floats:
+    def _answers_about_all(
+        self, blocks: Sequence[Any], columns: Sequence[str], value: Mapping[str, Any]
+    ) -> Floats:
         return np.concatenate(
-            [self._one(some.model_input(columns, {**unknown, **value})) for some, unknown in blocks]
+            [self._answers_of(block.model_input(columns, {**unknown, **value})) for block, unknown in blocks]
         )
 
-    def _one(self, features: Any) -> Floats:
+    def _answers_of(self, features: Any) -> Floats:
         assert self.target is not None
         if self.target.task == "classification":
             count = int(features.shape[0])
@@ -125,8 +131,8 @@ class ReleaseSeen:
         own_design = self.cache["own"]
         if own_design.shape[1] != inside["weights"].size:
             return None
-        others = people.take(np.arange(own, people.count))
-        designs = [self._design(others, columns, value) for value in secret.values]
+        judged = people.take(np.arange(own, people.count))
+        designs = [self._design(judged, columns, value) for value in secret.values]
         labels = response.numbers if response.codes is None else response.codes.astype(np.float64)
         assert labels is not None
         return LinearInside(
@@ -138,7 +144,7 @@ class ReleaseSeen:
         )
 
     def _design(self, people: People, columns: Sequence[str], changed: Mapping[str, Any]) -> Floats:
-        """What a linear model makes of people, with a constant."""
+        """The features of people as a linear model computes them, with a constant column."""
         assert self.target is not None
         records = Records(features=people.model_input(columns, changed), labels=np.zeros(people.count))
         return np.column_stack([self.target.matrix(records), np.ones(people.count)])
@@ -177,7 +183,9 @@ def response_of(
         labels = people.labels(name)
         if all(isinstance(label, str) for label in target.classes):
             labels = labels.astype(str)
-        codes = target.own(Records(features=np.zeros((people.count, 1)), labels=labels)).astype(np.int64)
+        codes = target.label_columns(Records(features=np.zeros((people.count, 1)), labels=labels)).astype(
+            np.int64
+        )
         return Response(known=known, block=np.eye(len(target.classes))[codes], codes=codes)
     column = people.schema[name]
     if not isinstance(column, Numeric):
@@ -191,10 +199,10 @@ def response_of(
         block = np.eye(len(column.edges) - 1)[cells]
         return Response(known=known, block=block, numbers=numbers, low=edges[cells], high=edges[cells + 1])
     if known == "approximate":
-        off = 0.25 * float(np.std(numbers[:own])) if error is None else error
-        require(off > 0, "response_error", off, "> 0")
+        error_std = 0.25 * float(np.std(numbers[:own])) if error is None else error
+        require(error_std > 0, "response_error", error_std, "> 0")
         # Own people are blurred alike, so that what is learned from them fits the others.
-        numbers = numbers + off * random.normal(size=numbers.size)
+        numbers = numbers + error_std * random.normal(size=numbers.size)
     spread = float(np.std(numbers[:own])) or 1.0
     block = ((numbers - numbers[:own].mean()) / spread)[:, None]
     return Response(known=known, block=block, numbers=numbers)

@@ -1,1 +1,1 @@
-"""How much one column moves what a model shows, and what others can guess from it. Epsilon does not limit this."""
+"""How much a model's output depends on one column, and how well the column is guessed from it. Epsilon is no limit."""

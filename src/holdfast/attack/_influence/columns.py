@@ -43,7 +43,7 @@ def published_columns(features: Any) -> list[Column]:
 def column_of(features: Any, name: Column) -> NDArray[Any]:
     """The values of one column."""
     known = published_columns(features)
-    require(name in known, "columns", name, f"one of {', '.join(str(each) for each in known[:30])}")
+    require(name in known, "columns", name, f"one of {', '.join(str(other) for other in known[:30])}")
     if isinstance(name, int) and not isinstance(features, Mapping):
         return np.asarray(features)[:, name]
     values = features[name]
@@ -110,23 +110,23 @@ class Domain:
         """By the schema, where it has the column; else the values that occur, or fifths of numbers."""
         column = column_of(features, name)
         if schema is not None and isinstance(name, str) and name in schema:
-            return cls._declared(features, name, schema)
+            return cls._from_schema(features, name, schema)
         numbers = column.dtype.kind in "iufb"
         if column.dtype.kind == "f" and not np.isfinite(column).all():
-            return cls._with_gaps(features, name, np.isfinite(column))
+            return cls._of_known_numbers(features, name, np.isfinite(column))
         kinds, codes = np.unique(column if numbers else column.astype(str), return_inverse=True)
         if len(kinds) > MOST_TEXT_VALUES and not numbers:
             raise ParameterError(
                 f"column {name!r} must have at most {MOST_TEXT_VALUES} values, or be declared in schema="
             )
         if numbers and len(kinds) > 2 * NUMBER_BINS:
-            return cls._binned(name, column.astype(np.float64))
+            return cls._from_quantiles(name, column.astype(np.float64))
         values = tuple(kinds.tolist())
         labels = tuple(str(value) for value in values)
         return cls(name=name, values=values, labels=labels, codes=codes.reshape(-1).astype(np.int64))
 
     @classmethod
-    def _with_gaps(cls, features: Any, name: Column, there: NDArray[np.bool_]) -> Domain:
+    def _of_known_numbers(cls, features: Any, name: Column, there: NDArray[np.bool_]) -> Domain:
         """The domain of those who have a number; the others have no value to guess."""
         require(bool(there.any()), "columns", name, "a column with a number")
         known = cls.of({name: column_of(features, name)[there]}, name)
@@ -135,7 +135,7 @@ class Domain:
         return replace(known, codes=codes)
 
     @classmethod
-    def _declared(cls, features: Any, name: str, schema: Schema) -> Domain:
+    def _from_schema(cls, features: Any, name: str, schema: Schema) -> Domain:
         from holdfast.data._arrow_columns import arrow_columns
         from holdfast.data._batch import encode_batch
 
@@ -146,7 +146,7 @@ class Domain:
             edges = np.asarray(column.edges, dtype=np.float64)
             # People whose number is missing have no value to guess, as those whose category is none.
             middles = np.asarray(column.midpoints[: edges.size - 1], dtype=np.float64)
-            domain = cls._grouped(name, middles, codes, edges)
+            domain = cls._from_joined_cells(name, middles, codes, edges)
             if not column.integer:
                 return domain
             # A whole number: one that is rounded up would stand in the next cell.
@@ -164,7 +164,7 @@ class Domain:
         )
 
     @classmethod
-    def _grouped(cls, name: Column, middles: Floats, codes: Codes, edges: Floats) -> Domain:
+    def _from_joined_cells(cls, name: Column, middles: Floats, codes: Codes, edges: Floats) -> Domain:
         """Declared cells of numbers; many of them are joined, in order, to at most MOST_NUMBER_CELLS of equal width."""
         width = -(-len(middles) // MOST_NUMBER_CELLS)
         width += width % 2 == 0  # an odd number of cells has one in the middle
@@ -180,7 +180,7 @@ class Domain:
         return cls(name=name, values=values, labels=labels, codes=inside.astype(np.int64), inner=inner)
 
     @classmethod
-    def _binned(cls, name: Column, numbers: Floats) -> Domain:
+    def _from_quantiles(cls, name: Column, numbers: Floats) -> Domain:
         edges = np.unique(np.quantile(numbers, np.arange(1, NUMBER_BINS) / NUMBER_BINS))
         codes = np.searchsorted(edges, numbers, side="right")
         occupied = np.unique(codes)

@@ -19,7 +19,7 @@ SAME_OUTPUT_DISTANCE = 1e-9
 """Outputs this close are one output: the same sum in another order is."""
 
 
-def values_left(outputs: Floats, seen: Floats) -> NDArray[np.bool_]:
+def values_left(outputs: Floats, shown: Floats) -> NDArray[np.bool_]:
     """The values whose output is nearest to the one seen: for values of a finite domain, those that give it.
 
     `outputs` has shape (people, values, numbers shown), `seen` (people, numbers shown). A number that was put into
@@ -29,9 +29,9 @@ def values_left(outputs: Floats, seen: Floats) -> NDArray[np.bool_]:
     [[False, True, True]]
     """
     require(
-        outputs.ndim == 3 and outputs.shape[::2] == seen.shape, "outputs", outputs.shape, "as seen, by value"
+        outputs.ndim == 3 and outputs.shape[::2] == shown.shape, "outputs", outputs.shape, "as seen, by value"
     )
-    distance = np.max(np.abs(outputs - seen[:, None, :]), axis=2)
+    distance = np.max(np.abs(outputs - shown[:, None, :]), axis=2)
     return np.asarray(distance <= distance.min(axis=1, keepdims=True) + SAME_OUTPUT_DISTANCE)
 
 

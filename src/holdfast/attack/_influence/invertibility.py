@@ -1,9 +1,8 @@
-"""invertibility(): which columns could be guessed from what a model shows about a person, and the rest of the person.
+"""invertibility(): which columns of a person can be guessed from the model's output and the person's other columns.
 
-For each column the game of two worlds is played: both adversaries know all other columns and have people of their
-own to learn from; one is also told what the model shows for the person and may ask it. Everything is for the model
-as it is: privacy of the training data does not limit this, and a model that was never fitted on these people gives
-as much away.
+For each column two adversaries guess: both know all other columns and have people of their own to learn from; one also
+gets the model's output for the person and may query the model. This measures the model itself: privacy of the training
+data does not limit it, and a model that was never fitted to these people gives as much away.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from holdfast.attack._influence.ranking import ColumnInvertibility, Invertibilit
 from holdfast.attack._influence.two_worlds import BlackBoxGame
 from holdfast.attack._models.answers import answers_as_numbers, require_number_answers
 from holdfast.attack._models.target import Target, columns_read
-from holdfast.attack._records import Records, arrow_of, has_columns, untensored
+from holdfast.attack._records import Records, arrow_of, as_array, has_columns
 from holdfast.data._schema import Schema
 from holdfast.data._table import Table
 from holdfast.errors import DataError, ParameterError, require
@@ -42,7 +41,9 @@ Shown = float | str
 PERSON_DRAWS = 24
 """Draws of what a person may be like, where the attacker's knowledge is noisy."""
 MOST_STEPS = 200
+"""Steps of the logistic regression that learns the prior."""
 OWN_SHARE = 0.5
+"""The share of people that becomes the attacker's own, where no others are given."""
 
 
 @checked
@@ -96,7 +97,7 @@ def invertibility(
     >>> X = np.column_stack([draw.integers(0, 2, 800), draw.integers(0, 3, 800)]).astype(float)
     >>> model = Target.of(lambda X: 0.2 + 0.6 * X[:, 0], classes=["no", "yes"])
     >>> report = invertibility(model, X, random_state=0)
-    >>> [(found.column, round(found.advantage.value, 1)) for found in report]
+    >>> [(entry.column, round(entry.advantage.value, 1)) for entry in report]
     [(0, 0.5), (1, 0.0)]
     """
     if schema is not None:
@@ -112,7 +113,7 @@ def invertibility(
     judged, own = divided_people(people, reference, random)
     names = published_columns(judged) if columns is None else list(columns)
     require(len(names) >= 1, "columns", names, "one or more")
-    share = 1.0 - (1.0 - confidence) / (
+    shared_confidence = 1.0 - (1.0 - confidence) / (
         2 * len(names)
     )  # half of the error for advantages, half for influences
     ranked = []
@@ -128,12 +129,12 @@ def invertibility(
                     domain,
                     schema=schema,
                     knowledge=knowledge,
-                    confidence=share,
+                    confidence=shared_confidence,
                     random=random,
                 )
             )
     require(len(ranked) >= 1, "columns", names, "some with two values or more")
-    ranked.sort(key=lambda each: -each.advantage.value)
+    ranked.sort(key=lambda entry: -entry.advantage.value)
     return InvertibilityReport(columns=tuple(ranked), shows=shows, knowledge=knowledge, confidence=confidence)
 
 
@@ -152,7 +153,7 @@ def column_invertibility(
     """One column, played for everybody who has one of its values."""
     keep = np.flatnonzero(domain.codes >= 0)
     require(keep.size >= 1, "people", domain.name, "some with a value of the declared ones in this column")
-    people = people_taken(judged, keep)
+    people = selected_people(judged, keep)
     show = partial(released_lines, target, shows)
     prior = conditional_prior(own, people, domain, schema=schema)
     game = inversion_game(
@@ -173,25 +174,25 @@ def column_invertibility(
 def inversion_game(
     domain: Domain, *, codes: Codes, prior: Floats, own: Any, knowledge: float, random: np.random.Generator
 ) -> BlackBoxGame:
-    """Definitions 5.6 and 5.13 for any finite domain and prior: the rest of x and h(x) are told, x_i is the goal."""
+    """Definitions 5.6 and 5.13 (Wu 2016) for any finite domain and prior: from x without x_i and h(x), guess x_i."""
 
-    def adversary(ask: Callable[[Any], Floats], given: Any) -> Codes:
-        people, seen = given
+    def adversary(ask: Callable[[Any], Floats], advice_and_shown: Any) -> Codes:
+        people, shown = advice_and_shown
         if knowledge == 1.0:
-            return best_guess(values_left(closest_outputs(ask, people, domain, seen), seen), prior)
+            return best_guess(values_left(closest_outputs(ask, people, domain, shown), shown), prior)
         # P(v, y | z): what the person may be like is drawn from z in the way in which z was drawn from the person.
         agree = np.full(prior.shape, 0.5)
         for _ in range(PERSON_DRAWS):
             alike = perturbed_people(people, own, domain.name, knowledge, random)
             outputs = every_output(ask, alike, domain)
-            agree += np.max(np.abs(outputs - seen[:, None, :]), axis=2) <= 1e-9
+            agree += np.max(np.abs(outputs - shown[:, None, :]), axis=2) <= 1e-9
         return best_guess(np.ones(prior.shape, dtype=bool), prior * agree / (PERSON_DRAWS + 1.0))
 
     def advice(ask: Callable[[Any], Floats], people: Any) -> tuple[Any, Floats]:
-        seen = ask(people)
+        shown = ask(people)
         return (
             people if knowledge == 1.0 else perturbed_people(people, own, domain.name, knowledge, random)
-        ), seen
+        ), shown
 
     return BlackBoxGame(
         goal=lambda people: codes,
@@ -237,17 +238,17 @@ def every_output(show: Callable[[Any], Floats], people: Any, domain: Domain) -> 
     return np.stack([show(with_column(people, domain.name, value)) for value in domain.values], axis=1)
 
 
-def closest_outputs(show: Callable[[Any], Floats], people: Any, domain: Domain, seen: Floats) -> Floats:
+def closest_outputs(show: Callable[[Any], Floats], people: Any, domain: Domain, shown: Floats) -> Floats:
     """As `every_output`; of a cell of numbers, what is shown for the value in it that fits best what was seen."""
     best = every_output(show, people, domain)
     if len(domain.inner) != domain.size:
         return best
-    away = np.max(np.abs(best - seen[:, None, :]), axis=2)
-    for cells in zip(*domain.inner, strict=True):
-        tried = np.stack([show(with_column(people, domain.name, value)) for value in cells], axis=1)
-        far = np.max(np.abs(tried - seen[:, None, :]), axis=2)
-        nearer = far < away
-        best, away = np.where(nearer[:, :, None], tried, best), np.minimum(far, away)
+    distance = np.max(np.abs(best - shown[:, None, :]), axis=2)
+    for values in zip(*domain.inner, strict=True):
+        tried = np.stack([show(with_column(people, domain.name, value)) for value in values], axis=1)
+        new_distance = np.max(np.abs(tried - shown[:, None, :]), axis=2)
+        nearer = new_distance < distance
+        best, distance = np.where(nearer[:, :, None], tried, best), np.minimum(new_distance, distance)
     return best
 
 
@@ -263,14 +264,14 @@ def conditional_prior(own: Any, people: Any, domain: Domain, *, schema: Schema |
     marginal = np.tile(counts / counts.sum(), (count_of(people), 1))
     if np.unique(known[usable]).size < 2:
         return marginal
-    both = encoded_without(_joined_people(people_taken(own, usable), people), domain.name)
+    features = encoded_without(_joined_people(selected_people(own, usable), people), domain.name)
     with warnings.catch_warnings():
         warnings.simplefilter(
             "ignore", ConvergenceWarning
         )  # after so many steps the guesses no longer change
-        learner = LogisticRegression(max_iter=MOST_STEPS).fit(both[: usable.size], known[usable])
-    probabilities = np.full((len(both) - usable.size, domain.size), 0.0)
-    probabilities[:, learner.classes_] = learner.predict_proba(both[usable.size :])
+        learner = LogisticRegression(max_iter=MOST_STEPS).fit(features[: usable.size], known[usable])
+    probabilities = np.full((len(features) - usable.size, domain.size), 0.0)
+    probabilities[:, learner.classes_] = learner.predict_proba(features[usable.size :])
     # A value that the attacker has never met keeps a little: some sum must remain where it is the only one left.
     return np.asarray(0.999 * probabilities + 0.001 * marginal)
 
@@ -292,13 +293,13 @@ def perturbed_people(
     people: Any, own: Any, target: Column, knowledge: float, random: np.random.Generator
 ) -> Any:
     """Each other column of each person is right with this chance, else it is that of somebody of the attacker's own."""
-    count, others = count_of(people), count_of(own)
+    count, own_count = count_of(people), count_of(own)
     for name in published_columns(people):
         if name == target:
             continue
         wrong = random.random(count) >= knowledge
         values = np.array(column_of(people, name))
-        values[wrong] = column_of(own, name)[random.integers(0, others, int(wrong.sum()))]
+        values[wrong] = column_of(own, name)[random.integers(0, own_count, int(wrong.sum()))]
         people = with_column(people, name, values)
     return people
 
@@ -306,7 +307,7 @@ def perturbed_people(
 def read_people(people: Any, target: Target, schema: Schema | None) -> tuple[Any, Schema | None]:
     """Features as the model takes them, and how to read them; a holdfast table brings its schema along."""
     if not isinstance(people, Table):
-        people = untensored(people)
+        people = as_array(people)
         return people if hasattr(people, "shape") else np.asarray(people), schema
     held, read = arrow_of(people)[0], columns_read(target.model)
     names = [name for name in people.schema.names if not read or name in read]
@@ -321,7 +322,7 @@ def divided_people(people: Any, reference: Any, random: np.random.Generator) -> 
     require(count >= 4, "people", count, "4 or more, or give reference=")
     order = random.permutation(count)
     cut = int(count * OWN_SHARE)
-    return people_taken(people, order[cut:]), people_taken(people, order[:cut])
+    return selected_people(people, order[cut:]), selected_people(people, order[:cut])
 
 
 def _records(people: Any) -> Records:
@@ -338,7 +339,7 @@ def count_of(people: Any) -> int:
     return _records(people).labels.size
 
 
-def people_taken(people: Any, rows: NDArray[Any]) -> Any:
+def selected_people(people: Any, rows: NDArray[Any]) -> Any:
     """Some people, in the container they came in."""
     return _records(people).take(rows).features
 

@@ -1,8 +1,8 @@
-"""publishing_options(): before a model is published, what each way to show less of it buys and costs.
+"""publishing_options(): ways to publish a model, and for each how well a sensitive column is guessed and at what loss.
 
-For one sensitive column: the scores as they are, rounded, decisions only; the column merged into fewer groups, or
-dropped. Merging and dropping average the model over the values that are no longer told apart, or train it again
-where the training function is given.
+The options: the scores as they are, rounded, or decisions only; the column merged into fewer groups, or dropped.
+Merging and dropping average the model over the values that are no longer distinguished, or train it again where the
+training function is given.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from holdfast.attack._influence.invertibility import (
     count_of,
     divided_people,
     every_output,
-    people_taken,
     read_people,
     released_lines,
     require_form,
+    selected_people,
 )
 from holdfast.attack._influence.ranking import NOT_LIMITED, ColumnInvertibility
 from holdfast.attack._models.target import Target
@@ -46,7 +46,7 @@ class PublishingOption:
     """One way to publish: how well the column is guessed, and how good the model still is."""
 
     name: str
-    found: ColumnInvertibility
+    invertibility: ColumnInvertibility
     right: float
     """Share of right decisions; for numbers R^2."""
     loss: float
@@ -54,7 +54,7 @@ class PublishingOption:
 
     def to_json(self) -> dict[str, Any]:
         """The figures."""
-        return {"option": self.name, "right": self.right, "loss": self.loss, **self.found.to_json()}
+        return {"option": self.name, "right": self.right, "loss": self.loss, **self.invertibility.to_json()}
 
 
 @checked
@@ -138,38 +138,36 @@ class PublishingOptions:
         """One line per option."""
         right, loss = ("right", "log loss") if self.task == "classification" else ("R^2", "squared error")
         lines = [f"  {'published':<34}{'guessed':>9}{'without':>9}{'advantage':>27}{right:>8}{loss:>15}"]
-        for each in self.options:
-            advantage = each.found.advantage
+        for option in self.options:
+            advantage = option.invertibility.advantage
             low, high = advantage.limits
-            helped = f"{advantage.value:+.3f} [{low:+.3f}, {high:+.3f}]"
+            advantage_text = f"{advantage.value:+.3f} [{low:+.3f}, {high:+.3f}]"
             lines.append(
-                f"  {each.name:<34.34}{float(advantage.gain):>9.3f}{float(advantage.simulated_gain):>9.3f}{helped:>27}"
-                f"{each.right:>8.3f}{each.loss:>15.4g}"
+                f"  {option.name:<34.34}{float(advantage.gain):>9.3f}{float(advantage.simulated_gain):>9.3f}"
+                f"{advantage_text:>27}{option.right:>8.3f}{option.loss:>15.4g}"
             )
         return "\n".join(lines)
 
     def summary(self) -> str:
         """The table, and what the first step buys."""
         full = self.options[0]
-        least = min(self.options, key=lambda each: each.found.advantage.value)
+        least = min(self.options, key=lambda option: option.invertibility.advantage.value)
         conclusion = (
-            f"as it is, the model helps to guess {self.column!s} by {full.found.advantage.value:+.3f}; "
-            f"'{least.name}' leaves {least.found.advantage.value:+.3f} for {full.right - least.right:+.4f} of "
+            f"as it is, the model helps to guess {self.column!s} by {full.invertibility.advantage.value:+.3f}; "
+            f"'{least.name}' leaves {least.invertibility.advantage.value:+.3f} for {full.right - least.right:+.4f} of "
             f"quality lost"
         )
-        head = (
-            f"before publishing: what others learn about {self.column!s}, {full.found.people} people judged"
-        )
+        head = f"before publishing: what others learn about {self.column!s}, {full.invertibility.people} people judged"
         return "\n".join([head, self.table(), f"  {conclusion}", f"  {NOT_LIMITED}", f"  {NOTICE}"])
 
     def plot(self) -> Any:
         """Advantage against loss, one point per option (a matplotlib figure)."""
         plt = optional("matplotlib.pyplot", instead="summary()")
         figure, axes = plt.subplots(figsize=(7.4, 4.4), layout="constrained")
-        for place, each in enumerate(self.options):
-            value, (low, high) = each.found.advantage.value, each.found.advantage.limits
+        for place, option in enumerate(self.options):
+            value, (low, high) = option.invertibility.advantage.value, option.invertibility.advantage.limits
             axes.errorbar(
-                each.loss,
+                option.loss,
                 value,
                 yerr=[[value - low], [high - value]],
                 fmt="o",
@@ -179,7 +177,11 @@ class PublishingOptions:
             )
             side = 1 if place % 2 == 0 else -1
             axes.annotate(
-                each.name, (each.loss, value), xytext=(7, 7 * side), textcoords="offset points", fontsize=8.5
+                option.name,
+                (option.loss, value),
+                xytext=(7, 7 * side),
+                textcoords="offset points",
+                fontsize=8.5,
             )
         axes.axhline(0.0, color="#9aa5b1", linewidth=1)
         loss = "log loss" if self.task == "classification" else "mean squared error"
@@ -194,7 +196,7 @@ class PublishingOptions:
 
     def to_json(self) -> dict[str, Any]:
         """The figures."""
-        options = [each.to_json() for each in self.options]
+        options = [option.to_json() for option in self.options]
         return {"audience": self.audience, "column": self.column, "options": options, "note": NOT_LIMITED}
 
 
@@ -252,10 +254,11 @@ def publishing_options(
     >>> odds = X[:, 0] - 1.5 + X[:, 1]
     >>> y = (odds + draw.logistic(size=900) > 0).astype(int)
     >>> model = Target.of(lambda X: 1 / (1 + np.exp(1.5 - X[:, 0] - X[:, 1])), classes=[0, 1])
-    >>> found = publishing_options(model, X, y, sensitive=0, random_state=0)
-    >>> [option.name for option in found]
+    >>> options = publishing_options(model, X, y, sensitive=0, random_state=0)
+    >>> [option.name for option in options]
     ['scores', 'scores to 0.01', 'scores to 0.1', 'decisions only', '0 in 2 groups', '0 dropped']
-    >>> found['scores'].found.advantage.value > found['decisions only'].found.advantage.value > -0.05
+    >>> exposure = {option.name: option.invertibility.advantage.value for option in options}
+    >>> exposure["scores"] > exposure["decisions only"] > -0.05
     True
     """
     if schema is not None:
@@ -288,7 +291,7 @@ def publishing_options(
             published, form, judged, own, domain, schema=schema, confidence=confidence, random=random
         )
         right, loss = quality(published, released_lines(published, form, judged), truth)
-        options.append(PublishingOption(name=name, found=exposure, right=right, loss=loss))
+        options.append(PublishingOption(name=name, invertibility=exposure, right=right, loss=loss))
     return PublishingOptions(options=tuple(options), column=sensitive, task=target.task)
 
 
@@ -311,7 +314,7 @@ def _judged_people(
     order, _ = divided_people(np.arange(count)[:, None], None, random)
     places = np.sort(order[:, 0])
     own = np.setdiff1d(np.arange(count), places)
-    return people_taken(people, places), people_taken(people, own), places
+    return selected_people(people, places), selected_people(people, own), places
 
 
 def _mergers(name: Column, domain: Domain, outputs: Floats) -> list[tuple[str, Codes]]:
@@ -361,13 +364,13 @@ def _retrained_model(
     return replace(again, outputs=lambda rows: again.outputs(coarse(rows)), model=None)
 
 
-def quality(target: Target, seen: Floats, truth: NDArray[Any]) -> tuple[float, float]:
+def quality(target: Target, shown: Floats, truth: NDArray[Any]) -> tuple[float, float]:
     """How good what is shown is: share right and log loss, or R^2 and squared error."""
     if target.task == "regression":
-        error = float(np.mean((seen[:, 0] - truth.astype(np.float64)) ** 2))
+        error = float(np.mean((shown[:, 0] - truth.astype(np.float64)) ** 2))
         return 1.0 - error / max(float(np.var(truth.astype(np.float64))), 1e-12), error
     records = Records(features=np.zeros((len(truth), 1)), labels=truth)
-    own = target.own(records)
+    own = target.label_columns(records)
     rows = np.arange(len(truth))
-    sure = np.clip(seen, 0.01, 0.99)
-    return float(np.mean(np.argmax(seen, axis=1) == own)), float(-np.mean(np.log(sure[rows, own])))
+    sure = np.clip(shown, 0.01, 0.99)
+    return float(np.mean(np.argmax(shown, axis=1) == own)), float(-np.mean(np.log(sure[rows, own])))

@@ -98,39 +98,39 @@ class InvertibilityReport:
         lines = [
             f"  {'column':<22}{'values':>7}{'influence':>24}{'guessed':>9}{'without':>9}{'advantage':>27}"
         ]
-        for each in self.columns:
-            low, high = each.influence_limits
-            moved = f"{each.influence:.3f} [{low:.3f}, {high:.3f}]"
-            least, most = each.advantage.limits
-            helped = f"{each.advantage.value:+.3f} [{least:+.3f}, {most:+.3f}]"
+        for entry in self.columns:
+            low, high = entry.influence_limits
+            influence_text = f"{entry.influence:.3f} [{low:.3f}, {high:.3f}]"
+            least, most = entry.advantage.limits
+            advantage_text = f"{entry.advantage.value:+.3f} [{least:+.3f}, {most:+.3f}]"
             lines.append(
-                f"  {each.column!s:<22.22}{len(each.labels):>7}{moved:>24}{float(each.advantage.gain):>9.3f}"
-                f"{float(each.advantage.simulated_gain):>9.3f}{helped:>27}"
+                f"  {entry.column!s:<22.22}{len(entry.labels):>7}{influence_text:>24}"
+                f"{float(entry.advantage.gain):>9.3f}{float(entry.advantage.simulated_gain):>9.3f}{advantage_text:>27}"
             )
         return "\n".join(lines)
 
     def summary(self) -> str:
         """The table, and what it means."""
-        what = self.shows if isinstance(self.shows, str) else f"scores rounded to {self.shows:g}"
+        shown = self.shows if isinstance(self.shows, str) else f"scores rounded to {self.shows:g}"
         head = (
-            f"invertibility: {self.columns[0].people} people, the model shows {what}, others know each further column "
+            f"invertibility: {self.columns[0].people} people, the model shows {shown}, others know each further column "
             f"with probability {self.knowledge:g}; limits hold together at {100 * self.confidence:g} %"
         )
         first = self.columns[0]
-        surest = next((each for each in self.columns if each.advantage.limits[0] > 0), None)
-        word = (
+        surest = next((entry for entry in self.columns if entry.advantage.limits[0] > 0), None)
+        conclusion = (
             "no column is guessed better with the model than without, as far as these people can tell"
             if surest is None
             else f"{first.column!s} is the column that the model gives away most"
         )
-        return "\n".join([head, self.table(), f"  {word}", f"  {NOT_LIMITED}", f"  {NOTICE}"])
+        return "\n".join([head, self.table(), f"  {conclusion}", f"  {NOT_LIMITED}", f"  {NOTICE}"])
 
     def plot(self) -> Any:
         """For each column how often it is guessed, without the model and with it (a matplotlib figure)."""
         plt = optional("matplotlib.pyplot", instead="summary()")
         figure, axes = plt.subplots(figsize=(7.2, 1.2 + 0.34 * len(self.columns)), layout="constrained")
-        for place, each in enumerate(reversed(self.columns)):
-            blind, gain = each.advantage.simulated_gain, each.advantage.gain
+        for place, entry in enumerate(reversed(self.columns)):
+            blind, gain = entry.advantage.simulated_gain, entry.advantage.gain
             axes.plot([blind, gain], [place, place], color="#9aa5b1", linewidth=2.5, zorder=1)
             axes.errorbar(
                 gain,
@@ -151,7 +151,7 @@ class InvertibilityReport:
                 markersize=5.5,
                 label="without the model" if place == 0 else None,
             )
-        axes.set_yticks(range(len(self.columns)), [str(each.column) for each in reversed(self.columns)])
+        axes.set_yticks(range(len(self.columns)), [str(entry.column) for entry in reversed(self.columns)])
         axes.set(xlim=(0, 1.02), xlabel="share of people whose value is guessed")
         axes.set_title("What the model gives away, column by column (internal)", loc="left", fontsize=10)
         axes.legend(frameon=False, fontsize=8.5, loc="lower right")
@@ -165,6 +165,6 @@ class InvertibilityReport:
             "shows": self.shows,
             "knowledge": self.knowledge,
             "confidence": self.confidence,
-            "columns": [each.to_json() for each in self.columns],
+            "columns": [entry.to_json() for entry in self.columns],
             "note": NOT_LIMITED,
         }

@@ -1,9 +1,9 @@
-"""Games of two worlds: how much better an attacker guesses who has the model (Wu 2016, section 5.2).
+"""Inversion games: how much better an attacker guesses who has the model (Wu 2016, section 5.2).
 
-Nature draws people from the training data. In one world an adversary is given advice about each and may ask the
-model; in the other a simulated adversary is given its own advice and no model, neither to ask nor to look at.
-(Table 5.1 of the source gives the simulated one the model, against its own definition.) Both must say what the goal
-function says. All functions work on many people at once: a line of advice for each, one guess for each.
+People are drawn from the training data. An adversary gets advice about each and may query the model; a simulated
+adversary gets its own advice and no model at all. (Table 5.1 of the source gives the simulated one the model, against
+its own definition.) Both guess the value of a goal function, such as a sensitive column. All functions work on many
+people at once: a line of advice for each, one guess for each.
 """
 
 from __future__ import annotations
@@ -181,9 +181,9 @@ class BlackBoxGame:
         """
         people = self.draw(data, np.random.default_rng(random_state))
         guessed = self.adversary(oracle, self.advice(data, people))
-        return self._compared(guessed, data, people, confidence)
+        return self._advantage(guessed, data, people, confidence)
 
-    def _compared(self, guessed: Guesses, data: Any, people: Any, confidence: float) -> Advantage:
+    def _advantage(self, guessed: Guesses, data: Any, people: Any, confidence: float) -> Advantage:
         advice = (self.advice if self.simulated_advice is None else self.simulated_advice)(data, people)
         return advantage_of(guessed, self.simulated(advice), self.goal(people), confidence=confidence)
 

@@ -1,1 +1,1 @@
-"""Models as an attacker meets them: targets and their answers, layers, shadow models, thresholds for scores."""
+"""Attacks on models: targets and their answers, layers, shadow models, cases, and thresholds for scores."""

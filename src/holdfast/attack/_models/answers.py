@@ -1,7 +1,7 @@
-"""What a model answers to an attacker: adapters from estimators, callables and modules to arrays of numbers.
+"""Adapters from estimators, callables and PyTorch modules to functions that return arrays of numbers.
 
-Arrays go in, and tensors where a model wants them; whatever comes out (arrays and tensors of any library) becomes an
-array of doubles, or is refused with a word about the way out.
+A model is given arrays, or tensors where it needs them; what it returns (arrays and tensors of any library) becomes an
+array of doubles, or is refused with an error that names the way out.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ def answers_as_numbers(values: Any) -> Floats:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, RuntimeError):
         texts = getattr(getattr(values, "dtype", None), "kind", "") in ("U", "S", "T")
-        got = "texts" if texts else type(values).__name__
+        received = "texts" if texts else type(values).__name__
         raise ParameterError(
-            f"the model must take and give arrays of numbers, got {got}"
+            f"the model must take and give arrays of numbers, got {received}"
             + ("; if these are decisions, hand over an object with predict and classes_" if texts else "")
         ) from None
 
@@ -50,7 +50,7 @@ def require_number_answers(values: Floats) -> None:
 
 
 def ask(model: Callable[[Any], Any], features: Any) -> Any:
-    """What a model says about rows; a function of tensors is handed them, where PyTorch is in use.
+    """The model's answer about rows; where it takes tensors and PyTorch is loaded, it is called with tensors.
 
     >>> ask(lambda X: X[:, 0] + 1.0, np.zeros((2, 1))).tolist()
     [1.0, 1.0]
@@ -64,9 +64,9 @@ def ask(model: Callable[[Any], Any], features: Any) -> Any:
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(failure, TypeError | AttributeError | RuntimeError | ValueError):
         try:
-            given = torch.as_tensor(answers_as_numbers(features), dtype=torch.get_default_dtype())
+            tensor = torch.as_tensor(answers_as_numbers(features), dtype=torch.get_default_dtype())
             with torch.no_grad():
-                return model(given)
+                return model(tensor)
         except Exception:  # it is no function of tensors: what it said of arrays counts
             pass
     hint = "; X holds NaN: fill them in, or leave these rows out" if _holds_nan(features) else ""
@@ -83,7 +83,7 @@ def _holds_nan(features: Any) -> bool:
 
 
 # Adapters: from a model to its outputs.
-Adapted = tuple[Callable[[Any], Floats], Task, tuple[Any, ...], bool]
+AdaptedModel = tuple[Callable[[Any], Floats], Task, tuple[Any, ...], bool]
 """Outputs, task, classes, and whether decisions are all that is shown."""
 
 
@@ -91,11 +91,11 @@ def _names(model: Any) -> tuple[Any, ...]:
     return tuple(np.asarray(model.classes_).tolist())
 
 
-def _probabilistic(model: Any, classes: Sequence[Any] | None, task: Task | None) -> Adapted:
+def _probability_adapter(model: Any, classes: Sequence[Any] | None, task: Task | None) -> AdaptedModel:
     return (lambda features: ask(model.predict_proba, features)), "classification", _names(model), False
 
 
-def _score_adapter(model: Any, classes: Sequence[Any] | None, task: Task | None) -> Adapted:
+def _score_adapter(model: Any, classes: Sequence[Any] | None, task: Task | None) -> AdaptedModel:
     """A classifier with scores only: their softmax stands for probabilities."""
 
     def outputs(features: Any) -> Floats:
@@ -114,7 +114,7 @@ def probabilities_of_logits(scores: Floats) -> Floats:
     return np.asarray(np.exp(wide - np.logaddexp.reduce(wide, axis=1)[:, None]))
 
 
-def _deciding(model: Any, classes: Sequence[Any] | None, task: Task | None) -> Adapted:
+def _decision_adapter(model: Any, classes: Sequence[Any] | None, task: Task | None) -> AdaptedModel:
     """A classifier that shows decisions only."""
     names = np.asarray(model.classes_)
     return (
@@ -127,17 +127,21 @@ def _deciding(model: Any, classes: Sequence[Any] | None, task: Task | None) -> A
     )
 
 
-def _predicting(model: Any, classes: Sequence[Any] | None, task: Task | None) -> Adapted:
+def _prediction_adapter(model: Any, classes: Sequence[Any] | None, task: Task | None) -> AdaptedModel:
     """An object with `predict` and no classes of its own: numbers, or probabilities where the classes are named."""
 
     def outputs(features: Any) -> Floats:
         values = answers_as_numbers(ask(model.predict, features))
         return values.reshape(-1) if values.size == len(values) else values
 
-    return (outputs, "regression", (), False) if classes is None else _calling(model.predict, classes, task)
+    return (
+        (outputs, "regression", (), False)
+        if classes is None
+        else _callable_adapter(model.predict, classes, task)
+    )
 
 
-def _calling(model: Any, classes: Sequence[Any] | None, task: Task | None) -> Adapted:
+def _callable_adapter(model: Any, classes: Sequence[Any] | None, task: Task | None) -> AdaptedModel:
     if classes is None:
         require(task != "classification", "classes", None, "the labels, in the order of the columns")
         return (lambda features: answers_as_numbers(ask(model, features))), "regression", (), False
@@ -154,10 +158,10 @@ def _calling(model: Any, classes: Sequence[Any] | None, task: Task | None) -> Ad
     return outputs, "classification", names, False
 
 
-def _module(model: Any, classes: Sequence[Any] | None, task: Task | None) -> Adapted:
+def _module_adapter(model: Any, classes: Sequence[Any] | None, task: Task | None) -> AdaptedModel:
     """A PyTorch module: tensors in, in evaluation mode and without gradients, arrays out."""
 
-    def called(features: Any) -> Floats:
+    def module_outputs(features: Any) -> Floats:
         import torch
 
         weights = next(iter(model.parameters()), torch.zeros(0))
@@ -165,15 +169,15 @@ def _module(model: Any, classes: Sequence[Any] | None, task: Task | None) -> Ada
         model.eval()
         try:
             with torch.no_grad():
-                given = torch.as_tensor(
+                tensor = torch.as_tensor(
                     answers_as_numbers(features), dtype=weights.dtype, device=weights.device
                 )
-                answer = answers_as_numbers(model(given))
+                answer = answers_as_numbers(model(tensor))
         finally:
             model.train(training)
         return answer.reshape(-1) if classes is None and answer.shape == (len(answer), 1) else answer
 
-    return _calling(called, classes, task)
+    return _callable_adapter(module_outputs, classes, task)
 
 
 def _is_module(model: Any) -> bool:
@@ -185,12 +189,12 @@ def _has(*names: str) -> Callable[[Any], bool]:
     return lambda model: all(hasattr(model, name) for name in names)
 
 
-ADAPTERS: tuple[tuple[Callable[[Any], bool], Callable[..., Adapted]], ...] = (
-    (_has("predict_proba", "classes_"), _probabilistic),
+ADAPTERS: tuple[tuple[Callable[[Any], bool], Callable[..., AdaptedModel]], ...] = (
+    (_has("predict_proba", "classes_"), _probability_adapter),
     (_has("decision_function", "classes_"), _score_adapter),
-    (_has("predict", "classes_"), _deciding),
-    (_has("predict"), _predicting),
-    (_is_module, _module),
-    (callable, _calling),
+    (_has("predict", "classes_"), _decision_adapter),
+    (_has("predict"), _prediction_adapter),
+    (_is_module, _module_adapter),
+    (callable, _callable_adapter),
 )
 """The first whose test a model passes is taken."""

@@ -25,20 +25,20 @@ ACTIVATIONS: dict[str, tuple[Curve, Curve]] = {
     "tanh": (lambda z: np.tanh(z), lambda h: 1.0 - h * h),
     "logistic": (lambda z: 0.5 * (1.0 + np.tanh(0.5 * z)), lambda h: h * (1.0 - h)),
 }
-"""What a hidden layer does to z, and its derivative as a function of the result."""
+"""Each activation function, and its derivative as a function of the activation."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Passed:
-    """One layer on some records: what came in, what z came out, and the gradient of the loss in z."""
+class LayerPass:
+    """One layer on some records: its inputs h, its outputs z, and the gradient of the loss in z (`slopes`)."""
 
-    entered: Floats
-    left: Floats
+    inputs: Floats
+    outputs: Floats
     slopes: Floats
 
     def gradient_norms(self) -> Floats:
         """The length of each record's gradient in this layer's weights and constants."""
-        sizes = [np.einsum("ij,ij->i", factor, factor) for factor in (self.entered, self.slopes)]
+        sizes = [np.einsum("ij,ij->i", factor, factor) for factor in (self.inputs, self.slopes)]
         return np.asarray(np.sqrt((1.0 + sizes[0]) * sizes[1]))
 
 
@@ -47,8 +47,8 @@ def has_layers(model: Any) -> bool:
     return hasattr(model, "coefs_") or (hasattr(model, "coef_") and hasattr(model, "intercept_"))
 
 
-def passed(target: Target, records: Records) -> list[Passed]:
-    """Every layer, first to last, forward and backward.
+def layer_passes(target: Target, records: Records) -> list[LayerPass]:
+    """All layers, first to last, with the activations of a forward pass and the gradients of a backward pass.
 
     The loss is the logarithmic one of a classifier and half the squared error of a regression, whatever the model
     was trained with; both have slope prediction minus truth in the last layer's z.
@@ -64,21 +64,24 @@ def passed(target: Target, records: Records) -> list[Passed]:
     weights, constants, activation = _weights(model)
     rows = target.matrix(records)
     norm = getattr(getattr(model, "model_", None), "row_norm", None)
-    entered = [rows if norm is None else clip_rows(rows, norm)]
-    left = []
-    curve, slope = ACTIVATIONS[activation]
+    inputs = [rows if norm is None else clip_rows(rows, norm)]
+    outputs = []
+    activate, slope = ACTIVATIONS[activation]
     for matrix, constant in zip(weights, constants, strict=True):
-        left.append(entered[-1] @ matrix + constant)
-        entered.append(curve(left[-1]))
-    slopes = [_last_slopes(target, records, left[-1].shape[1])]
+        outputs.append(inputs[-1] @ matrix + constant)
+        inputs.append(activate(outputs[-1]))
+    slopes = [_last_slopes(target, records, outputs[-1].shape[1])]
     for place in range(len(weights) - 1, 0, -1):
-        slopes.append((slopes[-1] @ weights[place].T) * slope(entered[place]))
+        slopes.append((slopes[-1] @ weights[place].T) * slope(inputs[place]))
     backward = reversed(slopes)
-    return [Passed(entered=h, left=z, slopes=g) for h, z, g in zip(entered[:-1], left, backward, strict=True)]
+    return [
+        LayerPass(inputs=h, outputs=z, slopes=g)
+        for h, z, g in zip(inputs[:-1], outputs, backward, strict=True)
+    ]
 
 
 def _weights(model: Any) -> tuple[list[Floats], list[Floats], str]:
-    """Matrices (in, out), constants, and what hidden layers do."""
+    """Weight matrices (inputs, outputs), constants, and the name of the activation of hidden layers."""
     if hasattr(model, "coefs_"):
         return list(model.coefs_), list(model.intercepts_), str(model.activation)
     coef = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
@@ -89,7 +92,7 @@ def _last_slopes(target: Target, records: Records, units: int) -> Floats:
     if target.task == "regression":
         return -target.residuals(records)[:, None]
     off = target.probabilities(records)
-    off[np.arange(records.count), target.own(records)] -= 1.0
+    off[np.arange(records.count), target.label_columns(records)] -= 1.0
     # The model's own classes, in its order: a reference model may know fewer than the target.
     names = np.asarray(target.model.classes_).tolist()
     places = [target.classes.index(name) for name in names]

@@ -1,4 +1,4 @@
-"""ModelCase: what an attacker on a model has, beside records of which it does not know who was in the training data."""
+"""ModelCase: what a membership attacker on a model has: the model, the records to judge, and perhaps more."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class ModelCase(MembershipCase):
             return "no references: give shadows=" if self.references is None else None
         if knowledge == "population":
             return "no population: give reference=(X, y)" if self.population is None else None
-        return unseen(self.target, knowledge)
+        return missing_access(self.target, knowledge)
 
     def unprepared_for(self, attack: Attack) -> str | None:
         """Whether the reference models were observed for an attack that learns from them."""
@@ -78,13 +78,13 @@ class ModelCase(MembershipCase):
             return None
         return "the reference models were not observed for it: give views= to reference_models"
 
-    def setting_aside(self, kept: NDArray[np.bool_], aside: NDArray[np.intp]) -> Self:
+    def setting_aside(self, judged: NDArray[np.bool_], aside: NDArray[np.intp]) -> Self:
         """With the records of `kept` to judge, and those of `aside` for a population."""
         return replace(
             self,
-            records=self.records.take(kept),
+            records=self.records.take(judged),
             population=self.records.take(aside),
-            references=None if self.references is None else self.references.take(kept),
+            references=None if self.references is None else self.references.take(judged),
         )
 
     def models(self) -> References:
@@ -95,7 +95,7 @@ class ModelCase(MembershipCase):
             )
         return self.references
 
-    def others(self) -> Records:
+    def known_population(self) -> Records:
         """The population, for an attack that needs it."""
         if self.population is None:
             raise ParameterError(
@@ -105,8 +105,8 @@ class ModelCase(MembershipCase):
         return self.population
 
 
-def unseen(target: Target, knowledge: Knowledge) -> str | None:
-    """What of this model cannot be seen, of what an attack would have to see; None if nothing."""
+def missing_access(target: Target, knowledge: Knowledge) -> str | None:
+    """Why an attack that needs this knowledge cannot have it of this model; None if it can."""
     if knowledge in ("scores", "weights") and target.labels_only:
         return "the model shows decisions only, no probabilities"
     if knowledge == "weights" and not has_layers(target.model):
@@ -120,9 +120,9 @@ def views(attacks: Sequence[Attack], target: Target | None = None) -> dict[str, 
     Without a target, which says whether models have an inside, attacks that look inside are left out.
     """
 
-    def seen(attack: Attack) -> bool:
+    def is_visible(attack: Attack) -> bool:
         if target is None:
             return "weights" not in attack.knows
-        return all(unseen(target, part) is None for part in attack.knows)
+        return all(missing_access(target, part) is None for part in attack.knows)
 
-    return {attack.name: attack.view for attack in attacks if attack.view is not None and seen(attack)}
+    return {attack.name: attack.view for attack in attacks if attack.view is not None and is_visible(attack)}

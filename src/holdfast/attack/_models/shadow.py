@@ -1,8 +1,9 @@
 """Reference (shadow) models: trained by the attacker like the target, on random halves of the same records.
 
 Shadow models are those of Shokri et al. 2017. They come in pairs on complementary halves, so that every record is in
-exactly half of them. Nothing of a model is kept but what was observed on the records. The memory needed is that of one
-number per model and record, of `MOST_LESSONS` lessons for each attack that learns, and of the models being trained.
+exactly half of them. A model is dropped once its answers on the records are stored. The memory needed is that of one
+number per model and record, of `MOST_LESSONS` lessons (a model, a record, and whether it was trained on) for each
+attack that learns, and of the models being trained.
 """
 
 from __future__ import annotations
@@ -31,14 +32,14 @@ Draw = Callable[[np.random.Generator, int], Bools]
 """Which of so many records a reference model is trained on; its twin gets the others."""
 T = TypeVar("T")
 Observe = Callable[[Target, Records], T]
-"""What is kept of a reference model."""
+"""From a reference model, as a target, and the records to what is stored of it."""
 MOST_LESSONS = 24_000
 """Lessons for an attack that learns: pairs of a reference model and a record."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Lessons:
-    """What an attack saw of reference models on some records, and whether the model was trained on the record."""
+    """Training data of an attack that learns: features of pairs of a reference model and a record, and who was in."""
 
     features: NDArray[np.float32]
     included: Bools
@@ -90,7 +91,7 @@ class References:
         return int(self.included.shape[0])
 
     def take(self, records: NDArray[Any]) -> References:
-        """The same models on some of the records; what was learned stays learned."""
+        """The same models on some of the records; the lessons stay."""
         return replace(self, included=self.included[:, records], signals=self.signals[:, records])
 
 
@@ -187,13 +188,15 @@ def reference_models(
     >>> references.signals.shape, references.included.sum(axis=0).tolist()[:3]
     ((4, 40), [2, 2, 2])
     """
-    seen = {} if views is None else dict(views)
-    some = np.random.default_rng(random_state).permutation(records.count)[: max(1, MOST_LESSONS // models)]
-    lessons = records.take(some)
+    attack_views = {} if views is None else dict(views)
+    lesson_rows = np.random.default_rng(random_state).permutation(records.count)[
+        : max(1, MOST_LESSONS // models)
+    ]
+    lessons = records.take(lesson_rows)
 
     def observe(target: Target, rows: Records) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
         signal = target.signal(rows).astype(np.float32)
-        return signal, [view(target, lessons).astype(np.float32) for view in seen.values()]
+        return signal, [view(target, lessons).astype(np.float32) for view in attack_views.values()]
 
     included, observed = observe_models(
         train,
@@ -212,9 +215,9 @@ def reference_models(
         lessons={
             name: Lessons(
                 features=np.concatenate([features[place] for _, features in observed]),
-                included=included[:, some].ravel(),
+                included=included[:, lesson_rows].ravel(),
             )
-            for place, name in enumerate(seen)
+            for place, name in enumerate(attack_views)
         },
     )
 
@@ -231,21 +234,21 @@ def observe_models(
     base: Records | None = None,
     jobs: int | None = None,
 ) -> tuple[Bools, list[T]]:
-    """Train reference models and keep what `observe` sees of each: who was included, and what was seen."""
+    """Train reference models and return which records each was trained on, and what `observe` gives of each."""
     require(models >= 2 and models % 2 == 0, "models", models, "an even number >= 2: models come in pairs")
     require(records.count >= 2, "records", records.count, "2 or more")
     seeds = np.random.SeedSequence(random_state)
     random = np.random.default_rng(seeds.spawn(1)[0])
-    drawn = [draw(random, records.count) for _ in range(models // 2)]
-    included = np.array([mask for first in drawn for mask in (first, ~first)])
+    first_halves = [draw(random, records.count) for _ in range(models // 2)]
+    included = np.array([mask for first in first_halves for mask in (first, ~first)])
     fit, names = fitting(train), classes or tuple(np.unique(records.labels).tolist())
-    numbers = [int(seed.generate_state(1)[0] >> 1) for seed in seeds.spawn(models)]
+    fit_seeds = [int(seed.generate_state(1)[0] >> 1) for seed in seeds.spawn(models)]
 
     def observe_model(place: int) -> T:
         rows = records.take(included[place])
-        model = fit((rows if base is None else base.join(rows)).data(), numbers[place])
+        model = fit((rows if base is None else base.join(rows)).data(), fit_seeds[place])
         # A half may lack a rare class: the model then gives it probability 0.
-        return observe(Target.of(model, classes=classes).aligned(names), records)
+        return observe(Target.of(model, classes=classes).with_class_order(names), records)
 
     with warnings.catch_warnings(), one_thread():
         # Reference models never leave the attacker: what they would spend or promise is nobody's concern.
@@ -262,13 +265,13 @@ def fitting(train: Any) -> Fit:
     if hasattr(train, "fit") and hasattr(train, "get_params"):
         from sklearn.base import clone
 
-        def fitted(data: tuple[Any, Any], seed: Seed) -> Any:
-            fresh = clone(train)
+        def fit_clone(data: tuple[Any, Any], seed: Seed) -> Any:
+            copy = clone(train)
             # The target's own randomness is not the attacker's: every model gets a seed of its own.
-            states = [name for name in fresh.get_params() if name.split("__")[-1] == "random_state"]
-            return fresh.set_params(**dict.fromkeys(states, seed)).fit(*data)
+            states = [name for name in copy.get_params() if name.split("__")[-1] == "random_state"]
+            return copy.set_params(**dict.fromkeys(states, seed)).fit(*data)
 
-        return fitted
+        return fit_clone
     if not callable(train):
         raise ParameterError(
             f"train must be an estimator or a function from (X, y) to a model, got {type(train).__name__}"

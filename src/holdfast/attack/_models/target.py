@@ -173,19 +173,19 @@ class Target:
         >>> target.outputs(np.array([[1.0]])).tolist()
         [2.0]
         """
-        outputs, before = self.outputs, self.prepare
+        outputs, earlier = self.outputs, self.prepare
 
-        def prepared(features: Any) -> Any:
+        def prepare_both(features: Any) -> Any:
             inputs = prepare(features)
-            return inputs if before is None else before(inputs)
+            return inputs if earlier is None else earlier(inputs)
 
-        return replace(self, outputs=lambda features: outputs(prepare(features)), prepare=prepared)
+        return replace(self, outputs=lambda features: outputs(prepare(features)), prepare=prepare_both)
 
-    def aligned(self, names: Sequence[Any]) -> Target:
+    def with_class_order(self, names: Sequence[Any]) -> Target:
         """This classifier with its columns in the order of `names`; a class that it has never seen has probability 0.
 
         >>> target = Target.of(lambda X: np.tile([0.9, 0.1], (len(X), 1)), classes=["b", "c"])
-        >>> wide = target.aligned(["a", "b", "c"])
+        >>> wide = target.with_class_order(["a", "b", "c"])
         >>> wide.probabilities(Records(features=np.zeros((1, 1)), labels=np.array(["a"]))).tolist()
         [[0.0, 0.9, 0.1]]
         """
@@ -224,7 +224,7 @@ class Target:
         )
         return np.clip(values, 0.0, 1.0)
 
-    def own(self, records: Records) -> NDArray[np.intp]:
+    def label_columns(self, records: Records) -> NDArray[np.intp]:
         """The column of the own label of each of the `records`."""
         places = {name: place for place, name in enumerate(self.classes)}
         try:
@@ -244,20 +244,20 @@ class Target:
 
         1 - p is the sum of the other columns, which is exact where p is close to 1 (Carlini et al. 2022).
         """
-        values, own = self.probabilities(records), self.own(records)
+        values, own = self.probabilities(records), self.label_columns(records)
         rows = np.arange(records.count)
         p = values[rows, own]
-        others = np.array(values)
-        others[rows, own] = 0.0
+        other_classes = np.array(values)
+        other_classes[rows, own] = 0.0
         with np.errstate(divide="ignore", invalid="ignore"):
-            odds = np.where(p > 0.0, np.log(p) - np.log(others.sum(axis=1)), -np.inf)
+            odds = np.where(p > 0.0, np.log(p) - np.log(other_classes.sum(axis=1)), -np.inf)
         return np.where(np.isinf(odds), odds, np.clip(odds, -LARGEST_LOG_ODDS, LARGEST_LOG_ODDS))
 
     def matrix(self, records: Records) -> Floats:
         """The features of the `records` as numbers: through the encoder of a model that was fitted on a table."""
         encoder = getattr(self.model, "encoder_", None)
-        given = records.features if self.prepare is None else self.prepare(records.features)
-        features = given if encoder is None else encoder.transform(given)
+        inputs = records.features if self.prepare is None else self.prepare(records.features)
+        features = inputs if encoder is None else encoder.transform(inputs)
         return np.asarray(features.toarray() if hasattr(features, "toarray") else features, dtype=np.float64)
 
     def residuals(self, records: Records) -> Floats:
@@ -335,7 +335,7 @@ def _present(values: Any) -> NDArray[np.bool_]:
 
 
 def _labels_as_declared(column: Numeric | Categorical, values: Any) -> Any:
-    """Labels as the model met them: its classes, or numbers within their bounds."""
+    """Labels as the model's schema codes them: its classes, or numbers clipped to their bounds."""
     stored = arrow_column(values)
     batch = encode_batch(Schema([column]), {column.name: stored}, len(stored))
     if isinstance(column, Numeric):
@@ -359,7 +359,7 @@ def _class_labels(values: Any, label: str, classes: Sequence[Any]) -> Any:
 
 
 def first_step(model: Any) -> Any:
-    """What meets the rows: the first step of a Pipeline, or the model itself."""
+    """The object that takes the rows: the first step of a Pipeline, or the model itself."""
     return model.steps[0][1] if isinstance(getattr(model, "steps", None), list) else model
 
 
@@ -383,22 +383,22 @@ def read_as_table(model: Any) -> bool:
     return isinstance(first, Encoder) or getattr(getattr(first, "model_", None), "columns", None) is not None
 
 
-# Signals that a normal law can describe.
-def finite(signals: NDArray[np.floating], *, largest: float | None = None) -> Floats:
-    """Signals with infinite ones put a step beyond the largest finite one: where half a vote would put them.
+# Infinite signals become finite, so that a normal law can describe them.
+def finite_signals(signals: NDArray[np.floating], *, largest: float | None = None) -> Floats:
+    """Signals cut at a step, log 2, beyond the largest finite one.
 
-    A forest of 100 trees says 0.99 or 1: log-odds of 4.6 or infinity. Twice the odds of its surest finite
-    answer is what half a vote against would give.
+    A forest of 100 trees answers 0.99 or 1: log-odds of 4.6 or infinity. Twice the odds of its largest finite answer
+    are those that half a vote against would give.
 
-    >>> finite(np.array([0.5, -np.inf])).round(3).tolist()
+    >>> finite_signals(np.array([0.5, -np.inf])).round(3).tolist()
     [0.5, -1.193]
     """
     values = np.asarray(signals, dtype=np.float64)
-    edge = (surest(values) if largest is None else largest) + math.log(2.0)
+    edge = (largest_finite(values) if largest is None else largest) + math.log(2.0)
     return np.clip(values, -edge, edge)
 
 
-def surest(signals: NDArray[np.floating]) -> float:
+def largest_finite(signals: NDArray[np.floating]) -> float:
     """The largest finite absolute log-odds; 0 if there is none."""
     sizes = np.abs(signals[np.isfinite(signals)])
     return float(min(sizes.max(initial=0.0), LARGEST_LOG_ODDS))

@@ -1,8 +1,8 @@
-"""Thresholds: from scores to "this record was a member", without looking at the answers.
+"""Thresholds: from membership scores to decisions, without using the true membership of the judged records.
 
-A threshold read from the very records it is used on measures overfitting of the attack, not of the model. It may
-come from shadow data, from non-members set aside for calibration (for all classes at once or for each), or from
-the knowledge that half of a pool are members (Micali 2022, algorithm 5).
+A threshold chosen on the very records it is used on measures overfitting of the attack, not of the model. It may come
+from shadow models, from non-members set aside for calibration (for all classes at once or for each), or from the
+knowledge that half of a pool are members (Micali 2022, algorithm 5).
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Threshold:
         return 0.5 * (detection + 1.0 - float(np.mean(self.members(result.non_member_scores))))
 
 
-def calibrated(
+def calibrated_threshold(
     scores: ArrayLike, *, false_alarm: float, labels: ArrayLike | None = None, floor: int = 1
 ) -> Threshold:
     """At most this rate of false alarms, from the scores of calibration records that are no members.
@@ -86,9 +86,9 @@ def calibrated(
     k/(n + 1), on average over calibrations; k is the largest that keeps the promise, and with too few records
     nobody is called a member. With `labels` each class that has `floor` records gets its own threshold.
 
-    >>> calibrated(np.arange(99.0), false_alarm=0.05).value
+    >>> calibrated_threshold(np.arange(99.0), false_alarm=0.05).value
     94.0
-    >>> calibrated([0.0, 1.0], false_alarm=0.05).value
+    >>> calibrated_threshold([0.0, 1.0], false_alarm=0.05).value
     inf
     """
     require(0 < false_alarm < 1, "false_alarm", false_alarm, "in (0, 1)")

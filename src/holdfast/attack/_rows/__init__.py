@@ -1,1 +1,1 @@
-"""Released rows as an attacker meets them, the cases of attacks on them, and what disclosure comes to."""
+"""Attacks on released rows: the rows as an attacker sees them, cases, distances, and results of disclosure."""

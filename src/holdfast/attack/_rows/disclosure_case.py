@@ -1,4 +1,4 @@
-"""DisclosureCase: released rows, members and a control group, for attacks that are made on both in the same way."""
+"""DisclosureCase: released rows, members and a control group; an attack of disclosure treats both groups alike."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from holdfast.attack._rows.released_rows import ReleasedRows
 from holdfast.errors import ParameterError, require
 
 Successes = tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
-"""Of members, control and blindly: attacks that came true, and all of them."""
+"""Pairs (successes, attacks): on members, on the control group, and on members without using the rows."""
 
 
 @checked
@@ -67,7 +67,7 @@ class DisclosureCase(Case):
         """Nothing: the rows are there, and no other knowledge is asked for."""
         return None
 
-    def checked(self, guesses: Any) -> dict[str, Successes]:
+    def check_guesses(self, guesses: Any) -> dict[str, Successes]:
         """The guesses as results by name, three pairs of successes and attacks each."""
         if not isinstance(guesses, Mapping):
             raise ParameterError(f"guesses must be a mapping from names to counts, got {type_of(guesses)}")

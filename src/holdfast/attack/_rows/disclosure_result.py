@@ -1,7 +1,7 @@
 """DisclosureResult: how often a guess from released rows comes true for members, for a control group, and blindly.
 
-What comes true as often for people who were not in the data is knowledge about the population. Only the rest is the
-release's own doing: risk = (members - control) / (1 - control) (Giomi et al. 2023).
+A guess that comes true as often for people who were not in the data is knowledge about the population. Only the excess
+is a risk of the release: risk = (members - control) / (1 - control) (Giomi et al. 2023).
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class DisclosureResult(AttackResult):
 
     Examples
     --------
-    >>> found = DisclosureResult(attack="linkability", members=(60, 100), control=(20, 100), blind=(10, 100))
-    >>> round(found.risk, 3), [round(limit, 3) for limit in found.limits]
+    >>> result = DisclosureResult(attack="linkability", members=(60, 100), control=(20, 100), blind=(10, 100))
+    >>> round(result.risk, 3), [round(limit, 3) for limit in result.limits]
     (0.5, [0.256, 0.67])
     """
 
@@ -108,7 +108,7 @@ class DisclosureResult(AttackResult):
         """The lower limit of the risk, then the risk."""
         return self.limits[0], self.risk
 
-    # Side by side.
+    # Several results in one report.
     @classmethod
     def table_of(cls, report: AttackReport[DisclosureResult]) -> str:
         """One line for each result of the report."""
@@ -134,9 +134,9 @@ class DisclosureResult(AttackResult):
         """For each result of the report the three rates, with limits (a matplotlib figure)."""
         plt = optional("matplotlib.pyplot", instead="summary()")
         figure, axes = plt.subplots(figsize=(7.2, 1.4 + 0.5 * len(report.results)), layout="constrained")
-        looks = {"members": ("#0072b2", "o"), "control": ("#e69f00", "D"), "blind": ("#5b6875", "x")}
+        group_styles = {"members": ("#0072b2", "o"), "control": ("#e69f00", "D"), "blind": ("#5b6875", "x")}
         for place, result in enumerate(reversed(report.results)):
-            for shift, (group, (colour, marker)) in enumerate(looks.items()):
+            for shift, (group, (colour, marker)) in enumerate(group_styles.items()):
                 rate = result.rate(group)  # type: ignore[arg-type]
                 axes.errorbar(
                     rate,

@@ -1,7 +1,4 @@
-"""ReleasedRows: a table as someone sees it who has nothing but rows.
-
-Rows are seen as numbers, for distances, and as cells, for counts; nothing of the generator is known.
-"""
+"""ReleasedRows: a table of rows in the two forms that attacks need, numbers for distances and cells for counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RowsCase: what someone has who would tell from released rows alone who was in the data."""
+"""RowsCase: what a membership attacker has who sees released rows only."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ class RowsCase(MembershipCase):
             return "no population: give reference="
         return None
 
-    def setting_aside(self, kept: NDArray[np.bool_], aside: NDArray[np.intp]) -> Self:
+    def setting_aside(self, judged: NDArray[np.bool_], aside: NDArray[np.intp]) -> Self:
         """With the records of `kept` to judge, and those of `aside` for a population."""
-        return replace(self, records=self.records.take(kept), population=self.records.take(aside))
+        return replace(self, records=self.records.take(judged), population=self.records.take(aside))
 
-    def others(self) -> ReleasedRows:
+    def known_population(self) -> ReleasedRows:
         """The population, for an attack that needs it."""
         if self.population is None:
             raise ParameterError(

@@ -1,1 +1,1 @@
-"""Lower bounds on the leak from what an audit saw, one file for each design, each with its theorem."""
+"""Lower bounds on the privacy loss from the counts of an audit: one file for each design, each with its theorem."""

@@ -1,4 +1,4 @@
-"""A fixed grid of epsilons, climbed from the bottom until one is not rejected.
+"""A lower bound on epsilon from a family of tests: climb a fixed grid of epsilons until one is not rejected.
 
 A family of tests, one for each epsilon, makes a lower bound only through "every epsilon up to here is
 rejected"; the largest rejected epsilon alone controls nothing when the rejections are not nested. The
@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-FINE, RATIO, LINEAR = 0.001, 1.005, 200
-"""Steps of 0.001 up to 0.2, then of half a percent."""
+FINE_STEP, STEP_RATIO, FINE_RUNGS = 0.001, 1.005, 200
+"""The grid has steps of 0.001 up to 0.2, which is rung 200, then steps of half a percent."""
 LAST_RUNG = 1100
 """The last index, near epsilon 17.8; no audit of fewer than 10^8 guesses gets there."""
 
@@ -23,7 +23,11 @@ def rung(index: int) -> float:
     >>> rung(0), rung(200), round(rung(800), 3)
     (0.0, 0.2, 3.987)
     """
-    return FINE * index if index <= LINEAR else FINE * LINEAR * RATIO ** (index - LINEAR)
+    return (
+        FINE_STEP * index
+        if index <= FINE_RUNGS
+        else FINE_STEP * FINE_RUNGS * STEP_RATIO ** (index - FINE_RUNGS)
+    )
 
 
 def last_epsilon(holds: Callable[[float], bool]) -> int:
@@ -38,7 +42,7 @@ def last_epsilon(holds: Callable[[float], bool]) -> int:
     return low
 
 
-def climb(rejected: Callable[[float], bool], *, start: int = 0) -> float:
+def climb(is_rejected: Callable[[float], bool], *, start: int = 0) -> float:
     """The largest epsilon such that it and every one below are rejected; 0 if the first is not.
 
     Those below the index `start` are known to be rejected by a simpler argument.
@@ -47,6 +51,6 @@ def climb(rejected: Callable[[float], bool], *, start: int = 0) -> float:
     0.001
     """
     index = start
-    while index <= LAST_RUNG and rejected(rung(index)):
+    while index <= LAST_RUNG and is_rejected(rung(index)):
         index += 1
     return rung(max(index - 1, 0))

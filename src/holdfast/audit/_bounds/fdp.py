@@ -38,7 +38,7 @@ from holdfast.privacy._curves.gaussian import GaussianDP
 from holdfast.privacy._safe_side import safe_side
 from holdfast.privacy._tradeoff import TradeOff
 
-Inverse = Callable[[float], float]
+InverseCurve = Callable[[float], float]
 """f-bar^-1: the least false-alarm rate of a test that detects this often."""
 _TOTAL_MARGIN = 1.0 + 1e-9
 """The least total must exceed r / m by this factor: far above the rounding of at most r steps."""
@@ -100,7 +100,12 @@ def gaussian_epsilon(mu: float, *, delta: float) -> float:
 
 
 def largest_rejected(
-    family: Callable[[float], Inverse], guesses: int, correct: int, *, canaries: int, confidence: float = 0.95
+    family: Callable[[float], InverseCurve],
+    guesses: int,
+    correct: int,
+    *,
+    canaries: int,
+    confidence: float = 0.95,
 ) -> float:
     """The largest refuted parameter of a family of curves that is ordered: more of it, less privacy."""
     _check(guesses, correct, canaries)
@@ -121,10 +126,11 @@ def largest_rejected(
 
 
 # The recursion, and the curves it is run on.
-def rejects(inverse: Inverse, guesses: int, correct: int, *, canaries: int, beta: float) -> bool:
+def rejects(inverse: InverseCurve, guesses: int, correct: int, *, canaries: int, beta: float) -> bool:
     """Whether P[at least `correct` right] = beta is impossible under the trade-off curve with this inverse."""
     if correct <= 0:
         return False
+    # r, right_i and wrong_i are those of the module docstring; `limit` is r / m with its margin.
     r, limit = guesses, guesses / canaries * _TOTAL_MARGIN
     right, wrong = beta * correct / canaries, beta * (r - correct) / canaries
     for i in range(correct - 1, -1, -1):
@@ -139,7 +145,7 @@ def rejects(inverse: Inverse, guesses: int, correct: int, *, canaries: int, beta
     return False
 
 
-def gaussian_inverse(mu: float) -> Inverse:
+def gaussian_inverse(mu: float) -> InverseCurve:
     """f-bar^-1(x) = Phi(Phi^-1(x) - mu) for the curve of N(0, 1) against N(mu, 1)."""
     quantile, root, erfc = NormalDist().inv_cdf, math.sqrt(0.5), math.erfc
 
@@ -150,7 +156,7 @@ def gaussian_inverse(mu: float) -> Inverse:
     return inverse
 
 
-def polygon_inverse(curve: TradeOff) -> Inverse:
+def polygon_inverse(curve: TradeOff) -> InverseCurve:
     """The least false-alarm rate on the polygon at which 1 - miss reaches the given detection rate."""
     detection = np.maximum.accumulate(1.0 - curve.miss)
     keep = np.concatenate([[True], np.diff(detection) > 0])

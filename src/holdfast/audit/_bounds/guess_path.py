@@ -1,4 +1,4 @@
-"""The best number of guesses, made valid: the whole path of guesses is calibrated at once.
+"""A valid lower bound from the best number of guesses: the test is calibrated for the whole path of guesses at once.
 
 Guesses are made surest first, and the auditor looks after r_1 < r_2 < ... of them. "Report the largest
 bound over all looks" raises a false alarm in 30 % of runs at 95 % (soundness, section 13). Three repairs:
@@ -30,7 +30,7 @@ from holdfast.errors import require
 from holdfast.privacy._safe_side import safe_side
 
 _DROPPED_MASS = 1e-25
-"""Mass that is left behind at once; it is counted as crossing."""
+"""Probability of the earliest times that the recursion drops to stay short; it is counted as crossing."""
 
 
 def crossing(level: float, looks: ArrayLike, *, epsilon: float) -> float:
@@ -82,12 +82,12 @@ def level(looks: ArrayLike, *, epsilon: float, beta: float) -> float:
         # A union bound holds here whatever is computed: near q = 1 the recursion is rounded up to 1.
         return smallest
     return safe_side(
-        lambda a: crossing(a, times, epsilon=epsilon) - beta, unsafe=beta, safe=smallest, tolerance=1e-7
+        lambda tail: crossing(tail, times, epsilon=epsilon) - beta, unsafe=beta, safe=smallest, tolerance=1e-7
     )
 
 
 class Levels:
-    """What is known about the levels of one plan of looks; it grows with use, so many audits can share it.
+    """The critical levels of one plan of looks, computed when first needed and remembered for further audits.
 
     >>> levels = Levels(range(1, 51), beta=0.05)
     >>> levels.rejects(0.001, epsilon=1.0), levels.rejects(0.04, epsilon=1.0)
@@ -161,12 +161,12 @@ def epsilon_lower(
     def smallest(epsilon: float) -> float:
         return float(np.min(upper_tail(times, right, epsilon))) * (1.0 + ROUNDING)
 
-    def rejected(epsilon: float) -> bool:
+    def is_rejected(epsilon: float) -> bool:
         return levels.rejects(smallest(epsilon), epsilon=epsilon)
 
     # Tails grow with epsilon, and below beta / K a union bound already rejects: no recursion there.
     sure = last_epsilon(lambda epsilon: smallest(epsilon) <= levels.beta / times.size)
-    return climb(rejected, start=max(sure, 0))
+    return climb(is_rejected, start=max(sure, 0))
 
 
 def uncorrected_maximum(
@@ -177,9 +177,9 @@ def uncorrected_maximum(
     confidence: float = 0.95,
     looks: ArrayLike | None = None,
 ) -> float:
-    """A figure that is often plotted: the largest bound over all looks, as if there had been one. NOT a valid bound.
+    """The largest bound over all looks, uncorrected for having chosen among them: often plotted, NOT a valid bound.
 
-    Kept for the picture only; an `AuditResult` that carries it says `valid=False` and refutes nothing.
+    It is here for pictures only; an `AuditResult` that carries it says `valid=False` and refutes nothing.
     """
     times, right = _looks_and_counts(correct, canaries, looks)
     # Only looks that are still surprising at the best epsilon of the grid need be inverted.
@@ -247,13 +247,13 @@ def _least_tail(bits: NDArray[np.bool_], epsilon: float) -> float:
     return float(np.min(upper_tail(np.arange(1, bits.size + 1), np.cumsum(bits), epsilon)))
 
 
-def _deadlines(a: float, looks: NDArray[np.int64], epsilon: float) -> NDArray[np.int64]:
-    """tau_w for w = 0, 1, ...: the first look at which w wrong guesses still have a tail <= a."""
+def _deadlines(level: float, looks: NDArray[np.int64], epsilon: float) -> NDArray[np.int64]:
+    """tau_w for w = 0, 1, ...: the first look at which w wrong guesses still have a tail <= level."""
     allowed = np.full(looks.size, -1)  # the most wrong guesses at each look that are surprising enough
     step = 1 << max(0, int(looks[-1]).bit_length() - 1)
     while step:
         more = np.minimum(allowed + step, looks)
-        passed = (more > allowed) & (upper_tail(looks, looks - more, epsilon) <= a)
+        passed = (more > allowed) & (upper_tail(looks, looks - more, epsilon) <= level)
         allowed = np.where(passed, more, allowed)
         step //= 2
     most = int(allowed.max())

@@ -92,7 +92,7 @@ def epsilon_lower(errors: ErrorRates, *, delta: float = 0.0, confidence: float =
 
 
 def two_sided_epsilon_lower(errors: ErrorRates, *, delta: float = 0.0, confidence: float = 0.95) -> float:
-    """The same from two-sided limits, also with the roles of the worlds exchanged (soundness, section 22).
+    """The same from two-sided limits, also with "with" and "without" exchanged (soundness, section 22).
 
     For a test whose direction was not fixed in advance; it costs half of the error.
 
@@ -171,14 +171,14 @@ def bayesian_mass(errors: ErrorRates, *, epsilon: float, delta: float = 0.0) -> 
 
 
 # Against a whole curve, and how probably.
-def contradicted(proved: TradeOff, false_alarm: float, miss: float) -> bool:
+def is_contradicted(proved: TradeOff, false_alarm: float, miss: float) -> bool:
     """Whether a test with at most these two error rates beats what is proved.
 
     One point is enough: a proved curve is convex, so a polygon of coin tosses through the point and the two corners
     dips below it at the point or nowhere.
 
     >>> coin = TradeOff([0, 1], [1, 0], claim="proved")
-    >>> contradicted(coin, 0.2, 0.7), contradicted(coin, 0.3, 0.7)
+    >>> is_contradicted(coin, 0.2, 0.7), is_contradicted(coin, 0.3, 0.7)
     (True, False)
     """
     return proved.miss_at(false_alarm) > miss + 1e-12
@@ -222,7 +222,7 @@ def contradiction_power(proved: TradeOff, errors: ErrorRates, *, beta: float, si
     return min(1.0, best)
 
 
-# From scores to errors: three honest ways to a threshold.
+# From scores to error counts: three valid ways to choose the threshold.
 def at_threshold(
     with_canary: ArrayLike, without: ArrayLike, *, threshold: float, tried: int = 1
 ) -> ErrorRates:

@@ -1,6 +1,6 @@
-"""Normal scores of equal variance in two worlds: an exact bound on how far apart their means are.
+"""A lower bound on mu from normal scores of equal variance, computed on each of two neighbouring tables.
 
-With N scores in each world and the pooled deviation s, t = sqrt(N/2) (m1 - m0) / s follows the non-central t law with
+With N scores on each table and the pooled deviation s, t = sqrt(N/2) (m1 - m0) / s follows the non-central t law with
 2N - 2 degrees of freedom and shift sqrt(N/2) mu. It is a bound on a mechanism only where the scores are normal by
 construction: a fixed linear functional of Gaussian releases whose centres do not depend on the transcript, with weights
 fixed before the counted runs, no secret coins, and a law test that was passed. Elsewhere it is an estimate (soundness,
@@ -22,7 +22,7 @@ _LARGEST_MU = 64.0
 
 @dataclass(frozen=True, kw_only=True)
 class NormalScores:
-    """So many scores in each world, and their t statistic; `checked` where they are normal by construction.
+    """The t statistic of `count` scores on each table; `checked` says that they are normal by construction.
 
     >>> round(NormalScores(count=100, statistic=7.07, checked=True).mu_lower(confidence=0.95), 3)
     0.752
@@ -38,7 +38,7 @@ class NormalScores:
 
     @classmethod
     def of(cls, first: ArrayLike, second: ArrayLike, *, checked: bool = False) -> NormalScores:
-        """From scores of the two worlds, as many of each; equal scores within a world are a perfect separation."""
+        """From as many scores of each table; where all scores of a table are equal, the tables are told apart fully."""
         left, right = np.asarray(first, float), np.asarray(second, float)
         require(
             left.shape == right.shape and left.ndim == 1, "second", right.shape, "as many scores as first"
@@ -69,7 +69,7 @@ class NormalScores:
 
 
 def normal_power(count: int, *, mu: float, kappa: float, beta: float = 0.05) -> float:
-    """The probability of refuting mu with so many scores in each world, where the noise is kappa times too small.
+    """The probability of refuting mu with `count` scores on each table, where the noise is kappa times too small.
 
     >>> round(normal_power(100, mu=1.0, kappa=1.385), 2)
     0.8

@@ -93,7 +93,7 @@ def epsilon_lower(
     if guesses == 0 or excess(0.0) > 0.0:
         return 0.0
     if method == "exact":  # non-decreasing in epsilon: more privacy loss allowed, more mechanisms
-        low, high = 0.0, _pure(guesses, correct, beta)
+        low, high = 0.0, _search_end(guesses, correct, beta)
         return safe_side(excess, unsafe=high * (1.0 + 1e-9), safe=low, tolerance=1e-10) if high > 0 else 0.0
     require(method == "formula", "method", method, "'exact', 'formula' or 'hoeffding'")
     require(beta <= 0.5, "confidence", confidence, ">= 0.5 for the closed formula", "use method='exact'")
@@ -103,7 +103,7 @@ def epsilon_lower(
     return safe_side(excess, unsafe=_SCAN_STEP * (step + 1), safe=_SCAN_STEP * step, tolerance=1e-10)
 
 
-def _pure(guesses: int, correct: int, beta: float) -> float:
+def _search_end(guesses: int, correct: int, beta: float) -> float:
     """An upper end for the search: where the binomial tail alone reaches beta."""
     from scipy.special import betaincinv
 

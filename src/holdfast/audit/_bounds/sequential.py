@@ -67,7 +67,7 @@ def epsilon_lower(guesses: int, correct: int, *, delta: float = 0.0, confidence:
     require(0 <= correct <= guesses, "correct", correct, f"in [0, guesses={guesses}]")
     require(0 <= delta < 1, "delta", delta, "in [0, 1)")
     needed = _needed_wealth(confidence)
-    return _largest(lambda e: needed - float(log_wealth(guesses, correct, epsilon=e, delta=delta)))
+    return _largest_refuted(lambda e: needed - float(log_wealth(guesses, correct, epsilon=e, delta=delta)))
 
 
 def _needed_wealth(confidence: float) -> float:
@@ -76,7 +76,7 @@ def _needed_wealth(confidence: float) -> float:
     return -math.log(error_of(confidence)) * (1.0 + 1e-9)
 
 
-def _largest(excess: Callable[[float], float]) -> float:
+def _largest_refuted(excess: Callable[[float], float]) -> float:
     if excess(0.0) > 0.0:
         return 0.0
     high = 1.0
@@ -153,7 +153,7 @@ def path_epsilon_lower(correct: ArrayLike, *, delta: float = 0.0, confidence: fl
     def excess(epsilon: float) -> float:
         return needed - float(np.max(log_wealth(times, right, epsilon=epsilon, delta=delta), initial=-np.inf))
 
-    return _largest(excess)
+    return _largest_refuted(excess)
 
 
 def stopping_time(

@@ -1,4 +1,4 @@
-"""Several audits and attacks at once: one error for everything that was run, shown or not.
+"""Several audits and attacks at once: the error probability is shared among all that were run, shown or not.
 
 Uncorrected, a sound mechanism is accused on 5, 22.6 and 64.2 % of pages with 1, 5 and 20 tests (soundness, section 22).
 """

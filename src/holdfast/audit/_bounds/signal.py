@@ -1,7 +1,7 @@
-"""Signal: how a canary shows in its score, the model behind every statement of power.
+"""Signal: the law of a canary's score, the model behind every statement of power.
 
 The score of a canary is its own effect, here 1, plus the noise of the mechanism as it is declared, plus what other
-records do to the score even without noise (`interference`). The power at kappa is the probability of a contradiction
+records add to the score even without noise (`interference`). The power at kappa is the probability of a contradiction
 when the noise is kappa times too small and nothing else changes (soundness, section 22). Gaussian noise is the model
 where the claim allows it, Laplace noise for a pure claim, each just large enough for the claim.
 """
@@ -18,10 +18,10 @@ from holdfast._arrays import Floats
 from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.privacy._curves.gaussian import GaussianDP
 
-SEED = 1
-"""Of every simulation of power; public."""
+POWER_SEED = 1
+"""The public seed of every simulation of power."""
 SIMULATIONS, MOST_COINS = 200, 2_000_000
-"""Audits simulated, fewer where they have many canaries."""
+"""Audits that a simulation of power repeats; fewer where they would flip more coins than this in all."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,8 +37,8 @@ class Signal:
     interference: float = 0.0
 
     @classmethod
-    def declared(cls, claim: PrivacyCurve, *, delta: float, interference: float = 0.0) -> Signal | None:
-        """The noise that just keeps the claim; None where no noise does, because the claim says nothing."""
+    def of_claim(cls, claim: PrivacyCurve, *, delta: float, interference: float = 0.0) -> Signal | None:
+        """With the least noise that keeps the claim; None where the claim is empty, so that no noise is needed."""
         pure = claim.as_pure()
         if pure is not None:
             return cls(laplace=1.0 / max(float(pure), 1e-9), interference=interference)
@@ -46,7 +46,7 @@ class Signal:
         return None if math.isinf(mu) else cls(normal=1.0 / mu, interference=interference)
 
     def with_less_noise(self, kappa: float) -> Signal:
-        """The same with noise divided by kappa; infinity takes it away."""
+        """The same with the noise divided by kappa; an infinite kappa removes it."""
         return replace(self, normal=self.normal / kappa, laplace=self.laplace / kappa)
 
     @property
@@ -65,13 +65,13 @@ class Signal:
         return np.asarray(ndtr(-at / self.spread) if self.spread else np.where(at >= 0, 0.0, 1.0))
 
     def scores(self, coins: NDArray[np.bool_], random: np.random.Generator) -> Floats:
-        """Scores of canaries whose coins these are; the draws do not depend on how large the noise is."""
+        """Random scores of canaries with these coins; the same draws are used whatever the size of the noise."""
         normal, laplace = random.standard_normal(coins.shape), random.laplace(size=coins.shape)
         return np.asarray(coins + self.spread * normal + self.laplace * laplace, dtype=np.float64)
 
 
 def gaussian_parameter(claim: PrivacyCurve, *, delta: float) -> float:
-    """The mu of the Gaussian mechanism that just keeps the claim; infinite where every one does.
+    """The largest mu whose Gaussian mechanism keeps the claim; infinite where every mu does.
 
     >>> gaussian_parameter(GaussianDP(0.5), delta=1e-5)
     0.5
@@ -100,7 +100,7 @@ def gaussian_parameter(claim: PrivacyCurve, *, delta: float) -> float:
 
 def simulated_guesses(canaries: int, guesses: int, signal: Signal) -> NDArray[np.bool_]:
     """Which of so many guesses are right, surest first, in simulated audits with independent scores: one per row."""
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(POWER_SEED)
     audits = max(20, min(SIMULATIONS, MOST_COINS // canaries))
     coins = random.random((audits, canaries)) < 0.5
     ranked = np.argsort(-signal.scores(coins, random), axis=1, kind="stable")

@@ -36,7 +36,7 @@ from numpy.typing import ArrayLike, NDArray
 ROUNDING = 1e-10
 """Relative slack on computed probabilities: far above the error of the incomplete beta function."""
 _SMALLEST_TAIL = 1e-280
-"""Smaller tails are not told apart from this one."""
+"""Smaller tails are rounded up to this."""
 
 
 def worst_case(guesses: int, correct: int, *, canaries: int, epsilon: float, delta: float) -> float:
@@ -69,10 +69,10 @@ def worst_case(guesses: int, correct: int, *, canaries: int, epsilon: float, del
     return min(1.0, (tail + math.exp(min(log_gain, 1.0))) * (1.0 + ROUNDING))
 
 
-def solved(guesses: int, correct: int, *, canaries: int, epsilon: float, delta: float) -> float:
-    """The programme as written, by a general solver (HiGHS): slow, accurate to about 1e-7; the reference in tests.
+def solve_programme(guesses: int, correct: int, *, canaries: int, epsilon: float, delta: float) -> float:
+    """The linear programme as written, by a general solver (HiGHS): slow, accurate to about 1e-7; for comparison.
 
-    >>> abs(solved(3, 1, canaries=3, epsilon=0.0, delta=0.01) - (7 / 8 + 7 * 0.01 / 8)) < 1e-6
+    >>> abs(solve_programme(3, 1, canaries=3, epsilon=0.0, delta=0.01) - (7 / 8 + 7 * 0.01 / 8)) < 1e-6
     True
     """
     from scipy.optimize import linprog

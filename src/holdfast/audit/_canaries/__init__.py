@@ -1,11 +1,11 @@
-"""Planted records: public, regenerable from a seed, streamed in blocks; who is planted is secret."""
+"""Canaries: the records that an audit plants. They are public and made from a seed; which are planted is secret."""
 
 from __future__ import annotations
 
-from holdfast.audit._canaries.design import ROWS_AT_ONCE, Canaries, inclusion_coins, planted
+from holdfast.audit._canaries.design import ROWS_AT_ONCE, Canaries, inclusion_coins, planted_rows
 from holdfast.audit._canaries.labelled import (
     LabelledCanaries,
-    mislabelled,
+    mislabelled_classes,
     random_labels,
     worst_case_gradient,
 )
@@ -23,8 +23,8 @@ __all__ = [
     "RareCells",
     "SphereCanaries",
     "inclusion_coins",
-    "mislabelled",
-    "planted",
+    "mislabelled_classes",
+    "planted_rows",
     "random_labels",
     "worst_case_gradient",
 ]

@@ -1,10 +1,10 @@
-"""From one output to a score for each canary, and from scores to guesses; the coins are never seen.
+"""From one training's output to a score for each canary, and from scores to guesses of the inclusion coins.
 
 The output is the sum of the included canaries plus noise: theta = X^T b + sigma z with b in {0, 1}^m. In the
 inner product X theta the other canaries are noise of variance about m/(2d). Knowing that half of them
 are in, centring halves that; the ridge decoder, the best linear one, solves for all coins at once; and
-message passing also uses that a coin is 0 or 1. All are functions of the output and of public canaries, so
-every bound holds with each of them; choosing the best afterwards is one more choice to pay for.
+message passing also uses that a coin is 0 or 1. All are functions of the output and of public canaries, never of the
+coins, so every bound holds with each of them; choosing the best afterwards needs a correction for having tried several.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Canaries: what every design of planted directions offers, and the coins that decide who is planted.
+"""Canaries: the interface of every design of planted directions, and the coins that decide which are planted.
 
 The canaries are public: a seed that may be printed regenerates them, block by block, so the matrix of m
 rows of length d is never held. The inclusion coins are the only secret. They come from a `Source`, fair
@@ -28,10 +28,10 @@ Block = tuple[int, Floats]
 """The index of the first row, and the rows."""
 ROWS_AT_ONCE = 64
 """Rows made at a time: half a megabyte for each thousand dimensions."""
-Words = NDArray[np.uint64]
-GAMMA = 0x9E3779B97F4A7C15
-MIX = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
-LAST_SHIFT = 31
+RandomWords = NDArray[np.uint64]
+SPLITMIX_STEP = 0x9E3779B97F4A7C15
+SPLITMIX_ROUNDS = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
+SPLITMIX_LAST_SHIFT = 31
 
 
 class Canaries(Protocol):
@@ -76,7 +76,7 @@ def inclusion_coins(source: Source, count: int) -> NDArray[np.bool_]:
     return bernoulli(source, p=Fraction(1, 2), size=count)
 
 
-def planted(canaries: Canaries, coins: ArrayLike, *, rows: int = ROWS_AT_ONCE) -> Iterator[Floats]:
+def planted_rows(canaries: Canaries, coins: ArrayLike, *, rows: int = ROWS_AT_ONCE) -> Iterator[Floats]:
     """The canaries whose coin is true, a few at a time: what is added to the data."""
     chosen = np.flatnonzero(np.asarray(as_coins(coins, canaries.count)))
     for start in range(0, len(chosen), rows):
@@ -85,7 +85,7 @@ def planted(canaries: Canaries, coins: ArrayLike, *, rows: int = ROWS_AT_ONCE) -
 
 # For designs: passes over blocks, and checks.
 def in_blocks(canaries: Canaries, rows: int) -> Iterator[Block]:
-    """`blocks` by `rows`."""
+    """A design's `blocks`, made by its `rows`."""
     require(rows >= 1, "rows", rows, ">= 1")
     for start in range(0, canaries.count, rows):
         yield start, canaries.rows(np.arange(start, min(start + rows, canaries.count)))
@@ -121,7 +121,7 @@ def largest_entry(row_norm: float, entries: int) -> float:
 
 
 def check_design(count: int, dimension: int, row_norm: float, *, seed: int = 0) -> None:
-    """What every design asks of its numbers."""
+    """Refuse numbers that no design can have."""
     require(count >= 1, "count", count, ">= 1")
     require(dimension >= 1, "dimension", dimension, ">= 1")
     require(math.isfinite(row_norm) and row_norm > 0, "row_norm", row_norm, "finite and > 0")
@@ -153,7 +153,7 @@ def as_coins(coins: ArrayLike, count: int) -> NDArray[np.bool_]:
 
 # Public random words, from anywhere in the stream.
 def stream_key(seed: int, purpose: int) -> int:
-    """Where a stream begins: another one for each seed and each purpose.
+    """The key of a stream of random words: another one for each seed and each purpose.
 
     The purpose keeps canaries apart from anything else that is made from the same seed: a seeded
     `Source` would otherwise hand the mechanism noise that is correlated with the canaries.
@@ -164,24 +164,24 @@ def stream_key(seed: int, purpose: int) -> int:
     return int(np.random.SeedSequence([seed, purpose]).generate_state(1, np.uint64)[0])
 
 
-def words(key: int, first: int, count: int) -> Words:
-    """Words `first`, ..., `first + count - 1` of the stream.
+def random_words(key: int, first: int, count: int) -> RandomWords:
+    """The 64-bit numbers `first`, ..., `first + count - 1` of the stream with this key.
 
-    >>> bool(np.all(words(7, 0, 10)[4:] == words(7, 4, 6)))
+    >>> bool(np.all(random_words(7, 0, 10)[4:] == random_words(7, 4, 6)))
     True
-    >>> hex(int(words(0, 0, 1)[0]))  # the reference implementation's first word at seed 0
+    >>> hex(int(random_words(0, 0, 1)[0]))  # the reference implementation's first word at seed 0
     '0xe220a8397b1dcdaf'
     """
     state = np.arange(first + 1, first + count + 1, dtype=np.uint64)
-    state *= np.uint64(GAMMA)
+    state *= np.uint64(SPLITMIX_STEP)
     state += np.uint64(key)
-    for shift, factor in MIX:
+    for shift, factor in SPLITMIX_ROUNDS:
         state ^= state >> np.uint64(shift)
         state *= np.uint64(factor)
-    state ^= state >> np.uint64(LAST_SHIFT)
+    state ^= state >> np.uint64(SPLITMIX_LAST_SHIFT)
     return state
 
 
-def packed(values: Words) -> NDArray[np.uint8]:
+def as_bytes(values: RandomWords) -> NDArray[np.uint8]:
     """The words as bytes, lowest first, whatever the machine's order."""
     return values.astype("<u8", copy=False).view(np.uint8)

@@ -1,9 +1,9 @@
-"""Interference: how far a canary's score strays without any noise, in units of the canary's own effect.
+"""Interference: how much a canary's score varies without any noise, in units of the canary's own effect.
 
-An audit that could not tell its canaries apart even without noise cannot fail, whatever the mechanism does. Other
-canaries stray into a score, and so do the rows around them. It is measured with coins of its own, never the audit's, on
-the real training without noise where the auditor hands it over; else on the sum of all rows, which for labelled
-records is a model's first step from zero.
+Other canaries, and the rows around them, change a canary's score. Where they change it so much that canaries could not
+be told apart even without noise, the audit can never refute anything. Interference is measured with coins of its own,
+never the audit's: on the real training without noise, where the auditor gives one; else on the sum of all rows, which
+for labelled records is a model's first gradient step from zero.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from holdfast.audit._bounds.signal import SEED
+from holdfast.audit._bounds.signal import POWER_SEED
 from holdfast.audit._canaries.planting import PlantedRecords, PlantedRows, Planting
 from holdfast.privacy._adjacency import Adjacency
 
@@ -22,10 +22,10 @@ from holdfast.privacy._adjacency import Adjacency
 def interference(
     planting: Planting, noiseless: Callable[[Any], Any] | None, *, single: bool = False
 ) -> float | None:
-    """The standard deviation of scores around a canary's effect; None where nothing can be said.
+    """The standard deviation of scores around a canary's effect; None where it is not known.
 
-    With a single canary and many trainings nothing else changes between them: the score strays by nothing if the
-    canary shows at all, and is worth nothing if it does not.
+    With a single canary and many trainings nothing else changes between them: the interference is 0 if the canary
+    raises the score at all, and infinite if it does not.
     """
     if noiseless is None:
         return (
@@ -44,7 +44,7 @@ def interference(
 
 
 def strays(scores: Any, coins: Any, *, effect: float) -> float:
-    """The spread of what is left of the scores when the canaries' own effect is taken away, relative to it.
+    """The standard deviation of the scores less the canaries' own effect, as a multiple of that effect.
 
     >>> strays(np.array([1.0, 0.0, 1.0, 0.0]), np.array([True, False, True, False]), effect=1.0)
     0.0
@@ -56,7 +56,7 @@ def strays(scores: Any, coins: Any, *, effect: float) -> float:
 
 
 def _in_a_sum(planting: PlantedRows | PlantedRecords) -> float:
-    """On the sum of all rows; of labelled records each pulls with its label."""
+    """The interference where the release is the sum of all rows, each with the sign of its label if it has one."""
     coins = _coins(planting.count)
     if isinstance(planting, PlantedRows):
         total = planting.data(coins).sum(axis=0)
@@ -69,4 +69,4 @@ def _in_a_sum(planting: PlantedRows | PlantedRecords) -> float:
 
 def _coins(count: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Public coins for the measurement: half of the canaries, at random."""
-    return np.random.default_rng(SEED).permutation(count) < (count + 1) // 2
+    return np.random.default_rng(POWER_SEED).permutation(count) < (count + 1) // 2

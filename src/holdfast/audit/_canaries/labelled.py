@@ -1,4 +1,4 @@
-"""Canaries for supervised learning: directions with labels that make the model move as far as it can.
+"""Canaries for supervised learning: directions with the labels that change the model most.
 
 For a linear model and a loss of the margin y <w, x> the gradient of one record is a negative multiple of
 y x, its length at most L |x|, reached where the margin is very negative. So a record of the full norm with
@@ -24,13 +24,13 @@ from holdfast.audit._canaries.design import (
     as_indices,
     as_vector,
     in_blocks,
+    random_words,
     stream_key,
-    words,
 )
 from holdfast.errors import require
 
 LABELS_STREAM, WRONG_LABELS_STREAM = 0x4C41424C, 0x57524F4E
-"""Purposes of the two streams."""
+"""The purposes that keep the two streams of random words apart."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +103,7 @@ def random_labels(count: int, *, seed: int) -> Floats:
     (1000,)
     """
     require(count >= 1, "count", count, ">= 1")
-    return np.where(words(stream_key(seed, LABELS_STREAM), 0, count) >> np.uint64(63), 1.0, -1.0)
+    return np.where(random_words(stream_key(seed, LABELS_STREAM), 0, count) >> np.uint64(63), 1.0, -1.0)
 
 
 def worst_case_gradient(features: Canaries, *, reference: ArrayLike, seed: int) -> LabelledCanaries:
@@ -123,12 +123,14 @@ def worst_case_gradient(features: Canaries, *, reference: ArrayLike, seed: int) 
     return LabelledCanaries(features=features, labels=labels)
 
 
-def mislabelled(labels: Sequence[object], *, classes: Sequence[object], seed: int) -> NDArray[np.object_]:
+def mislabelled_classes(
+    labels: Sequence[object], *, classes: Sequence[object], seed: int
+) -> NDArray[np.object_]:
     """For each public record another label than its own, uniformly among the other classes.
 
     The records and their right labels must be public (held-out or made up): canaries are printed.
 
-    >>> mislabelled(["cat", "dog", "cat"], classes=["cat", "dog"], seed=1).tolist()
+    >>> mislabelled_classes(["cat", "dog", "cat"], classes=["cat", "dog"], seed=1).tolist()
     ['dog', 'cat', 'dog']
     """
     names = list(classes)
@@ -136,7 +138,7 @@ def mislabelled(labels: Sequence[object], *, classes: Sequence[object], seed: in
     unknown = sum(label not in names for label in labels)
     require(unknown == 0, "labels", f"{unknown} unknown", f"among classes={names}")
     own = np.array([names.index(label) for label in labels], np.int64)
-    draws = words(stream_key(seed, WRONG_LABELS_STREAM), 0, len(own)) % np.uint64(len(names) - 1)
+    draws = random_words(stream_key(seed, WRONG_LABELS_STREAM), 0, len(own)) % np.uint64(len(names) - 1)
     other = (own + 1 + draws.astype(np.int64)) % len(names)
     wrong_labels = np.empty(len(own), object)
     wrong_labels[:] = [names[code] for code in other]

@@ -1,4 +1,4 @@
-"""Canaries that do not disturb each other: orthogonal directions, at most d of them.
+"""Orthogonal canaries, at most d of them: the score of one does not depend on the others.
 
 The score of a canary is then its own coin plus noise and nothing else, and the inner product is the best
 decoder there is. Hadamard rows with random signs spread each canary over many coordinates; Dirac canaries
@@ -18,14 +18,14 @@ from holdfast._arrays import Floats
 from holdfast.audit._canaries.design import (
     ROWS_AT_ONCE,
     Block,
+    as_bytes,
     as_indices,
     as_vector,
     check_design,
     in_blocks,
     largest_entry,
-    packed,
+    random_words,
     stream_key,
-    words,
 )
 from holdfast.errors import require
 
@@ -77,7 +77,7 @@ class HadamardCanaries:
 
     @cached_property
     def _flips(self) -> Floats:
-        flips = packed(words(stream_key(self.seed, FLIPS_STREAM), 0, -(-self.dimension // 64)))
+        flips = as_bytes(random_words(stream_key(self.seed, FLIPS_STREAM), 0, -(-self.dimension // 64)))
         minus = np.unpackbits(flips, count=self.dimension, bitorder="little").astype(np.float64)
         return 1.0 - 2.0 * minus
 

@@ -17,16 +17,16 @@ from holdfast._arrays import Floats
 from holdfast.audit._canaries.design import (
     ROWS_AT_ONCE,
     Block,
+    as_bytes,
     as_indices,
     as_vector,
     check_design,
     in_blocks,
     largest_entry,
-    packed,
+    random_words,
     stream_key,
     streamed_combine,
     streamed_project,
-    words,
 )
 from holdfast.errors import require
 
@@ -79,8 +79,8 @@ class RademacherCanaries:
     def bits(self, first: int, rows: int) -> NDArray[np.uint8]:
         """Rows of packed bits, lowest bit first; a set bit is a minus sign."""
         width = self.words_per_row
-        signs = words(stream_key(self.seed, SIGNS_STREAM), first * width, rows * width)
-        return packed(signs).reshape(rows, 8 * width)
+        signs = random_words(stream_key(self.seed, SIGNS_STREAM), first * width, rows * width)
+        return as_bytes(signs).reshape(rows, 8 * width)
 
     def rows(self, indices: ArrayLike) -> Floats:
         """Some canaries, one in each row."""

@@ -16,13 +16,13 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from holdfast.audit._canaries.design import as_indices, stream_key, words
+from holdfast.audit._canaries.design import as_indices, random_words, stream_key
 from holdfast.data._schema import Categorical, Numeric, Schema
 from holdfast.errors import require
 
 Value = float | str | datetime.date | None
 CELLS_STREAM = 0x43454C4C
-"""Purpose of the stream."""
+"""The purpose of this stream of random words."""
 LARGEST_LISTED_DOMAIN = 1 << 20
 """A domain of at most so many cells is listed and shuffled; a larger one is drawn from."""
 
@@ -71,7 +71,7 @@ class RareCells:
         sizes = tuple(len(values) for values in self._values)
         key = stream_key(self.seed, CELLS_STREAM)
         if self.domain <= LARGEST_LISTED_DOMAIN:
-            listed = np.argsort(words(key, 0, self.domain), kind="stable")[: self.count]
+            listed = np.argsort(random_words(key, 0, self.domain), kind="stable")[: self.count]
             places = np.stack(np.unravel_index(listed, sizes), axis=1)
         else:
             places = _distinct(key, sizes, self.count)
@@ -100,11 +100,11 @@ class RareCells:
 
 def _distinct(key: int, sizes: tuple[int, ...], count: int) -> NDArray[np.int64]:
     """So many different places in a domain too large to list, in the order of their first draw."""
-    width, drawn = len(sizes), 0
+    width, draws = len(sizes), 0
     places = np.empty((0, width), np.int64)
     while len(places) < count:
-        fresh = words(key, drawn * width, count * width).reshape(count, width)
-        drawn += count
+        fresh = random_words(key, draws * width, count * width).reshape(count, width)
+        draws += count
         # The upper 32 bits times the size, divided by 2^32: uniform as far as anybody could see.
         codes = ((fresh >> np.uint64(32)) * np.array(sizes, np.uint64)) >> np.uint64(32)
         places = np.concatenate([places, codes.astype(np.int64)])

@@ -1,4 +1,4 @@
-"""How an audit is made: in one training, in many, until the claim falls, or on transcripts of two public tables."""
+"""Audit designs: one training, many trainings, trainings until the claim is refuted, or runs on two public tables."""
 
 from __future__ import annotations
 
@@ -8,4 +8,4 @@ from holdfast.audit._designs.one_run import OneRun as OneRun
 from holdfast.audit._designs.transcript import Transcript as Transcript
 
 AuditDesign = OneRun | ManyRuns | Sequential | Transcript
-"""Any of them; each answers a question by `answer(train, data, question)`."""
+"""Any design; `design.answer(train, data, question)` makes the audit."""

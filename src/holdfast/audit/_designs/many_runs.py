@@ -21,13 +21,13 @@ from holdfast.audit._result import AuditResult, describe_scores
 from holdfast.errors import require
 
 Bound = Literal["clopper-pearson", "gaussian", "bayesian"]
-RUNS = 400
-"""Trainings, where nothing is said."""
+DEFAULT_RUNS = 400
+"""The number of trainings, unless another is given."""
 FEWEST_RUNS = 16
-"""Of which a quarter chooses the threshold."""
-CANARY = """Canaries or LabelledCanaries, optional
+"""A quarter of the trainings chooses the threshold, so fewer would count next to nothing."""
+CANARY_PARAMETER = """Canaries or LabelledCanaries, optional
     The planted record, as a design of one; by default a direction that holdfast makes."""
-OWN_PARAMETERS = PARAMETERS | {"canary": CANARY}
+OWN_PARAMETERS = PARAMETERS | {"canary": CANARY_PARAMETER}
 
 
 @checked
@@ -76,7 +76,7 @@ class ManyRuns(SingleCanary):
     'refuted'
     """
 
-    runs: int = RUNS
+    runs: int = DEFAULT_RUNS
     bound: Bound = "clopper-pearson"
 
     def __post_init__(self) -> None:
@@ -139,7 +139,7 @@ class Sequential(SingleCanary):
     ('refuted', True)
     """
 
-    runs: int = RUNS
+    runs: int = DEFAULT_RUNS
     confidence: float = 0.95
 
     def __post_init__(self) -> None:
@@ -154,15 +154,15 @@ class Sequential(SingleCanary):
         basis = self._power_basis(planting, question, runs=self.runs, single=True)
         claimed = question.claim.epsilon(question.delta)
         game = SequentialTest(delta=question.delta, confidence=self.confidence)
-        seen: dict[bool, list[float]] = {True: [], False: []}
+        scores: dict[bool, list[float]] = {True: [], False: []}
         right: list[bool] = []
         for place in range(self.runs):
             coin = bool(inclusion_coins(question.source, 1)[0])
             score = score_of_one(train, planting, coin)
             # The threshold knows earlier trainings only, so each guess is made before its coin is looked at.
-            middle = 0.5 * sum(float(np.median(seen[planted] or [0.0])) for planted in (True, False))
+            middle = 0.5 * sum(float(np.median(scores[planted] or [0.0])) for planted in (True, False))
             right.append((score >= middle) == coin)
-            seen[coin].append(score)
+            scores[coin].append(score)
             game = game.observe(right[-1])
             question.progress(place + 1, self.runs)
             if game.refutes(claimed):

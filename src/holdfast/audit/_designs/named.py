@@ -1,4 +1,4 @@
-"""Designs by name and flat settings, as options of a command and lines of a plan give them."""
+"""Audit designs from a name and flat settings, as a command's options and a plan's lines give them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from holdfast.audit._designs import AuditDesign, ManyRuns, OneRun, Sequential, Transcript
-from holdfast.audit._designs.one_run import CANARIES
+from holdfast.audit._designs.one_run import DEFAULT_CANARIES
 from holdfast.errors import ParameterError
 
 DESIGNS: dict[str, type[OneRun] | type[ManyRuns] | type[Sequential] | type[Transcript]] = {
@@ -19,7 +19,7 @@ DESIGNS: dict[str, type[OneRun] | type[ManyRuns] | type[Sequential] | type[Trans
 
 
 def settings_of(name: str) -> frozenset[str]:
-    """What a design may be told, by its name."""
+    """The names of the settings that the design of this name takes."""
     return frozenset(field.name for field in dataclasses.fields(DESIGNS[name]))
 
 
@@ -39,4 +39,4 @@ def named_design(name: str, settings: Mapping[str, Any]) -> AuditDesign:
         raise ParameterError(
             f"{key} must be left out for {name} (it is for {takers}), got {key}={chosen[key]!r}"
         )
-    return DESIGNS[name](**({"canaries": CANARIES} | chosen if name == "one-run" else chosen))
+    return DESIGNS[name](**({"canaries": DEFAULT_CANARIES} | chosen if name == "one-run" else chosen))

@@ -24,10 +24,10 @@ from holdfast.errors import require
 
 Bound = Literal["path", "geometric", "fixed", "gaussian"]
 
-CANARIES = 1000
-"""So many at most, where the number is left open."""
+DEFAULT_CANARIES = 1000
+"""The most canaries that a design without a number of its own chooses."""
 MOST_CANARIES = 10_000_000
-"""More fit into no memory."""
+"""More would not fit into memory."""
 
 
 @checked
@@ -111,18 +111,18 @@ class OneRun(PlantedDesign):
         )
 
     def _candidates(self, dimension: int) -> Sequence[Canaries | LabelledCanaries]:
-        """The canaries asked for; else as many as there is room for without disturbing each other, or many."""
+        """The canaries that the user named; else two designs to choose from: as many as can be orthogonal, or 1000."""
         if self.canaries is None:
-            counts = sorted({min(CANARIES, max(dimension, 2)), CANARIES})
+            counts = sorted({min(DEFAULT_CANARIES, max(dimension, 2)), DEFAULT_CANARIES})
             return [self._directions(count, dimension) for count in counts]
         if isinstance(self.canaries, int):
             return [self._directions(self.canaries, dimension)]
         return [self.canaries]
 
     def _best(self, plantings: Sequence[Planting], bases: Sequence[PowerBasis | None], delta: float) -> int:
-        """Which planting would notice faults best, from designs alone: nothing has been trained yet."""
+        """The place of the planting that would notice faults best, by its design alone: before any training."""
 
-        def worth(place: int) -> tuple[float, float]:
+        def power_at(place: int) -> tuple[float, float]:
             basis, count = bases[place], plantings[place].count
             if basis is None:
                 return (0.0, 0.0)
@@ -130,17 +130,17 @@ class OneRun(PlantedDesign):
             known = power(blank, basis, basis.claim, delta=delta, confidence=self.confidence)
             return (known.no_noise, -(known.kappa or math.inf))
 
-        return max(range(len(plantings)), key=worth)
+        return max(range(len(plantings)), key=power_at)
 
     def _guesses(self, count: int) -> int:
-        """How many of the coins are guessed: as asked, else all along a path and half of them at once."""
+        """How many coins are guessed: `guesses` if given, else all along a path, and half where the number is fixed."""
         half = max(2, count // 2 // 2 * 2) if self.bound in ("fixed", "gaussian") else count // 2 * 2
         most = half if self.guesses is None else self.guesses
         require(1 <= most <= count, "guesses", most, f"in [1, {count}], the number of canaries")
         return most
 
     def _finding(self, count: int, right: NDArray[np.bool_]) -> Finding:
-        """What one run showed, for this bound."""
+        """The finding of one training, for this bound."""
         if self.bound in ("path", "geometric"):
             rule: Literal["exact", "geometric"] = "exact" if self.bound == "path" else "geometric"
             return GuessPath(canaries=count, right=bits_as_text(right), rule=rule)

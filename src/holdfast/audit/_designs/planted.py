@@ -1,4 +1,4 @@
-"""What the designs that plant records share: which records, how they are labelled, and what scores them."""
+"""The base of all designs that plant records: which records are planted, their labels, and how they are scored."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from holdfast.privacy._adjacency import Adjacency
 
 PARAMETERS = {
     "row_norm": """float, optional
-    The length of the records that holdfast plants, 1 where nothing is said; records of your own have theirs.""",
+    The length of the records that holdfast plants, by default 1; records of your own have theirs.""",
     "classes": """sequence, optional
     The two labels, in order, where there are labels: they are never read from `y`.""",
     "null": """pair, optional
@@ -37,7 +37,7 @@ PARAMETERS = {
     The same training without any noise. With it the result says what this audit would have noticed on your code;
     without it, what it would have noticed if the release were the sum of the rows.""",
 }
-"""What each parameter says, in the docstring of every design that plants records."""
+"""The description of each shared parameter, put into the docstring of every design that plants records."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class PlantedDesign:
         require(norm is None or 0 < norm < math.inf, "row_norm", norm, "> 0 and finite")
 
     def _require_own_norm(self, name: str) -> None:
-        """Canaries of one's own are as long as they are."""
+        """Refuse `row_norm` together with canaries of the user's own, which have their length."""
         require(
             self.row_norm is None,
             "row_norm",
@@ -98,21 +98,21 @@ class PlantedDesign:
         )
 
     def _directions(self, count: int, dimension: int) -> Canaries:
-        """Directions that do not get in each other's way, where there is room for that."""
+        """Orthogonal directions where there are dimensions enough, else directions on the sphere."""
         design = HadamardCanaries if count <= dimension else SphereCanaries
         return design(count=count, dimension=dimension, row_norm=self.row_norm or 1.0, seed=1)
 
     def _planting(
         self, slots: PlantedSlots, canaries: Canaries | LabelledCanaries, adjacency: Adjacency
     ) -> Planting:
-        """PlantedSlots in the data for these canaries, scored as the auditor asks."""
+        """These canaries planted in the data, with the score that the auditor gave, or the default one."""
         planting = self._by_default_score(slots, canaries, adjacency)
         return planting if self.score is None else WithScore(planting=planting, score=self.score)
 
     def _by_default_score(
         self, slots: PlantedSlots, canaries: Canaries | LabelledCanaries, adjacency: Adjacency
     ) -> Planting:
-        """Directions get public random labels where labels are needed."""
+        """The planting with its default score; directions get public random labels where the data have labels."""
         if slots.labels is None:
             if isinstance(canaries, LabelledCanaries):
                 raise ParameterError("labelled canaries need labelled data: give data=(X, y)")
@@ -135,7 +135,7 @@ class PlantedDesign:
     def _power_basis(
         self, planting: Planting, question: Question, *, runs: int, single: bool
     ) -> PowerBasis | None:
-        """What the power of so many trainings follows from; None where nothing can be said."""
+        """What the power of this many trainings is computed from; None where the interference is not known."""
         strays = interference(planting, self.noiseless, single=single)
         if strays is None:
             return None
@@ -153,7 +153,7 @@ class PlantedDesign:
         *,
         generated: bool,
     ) -> AuditResult:
-        """The finding, with what was asked; `generated` says that nobody's record went in."""
+        """The finding together with the question; `generated` says that all rows were made by holdfast."""
         return AuditResult(
             finding=finding,
             delta=question.delta,

@@ -1,4 +1,4 @@
-"""Question: what an audit is asked, whatever its design."""
+"""Question: the claim that an audit tests, with its neighbours and delta; the same for every design."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.privacy._guarantee import Guarantee
 
 Progress = Callable[[int, int], None]
-"""Hears how many trainings are done, of how many."""
+"""Called after each training with the number done and the number planned."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

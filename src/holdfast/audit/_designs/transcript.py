@@ -1,7 +1,7 @@
-"""The transcript audit: many runs of the real code on two public tables, told apart by everything that was released.
+"""The transcript audit: many runs of the real code on two public tables, and a test of which table a run was on.
 
-All noise passes through the account, so a run is a transcript: the (mechanism, value, output) of every release. A run
-on one table is replayed on the other with its outputs fed back, and the score is the likelihood ratio of the
+All noise passes through the account, so a run leaves a transcript: the (mechanism, value, output) of every release. A
+run on one table is replayed on the other with its outputs fed back, and the score is the likelihood ratio of the
 transcript, by the declared laws. Any score is valid; this one is the best there is if the code does what it claims
 (soundness, section 22). The audit tests the code on public tables, not one run on its own rows, so its result may be
 published.
@@ -36,8 +36,8 @@ from holdfast.privacy._mechanisms.gaussian import Gaussian
 Train = Callable[[Any, Account], Any]
 """The code under audit: it draws whatever it releases from the account that it is handed."""
 Bound = Literal["clopper-pearson", "gaussian"]
-RUNS = 4000
-"""On each table, where nothing is said."""
+DEFAULT_RUNS = 4000
+"""The number of runs on each table, unless another is given."""
 FEWEST_RUNS = 64
 PILOT_RUNS = 4
 """Runs on each table that say what one costs; they are not counted."""
@@ -46,8 +46,9 @@ APART_SCORE = 1e6
 CHOOSING_SHARE = 0.1
 """The share of runs that choose thresholds."""
 HOSTILE_FACTORS = (0.0, -1.0, 1e3, -1e6)
-"""What recorded outputs are multiplied by to see whether a centre follows them."""
+"""What recorded outputs are multiplied by to see whether a release's value depends on earlier outputs."""
 _LAW_LEVEL = 1e-6
+"""The error probability of each test that the noise is normal."""
 
 
 @checked
@@ -117,7 +118,7 @@ class Transcript:
     'consistent'
     """
 
-    runs: int = RUNS
+    runs: int = DEFAULT_RUNS
     seconds: float | None = None
     currency: str | None = None
     group: int = 1
@@ -190,38 +191,40 @@ class Transcript:
         for _ in range(PILOT_RUNS):
             game.score(0)
             game.score(1)
-        each = (time.process_time() - start) / PILOT_RUNS
-        if game.coins.asked:
+        seconds_each = (time.process_time() - start) / PILOT_RUNS
+        if game.coins.were_drawn:
             raise ParameterError(
                 "train must draw nothing but noise from its account for a Transcript, got one that draws secret coins "
                 "(batches, orders): the likelihood of a transcript would be an average over them; use ManyRuns"
             )
-        allowed = self.runs if self.seconds is None else min(self.runs, int(self.seconds / max(each, 1e-9)))
+        allowed = (
+            self.runs if self.seconds is None else min(self.runs, int(self.seconds / max(seconds_each, 1e-9)))
+        )
         require(
             allowed >= FEWEST_RUNS,
             "seconds",
             self.seconds,
-            f"enough for {FEWEST_RUNS} runs on each table, about {FEWEST_RUNS * each:.1f} CPU seconds",
+            f"enough for {FEWEST_RUNS} runs on each table, about {FEWEST_RUNS * seconds_each:.1f} CPU seconds",
         )
-        return Budget(runs=allowed, seconds=allowed * each)
+        return Budget(runs=allowed, seconds=allowed * seconds_each)
 
 
 class _Coins(Source):
-    """The secret coins of a run; it remembers whether anybody asked for some."""
+    """The secret coins of a run; it remembers whether the code under audit drew any."""
 
     def __init__(self, seed: Seed) -> None:
         super().__init__(seed=seed)
-        self.asked = False
+        self.were_drawn = False
 
     def bytes(self, count: int) -> bytes:
-        """Some coins."""
-        self.asked = True
+        """Random bytes."""
+        self.were_drawn = True
         return super().bytes(count)
 
 
 @dataclass(kw_only=True, eq=False)
 class _Game:
-    """Runs and replays of one code on two tables, and what must hold for normal scores."""
+    """Runs and replays of the code on two tables; it also checks what makes scores normal by construction."""
 
     train: Train
     pair: tuple[Any, Any]
@@ -251,7 +254,7 @@ class _Game:
                 self.distance, mine.mechanism.distance(mine.value, theirs.value, at=mine.output)
             )
             total += mine.mechanism.log_ratio(mine.value, theirs.value, mine.output)
-        self._look(world, steps)
+        self._note_centres(world, steps)
         return sign * float(np.clip(total, -APART_SCORE, APART_SCORE))
 
     def _steps(self, world: int, seed: Seed, outputs: list[Any] | None = None) -> Sequence[Draw]:
@@ -261,12 +264,12 @@ class _Game:
         self.train(self.pair[world], account)
         return witness.seen.steps
 
-    def _look(self, world: int, steps: Sequence[Draw]) -> None:
-        """Whether the releases are Gaussian around centres that no run moved; their residuals, for the law."""
+    def _note_centres(self, world: int, steps: Sequence[Draw]) -> None:
+        """Note whether releases are Gaussian around the same centres in every run, and their standardised residuals."""
         gaussian = all(isinstance(step.mechanism, Gaussian) for step in steps)
         centres = self._centres.setdefault(world, [step.value for step in steps])
         self._outputs = [step.output for step in steps]
-        self._fixed = self._fixed and gaussian and _same(centres, steps)
+        self._fixed = self._fixed and gaussian and _same_centres(centres, steps)
         if self._fixed:
             self._residuals += [
                 np.ravel(difference(step.output, step.value)) / float(step.mechanism.sigma)  # type: ignore[attr-defined]
@@ -274,8 +277,8 @@ class _Game:
             ]
 
     def normal_by_construction(self) -> bool:
-        """Whether everything that the normal version rests on was checked, the law of the noise among it."""
-        if not self._fixed or self.coins.asked or not self._residuals or self._moved():
+        """Whether all that makes scores normal was checked: Gaussian releases, fixed centres, the law of the noise."""
+        if not self._fixed or self.coins.were_drawn or not self._residuals or self._follows_outputs():
             return False
         from scipy.stats import chi2, kstest
 
@@ -285,30 +288,30 @@ class _Game:
             kstest(noise, "norm").pvalue > _LAW_LEVEL and min(square, 1.0 - square) > _LAW_LEVEL / 2.0
         )
 
-    def _moved(self) -> bool:
-        """Whether some hostile transcript moves a centre: what never happened in the runs may still happen."""
+    def _follows_outputs(self) -> bool:
+        """Whether some centre depends on earlier outputs, tried with extreme outputs that the runs did not meet."""
         for world, centres in self._centres.items():
             for factor in HOSTILE_FACTORS:
                 outputs = [factor * np.asarray(output, float) for output in self._outputs]
                 try:
-                    if not _same(centres, self._steps(world, 0, outputs=outputs)):
+                    if not _same_centres(centres, self._steps(world, 0, outputs=outputs)):
                         return True
                 except (TapeEnded, HoldfastError, ArithmeticError):
                     return True
         return False
 
 
-def _same(centres: Sequence[Any], steps: Sequence[Draw]) -> bool:
+def _same_centres(centres: Sequence[Any], steps: Sequence[Draw]) -> bool:
     pairs = zip(centres, steps, strict=False)
     return len(centres) == len(steps) and all(np.array_equal(centre, step.value) for centre, step in pairs)
 
 
 def _thresholds(scores: Floats, *, delta: float, counted: int) -> tuple[float, float]:
-    """Two, from runs that are not counted: for the largest epsilon, and the middle between both tables.
+    """Two thresholds, from runs that are not counted: for the largest epsilon, and halfway between the tables' means.
 
-    The first is what would be best if the scores were normal: the runs are few, and the best of them is luck. Where
-    scores repeat, as those of answers do, it is the best of theirs. In the middle a curve is crossed first, whatever
-    the noise.
+    The first is the one that would be best for normal scores: these runs are few, and the threshold that happens to be
+    best on them is luck. Where scores repeat, as those of discrete outputs do, it is the best of the scores themselves.
+    The second is where a false curve is crossed first, whatever the noise.
     """
     from scipy.special import ndtr
 

@@ -1,4 +1,4 @@
-"""What an audit saw, one small class for each design: each answers for its own bound."""
+"""Findings: what an audit counted, one small class for each design, which computes its own bound from the counts."""
 
 from __future__ import annotations
 
@@ -41,7 +41,6 @@ def bits_as_text(correct: Any) -> str:
 
 
 def finding_to_json(finding: Any) -> dict[str, Any]:
-    """Plain data."""
     return {"kind": finding.kind, **asdict(finding)}
 
 
@@ -50,32 +49,32 @@ def finding_from_json(data: Mapping[str, Any]) -> Finding:
     try:
         stored = dict(data)
         kind = stored.pop("kind")
-        (home,) = (f for f in FINDINGS if f.kind == kind)
+        (finding_class,) = (known for known in FINDINGS if known.kind == kind)
         for name, part in (("errors", ErrorRates), ("against", ErrorRates), ("scores", NormalScores)):
             if name in stored:
                 stored[name] = _restored_part(part, stored[name])
-        finding: Finding = _restored_part(home, stored)
+        finding: Finding = _restored_part(finding_class, stored)
     except (ArithmeticError, TypeError, ValueError, KeyError) as error:
         raise FormatError("a stored audit lacks a field or has one of the wrong kind") from error
     return finding
 
 
-def _restored_part(kind: type[Any], given: Mapping[str, Any]) -> Any:
-    """One of this kind, with whole numbers and finite ones where it declares them."""
+def _restored_part(kind: type[Any], stored: Mapping[str, Any]) -> Any:
+    """An object of this class from its stored fields; whole numbers must be whole and floats finite."""
     declared = get_type_hints(kind)
-    require_fields(kind.__name__, given, [entry.name for entry in fields(kind)])
-    for name, value in given.items():
+    require_fields(kind.__name__, stored, [entry.name for entry in fields(kind)])
+    for name, value in stored.items():
         if declared[name] is int and type(value) is not int:
             raise TypeError(f"{name} is a whole number")
         if declared[name] is float and not is_number(value):
             raise TypeError(f"{name} is a finite number")
-    return kind(**given)
+    return kind(**stored)
 
 
-def all_right(finding: Finding) -> Finding | None:
+def with_every_guess_right(finding: Finding) -> Finding | None:
     """The same design with every guess right: no audit of this size shows more. None where guesses do not decide.
 
-    >>> all_right(FixedGuesses(canaries=9, guesses=8, correct=3)).correct
+    >>> with_every_guess_right(FixedGuesses(canaries=9, guesses=8, correct=3)).correct
     8
     """
     if isinstance(finding, FixedGuesses):

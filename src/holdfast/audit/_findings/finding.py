@@ -1,9 +1,9 @@
 """Finding: what an audit saw, a sufficient statistic that answers for its own bound, p-value and power.
 
-A finding keeps the statistic, not a bound, so that a reader can ask for any confidence. Two rights are kept apart. It
-is `entitled` to refute a claim where its test of the claim's whole curve is valid for every mechanism. It is `bounded`
-where its epsilon is a confidence bound for every mechanism, or where what it assumes was checked; else the epsilon is
-an estimate (soundness, section 22).
+A finding stores the statistic and not a bound, so that a reader can ask for any confidence. Two properties are kept
+apart. `may_refute`: its test of the claim's whole curve is valid for every mechanism, so it may refute a claim.
+`is_bound`: its epsilon is a confidence bound, for every mechanism or under assumptions that were checked; without it
+the epsilon is only an estimate (soundness, section 22).
 """
 
 from __future__ import annotations
@@ -47,15 +47,15 @@ class Finding(Protocol):
         """How many guesses were right."""
 
     @property
-    def entitled(self) -> bool:
+    def may_refute(self) -> bool:
         """Whether its test of a claim is valid, so that it may refute one."""
 
     @property
-    def bounded(self) -> bool:
+    def is_bound(self) -> bool:
         """Whether its epsilon is a confidence bound: for every mechanism, or by assumptions that were checked."""
 
     def epsilon_lower(self, *, delta: float, confidence: float) -> float:
-        """The bound at this delta; an estimate where the finding is not `bounded`."""
+        """The bound at this delta; an estimate where the finding is not `is_bound`."""
 
     def p_value(self, claim: PrivacyCurve, *, delta: float) -> float:
         """The smallest error at which the claim is refuted; rounded up, 1 where it never is."""
@@ -74,7 +74,7 @@ class Finding(Protocol):
 
 @checked
 class FromEpsilon:
-    """Findings that speak through one epsilon at one delta."""
+    """Findings whose audited curve follows from their bound on epsilon at one delta."""
 
     group: ClassVar[int] = 1
 

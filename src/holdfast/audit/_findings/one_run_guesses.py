@@ -1,4 +1,4 @@
-"""What one training with many canaries showed: a count of right guesses, or the guesses one by one."""
+"""Findings of one training with many canaries: a count of right guesses, or the guesses one by one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from holdfast.privacy._tradeoff import TradeOff
 @checked
 @dataclass(frozen=True, kw_only=True)
 class CountedGuesses:
-    """So many canaries, of which so many were guessed, so many of these rightly."""
+    """The number of canaries, how many of them were guessed about, and how many of these guesses were right."""
 
     group: ClassVar[int] = 1
     canaries: int
@@ -97,8 +97,8 @@ class FixedGuesses(CountedGuesses, FromEpsilon):
     """
 
     kind: ClassVar[str] = "one-run"
-    entitled: ClassVar[bool] = True
-    bounded: ClassVar[bool] = True
+    may_refute: ClassVar[bool] = True
+    is_bound: ClassVar[bool] = True
 
     def epsilon_lower(self, *, delta: float, confidence: float) -> float:
         """By the exact worst case."""
@@ -177,11 +177,11 @@ class GuessPath(FromEpsilon):
         return self.right.count("1")
 
     @property
-    def entitled(self) -> bool:
+    def may_refute(self) -> bool:
         """Not for the uncorrected maximum."""
         return self.rule != "uncorrected"
 
-    bounded = entitled
+    is_bound = may_refute
 
     @property
     def looks(self) -> tuple[int, ...]:
@@ -282,8 +282,8 @@ class GaussianGuesses(CountedGuesses):
     """
 
     kind: ClassVar[str] = "one-run-fdp"
-    entitled: ClassVar[bool] = True
-    bounded: ClassVar[bool] = False
+    may_refute: ClassVar[bool] = True
+    is_bound: ClassVar[bool] = False
 
     def mu_lower(self, *, confidence: float) -> float:
         """The mu of the largest Gaussian curve that is refuted with this `confidence`."""
@@ -299,7 +299,7 @@ class GaussianGuesses(CountedGuesses):
 
     def rejects(self, claim: PrivacyCurve, correct: int, *, delta: float, beta: float) -> bool:
         """By the same recursion."""
-        return fdp.rejects(_inverse(claim), self.guesses, correct, canaries=self.canaries, beta=beta)
+        return fdp.rejects(_polygon_inverse(claim), self.guesses, correct, canaries=self.canaries, beta=beta)
 
     def trade_off(self, *, delta: float, confidence: float) -> TradeOff:
         """The largest Gaussian curve refuted with this `confidence`, for every mechanism; `delta` plays no part."""
@@ -323,5 +323,5 @@ def _level(looks: tuple[int, ...], epsilon: float, beta: float) -> float:
 
 
 @lru_cache(maxsize=8)
-def _inverse(claim: PrivacyCurve) -> fdp.Inverse:
+def _polygon_inverse(claim: PrivacyCurve) -> fdp.InverseCurve:
     return fdp.polygon_inverse(claim.trade_off())

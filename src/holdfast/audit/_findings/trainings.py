@@ -1,4 +1,4 @@
-"""What many trainings showed: the errors of one test, or guesses made one after the other."""
+"""Findings of many trainings: the error counts of one test, or guesses made one after the other."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from holdfast._arguments import checked
 from holdfast._arrays import Floats
 from holdfast.audit._bounds import multi_run, sequential
-from holdfast.audit._bounds.signal import SEED, SIMULATIONS, Signal
+from holdfast.audit._bounds.signal import POWER_SEED, SIMULATIONS, Signal
 from holdfast.audit._findings.finding import LEAST_ERROR, FromEpsilon, smallest_error
 from holdfast.errors import require
 from holdfast.privacy._curves.curve import PrivacyCurve
@@ -76,12 +76,12 @@ class Trainings:
         return self.canaries - self.errors.false_alarms - self.errors.misses
 
     @property
-    def entitled(self) -> bool:
+    def may_refute(self) -> bool:
         """Not for credible bounds."""
         return self.bound != "bayesian"
 
     @property
-    def bounded(self) -> bool:
+    def is_bound(self) -> bool:
         """Only where nothing is assumed about the mechanism."""
         return self.bound == "clopper-pearson"
 
@@ -94,11 +94,11 @@ class Trainings:
 
         A credible bound has no test: there it is the posterior mass of (epsilon, `delta`).
         """
-        if not self.entitled:
+        if not self.may_refute:
             mass = multi_run.bayesian_mass(self.errors, epsilon=min(claim.epsilon(delta), 690.0), delta=delta)
             return min(1.0, max(mass, LEAST_ERROR))
         proved = claim.trade_off()
-        return smallest_error(lambda error: multi_run.contradicted(proved, *self.errors.limits_at(error)))
+        return smallest_error(lambda error: multi_run.is_contradicted(proved, *self.errors.limits_at(error)))
 
     def trade_off(self, *, delta: float, confidence: float) -> TradeOff:
         """With this `confidence` the best test is on or below this polygon, whatever the `delta`."""
@@ -155,8 +155,8 @@ class AnytimeGuesses(FromEpsilon):
     """
 
     kind: ClassVar[str] = "sequential"
-    entitled: ClassVar[bool] = True
-    bounded: ClassVar[bool] = True
+    may_refute: ClassVar[bool] = True
+    is_bound: ClassVar[bool] = True
     right: str
     trainings: bool = True
 
@@ -222,7 +222,7 @@ class AnytimeGuesses(FromEpsilon):
         if not math.isfinite(epsilon):
             return 0.0
         wrong = float(signal.tails(0.5))
-        bits = np.random.default_rng(SEED).random((SIMULATIONS, runs or len(self.right))) >= wrong
+        bits = np.random.default_rng(POWER_SEED).random((SIMULATIONS, runs or len(self.right))) >= wrong
         return float(np.mean(_wealth(bits, epsilon, delta) >= -math.log(beta)))
 
     def _check(self, delta: float) -> None:

@@ -1,4 +1,4 @@
-"""What many transcripts showed: the errors of two tests of which table a run was on, and their normal version."""
+"""The finding of a transcript audit: error counts of two tests of which table a run was on, and a t statistic."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from holdfast.privacy._curves.curve import ApproxDP, PrivacyCurve
 from holdfast.privacy._safe_side import safe_side
 from holdfast.privacy._tradeoff import TradeOff
 
-BOUNDS = {
+BOUND_METHODS = {
     "clopper-pearson": "Clopper-Pearson limits on both error rates, against the whole curve",
     "gaussian": "non-central t of normal scores",
 }
@@ -58,7 +58,7 @@ class Transcripts:
     """
 
     kind: ClassVar[str] = "transcript"
-    entitled: ClassVar[bool] = True
+    may_refute: ClassVar[bool] = True
     errors: multi_run.ErrorRates
     against: multi_run.ErrorRates
     scores: NormalScores
@@ -67,7 +67,7 @@ class Transcripts:
     bound: Literal["clopper-pearson", "gaussian"] = "clopper-pearson"
 
     def __post_init__(self) -> None:
-        require(self.bound in BOUNDS, "bound", self.bound, f"one of {', '.join(BOUNDS)}")
+        require(self.bound in BOUND_METHODS, "bound", self.bound, f"one of {', '.join(BOUND_METHODS)}")
         require(isinstance(self.group, int) and self.group >= 1, "group", self.group, "an integer >= 1")
 
     @property
@@ -86,7 +86,7 @@ class Transcripts:
         return self.canaries - self.against.false_alarms - self.against.misses
 
     @property
-    def bounded(self) -> bool:
+    def is_bound(self) -> bool:
         """The normal version only where its assumptions were checked."""
         return self.bound == "clopper-pearson" or self.scores.checked
 
@@ -98,16 +98,16 @@ class Transcripts:
             return multi_run.epsilon_lower(self.errors, delta=delta, confidence=confidence)
         beta = error_of(confidence)
 
-        def spared(epsilon: float) -> float:
+        def excess(epsilon: float) -> float:
             proved = ApproxDP(epsilon, delta).group(self.group).trade_off()
-            return -1.0 if multi_run.contradicted(proved, *self.errors.limits_at(beta)) else 1.0
+            return -1.0 if multi_run.is_contradicted(proved, *self.errors.limits_at(beta)) else 1.0
 
-        if spared(0.0) > 0.0:
+        if excess(0.0) > 0.0:
             return 0.0
         high = 1.0
-        while spared(high) < 0.0:
+        while excess(high) < 0.0:
             high *= 2.0
-        return safe_side(spared, unsafe=high, safe=0.0, tolerance=1e-6)
+        return safe_side(excess, unsafe=high, safe=0.0, tolerance=1e-6)
 
     def p_value(self, claim: PrivacyCurve, *, delta: float) -> float:
         """The two limits are a point that the best test is below; the curve of the `claim` must be too.
@@ -115,7 +115,7 @@ class Transcripts:
         The whole curve is tested, whatever the `delta`.
         """
         proved = claim.trade_off()
-        return smallest_error(lambda error: multi_run.contradicted(proved, *self.against.limits_at(error)))
+        return smallest_error(lambda error: multi_run.is_contradicted(proved, *self.against.limits_at(error)))
 
     def trade_off(self, *, delta: float, confidence: float) -> TradeOff:
         """With this `confidence` the best test is on or below this polygon, whatever the `delta`."""
@@ -153,14 +153,14 @@ class Transcripts:
             if self.group == 1
             else f" of groups of {self.group} records, against the promise for such groups"
         )
-        rests = ""
+        assumption = ""
         if self.bound == "gaussian":
-            rests = (
+            assumption = (
                 "; its assumption, fixed normal scores, was checked"
                 if self.scores.checked
                 else "; it rests on normal scores, which the releases do not guarantee"
             )
         return (
             f"runs of the code on two public tables{pair}, likelihood ratio of the transcript, "
-            f"{BOUNDS[self.bound]}{rests}; tests the code, not this run's rows"
+            f"{BOUND_METHODS[self.bound]}{assumption}; tests the code, not this run's rows"
         )
