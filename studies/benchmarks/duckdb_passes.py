@@ -114,8 +114,8 @@ def epochs(folder: Path, rows: int) -> list[str]:
         connection.execute("SELECT sum(x[1]) FROM work.copy").fetchall()
 
     with opened(url, d) as table, ShuffledCopy(examples_of(table, d, rows)) as copy:
-        first = best({"first": lambda: trained(copy.shuffled(Source()))}, rounds=1)["first"]
-        kept = [np.concatenate(part) for part in zip(*copy.shuffled(Source()), strict=True)]
+        first = best({"first": lambda: trained(copy.shuffled_chunks(Source()))}, rounds=1)["first"]
+        kept = [np.concatenate(part) for part in zip(*copy.shuffled_chunks(Source()), strict=True)]
         stores = {
             name: array_copy(folder / f"{number}.db", kept, kind, compression)
             for number, (name, kind, compression) in enumerate(
@@ -130,7 +130,7 @@ def epochs(folder: Path, rows: int) -> list[str]:
         for name, store in stores.items():
             calls[f"`sum(x[1])` over {name}"] = partial(scanned, store)
             calls[f"epoch from {name} through Arrow"] = partial(streamed, store)
-        calls["epoch from the shuffled copy"] = lambda: trained(copy.shuffled(Source()))
+        calls["epoch from the shuffled copy"] = lambda: trained(copy.shuffled_chunks(Source()))
         calls["epoch over arrays in memory"] = lambda: trained([kept])
         found = best(calls, rounds=2 * ROUNDS)
         for store in stores.values():

@@ -110,7 +110,7 @@ def measure(server: Server, rows: int) -> list[str]:
             account = Account(
                 ApproxDP(0.1, rows**-1.5), adjacency="replace", currency="renyi" if name == "BST14" else "gdp"
             )
-            kept = inside if name == "bolt-on" else examples("pull").loaded()
+            kept = inside if name == "bolt-on" else examples("pull").for_many_passes()
             return method(kept, problem, account=account, passes=passes, batch=batch, arithmetic="idealised")
 
         return work

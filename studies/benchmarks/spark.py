@@ -32,7 +32,7 @@ from holdfast.data._batch import Batch  # noqa: E402
 from holdfast.learn._problem import Problem  # noqa: E402
 from holdfast.learn._problem.losses import Logistic  # noqa: E402
 from holdfast.learn._problem.problem import ClassLabels  # noqa: E402
-from holdfast.learn._rows.engine_epochs import Averaged, PartKernel  # noqa: E402
+from holdfast.learn._rows.part_training import AveragedRuns, PartTrainer  # noqa: E402
 from holdfast.learn._rows.engine_sums import GradientSum, GramSum, LabelledRows  # noqa: E402
 from holdfast.learn.methods.bolt_on import Pass  # noqa: E402
 from holdfast.privacy._adjacency import Adjacency  # noqa: E402
@@ -46,7 +46,7 @@ NAMES = [f"x{j}" for j in range(FEATURES)]
 class Clocked:
     """A bolt-on kernel that says how long it encoded and how long it trained."""
 
-    kernel: PartKernel
+    kernel: PartTrainer
 
     def __call__(self, batches: Iterator[Batch]) -> tuple[float, float, float]:
         begun = time.perf_counter()
@@ -54,10 +54,10 @@ class Clocked:
         read = time.perf_counter()
         chunks = [self.kernel.rows.chunk(batch) for batch in held]
         encoded = time.perf_counter()
-        from holdfast.learn._rows.engine_epochs import InOrder
+        from holdfast.learn._rows.part_training import OrderedExamples
 
         count = sum(len(labels) for _, labels in chunks)
-        self.kernel.courses[count].train(InOrder(chunks), None)  # type: ignore[arg-type]
+        self.kernel.run_by_size[count].train(OrderedExamples(chunks), None)  # type: ignore[arg-type]
         return read - begun, encoded - read, time.perf_counter() - encoded
 
 
@@ -139,8 +139,8 @@ def measured(folder: Path, n: int, repeats: int) -> str:
         passes=1,
         schedule="strongly_convex",
     )
-    averaged = Averaged(course=course, parts=CORES)
-    kernel = Clocked(PartKernel(courses=averaged.courses, rows=rows))
+    averaged = AveragedRuns(run=course, parts=CORES)
+    kernel = Clocked(PartTrainer(run_by_size=averaged.run_by_size, rows=rows))
     order = Order.shuffled()
     gradient = GradientSum(
         rows=rows, loss=Logistic(), weights=np.zeros(dimension), form=np.ones(dimension), clip=1.2, bound=2.4

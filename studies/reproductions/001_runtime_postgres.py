@@ -133,7 +133,7 @@ def pull(stored: Stored) -> None:
     """All rows into memory, encoded: what whoever needs noise in every step does first."""
     examples = stored.examples("pull")
     with examples.table:
-        examples.loaded()
+        examples.for_many_passes()
 
 
 class Tables:

@@ -177,7 +177,7 @@ def test_every_engine_sums_over_the_rows_that_have_one(door: Door, target: str, 
             np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9 * np.abs(wanted).max())
         if door is in_sql:
             return
-        read = [np.column_stack(chunk) for chunk in examples(table, target).shuffled(Source(seed=1))]
+        read = [np.column_stack(chunk) for chunk in examples(table, target).shuffled_chunks(Source(seed=1))]
         kept = np.concatenate(read)
         assert len(kept) == ROWS
         null = ~kept.any(axis=1)

@@ -171,7 +171,7 @@ def test_a_row_is_whitened_by_itself(monkeypatch: pytest.MonkeyPatch, turned: st
     expected = np.concatenate([x for x, _ in whole.chunks()])
     monkeypatch.setattr(whitened_examples, "BLOCK", 7)
     assert np.array_equal(np.concatenate([x for x, _ in whole.chunks()]), expected)
-    shuffled = np.concatenate([x for x, _ in whole.shuffled(Source(seed=1))])
+    shuffled = np.concatenate([x for x, _ in whole.shuffled_chunks(Source(seed=1))])
     assert np.array_equal(np.sort(shuffled, axis=0), np.sort(expected, axis=0))
 
 

@@ -50,7 +50,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="missing targets: their squares stay in a moment",
         target="learn:GramSum.__call__",
-        old="features[self.rows.null(batch)] = 0.0",
+        old="features[self.rows.null_records(batch)] = 0.0",
         new="features[~np.ones(len(features), dtype=bool)] = 0.0",
         tests=(
             "tests/contracts/test_missing_targets.py::test_every_engine_sums_over_the_rows_that_have_one",
@@ -608,7 +608,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="passes: rows in storage order",
-        target="learn:ArrayExamples.visits",
+        target="learn:ArrayExamples.ordered_blocks",
         old="permutation(source, self.features.shape[0])",
         new="np.arange(len(self.labels))",
         tests=("tests/learn/rows/test_clipped_blocks.py::test_a_secret_pass_meets_the_rows_of_the_shuffle",),
@@ -671,9 +671,9 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="refits: a warning that looks at the rows",
-        target="learn:PaidFit._chosen_alone",
-        old="again = self._paid_alone",
-        new="again = self._paid_alone or (hasattr(X, 'shape') and bool((X[0] == X[1]).any()))",
+        target="learn:PaidFit._assumptions_without_account",
+        old="repeated = self._fitted_without_account",
+        new="repeated = self._fitted_without_account or (hasattr(X, 'shape') and bool((X[0] == X[1]).any()))",
         tests=("tests/review/test_learn_findings.py", "tests/learn/rows/test_payment.py"),
     ),
     Fault(

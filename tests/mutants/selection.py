@@ -123,8 +123,8 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="payment: rows of an array are taken as collected without a word",
-        target="learn:of_arrays",
-        old="declared=(ROWS_AS_COLLECTED,),",
+        target="learn:prepare_arrays",
+        old="other_assumptions=(ROWS_AS_COLLECTED,),",
         new="",
         tests=(f"{PAYMENT}::test_every_fit_of_an_array_assumes_rows_as_collected",),
     ),

@@ -210,9 +210,9 @@ class ShiftedLabels(DerivedExamples):
         """In the order of the others."""
         return map(self._shift_labels, self.examples.chunks())
 
-    def shuffled(self, source: Source) -> Iterator[Chunk]:
+    def shuffled_chunks(self, source: Source) -> Iterator[Chunk]:
         """In a secret order."""
-        return map(self._shift_labels, self.examples.shuffled(source))
+        return map(self._shift_labels, self.examples.shuffled_chunks(source))
 
     def epochs(self, options: SgdOptions, *, source: Source, passes: int, records: int) -> Floats | None:
         """In the engine of the others, where it can shift their targets."""

@@ -213,9 +213,9 @@ class WhitenedExamples(DerivedExamples):
         """In blocks that fit into a processor's cache."""
         return self._map_chunks(self.examples.chunks())
 
-    def shuffled(self, source: Source) -> Iterator[Chunk]:
+    def shuffled_chunks(self, source: Source) -> Iterator[Chunk]:
         """In a secret order."""
-        return self._map_chunks(self.examples.shuffled(source))
+        return self._map_chunks(self.examples.shuffled_chunks(source))
 
     def in_memory(self) -> Examples:
         """The same, computed once where it is small."""

@@ -311,8 +311,9 @@ WRITTEN: tuple[PlantedFault, ...] = (
     _fault(
         "scs13_batch_in_every_step",
         f"{LEARN}.scs13:_batches",
-        "yield from regroup(examples.shuffled(source), sizes, dimension=examples.dimension)",
-        "yield from (next(regroup(examples.shuffled(source), sizes[:1], dimension=examples.dimension)) for _ in sizes)",
+        "yield from regroup(examples.shuffled_chunks(source), sizes, dimension=examples.dimension)",
+        "yield from (next(regroup(examples.shuffled_chunks(source), sizes[:1], dimension=examples.dimension)) "
+        "for _ in sizes)",
         "every batch is drawn from all rows, at the price of disjoint ones",
         "scs13 replace",
     ),

@@ -205,12 +205,12 @@ def test_a_batch_keeps_twice_its_size_and_an_empty_one_takes_its_step() -> None:
 
 def test_drawn_batches_use_every_record_once_and_vary_in_size() -> None:
     rows = table(np.arange(3000.0).reshape(-1, 1) / 3000, np.arange(3000.0), "add_remove")
-    pieces = list(rows.drawn(Source(seed=1), batches=30))
+    pieces = list(rows.random_batches(Source(seed=1), batches=30))
     assert len(pieces) == 30
     assert sorted(np.concatenate([labels for _, labels in pieces]).tolist()) == list(range(3000))
     sizes = np.array([len(labels) for _, labels in pieces])
     assert 50 < np.var(sizes) < 200  # multinomial: 3000/30 (1 - 1/30) = 97
-    again = np.concatenate([labels for _, labels in rows.drawn(Source(seed=2), batches=30)])
+    again = np.concatenate([labels for _, labels in rows.random_batches(Source(seed=2), batches=30)])
     assert not np.array_equal(again, np.concatenate([labels for _, labels in pieces]))
     assert [len(b[1]) for b in regroup(iter([]), [0, 0], dimension=1)] == [0, 0]
 

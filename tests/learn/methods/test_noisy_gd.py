@@ -261,7 +261,7 @@ class Streamed(DerivedExamples):
             chosen = order[start : start + 70]
             yield self.examples.features[chosen], self.examples.labels[chosen]
 
-    def shuffled(self, source: object) -> Iterator[Chunk]:
+    def shuffled_chunks(self, source: object) -> Iterator[Chunk]:
         return self.chunks()
 
 

@@ -336,7 +336,7 @@ def test_rows_that_are_streamed_give_the_same() -> None:
             for start in range(0, 6_000, 1_000):
                 yield rows[start : start + 1_000].copy(), labels[start : start + 1_000].copy()
 
-        def shuffled(self, source: Source) -> Iterator[Chunk]:
+        def shuffled_chunks(self, source: Source) -> Iterator[Chunk]:
             raise AssertionError("nothing is shuffled")
 
     streamed: Any = Streamed()

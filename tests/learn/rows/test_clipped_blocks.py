@@ -80,9 +80,9 @@ def test_a_secret_pass_meets_the_rows_of_the_shuffle(chunked: bool) -> None:
         examples = Chunked(examples)
 
     def met(source: Source) -> list[Floats]:
-        return [rows[order] for rows, _, order in examples.visits(source)]
+        return [rows[order] for rows, _, order in examples.ordered_blocks(source)]
 
-    shuffled = np.concatenate([rows for rows, _ in examples.shuffled(Source(seed=7))])
+    shuffled = np.concatenate([rows for rows, _ in examples.shuffled_chunks(Source(seed=7))])
     source = Source(seed=7)
     first, second = np.concatenate(met(source)), np.concatenate(met(source))
     assert np.array_equal(first, shuffled)
@@ -104,7 +104,7 @@ class Chunked(DerivedExamples):
     def chunks(self) -> Any:
         return self.inner.chunks()
 
-    def shuffled(self, source: Source) -> Any:
-        (features, labels), *_ = self.inner.shuffled(source)
+    def shuffled_chunks(self, source: Source) -> Any:
+        (features, labels), *_ = self.inner.shuffled_chunks(source)
         for start in range(0, len(labels), 70):
             yield features[start : start + 70], labels[start : start + 70]

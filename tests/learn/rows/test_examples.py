@@ -89,7 +89,7 @@ def test_chunks_are_the_encoded_rows_with_their_labels(tmp_path: Path, engine: s
 def test_every_pass_is_a_fresh_order_of_the_same_rows(tmp_path: Path, engine: str) -> None:
     with stored(tmp_path, engine) as table:
         rows, source = examples(table), Source(seed=1)
-        passes = [np.concatenate([x for x, _ in rows.shuffled(source)]) for _ in range(2)]
+        passes = [np.concatenate([x for x, _ in rows.shuffled_chunks(source)]) for _ in range(2)]
     assert not np.array_equal(passes[0], passes[1])
     np.testing.assert_allclose(passes[0][np.lexsort(passes[0].T)], passes[1][np.lexsort(passes[1].T)])
 
@@ -165,7 +165,9 @@ def test_the_null_rows_of_padded_users_contribute_nothing() -> None:
     users = schema(more=[Identifier("who")], unit=PrivacyUnit.user("who", max_rows=3))
     table = open_table(columns(10) | {"who": [f"u{place // 2}" for place in range(10)]}, users)
     rows = examples(table, public_count=5, intercept=0.5)
-    features, labels = (np.concatenate(part) for part in zip(*rows.shuffled(Source(seed=1)), strict=True))
+    features, labels = (
+        np.concatenate(part) for part in zip(*rows.shuffled_chunks(Source(seed=1)), strict=True)
+    )
     assert features.shape == (15, 4)
     null = (features == 0).all(axis=1)
     assert null.sum() == 5

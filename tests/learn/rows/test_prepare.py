@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 from holdfast.data._clipped_rows import NORM_SLACK, clip_rows
 from holdfast.errors import DataError
-from holdfast.learn._rows.design import CLIPPED_AT_A_TIME as BLOCK
+from holdfast.learn._rows.design import BLOCK_ROWS as BLOCK
 from holdfast.learn._rows.design import design, design_norm, intercept_value
 
 anything = st.floats(allow_nan=False, allow_infinity=False, width=64)

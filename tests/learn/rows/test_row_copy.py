@@ -316,7 +316,7 @@ def test_a_disk_with_little_room_is_not_used(path: Path, monkeypatch: pytest.Mon
         for free, kind in ((2 * needed, RowCopy), (2 * needed - 1, TableExamples)):
             usage = type("usage", (), {"free": free})
             monkeypatch.setattr(private_file.shutil, "disk_usage", lambda place, usage=usage: usage)  # type: ignore[attr-defined]
-            loaded = examples.loaded()
+            loaded = examples.for_many_passes()
             assert type(loaded) is kind
             loaded.close()
 

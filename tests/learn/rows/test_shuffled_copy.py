@@ -29,10 +29,10 @@ from holdfast.learn._problem.losses import Logistic
 from holdfast.learn._problem.problem import ClassLabels
 from holdfast.learn._rows import shuffled_copy as module
 from holdfast.learn._rows import table_examples
-from holdfast.learn._rows.engine_epochs import InOrder
 from holdfast.learn._rows.examples import ArrayExamples, Chunk
+from holdfast.learn._rows.part_training import OrderedExamples
 from holdfast.learn._rows.row_copy import room_for
-from holdfast.learn._rows.shuffled_copy import ShuffledCopy, one_order
+from holdfast.learn._rows.shuffled_copy import ShuffledCopy, fixed_order
 from holdfast.learn._rows.table_examples import TableExamples
 from holdfast.learn.methods.bolt_on import Pass
 from holdfast.noise._source import Source
@@ -113,7 +113,7 @@ def test_every_pass_is_the_first_one_bit_by_bit(n: int, d: int) -> None:
     examples = held(n, d)
     with ShuffledCopy(examples) as copy:
         source = Source(seed=3)
-        first, *further = [together(copy.shuffled(source)) for _ in range(3)]
+        first, *further = [together(copy.shuffled_chunks(source)) for _ in range(3)]
         summed = together(copy.chunks())
     for later in (*further, summed):
         assert np.array_equal(later, first)
@@ -124,7 +124,7 @@ def test_the_order_is_drawn_for_each_run() -> None:
     orders = []
     for seed in (1, 2):
         with ShuffledCopy(held()) as copy:
-            orders.append([together(copy.shuffled(Source(seed=seed))) for _ in range(2)])
+            orders.append([together(copy.shuffled_chunks(Source(seed=seed))) for _ in range(2)])
     assert not np.array_equal(orders[0][1], orders[1][1])
     assert not np.array_equal(orders[0][1], together(held().chunks()))
 
@@ -132,10 +132,10 @@ def test_the_order_is_drawn_for_each_run() -> None:
 def test_weights_are_those_of_the_same_order_in_memory(tmp_path: Path) -> None:
     with stored(tmp_path) as table:
         examples = streamed(table)
-        order: Any = InOrder(list(examples.shuffled(Source(seed=5))))
+        order: Any = OrderedExamples(list(examples.shuffled_chunks(Source(seed=5))))
         made = course().train(examples, Source(seed=5))
     np.testing.assert_allclose(made, course().train(order, Source(seed=5)), rtol=0, atol=1e-12)
-    backwards: Any = InOrder([(x[::-1], y[::-1]) for x, y in reversed(order.rows)])
+    backwards: Any = OrderedExamples([(x[::-1], y[::-1]) for x, y in reversed(order.rows)])
     assert not np.allclose(made, course().train(backwards, Source(seed=5)), rtol=0, atol=1e-9)
 
 
@@ -184,13 +184,13 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[
 def test_nothing_is_left_after_a_run_or_an_error(files: Callable[[], list[Any]]) -> None:
     examples = held()
     with ShuffledCopy(examples) as copy:
-        together(copy.shuffled(Source(seed=1)))
+        together(copy.shuffled_chunks(Source(seed=1)))
         states = [copy.complete]
     assert [*states, copy.complete] == [True, False]
 
     def broken() -> None:
         with ShuffledCopy(examples) as copy:
-            next(copy.shuffled(Source(seed=1)))
+            next(copy.shuffled_chunks(Source(seed=1)))
             raise RuntimeError("half-way")
 
     with pytest.raises(RuntimeError, match="half-way"):
@@ -203,7 +203,7 @@ def test_nothing_is_left_after_a_fit_or_a_lost_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: Callable[[], list[Any]], fails: bool
 ) -> None:
     monkeypatch.setattr(table_examples, "IN_MEMORY_BYTES", 0)
-    read = TableExamples.shuffled
+    read = TableExamples.shuffled_chunks
 
     def lost(self: TableExamples, source: Source) -> Iterator[Chunk]:
         yield from list(read(self, source))[:1]
@@ -224,11 +224,11 @@ def test_nothing_is_left_after_a_fit_or_a_lost_table(
 def test_a_pass_that_is_broken_off_is_not_read_again() -> None:
     rows = held(200_000, 1)
     with ShuffledCopy(rows) as copy:
-        broken = copy.shuffled(Source(seed=1))
+        broken = copy.shuffled_chunks(Source(seed=1))
         next(broken)
         broken.close()  # type: ignore[attr-defined]
         assert not copy.complete
-        passes = [together(copy.shuffled(Source(seed=2))) for _ in range(2)]
+        passes = [together(copy.shuffled_chunks(Source(seed=2))) for _ in range(2)]
     assert np.array_equal(passes[0], passes[1])
     assert len(passes[1]) == 200_000
 
@@ -252,7 +252,7 @@ def test_a_full_disk_costs_time_and_no_row(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(tempfile, "TemporaryFile", lambda **options: full)
     source = Source(seed=1)
     with ShuffledCopy(held()) as copy:
-        passes = [together(copy.shuffled(source)) for _ in range(2)]
+        passes = [together(copy.shuffled_chunks(source)) for _ in range(2)]
         assert not copy.complete
     assert full.closed
     assert not np.array_equal(passes[0], passes[1])
@@ -261,11 +261,11 @@ def test_a_full_disk_costs_time_and_no_row(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_copy_that_was_cut_is_an_error() -> None:
     with ShuffledCopy(held()) as copy:
-        together(copy.shuffled(Source(seed=1)))
+        together(copy.shuffled_chunks(Source(seed=1)))
         assert copy._file._file is not None
         copy._file._file.truncate(100)
         with pytest.raises(DataError, match="nothing was released"):
-            together(copy.shuffled(Source(seed=1)))
+            together(copy.shuffled_chunks(Source(seed=1)))
 
 
 def test_only_rows_of_files_are_copied_and_only_where_it_pays(
@@ -273,7 +273,7 @@ def test_only_rows_of_files_are_copied_and_only_where_it_pays(
 ) -> None:
     def copied(table: Table, passes: int = 2) -> bool:
         examples = streamed(table)
-        with one_order(examples, passes=passes) as ordered:
+        with fixed_order(examples, passes=passes) as ordered:
             return ordered is not examples
 
     with stored(tmp_path) as table:
@@ -296,7 +296,7 @@ def test_users_stay_padded_with_null_rows(tmp_path: Path) -> None:
     owned = schema(Identifier("who"), unit=PrivacyUnit.user("who", max_rows=3))
     frame = columns(10) | {"who": [f"u{place // 2}" for place in range(10)]}
     with stored(tmp_path, frame, owned) as table, ShuffledCopy(streamed(table, 5)) as copy:
-        passes = [together(copy.shuffled(Source(seed=1))) for _ in range(2)]
+        passes = [together(copy.shuffled_chunks(Source(seed=1))) for _ in range(2)]
     assert np.array_equal(passes[0], passes[1])
     null = (passes[1] == 0).all(axis=1)
     assert passes[1].shape == (15, 4)
@@ -313,7 +313,7 @@ def test_under_add_remove_records_draw_their_batches_in_every_pass(
     with stored(tmp_path, None, declared) as table:
         examples = streamed(table)
         made = course(adjacency=Adjacency.add_remove, batch=50).train(examples, Source(seed=5))
-        drawn = [list(examples.drawn(Source(seed=seed), batches=60)) for seed in (1, 2)]
+        drawn = [list(examples.random_batches(Source(seed=seed), batches=60)) for seed in (1, 2)]
         everything = in_any_order(together(examples.chunks()))
     assert np.isfinite(made).all()
     for batches in drawn:
@@ -326,11 +326,11 @@ def test_a_table_that_shrinks_while_it_is_loaded_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with stored(tmp_path) as table:
-        loaded: Any = streamed(table).loaded()
+        loaded: Any = streamed(table).for_many_passes()
         assert np.array_equal(
             in_any_order(together(loaded.chunks())), in_any_order(together(streamed(table).chunks()))
         )
         for counted in (ROWS - 1, ROWS + 1):
             monkeypatch.setattr(table, "count", lambda counted=counted: counted)
             with pytest.raises(DataError, match="changed while it was read"):
-                streamed(table).loaded()
+                streamed(table).for_many_passes()

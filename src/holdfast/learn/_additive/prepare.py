@@ -18,10 +18,10 @@ from holdfast.errors import ParameterError
 from holdfast.learn._additive.cell_rows import CellRows, batches_of_matrix
 from holdfast.learn._additive.cells import cells_of_columns
 from holdfast.learn._problem.problem import LabelCoding
-from holdfast.learn._rows.counted_rows import CountedRows, may_lack
+from holdfast.learn._rows.counted_rows import CountedRows, target_may_be_missing
 from holdfast.learn._rows.declared_bounds import FEATURES_ASSUMED, Bounds, declared_columns
 from holdfast.learn._rows.drafted_classes import drafted_classes
-from holdfast.learn._rows.levels import at_learned_levels
+from holdfast.learn._rows.levels import with_open_levels_chosen
 from holdfast.learn._rows.payment import ROWS_AS_COLLECTED
 from holdfast.learn._rows.private_file import PrivateFile, has_room
 from holdfast.learn._rows.public_count import count_of_array, count_of_table
@@ -63,7 +63,7 @@ def additive_table(
     if target is None:
         raise ParameterError("target must be the name of a column where a Table is fitted, got target=None")
     count, counted = count_of_table(table, n_public)
-    table, levels = at_learned_levels(table, rows=count, limit=limit)
+    table, levels = with_open_levels_chosen(table, rows=count, limit=limit)
     coded, name = coding(table.schema[target]), target
     columns = tuple(column for column in table.schema.names if column != target)
 
@@ -82,7 +82,7 @@ def additive_table(
         unit=table.unit,
         public_count=count,
         file=_file(table, columns=len(columns), count=count),
-        may_lack_targets=may_lack(table.schema[name]),
+        may_lack_targets=target_may_be_missing(table.schema[name]),
     )
     return AdditiveInput(
         rows=rows,

@@ -39,7 +39,7 @@ from holdfast.learn._parameters import Constraint, check_parameters
 from holdfast.learn._problem.problem import LabelCoding
 from holdfast.learn._rows.counted_rows import CountedRows
 from holdfast.learn._rows.declared_bounds import Bounds
-from holdfast.learn._rows.given_matrix import given_matrix, names_of_matrix
+from holdfast.learn._rows.input_matrix import input_matrix, names_of_matrix
 from holdfast.learn._rows.numbers_only import numbers_only
 from holdfast.learn._rows.payment import PaidFit, limit_to_spend
 from holdfast.learn._rows.prepare import require_labels
@@ -138,7 +138,7 @@ class PrivateAdditiveEstimator(PaidFit, BaseEstimator):  # type: ignore[misc]
                 unit=data.rows.unit,
                 seed=seed_of(self.random_state),
             )
-            chosen_by = self._chosen_alone(X)
+            chosen_by = self._assumptions_without_account(X)
         else:
             account = self._share_of(account, X)
         admit(data.rows, account, PAYMENT)
@@ -161,7 +161,7 @@ class PrivateAdditiveEstimator(PaidFit, BaseEstimator):  # type: ignore[misc]
             )
         self._take(self._model(data, fit, directions))
         self.counted_ = data.counted
-        self._paid_by(account)
+        self._record_payer(account)
         self.release_ = Release.paid_by(
             account,
             self.model_.value(),
@@ -296,7 +296,7 @@ class PrivateAdditiveEstimator(PaidFit, BaseEstimator):  # type: ignore[misc]
             if isinstance(X, Batch):
                 return X
             return Encoder(model.declared, model.columns, intercept=False, row_norm=None).read(X)
-        X = given_matrix(self, X)
+        X = input_matrix(self, X)
         parts = [batch for batch, _ in batches_of_matrix(model.declared, X, np.zeros(len(X)))]
         values = {name: np.concatenate([part.values[name] for part in parts]) for name in model.columns}
         return Batch(schema=model.declared, values=values, rows=len(X))

@@ -42,10 +42,10 @@ from holdfast.learn._problem.problem import LabelCoding
 from holdfast.learn._rows.counted_rows import CountedRows
 from holdfast.learn._rows.declared_bounds import Bounds
 from holdfast.learn._rows.design import design, design_norm, intercept_value
-from holdfast.learn._rows.given_matrix import given_matrix, names_of_matrix
+from holdfast.learn._rows.input_matrix import input_matrix, names_of_matrix
 from holdfast.learn._rows.numbers_only import numbers_only
 from holdfast.learn._rows.payment import PaidFit, limit_to_spend
-from holdfast.learn._rows.prepare import Prepared, of_arrays, of_table, require_labels
+from holdfast.learn._rows.prepare import PreparedRows, prepare_arrays, prepare_table, require_labels
 from holdfast.learn.methods.method import Fit, Learner, PublicFacts
 from holdfast.privacy._account import Account
 from holdfast.privacy._account.request import (
@@ -130,7 +130,7 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
                 self._learn(prepared, fit)
                 self.release_, self.method_ = None, "exact"
                 return self
-            chosen_by = self._chosen_alone(X) if account is None else ()
+            chosen_by = self._assumptions_without_account(X) if account is None else ()
             if account is not None:
                 account = self._share_of(account, X)
             self._spend(prepared, problem, account, chosen_by)
@@ -185,7 +185,7 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
                 "random_state must be None with an account, which draws the noise; open the account with a seed"
             )
 
-    def _prepare(self, X: Any, y: Any, target: str | None, account: Account | None) -> Prepared:
+    def _prepare(self, X: Any, y: Any, target: str | None, account: Account | None) -> PreparedRows:
         settings: dict[str, Any] = {
             "row_norm": None if self.row_norm is None else float(self.row_norm),
             "fit_intercept": bool(self.fit_intercept),
@@ -200,7 +200,7 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
                 "None where a Table is fitted, whose schema has them",
             )
             resolve_adjacency(self.adjacency, X.adjacency)
-            prepared = of_table(
+            prepared = prepare_table(
                 X,
                 target,
                 coding=self._column,
@@ -214,7 +214,7 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
             require_labels(X, y, target)
             with numbers_only(X, y):
                 X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-                prepared = of_arrays(
+                prepared = prepare_arrays(
                     X,
                     self._targets(y),
                     y,
@@ -226,11 +226,11 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
                     names=getattr(self, "feature_names_in_", None),
                     bounds=self.bounds,
                 )
-        for assumption in prepared.read:
+        for assumption in prepared.warned_assumptions:
             warn(assumption.text, AssumptionWarning)
         return prepared
 
-    def _problem(self, prepared: Prepared) -> Problem:
+    def _problem(self, prepared: PreparedRows) -> Problem:
         unit, _ = self._label_unit(prepared.coding)
         radius = self._default_radius(prepared.row_norm) if self.radius is None else self.radius / unit
         norm = design_norm(prepared.row_norm, fit_intercept=self.fit_intercept)
@@ -244,7 +244,7 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
             active=None if prepared.columns is None else len(prepared.columns) + self.fit_intercept,
         )
 
-    def _without_privacy(self, prepared: Prepared, problem: Problem) -> Fit:
+    def _without_privacy(self, prepared: PreparedRows, problem: Problem) -> Fit:
         warn("epsilon=inf: this fit is not private", NotPrivateWarning)
         parts = list(prepared.examples.chunks())
         features, labels = (np.concatenate(part) for part in zip(*parts, strict=True))
@@ -252,7 +252,7 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
 
     def _spend(
         self,
-        prepared: Prepared,
+        prepared: PreparedRows,
         problem: Problem,
         account: Account | None,
         chosen_by: tuple[Assumption, ...],
@@ -283,7 +283,7 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
             prepared, fit, quantile=quantile, choice=None if choice is None else choice.summary()
         )
         self.method_, self.count_ = method.name, examples.public_count
-        self._paid_by(account)
+        self._record_payer(account)
         self.release_ = Release.paid_by(
             account,
             model.value(),
@@ -304,7 +304,7 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
             prospects=useless,
         )
 
-    def _facts(self, prepared: Prepared, problem: Problem, left: PrivacyCurve) -> PublicFacts:
+    def _facts(self, prepared: PreparedRows, problem: Problem, left: PrivacyCurve) -> PublicFacts:
         """All that is public of the fit, within what is left."""
         examples = prepared.examples
         return PublicFacts(
@@ -318,7 +318,7 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
         )
 
     def _decide(
-        self, prepared: Prepared, problem: Problem, left: PrivacyCurve
+        self, prepared: PreparedRows, problem: Problem, left: PrivacyCurve
     ) -> tuple[Learner, Problem, LearnerChoice | None]:
         """The method, the problem with its penalty, and why; from public quantities only."""
         only = self._only()
@@ -349,7 +349,7 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
         return options | dict(self.options or {})
 
     def _learn(
-        self, prepared: Prepared, fit: Fit, *, quantile: float | None = None, choice: str | None = None
+        self, prepared: PreparedRows, fit: Fit, *, quantile: float | None = None, choice: str | None = None
     ) -> LinearModel:
         """Weights in the user's units, as attributes and as a model."""
         unit, origin = self._label_unit(prepared.coding)
@@ -414,9 +414,9 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
         check_is_fitted(self, "model_")
         if self.encoder_ is not None:
             # A matrix has no rule for what is missing or no number, a table's schema has.
-            rows = self.encoder_.transform(given_matrix(self, X) if self._of_a_matrix else X)
+            rows = self.encoder_.transform(input_matrix(self, X) if self._of_a_matrix else X)
         else:
-            X = given_matrix(self, X, accept_sparse="csr")
+            X = input_matrix(self, X, accept_sparse="csr")
             rows = design(X, row_norm=self.model_.row_norm, constant=0.0)
         return np.asarray(rows @ self.model_.coef.T + self.model_.intercept)
 

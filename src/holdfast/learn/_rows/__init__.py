@@ -1,1 +1,1 @@
-"""Rows as methods take them: examples, batches, sums and epochs, wherever the rows lie."""
+"""Rows as learning methods read them: in chunks, batches or sums, from memory, a file or a database."""

@@ -1,4 +1,4 @@
-"""Batches of rows, drawn by secret coins that never look at a row's values."""
+"""Random batches of rows, drawn without regard to the rows' values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from holdfast.noise._uniform import integers, permutation
 
 
 def poisson_sample(examples: Examples, source: Source, *, rate: Fraction) -> Iterator[Chunk]:
-    """Each row by a coin of its own."""
+    """A Poisson sample: each row is in it with probability `rate`, independently of the others."""
     start = 0
     for features, labels in examples.chunks():
         records = examples.records(start, labels.size)
@@ -25,13 +25,13 @@ def poisson_sample(examples: Examples, source: Source, *, rate: Fraction) -> Ite
 
 
 def disjoint_batches(examples: Examples, source: Source, *, size: int, count: int) -> Iterator[list[Chunk]]:
-    """Batches that share no row; which row is where depends on secret coins only.
+    """Random batches that share no row.
 
-    Where the number of rows is public: consecutive places of a secret permutation. Under add_remove any such
-    order shifts with a row, so each row draws its batch by itself and batches vary in size.
+    Where the number of rows is public, a batch takes consecutive rows of a secret permutation. Under add_remove, one
+    row more or less would shift all rows behind it, so there each row draws its batch by itself, and sizes vary.
     """
     if examples.adjacency.count_is_public:
-        yield from _regroup(examples.shuffled(source), size=size, count=count)
+        yield from _cut_into_batches(examples.shuffled_chunks(source), size=size, count=count)
         return
     places, start = [], 0
     for _, labels in examples.chunks():
@@ -43,7 +43,7 @@ def disjoint_batches(examples: Examples, source: Source, *, size: int, count: in
         yield [(features[place == number], labels[place == number]) for (features, labels), place in chosen]
 
 
-def _regroup(chunks: Iterator[Chunk], *, size: int, count: int) -> Iterator[list[Chunk]]:
+def _cut_into_batches(chunks: Iterator[Chunk], *, size: int, count: int) -> Iterator[list[Chunk]]:
     batch: list[Chunk] = []
     room, batch_count = size, 0
     for features, labels in chunks:
@@ -62,10 +62,10 @@ def _regroup(chunks: Iterator[Chunk], *, size: int, count: int) -> Iterator[list
 
 
 def partition(examples: Examples, source: Source, *, sizes: Sequence[int]) -> tuple[ArrayExamples, ...]:
-    """Parts that share no row, of these public sizes, by the same secret coins; what is left over belongs to none.
+    """Random parts that share no row, of these public sizes; rows that are left over belong to no part.
 
-    Under add_remove each row draws its part by itself, in proportion to the sizes, which stay what methods
-    divide by; the true numbers vary.
+    Under add_remove each row draws its part by itself, with probabilities in proportion to the sizes. The actual number
+    of rows in a part then varies, and methods go on to divide by the public size.
     """
     require(bool(sizes) and min(sizes) >= 1, "sizes", tuple(sizes), "whole numbers >= 1")
     require(

@@ -1,7 +1,7 @@
-"""CountedRows: which rows the number n of a fit counts, and whether some of them may lack a target.
+"""CountedRows: what a release says about n, its number of rows, and about rows without a value of the target.
 
-A row without a target is a null record: it adds nothing to what is learned, and counts in n all the same, because n is
-declared, or the same in all neighbouring tables, and whether a row has a target is private.
+A row without a target is a null record: the model learns nothing from it. It still counts in n, because whether a row
+has a target is private, while n is declared or the same in all neighbouring tables.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from holdfast.data._schema import Categorical, Numeric
 from holdfast.data._table import Table
 from holdfast.privacy._adjacency import PrivacyUnit
 
-COUNT, LEFT_OUT = "counted", "left_out_without"
-"""The parameters of a release that say so."""
+COUNT_PARAMETER, LEFT_OUT_PARAMETER = "counted", "left_out_without"
+"""The names under which a release stores the number n and the target's name."""
 
 
-def may_lack(column: Numeric | Categorical) -> bool:
-    """Whether a row may have no value of this column as a target, by the declaration alone.
+def target_may_be_missing(column: Numeric | Categorical) -> bool:
+    """Whether the schema allows rows without a value of this column, the target.
 
-    >>> may_lack(Numeric("income", 0, 9)), may_lack(Numeric("income", 0, 9, null="low"))
+    >>> target_may_be_missing(Numeric("income", 0, 9)), target_may_be_missing(Numeric("income", 0, 9, null="low"))
     (True, False)
-    >>> may_lack(Categorical("ill", ["no", "yes"], other="no", null="no"))
+    >>> target_may_be_missing(Categorical("ill", ["no", "yes"], other="no", null="no"))
     False
     """
     if isinstance(column, Numeric):
@@ -33,9 +33,9 @@ def may_lack(column: Numeric | Categorical) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class CountedRows:
-    """`count` privacy units of a table; `target` is the column in which their rows may have no value, if there is one.
+    """The number n of rows or users that a fit counts, and the target if rows may have no value of it.
 
-    Without a `count` it was read from the data, and no release says it.
+    `count` is None where n was read from the data: it is private then, and no release says it.
 
     >>> counted = CountedRows(count=9276, unit="rows", target="income")
     >>> print(counted.summary())
@@ -48,22 +48,22 @@ class CountedRows:
 
     @classmethod
     def of_table(cls, table: Table, target: str, count: int | None) -> Self:
-        """The rows, or the users, of a table."""
-        lacking = target if may_lack(table.schema[target]) else None
-        return cls(count=count, unit=_units(table.unit), target=lacking)
+        """The rows of a table, or its users where each user is a privacy unit."""
+        target_or_none = target if target_may_be_missing(table.schema[target]) else None
+        return cls(count=count, unit=_units(table.unit), target=target_or_none)
 
     @classmethod
     def of_parameters(cls, parameters: Mapping[str, Any], unit: PrivacyUnit) -> Self | None:
-        """As a release holds them; None where it says nothing about them."""
-        count, left_out = parameters.get(COUNT), parameters.get(LEFT_OUT)
+        """From the parameters of a release; None where they say nothing about it."""
+        count, left_out = parameters.get(COUNT_PARAMETER), parameters.get(LEFT_OUT_PARAMETER)
         if count is None and left_out is None:
             return None
         return cls(count=count, unit=_units(unit), target=left_out)
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """For a release; None is left out."""
-        return {COUNT: self.count, LEFT_OUT: self.target}
+        """The parameters of a release that say so; those that are None are left out."""
+        return {COUNT_PARAMETER: self.count, LEFT_OUT_PARAMETER: self.target}
 
     def summary(self) -> str:
         """The sentence about n."""

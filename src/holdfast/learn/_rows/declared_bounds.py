@@ -1,4 +1,4 @@
-"""Bounds that users declare for the columns of an array, and the columns of a schema that they make."""
+"""Bounds that a user declares for the columns of an array, checked and turned into columns of a schema."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FEATURES_ASSUMED = Assumption(
 
 
 def pairs_of_bounds(bounds: Any, columns: int) -> Floats:
-    """One row (low, high) for each column; one pair holds for all.
+    """The bounds as an array with a row (low, high) for each column; a single pair holds for all columns.
 
     >>> pairs_of_bounds((0.0, 1.0), 2).tolist()
     [[0.0, 1.0], [0.0, 1.0]]
@@ -43,7 +43,7 @@ def pairs_of_bounds(bounds: Any, columns: int) -> Floats:
 
 
 def declared_columns(names: tuple[str, ...], bounds: Bounds) -> list[Numeric]:
-    """Numbers within the declared bounds: one pair for all columns, one each, or by name."""
+    """Numeric columns with the declared bounds: one pair for all columns, one for each, or pairs by name."""
     if isinstance(bounds, Mapping):
         require(
             set(bounds) == set(names), "bounds", sorted(map(str, bounds)), f"one pair for each of {names}"

@@ -1,4 +1,4 @@
-"""Classes of a target that nobody declared: a draft of a schema made them for missing and for unlisted values."""
+"""What a release says about target classes that a schema draft added for missing and for unlisted values."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from holdfast.data._schema import Categorical, Numeric
 
 
 def drafted_classes(column: Numeric | Categorical) -> tuple[Assumption, ...]:
-    """What to say of a target whose classes come from a draft that did not know of it.
+    """The assumption to report where classes of the target were added by a draft and not declared by anybody.
 
     >>> ill = Categorical("ill", ["no", "yes"], other="(other)", null="(missing)", taken_from_data=True)
     >>> print(drafted_classes(ill)[0])

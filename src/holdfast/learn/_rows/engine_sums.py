@@ -1,7 +1,8 @@
-"""Sums over examples that stay where they are: gradients and second moments, computed by the engine.
+"""Gradients and second moments that a database engine sums over its rows, so that only the sums leave it.
 
-Where an engine can do it (`table.can("engine_sums")`), only a sum of clipped contributions travels; the methods add
-the noise, here as everywhere. Each sum is a `Statistic`: a function of a batch, and, for SQL engines, a spelling.
+Engines with `table.can("engine_sums")` do this. Each row's contribution is clipped in the engine, and the learning
+method adds noise to the sum, as it does elsewhere. Each sum is a `Statistic`: a function of a batch of rows, and for
+SQL engines the same as SQL expressions (`spelling`).
 """
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ from holdfast.learn._rows.sql_labels import SLOPES, sql_label, within
 from holdfast.learn._rows.summation import BLOCK
 
 
-def _blocks(features: Floats, labels: Floats) -> Iterator[tuple[Floats, Floats]]:
+def _cut_blocks(features: Floats, labels: Floats) -> Iterator[tuple[Floats, Floats]]:
     for start in range(0, len(features), BLOCK):
         yield features[start : start + BLOCK], labels[start : start + BLOCK]
 
 
 def with_intercept(rows: Floats, constant: float) -> Floats:
-    """The rows with a last column of this value; as they are if it is 0.
+    """The rows with a last column of this value; without one if it is 0.
 
     >>> with_intercept(np.array([[1.0]]), 0.5).tolist()
     [[1.0, 0.5]]
@@ -45,7 +46,7 @@ def with_intercept(rows: Floats, constant: float) -> Floats:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LabelledRows:
-    """How a batch becomes clipped features, with the constant column behind them, and labels."""
+    """How a batch of a table is read: as clipped features, with the constant column last, and labels."""
 
     encoder: Any
     target: str
@@ -54,31 +55,31 @@ class LabelledRows:
 
     @property
     def columns(self) -> Sequence[str]:
-        """The columns that are read."""
+        """The columns of the table that are read."""
         return (*self.encoder.columns_, self.target)
 
     @property
     def dimension(self) -> int:
-        """Features, and the constant column."""
+        """The number of features, the constant column included."""
         return int(self.encoder.width) + (self.intercept != 0)
 
     def chunk(self, batch: Batch) -> tuple[Floats, Floats]:
-        """Features and labels; a null record (`null`) contributes 0, its constant included."""
+        """The features and labels of a batch; null records have zeros only, also in the constant column."""
         features = np.empty((len(batch), self.dimension))
         features[:, self.dimension - 1] = self.intercept
         self.encoder.encode(batch, into=features[:, : self.encoder.width])
         labels = self.coding.encode_column(batch, self.target)
-        null = self.null(batch, labels)
+        null = self.null_records(batch, labels)
         features[null], labels[null] = 0.0, 0.0
         return features, labels
 
-    def null(self, batch: Batch, labels: Floats | None = None) -> NDArray[np.bool_]:
-        """Which rows are null records: those that pad a user, and those without a target.
+    def null_records(self, batch: Batch, labels: Floats | None = None) -> NDArray[np.bool_]:
+        """Which rows are null records: rows that pad a user to its declared number of rows, and rows without a target.
 
-        A row is read as (x, y) with |x| <= R if it has a target, else as (0, 0), which is one of the records that every
-        sensitivity here is taken over. So it is left out with the proof as it stands, in each adjacency: `replace`
-        exchanges two such records, `zero_out` one for (0, 0), `add_remove` leaves one out. The number of rows and of
-        users that is declared or public counts it all the same, or one record could change that number.
+        A null record is read as (0, 0), which is among the records that every sensitivity here covers. So the proofs
+        hold for tables with null records in each adjacency: `replace` exchanges one record for another, `zero_out`
+        exchanges one for (0, 0), and `add_remove` leaves one out. Null records count in the public number of rows or
+        users, which could otherwise change with one record.
         """
         if labels is None:
             labels = self.coding.encode_column(batch, self.target)
@@ -86,12 +87,12 @@ class LabelledRows:
         return null if batch.present is None else null | ~batch.present
 
     def features(self, row: CodedRow) -> FeatureRow | None:
-        """The features in SQL, null records among them."""
-        null = row.without_value(self.target)
+        """The features as SQL expressions; None where SQL cannot express them."""
+        null = row.without_value(self.target)  # as in `null_records`
         return FeatureRow.of(self.encoder, row, constant=self.intercept, null=null)
 
     def spelling(self, row: CodedRow) -> tuple[FeatureRow, Layer] | None:
-        """The same in SQL: the features, and a layer with the label `y`."""
+        """The features and the label `y` as SQL expressions; None where SQL cannot express them."""
         features = self.features(row)
         labelled = sql_label(self.coding, self.target, row)
         return None if features is None or labelled is None else (features, (("y", labelled),))
@@ -99,16 +100,17 @@ class LabelledRows:
 
 def _lengths(x: Floats, form: Floats, margin: float) -> Floats:
     """sqrt(x^T form x + margin) for each row."""
-    turned = x @ form if form.ndim == 2 else x * form
-    return np.asarray(np.sqrt(np.maximum(np.einsum("ij,ij->i", turned, x) + margin, 0.0)))
+    products = x @ form if form.ndim == 2 else x * form
+    return np.asarray(np.sqrt(np.maximum(np.einsum("ij,ij->i", products, x) + margin, 0.0)))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GradientSum:
     """The sum of t phi'(<w, x>, y) x, with t = min(1, clip / |phi'| |P x|) and |P x|^2 = x^T `form` x + `margin`.
 
-    `form` is P^T P or its diagonal; `margin` covers the rounding of the quadratic form, so that no whitened gradient
-    is longer than `clip` (soundness, section 20).
+    This is a sum of gradients, each clipped to the norm `clip` after whitening by P. `form` is P^T P, or its diagonal
+    if P is diagonal. `margin` bounds the rounding error of the quadratic form, so that no whitened gradient is longer
+    than `clip` (soundness, section 20).
     """
 
     rows: LabelledRows
@@ -117,7 +119,7 @@ class GradientSum:
     form: Floats
     clip: float
     bound: float
-    """No coordinate of a row's contribution is larger."""
+    """The largest coordinate that a row's contribution can have."""
     margin: float = 0.0
 
     @property
@@ -135,19 +137,18 @@ class GradientSum:
         return self.total(*self.rows.chunk(batch))
 
     def total(self, features: Floats, labels: Floats) -> Floats:
-        """The sum over rows that are encoded already."""
+        """The sum over encoded rows."""
         gradient = np.zeros(self.shape)
-        for x, y in _blocks(features, labels):
+        for x, y in _cut_blocks(features, labels):
             slopes = self.loss.slopes(x @ self.weights, y)
             sizes = np.abs(slopes) * _lengths(x, self.form, self.margin)
             gradient += (slopes * (self.clip / np.maximum(sizes, self.clip))) @ x
         return gradient
 
     def spelling(self, row: CodedRow) -> Spelling | None:
-        """Layer upon layer: features and label, prediction and length, the slope, the two clips."""
+        """The sum in SQL, by nested queries: features and label, prediction and length, slope, clipped slope."""
         spelling = self.rows.spelling(row)
-        tame = ordinary(self.weights, self.form, self.bound, self.clip, 1.0 / self.clip)
-        if spelling is None or not tame:
+        if spelling is None or not ordinary(self.weights, self.form, self.bound, self.clip, 1.0 / self.clip):
             return None
         features, labelled = spelling
         dialect = row.dialect
@@ -170,9 +171,9 @@ class GradientSum:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GramSum:
-    """The sum of t^2 x x^T over labelled rows, or a part of it, with t = min(1, norm / |S x|).
+    """The sum of t^2 x x^T over rows with a target, with t = min(1, norm / |S x|), or some entries of it.
 
-    `form` is S^T S; without one, t = 1. "arrow" is the diagonal and the products with the constant.
+    `form` is S^T S; without a form, t = 1. The kind "arrow" is the diagonal and the products with the constant column.
     """
 
     rows: LabelledRows
@@ -184,20 +185,20 @@ class GramSum:
 
     @property
     def columns(self) -> Sequence[str]:
-        """The columns it reads; of the label only whether there is one."""
+        """The columns it reads; of the target it reads only whether there is a value."""
         return self.rows.columns
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """A matrix, or its diagonal."""
+        """The shape of the matrix, or of its diagonal."""
         return (self.rows.dimension,) * (1 if self.kind == "diagonal" else 2)
 
     def __call__(self, batch: Batch) -> Floats:
         """The sum over these rows."""
         features = with_intercept(self.rows.encoder.encode(batch), self.rows.intercept)
-        features[self.rows.null(batch)] = 0.0
+        features[self.rows.null_records(batch)] = 0.0
         total = np.zeros(self.shape)
-        for x, _ in _blocks(features, features):
+        for x, _ in _cut_blocks(features, features):
             if self.form is not None:
                 x = x * (self.norm / np.maximum(_lengths(x, self.form, self.margin), self.norm))[:, None]
             total += np.einsum("ij,ij->j", x, x) if self.kind == "diagonal" else x.T @ x
@@ -206,7 +207,7 @@ class GramSum:
         return total
 
     def spelling(self, row: CodedRow) -> Spelling | None:
-        """Products of numbers, numbers by cell, pairs of cells; and what the constant adds."""
+        """The sum in SQL: products of numbers, numbers within each category, pairs of categories, and the constant."""
         features = self.rows.features(row)
         if features is None or (
             self.form is not None and not ordinary(self.form, self.norm, 1.0 / self.norm)
@@ -267,12 +268,12 @@ class CrossSum:
         """The sum over these rows."""
         features, labels = self.rows.chunk(batch)
         total = np.zeros(self.shape)
-        for x, y in _blocks(features, np.clip(labels, -self.target_bound, self.target_bound)):
+        for x, y in _cut_blocks(features, np.clip(labels, -self.target_bound, self.target_bound)):
             total += x.T @ y
         return total
 
     def spelling(self, row: CodedRow) -> Spelling | None:
-        """One sum per feature."""
+        """The sum in SQL, one expression per feature."""
         spelling = self.rows.spelling(row)
         if spelling is None:
             return None
@@ -289,14 +290,14 @@ class CrossSum:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class EngineSums:
-    """What methods that live on sums ask of an engine, for one problem. Private before noise."""
+    """The sums that `RowSums` declares, computed by the engine of a table for one problem; private before noise."""
 
     table: Table
     rows: LabelledRows
     problem: Problem
 
     def gradient(self, weights: Floats, *, form: Floats, clip: float, largest: float) -> Floats:
-        """The clipped gradient sum at these weights (`GradientSum`)."""
+        """The sum of clipped gradients at these weights (`GradientSum`)."""
         return self.table.sums(
             GradientSum(
                 rows=self.rows,
@@ -316,7 +317,7 @@ class EngineSums:
         form: Floats | None = None,
         norm: float = math.inf,
     ) -> Floats:
-        """The sum of x x^T, or a part of it (`GramSum`)."""
+        """The sum of x x^T, or some entries of it (`GramSum`)."""
         bound = self.problem.norm_bound
         margin = 0.0 if form is None else form_margin(form, bound)
         return self.table.sums(
@@ -329,19 +330,19 @@ class EngineSums:
         return self.table.sums(CrossSum(rows=self.rows, target_bound=target_bound, bound=bound))
 
     def target_sum(self, target_bound: float) -> float:
-        """The sum of y, labels clipped to `target_bound`: that of y times the constant column, over the constant.
+        """The sum of y, labels clipped to `target_bound`: the sum of y times the constant column, over the constant.
 
-        One row moves it by its own rounded terms only: off by less than `rounding_of_sum` of the row's bound.
+        One row changes it by its own rounded terms only, whose error is below `rounding_of_sum` of the row's bound.
         """
         return float(self.cross(target_bound)[-1]) / self.rows.intercept
 
 
 def engine_sums(table: Table, rows: LabelledRows, problem: Problem) -> EngineSums | None:
-    """The sums of a table's engine, where SQL has the loss and the rows already are within the problem's norm."""
+    """The sums of a table's engine; None where SQL lacks the loss, or rows may be longer than the problem's norm."""
     if problem.loss.name not in SLOPES or rows.coding.predictions > 1:
         return None
     norm = rows.encoder.row_norm
-    natural = math.sqrt(len(rows.encoder.columns_) + bool(rows.encoder.intercept))
-    longest = math.hypot(natural if norm is None else norm, rows.intercept)
+    unclipped_norm = math.sqrt(len(rows.encoder.columns_) + bool(rows.encoder.intercept))
+    longest = math.hypot(unclipped_norm if norm is None else norm, rows.intercept)
     within_norm = longest <= problem.row_norm * (1.0 + 1e-12)
     return EngineSums(table=table, rows=rows, problem=problem) if within_norm else None

@@ -1,8 +1,8 @@
-"""Examples: encoded, clipped rows with labels, as methods see them, whatever engine holds the data.
+"""Examples: encoded and clipped rows with labels, as learning methods read them from any engine.
 
-A method asks for chunks in any order (sums), for one pass in a secret shuffled order (SGD), or for blocks that are
-clipped once more. Labels are -1/+1, a clipped number, or a class code. What an engine can do beside that is declared
-by a method of `Examples`; without one, the rows are read instead.
+A method reads all rows in chunks in any order (for sums), or once in a secret random order (for SGD). Labels are -1 and
++1, clipped numbers, or class codes. What only some engines can do, such as summing gradients in a database, are methods
+of `Examples` that return None elsewhere; the rows are read instead then.
 """
 
 from __future__ import annotations
@@ -26,15 +26,18 @@ from holdfast.noise._uniform import integers, permutation
 from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
 
 Chunk = tuple[Floats, Floats]
-Visit = tuple[Floats, Floats, NDArray[np.int64]]
-"""Rows, labels, and the positions in which they are met."""
+OrderedBlock = tuple[Floats, Floats, NDArray[np.int64]]
+"""Rows, their labels, and the positions of the rows in the order in which SGD takes them."""
 
 
 class RowSums(Protocol):
-    """What methods that live on sums ask of an engine, for one problem. Private before noise."""
+    """Sums over rows for one problem, computed without handing out rows; private before noise."""
 
     def gradient(self, weights: Floats, *, form: Floats, clip: float, largest: float) -> Floats:
-        """The sum of gradients, each clipped where rows are whitened by a map of this form; none is `largest`."""
+        """The sum of the rows' gradients, each clipped to the norm `clip` after whitening.
+
+        `form` is P^T P of the whitening map P, and `largest` bounds the coordinates of a clipped gradient.
+        """
 
     def gram(
         self,
@@ -43,118 +46,126 @@ class RowSums(Protocol):
         form: Floats | None = None,
         norm: float = ...,
     ) -> Floats:
-        """The sum of x x^T, its diagonal, or that and the products with the constant; of rows clipped in a form."""
+        """The sum of x x^T, its diagonal ("diagonal"), or that and the products with the constant ("arrow").
+
+        With a `form` S^T S, each row is scaled down to |S x| <= `norm` first.
+        """
 
     def cross(self, target_bound: float) -> Floats:
-        """The sum of y x."""
+        """The sum of y x, labels clipped to `target_bound`."""
 
 
 class Examples:
-    """What every method takes. A subclass has the four facts and the two orders; abilities are optional."""
+    """The rows that a learning method is given.
+
+    A subclass has the first four properties, `chunks` and `shuffled_chunks`; the abilities after them are optional.
+    """
 
     if TYPE_CHECKING:  # a field or a property of the subclass
 
         @property
         def dimension(self) -> int:
-            """Columns, the intercept included."""
+            """The number of columns, the constant one included."""
 
         @property
         def public_count(self) -> int:
-            """The number that methods may divide by (soundness, section 0); never the private one."""
+            """The public number of rows that methods may divide by (soundness, section 0)."""
 
         @property
         def adjacency(self) -> Adjacency:
-            """Who is a neighbour of whom."""
+            """Which tables are neighbours."""
 
         @property
         def unit(self) -> PrivacyUnit:
-            """What is protected."""
+            """The privacy unit that is protected."""
 
     def chunks(self) -> Iterator[Chunk]:
-        """All rows in some fixed order that no result may depend on beyond rounding."""
+        """All rows in any order; results may depend on the order by rounding only."""
         raise NotImplementedError
 
-    def shuffled(self, source: Source) -> Iterator[Chunk]:
+    def shuffled_chunks(self, source: Source) -> Iterator[Chunk]:
         """All rows once, in a secret uniform order drawn now (soundness, section 1, order (i))."""
         raise NotImplementedError
 
     def records(self, start: int, size: int) -> NDArray[np.int64]:
-        """Which records of the table so many rows of `chunks` are: coins that a record draws are its own."""
+        """The positions in the table of `size` rows of `chunks`, from row `start` on.
+
+        Random numbers that a row draws by itself are drawn for its record (`Source.words_of`).
+        """
         return np.arange(start, start + size)
 
     # Abilities.
 
     @property
     def resident(self) -> bool:
-        """Whether every pass over `chunks` meets the same arrays in the same order."""
+        """Whether every pass over `chunks` yields the same arrays in the same order."""
         return False
 
     @property
     def may_lack_targets(self) -> bool:
-        """Whether some rows may be null records because they have no target; public, from the declaration alone."""
+        """Whether the schema allows rows without a target, which are null records."""
         return False
 
     @property
     def repeats(self) -> bool:
-        """Whether every further pass over `chunks` meets equal numbers in the same order and the same chunks."""
+        """Whether every further pass over `chunks` yields equal chunks in the same order."""
         return self.resident
 
     @property
     def worth_copying(self) -> bool:
-        """Whether rows may be kept in a file of this machine, and reading them again costs more than that."""
+        """Whether rows may be copied to a file on this machine, and a second pass costs more than writing one."""
         return False
 
     @property
     def copy_folder(self) -> Path | None:
-        """Where such a file goes; None for where temporary files go."""
+        """The folder for such a file; None for the system's folder of temporary files."""
         return None
 
     def close(self) -> None:
-        """Let go of whatever was kept for further passes."""
+        """Delete what was stored for further passes."""
 
-    def visits(self, source: Source) -> Iterator[Visit]:
-        """All rows once, in a secret uniform order drawn now: the order of `shuffled`, perhaps without its copy."""
-        for rows, labels in self.shuffled(source):
+    def ordered_blocks(self, source: Source) -> Iterator[OrderedBlock]:
+        """All rows once, in a fresh secret random order, without copying rows that lie in memory."""
+        for rows, labels in self.shuffled_chunks(source):
             yield rows, labels, np.arange(len(labels))
 
-    def drawn(self, source: Source, *, batches: int) -> Iterator[Chunk]:
-        """One pass in which every record draws its batch uniformly; batches in turn, records in random order.
+    def random_batches(self, source: Source, *, batches: int) -> Iterator[Chunk]:
+        """One pass in which each record is in a uniformly random batch, independently of the others.
 
-        No record is ranked, so one more shifts nothing (soundness, section 1). Independent draws are, in law, sizes
-        from n draws and then a uniform permutation cut by them: that is how they are made here, in one reading. The
-        order within a batch is uniform too, so its first records are a random choice. Sizes are private; an empty
+        So one more record does not shift the others into other batches (soundness, section 1). Batches of this law are
+        made in one reading: n independent draws give the sizes of the batches, and a uniform permutation of the rows is
+        cut into pieces of these sizes. Within a batch, too, the order is random. The sizes are private; an empty
         batch is an empty chunk.
         """
         count = sum(int(labels.size) for _, labels in self.chunks())
         sizes = np.bincount(integers(source, bound=batches, size=count), minlength=batches)
-        return regroup(self.shuffled(source), [int(size) for size in sizes], dimension=self.dimension)
+        return regroup(self.shuffled_chunks(source), [int(size) for size in sizes], dimension=self.dimension)
 
     def sums(self, problem: Problem) -> RowSums | None:
-        """Gradients and second moments summed where the rows are; None where rows are read instead."""
+        """Gradients and second moments that the engine sums; None where rows are read instead."""
         return None
 
     def target_sum(self, problem: Problem, *, bound: float) -> float | None:
-        """The sum of labels clipped to a bound, taken where the rows are; None where rows are read instead."""
+        """The sum of labels clipped to a bound, by the engine; None where rows are read instead."""
         return None
 
     def epochs(self, options: SgdOptions, *, source: Source, passes: int, records: int) -> Floats | None:
-        """A whole run of permutation SGD where the rows are, private before noise; None where rows are read."""
+        """The weights after a whole run of permutation SGD in the engine, private before noise; None elsewhere."""
         return None
 
     def with_shifted_labels(self, *, bound: float, shift: float) -> Examples | None:
-        """The same with every label clipped to a bound and a number taken from it, where an engine can do that."""
+        """Examples whose labels are clipped to a bound, less `shift`; None where the engine cannot do that."""
         return None
 
-    def parts(self) -> int | None:
-        """In how many parts, a public number, models are trained where the rows are; None for none."""
+    def engine_part_count(self) -> int | None:
+        """The public number of parts in which the engine trains models itself; None where it cannot."""
         return None
 
     def largest_count(self, bound: int | None = None) -> tuple[int, tuple[Assumption, ...]]:
-        """A bound on the number of rows of every table that the schema admits, and what it assumes.
+        """A bound on the number of rows in this table and in its neighbours, with the assumption that it rests on.
 
-        Each of so many units brings at most `max_rows`. Where the number of units is public nothing is assumed, unless
-        fewer rows are declared; else the declared bound on the rows holds, or 16 times as many units as was
-        declared, which is generous.
+        Each unit has at most `max_rows` rows. Where the number of units is public nothing else is assumed, unless a
+        smaller `bound` is given. Where it is private, the bound is the given one, or else 16 times the declared number.
         """
         admitted = self.public_count * self.unit.max_rows
         if self.adjacency.count_is_public and (bound is None or bound >= admitted or self.unit.max_rows == 1):
@@ -167,47 +178,41 @@ class Examples:
 
 
 class DerivedExamples(Examples):
-    """Rows made of other examples, one of each: whose they are does not change."""
+    """Rows computed one by one from other examples, with the same dimension, units and records."""
 
     if TYPE_CHECKING:
 
         @property
         def examples(self) -> Examples:
-            """The others."""
+            """The examples that these are computed from."""
 
     @property
     def dimension(self) -> int:
-        """As of the others."""
         return self.examples.dimension
 
     @property
     def public_count(self) -> int:
-        """As of the others."""
         return self.examples.public_count
 
     @property
     def adjacency(self) -> Adjacency:
-        """As of the others."""
         return self.examples.adjacency
 
     @property
     def unit(self) -> PrivacyUnit:
-        """As of the others."""
         return self.examples.unit
 
     @property
     def may_lack_targets(self) -> bool:
-        """As of the others."""
         return self.examples.may_lack_targets
 
     def records(self, start: int, size: int) -> NDArray[np.int64]:
-        """As of the others."""
         return self.examples.records(start, size)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ArrayExamples(Examples):
-    """Rows in memory: float64, clipped to the declared norm by whoever encoded them."""
+    """Rows in memory, in float64, clipped to the declared norm when they were encoded."""
 
     features: Floats
     labels: Floats
@@ -215,9 +220,9 @@ class ArrayExamples(Examples):
     public_count: int
     unit: PrivacyUnit = PrivacyUnit()  # noqa: RUF009 - immutable
     origin: NDArray[np.int64] | None = None
-    """Where these rows lay in a larger table, if they are a part of one."""
+    """The rows' positions in the larger table that they are a part of; None for a whole table."""
     lacking: bool = False
-    """Whether some may be null records because they have no target."""
+    """Whether some rows may be null records because they have no target."""
 
     def __post_init__(self) -> None:
         require(self.features.ndim == 2, "features.ndim", self.features.ndim, "2")
@@ -233,42 +238,42 @@ class ArrayExamples(Examples):
 
     @property
     def may_lack_targets(self) -> bool:
-        """As whoever made the arrays says."""
+        """As stated when the arrays were made (`lacking`)."""
         return self.lacking
 
     @property
     def resident(self) -> bool:
-        """Arrays stay what they are."""
+        """True: arrays do not change."""
         return True
 
     def chunks(self) -> Iterator[Chunk]:
-        """Slices, without copies."""
+        """Slices of the arrays, without copies."""
         for start in range(0, self.features.shape[0], CHUNK_ROWS):
             stop = start + CHUNK_ROWS
             yield self.features[start:stop], self.labels[start:stop]
 
     def records(self, start: int, size: int) -> NDArray[np.int64]:
-        """Of the larger table, where these are a part."""
+        """Positions in the larger table, where these rows are a part of one."""
         return super().records(start, size) if self.origin is None else self.origin[start : start + size]
 
-    def drawn(self, source: Source, *, batches: int) -> Iterator[Chunk]:
-        """Every record draws its batch and a key by itself; batches in turn, records in the order of their keys."""
+    def random_batches(self, source: Source, *, batches: int) -> Iterator[Chunk]:
+        """Each record draws its batch and a random key by itself; within a batch, records are sorted by their keys."""
         count = self.features.shape[0]
         records = self.records(0, count)
-        place = integers(source, bound=batches, size=count, records=records)
+        batch_of = integers(source, bound=batches, size=count, records=records)
         order = permutation(source, count, records=records)
-        # A stable sort by batch keeps the secret keys as the order within each batch.
-        order = order[np.argsort(place[order], kind="stable")]
-        ends = np.cumsum(np.bincount(place, minlength=batches))
+        # A stable sort by batch leaves the random order within each batch.
+        order = order[np.argsort(batch_of[order], kind="stable")]
+        ends = np.cumsum(np.bincount(batch_of, minlength=batches))
         for chosen in np.split(order, ends[:-1]):
             yield self.features[chosen], self.labels[chosen]
 
-    def visits(self, source: Source) -> Iterator[Visit]:
-        """Where they lie, for a kernel that finds them there."""
+    def ordered_blocks(self, source: Source) -> Iterator[OrderedBlock]:
+        """The arrays themselves, and a fresh random order."""
         yield self.features, self.labels, permutation(source, self.features.shape[0])
 
-    def shuffled(self, source: Source) -> Iterator[Chunk]:
-        """Gathered by a secret permutation, a chunk at a time."""
+    def shuffled_chunks(self, source: Source) -> Iterator[Chunk]:
+        """Copies of the rows in a fresh random order, a chunk at a time."""
         order = permutation(source, self.features.shape[0])
         for start in range(0, order.size, CHUNK_ROWS):
             chosen = order[start : start + CHUNK_ROWS]
@@ -282,12 +287,12 @@ def regroup(chunks: Iterator[Chunk], sizes: list[int], *, dimension: int) -> Ite
     >>> [piece[1].tolist() for piece in regroup(iter([(rows, rows[:, 0])]), [2, 0, 4], dimension=1)]
     [[0.0, 1.0], [], [2.0, 3.0, 4.0, 5.0]]
     """
-    held: Chunk = np.empty((0, dimension)), np.empty(0)
+    rest: Chunk = np.empty((0, dimension)), np.empty(0)
     for size in sizes:
-        while len(held[1]) < size:
+        while len(rest[1]) < size:
             rows, labels = next(chunks)
-            if len(held[1]):
-                rows, labels = np.concatenate([held[0], rows]), np.concatenate([held[1], labels])
-            held = rows, labels
-        yield held[0][:size], held[1][:size]
-        held = held[0][size:], held[1][size:]
+            if len(rest[1]):
+                rows, labels = np.concatenate([rest[0], rows]), np.concatenate([rest[1], labels])
+            rest = rows, labels
+        yield rest[0][:size], rest[1][:size]
+        rest = rest[0][size:], rest[1][size:]

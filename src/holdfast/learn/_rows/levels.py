@@ -1,4 +1,4 @@
-"""How finely a model sees a column whose hierarchy was left open: postcodes, or only their areas."""
+"""The level of detail at which a model sees a column with a hierarchy, such as postcodes or only their areas."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from holdfast.data._table import Table
 from holdfast.privacy._curves.curve import PrivacyCurve
 
 
-def at_learned_levels(
+def with_open_levels_chosen(
     table: Table, *, rows: int, limit: PrivacyCurve | None
 ) -> tuple[Table, dict[str, int] | None]:
-    """The table with open hierarchies at the finest level that is worth its weights, and which these are.
+    """The table with each hierarchy that left its level open at the finest useful level, and the levels by column.
 
-    Each name is a weight, learned from the rows of its own cell and as noisy as a count of them in which every column
-    is counted once. Rows, budget and declarations are public, so the choice says nothing about the data.
+    A finer level has more categories, each with a weight of its own that is learned from fewer rows. The noise in a
+    weight is taken to be that in a count of its category's rows. The number of rows, the budget and the schema are
+    public, so the choice reveals nothing about the data.
     """
     schema = table.schema
     if not schema.open_levels or table.reopen is None or limit is None:

@@ -1,4 +1,4 @@
-"""Second moments of clipped rows: what linear regression needs of the data, in one pass."""
+"""Second moments of clipped rows and labels, which are all that linear regression needs of the data; in one pass."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from holdfast.learn._rows.examples import Examples
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Moments:
-    """Sums over all rows; private."""
+    """Sums over all rows, without noise; private."""
 
     gram: Floats
-    """Sum of x x^T."""
+    """The sum of x x^T."""
     cross: Floats
-    """Sum of y x, with the labels clipped."""
+    """The sum of y x, labels clipped."""
 
 
 def second_moments(examples: Examples, problem: Problem, *, target_bound: float) -> Moments:
-    """Sum x x^T and y x over all rows, rows and labels within their bounds; zeros for an empty table."""
+    """The sums of x x^T and of y x over all rows, rows and labels clipped to their bounds; 0 for an empty table."""
     engine = examples.sums(problem)
     if engine is not None:
         return Moments(gram=engine.gram(), cross=engine.cross(target_bound))
@@ -38,7 +38,7 @@ def second_moments(examples: Examples, problem: Problem, *, target_bound: float)
 
 
 def squared_loss(problem: Problem) -> Squared:
-    """The problem's loss, of which its method has declared that it is squared."""
+    """The problem's loss, checked to be the squared loss."""
     loss = problem.loss
     require(isinstance(loss, Squared), "loss", loss.name, "squared")
     assert isinstance(loss, Squared), "required above"

@@ -1,7 +1,7 @@
-"""What scikit-learn makes numbers of, and what it says of cells, met before it does either.
+"""Checks of arrays before scikit-learn reads them: dates are refused, and error messages quote no data.
 
-A date becomes nanoseconds since 1970 without a word; the error for a text quotes the text, which is data; the error for
-a missing value recommends an imputer, which reads the rows and pays for nothing.
+scikit-learn silently converts a date to nanoseconds since 1970. Its error for a text quotes the text, which is private
+data. Its error for a missing value recommends an imputer, which reads the rows without paying for it from the budget.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from holdfast.data._table import Table
 from holdfast.errors import DataError
 
 DATE_TYPES = ("date", "time", "period", "duration", "interval")
-"""How the types of dates, times and lengths of time begin, whichever library names them; text types hold none."""
-WAY_OUT = (
+"""How the names of types of dates, times and durations begin, in every library; names of text types begin otherwise."""
+DATE_ADVICE = (
     "a date has no unit here, and would be read as nanoseconds since 1970; declare a schema with a DateTime column and "
     "fit a Table, or give the number that you mean, such as days since a public day"
 )
@@ -33,33 +33,32 @@ MISSING_VALUES = (
 
 @contextmanager
 def numbers_only(*data: Any) -> Iterator[None]:
-    """Refuse dates in `data`; within, errors about texts and missing values show no cell and recommend no leak."""
+    """Refuse dates in `data`; inside the context, errors about texts and missing values are replaced by safe ones."""
     for part in data:
-        _refuse_no_rows(part)
+        _require_rows(part)
         _refuse_dates(part)
     try:
         yield
     except TypeError:
         for part in data:
-            if isinstance(part, Mapping) and not hasattr(
-                part, "tocsr"
-            ):  # one kind of sparse matrix is a dict
-                raise _no_rows(part) from None
+            # A sparse matrix in dok format is a dict, too.
+            if isinstance(part, Mapping) and not hasattr(part, "tocsr"):
+                raise _not_rows_error(part) from None
         raise
     except (ValueError, OverflowError) as error:
-        said = str(error)
-        if isinstance(error, OverflowError) or "could not convert" in said:
+        message = str(error)
+        if isinstance(error, OverflowError) or "could not convert" in message:
             raise DataError(
                 "rows and targets must be numbers; declare a schema, which encodes texts"
             ) from None
-        if "contains NaN" in said:
-            what = "y" if said.startswith("Input y") else "X"
-            raise DataError(MISSING_VALUES.format(what=f"Input {what}")) from None
+        if "contains NaN" in message:
+            name = "y" if message.startswith("Input y") else "X"
+            raise DataError(MISSING_VALUES.format(what=f"Input {name}")) from None
         raise
 
 
 def is_dated(data: Any) -> bool:
-    """Whether a frame, a series, an array or nested lists hold dates, times or lengths of time.
+    """Whether a frame, a series, an array or nested lists hold dates, times or durations.
 
     >>> is_dated(np.array(["2020-01-01"], dtype="datetime64[D]")), is_dated([[1.0, 2.0]])
     (True, False)
@@ -73,14 +72,14 @@ def is_dated(data: Any) -> bool:
         return False
     try:
         cells = np.asarray(data, dtype=object)
-    except (TypeError, ValueError):  # what it is, is said by whoever reads it
+    except (TypeError, ValueError):  # not an array: whoever reads it raises the error
         return False
     kinds = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
     return any(isinstance(cell, kinds) for cell in cells.ravel())
 
 
 def _types(data: Any) -> list[Any]:
-    """The types of columns, or the one of an array; none where only cells have types."""
+    """The types of the columns, or the one type of an array; empty for nested lists."""
     if isinstance(data, list | tuple):
         return []
     types = getattr(data, "dtypes", None)
@@ -96,9 +95,9 @@ def _is_dated_type(kind: Any) -> bool:
     return str(kind).lower().startswith(DATE_TYPES)
 
 
-def _refuse_no_rows(data: Any) -> None:
-    """What neither is an array, nor a frame, nor nested lists; a single number or text is met by scikit-learn."""
-    known = data is None or isinstance(data, list | tuple | str | bytes | Real)
+def _require_rows(data: Any) -> None:
+    """Refuse what is no array, data frame or nested list; scikit-learn itself refuses single numbers and texts."""
+    left_to_sklearn = data is None or isinstance(data, list | tuple | str | bytes | Real)
     forms = (
         "__array__",
         "__array_interface__",
@@ -110,11 +109,11 @@ def _refuse_no_rows(data: Any) -> None:
     )
     frame = not isinstance(data, Table) and any(getattr(data, form, None) is not None for form in forms)
     sized = not isinstance(data, Table) and hasattr(data, "__len__") and hasattr(data, "__getitem__")
-    if not known and not frame and not sized:
-        raise _no_rows(data)
+    if not left_to_sklearn and not frame and not sized:
+        raise _not_rows_error(data)
 
 
-def _no_rows(data: Any) -> DataError:
+def _not_rows_error(data: Any) -> DataError:
     return DataError(
         f"rows and targets must be arrays, data frames or nested lists, got {type_of(data)}; of a Table, give the rows "
         "that it was opened from"
@@ -123,4 +122,4 @@ def _no_rows(data: Any) -> DataError:
 
 def _refuse_dates(data: Any) -> None:
     if is_dated(data):
-        raise DataError(f"rows and targets must be numbers, and a column holds dates; {WAY_OUT}")
+        raise DataError(f"rows and targets must be numbers, and a column holds dates; {DATE_ADVICE}")

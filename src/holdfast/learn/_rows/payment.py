@@ -1,10 +1,10 @@
-"""Who pays for a fit. An account is passed in by the caller, and the fitted object knows by itself who paid for it.
+"""PaidFit: which account pays for the fit of an estimator or a step, and for scores of the fitted model.
 
-Nothing here looks at who calls, and no list of objects is kept beside them. What scikit-learn does with an estimator is
-told by the estimator: whatever fits several (a search, a cross-validation, an ensemble, a calibration) asks it for
-copies by `clone`, and a copy knows that it is one. It is not given a whole account, which its first fit would spend;
-without an account its release says that the promise covers this one fit. A score is paid by the share that paid for the
-fit.
+The caller passes the account to `fit`, and the fitted object stores it. Whatever fits several estimators in
+scikit-learn (a search, a cross-validation, an ensemble, a calibration) makes copies of one by `clone`, and a copy is
+marked as such. A copy is not given a whole account, which its first fit would spend: it needs a share of one. A copy
+that is fitted without an account says in its release that the promise covers this one fit only. Scores of a fitted
+model are paid from the share that paid for its fit.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ROWS_AS_COLLECTED = Assumption(
     text="rows as collected: nothing that read them came before, such as a scaling, an imputation or a choice of "
     "columns that was fitted to them, and none stands there twice",
 )
-"""Of every array: where it came from cannot be seen in it."""
+"""The assumption behind every fit to an array, since an array does not show how it was made."""
 ONE_OF_SEVERAL = Assumption(
     kind=CHOICE,
     voids=True,
@@ -45,15 +45,15 @@ SEVERAL_FITS = (
 
 
 class PaidFit:
-    """An estimator or a step that pays for what it reads, and knows by itself who paid for its last fit."""
+    """Base class of estimators and steps, which pay for the rows they read and store who paid for the last fit."""
 
     payment: ClassVar[str] = PAID
     _is_copy: bool = False
-    """Whether scikit-learn's `clone` made it."""
+    """Whether scikit-learn's `clone` made this object."""
     _payer: Account | None = None
-    """The account, or the share of one, that paid for the last fit; what was copied or stored does not know it."""
-    _paid_alone: bool = False
-    """Whether the last fit paid for itself, without an account."""
+    """The account, or the share of one, that paid for the last fit; neither copied nor stored in files."""
+    _fitted_without_account: bool = False
+    """Whether a fit has spent its own epsilon, without an account."""
 
     def __sklearn_clone__(self) -> Self:
         copy: Self = super().__sklearn_clone__()  # type: ignore[misc]
@@ -65,12 +65,12 @@ class PaidFit:
         return {name: value for name, value in state.items() if name != "_payer"}
 
     def _share_of(self, account: Account, X: Any, *, closes: bool = True) -> Account:
-        """What this fit may spend: all that an account has, or one share where several fits share it.
+        """The account itself, or the next share of one that several fits share.
 
-        A step before the model of a pipeline does not close its share, which the model goes on with.
+        A step before the model of a pipeline does not close its share, because the model goes on to spend from it.
         """
         if isinstance(account, SharedAccount):
-            # Folds are cut from arrays, never from a Table.
+            # A Table is never cut into folds, an array may be a fold of a larger one.
             rows = FittedRows(X.n_public or 0) if isinstance(X, Table) else FittedRows.of(X)
             return account.next_fit(rows, closes=closes, is_copy=self._is_copy)
         if self._is_copy:
@@ -82,32 +82,32 @@ class PaidFit:
             )
         return account
 
-    def _chosen_alone(self, X: Any) -> tuple[Assumption, ...]:
-        """What the release of a fit without an account leaves out; whoever fits again is warned that this adds up."""
-        again = self._paid_alone
-        self._paid_alone = True
+    def _assumptions_without_account(self, X: Any) -> tuple[Assumption, ...]:
+        """Assumptions for the release of a fit without an account, and a warning if this is not the first such fit."""
+        repeated = self._fitted_without_account
+        self._fitted_without_account = True
         if isinstance(X, Table):
-            again = again or X.fitted_alone
+            repeated = repeated or X.fitted_alone
             X.fitted_alone = True
-        if again or self._is_copy:
+        if repeated or self._is_copy:
             warn(SEVERAL_FITS, BudgetWarning)
         return (ONE_OF_SEVERAL,) if self._is_copy else ()
 
-    def _paid_by(self, account: Account) -> None:
-        """The fit is done, and this account paid for it."""
+    def _record_payer(self, account: Account) -> None:
+        """Store that this account paid for the fit, which is done."""
         self._payer = account
         if isinstance(account, FitShare):
             account.finished()
 
     @property
     def _score_share(self) -> FitShare | None:
-        """The share that pays for a score of this model; None where its owner alone may ask for one."""
+        """The share of a shared account that pays for scores of this model; None where scores are not paid for."""
         payer = self._payer
         return payer if isinstance(payer, FitShare) and payer.pays_for_scores else None
 
 
 def own_copy(estimator: Any) -> Any:
-    """A copy of an estimator or Pipeline for whoever pays for each of its fits."""
+    """A copy of an estimator or Pipeline that is not marked as one, for searches of ours that pay for each fit."""
     copy = clone(estimator)
     for part in (copy, *(step for _, step in getattr(copy, "steps", ()))):
         if isinstance(part, PaidFit):
@@ -116,7 +116,7 @@ def own_copy(estimator: Any) -> Any:
 
 
 def payer_of(fitted: Any) -> tuple[int, str] | None:
-    """The journal, as a number that no other has, and the share that paid for a fitted object; None: not known."""
+    """What paid for a fitted object: the identity of its account's journal, and the share's name; None if unknown."""
     payer = fitted._payer if isinstance(fitted, PaidFit) else None
     return None if payer is None else (id(payer.journal), payer.share)
 
@@ -124,7 +124,7 @@ def payer_of(fitted: Any) -> tuple[int, str] | None:
 def limit_to_spend(
     epsilon: float, delta: float | None, account: Account | None, *, count: int | None = None
 ) -> PrivacyCurve | None:
-    """What a fit may spend; None for a fit without privacy. `count` is a public number of units, where it is known."""
+    """The budget of a fit; None for a fit without privacy. `count` is the public number of units, if it is known."""
     if account is not None:
         return account.remaining()
     return None if epsilon == math.inf else limit_of(epsilon, delta, count=count)

@@ -1,8 +1,8 @@
-"""PrivateFile: arrays in a file without a name, read back chunk by chunk, bit by bit as they were written.
+"""PrivateFile: chunks of arrays in a temporary file that nobody else can open and that never outlives the process.
 
-The file holds data. It is made without a name (or loses it at once) and for this user alone, so that nobody else can
-open it and nothing is left behind: it is gone when it is closed, after an error, and even when the process is killed.
-Where a write fails, as on a full disk, the file is given up and its owner reads rows where they come from.
+The file holds private data. It has no name in any folder and belongs to this user alone. The operating system frees it
+when it is closed, after an error, and even when the process is killed. Where a write fails, as on a full disk, the file
+is closed, and its user reads the rows from their source again.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from holdfast.errors import DataError
 
 Arrays = tuple[NDArray[Any], ...]
 FREE_SPACE_FACTOR = 2
-"""A file is begun only where the disk has this many times its size free."""
+"""A file is written only where the disk has this many times its size free."""
 
 
 def has_room(folder: Path | None, size: int) -> bool:
-    """Whether so many bytes are a small enough part of what is free there."""
+    """Whether the disk of a folder has enough free space for a file of so many bytes."""
     try:
         return FREE_SPACE_FACTOR * size <= shutil.disk_usage(folder or tempfile.gettempdir()).free
     except OSError:
@@ -33,7 +33,7 @@ def has_room(folder: Path | None, size: int) -> bool:
 
 
 class PrivateFile:
-    """Chunks of arrays, appended in turn and read from the first one again and again.
+    """Chunks of arrays, appended one after the other; they can be read from the first one any number of times.
 
     >>> with_two = PrivateFile()
     >>> with_two.append(np.arange(3.0), np.ones(2, dtype=np.uint16))
@@ -47,16 +47,16 @@ class PrivateFile:
         self._folder = folder
         self._file: IO[bytes] | None = None
         self.usable = True
-        """Whether it can be written to and read from."""
+        """Whether the file can be written to and read from."""
         self._shapes: list[tuple[tuple[np.dtype[Any], tuple[int, ...]], ...]] = []
 
     def append(self, *arrays: NDArray[Any]) -> bool:
-        """Write a chunk; False where that failed, and the file is gone. The first one opens the file."""
+        """Write a chunk. The first one opens the file; where a write fails the file is closed and False returned."""
         if not self.usable:
             return False
         try:
             if self._file is None:
-                # Unbuffered: what a disk cannot take is known at once, and a read goes straight into its array.
+                # Unbuffered: a full disk is noticed at once, and reads go directly into their arrays.
                 self._file = tempfile.TemporaryFile(prefix="holdfast-", dir=self._folder, buffering=0)
             for array in arrays:
                 _write(self._file, np.ascontiguousarray(array))
@@ -67,7 +67,7 @@ class PrivateFile:
         return True
 
     def clear(self) -> None:
-        """Forget all chunks."""
+        """Remove all chunks."""
         self._shapes.clear()
         if self._file is not None:
             try:
@@ -77,42 +77,42 @@ class PrivateFile:
                 self.close()
 
     def chunks(self) -> Iterator[Arrays]:
-        """All chunks as they were written, in arrays of their own."""
-        place = 0
+        """All chunks as they were written, each read into new arrays."""
+        position = 0
         for shapes in self._shapes:
             arrays = tuple(np.empty(shape, dtype) for dtype, shape in shapes)
             for array in arrays:
-                self._read(place, array)
-                place += array.nbytes
+                self._read(position, array)
+                position += array.nbytes
             yield arrays
 
     def close(self) -> None:
-        """Give the arrays up; without a name, the file is gone with this."""
+        """Close the file, which deletes it."""
         self._shapes, self.usable = [], False
         if self._file is not None:
-            # What could not be written is of no interest any more.
+            # An error about data that could not be written no longer matters.
             with suppress(OSError):
                 self._file.close()
             self._file = None
 
-    def _read(self, place: int, array: NDArray[Any]) -> None:
+    def _read(self, position: int, array: NDArray[Any]) -> None:
         if self._file is None:
             raise DataError("the private copy of the rows was closed while it was read")
-        whole = _bytes(array)
-        self._file.seek(place)
-        read = 0
-        while read < len(whole):
-            got = self._file.readinto(whole[read:])  # type: ignore[attr-defined]
-            if not got:
+        target = _bytes(array)
+        self._file.seek(position)
+        filled = 0
+        while filled < len(target):
+            count = self._file.readinto(target[filled:])  # type: ignore[attr-defined]
+            if not count:
                 raise DataError("the private copy of the rows is shorter than it was; nothing was released")
-            read += got
+            filled += count
 
 
 def _write(file: IO[bytes], array: NDArray[Any]) -> None:
-    """All of it: a nearly full disk takes a part before it refuses."""
-    left = _bytes(array)
-    while len(left):
-        left = left[file.write(left) :]
+    """Write the whole array, in several calls where the disk takes only a part of it at a time."""
+    rest = _bytes(array)
+    while len(rest):
+        rest = rest[file.write(rest) :]
 
 
 def _bytes(array: NDArray[Any]) -> memoryview:

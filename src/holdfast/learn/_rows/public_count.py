@@ -1,4 +1,4 @@
-"""The number of rows or units that others may be told, and what had to be read from the data for it."""
+"""The public number of rows or privacy units, and the assumption made where it had to be read from the data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COUNT_READ = Assumption(
 def count_of_array(
     rows: int, n_public: int | None, adjacency: Adjacency
 ) -> tuple[int, tuple[Assumption, ...]]:
-    """The public number of rows of an array, and what was read from the data for it.
+    """The public number of rows of an array, and an assumption if it was read from the data.
 
     >>> count_of_array(5, None, Adjacency.replace), count_of_array(5, 7, Adjacency.add_remove)
     ((5, ()), (7, ()))
@@ -35,9 +35,9 @@ def count_of_array(
 
 
 def count_of_table(table: Table, n_public: int | None) -> tuple[int, tuple[Assumption, ...]]:
-    """The public number of units of a table, and what was read from the data for it."""
+    """The public number of units of a table, and an assumption if it was read from the data."""
     if n_public is not None and table.n_public is None and not table.adjacency.count_is_public:
         return n_public, ()
-    count, counted = table.public_count()
+    count, assumptions = table.public_count()
     require(n_public in (None, count), "n_public", n_public, "what the table declares", "leave it out")
-    return count, counted
+    return count, assumptions

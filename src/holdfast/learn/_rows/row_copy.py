@@ -1,8 +1,9 @@
-"""RowCopy: encoded rows of a table, written down in the first pass and read from the file in every further one.
+"""RowCopy: encoded rows of a table, written to a private file in the first pass and read from it in all later ones.
 
-Reading a stored table and encoding its rows costs ten times as much as a gradient over them, and a fit asks for a
-dozen. A copy holds the very arrays that the engine's pass gave, chunk by chunk, so that every sum over it is the same,
-bit by bit. Where the disk is full, or a pass is broken off, rows come from the engine again: slower, and nothing else.
+Reading a stored table and encoding its rows costs ten times as much as a gradient over them, and a fit needs a dozen
+gradients. The copy holds the arrays of the first pass, chunk by chunk, so that every sum over them has the same bits.
+Where the disk is full or a pass is not finished, rows are read from the engine again, which is slower and no different
+otherwise.
 """
 
 from __future__ import annotations
@@ -21,17 +22,17 @@ DOUBLE_BYTES = 8
 
 
 def copied_bytes(examples: Examples) -> int:
-    """What a copy of all rows takes, by public numbers only."""
+    """The size of a copy of all rows in bytes, from public numbers only."""
     return DOUBLE_BYTES * (examples.dimension + 1) * examples.public_count * examples.unit.max_rows
 
 
 def room_for(examples: Examples, folder: Path | None = None) -> bool:
-    """Whether a copy is a small enough part of what is free where it would go."""
+    """Whether the disk has enough free space for a copy of the rows."""
     return has_room(folder, copied_bytes(examples))
 
 
 class RowCopy(DerivedExamples):
-    """The same rows in the same order, kept in a file without a name.
+    """The same rows in the same order, read from a private file after the first pass.
 
     >>> import numpy as np
     >>> from holdfast.learn._rows.examples import ArrayExamples
@@ -52,55 +53,52 @@ class RowCopy(DerivedExamples):
 
     @property
     def examples(self) -> Examples:
-        """The rows where they are."""
+        """The examples that are copied."""
         return self._examples
 
     @property
     def repeats(self) -> bool:
-        """Once all rows are in the file."""
+        """True once all rows are in the file."""
         return self._complete
 
     @property
     def copy_folder(self) -> Path | None:
-        """As the table says."""
         return self._examples.copy_folder
 
     @property
     def worth_copying(self) -> bool:
-        """As the table says: a shuffled order is another copy."""
+        """As of the table, since a shuffled order needs a copy of its own."""
         return self._examples.worth_copying
 
     def chunks(self) -> Iterator[Chunk]:
-        """From the engine once, then from the file."""
+        """The rows from the engine in the first pass, from the file later."""
         if self._complete:
             return self._file.chunks()  # type: ignore[return-value]  # two arrays each, as they were written
-        if self._writing or not self._file.usable:  # a second pass inside the first, or a full disk
+        if self._writing or not self._file.usable:  # a pass inside the first one, or a full disk
             return self._examples.chunks()
         return self._write()
 
-    def shuffled(self, source: Source) -> Iterator[Chunk]:
-        """In the engine."""
-        return self._examples.shuffled(source)
+    def shuffled_chunks(self, source: Source) -> Iterator[Chunk]:
+        return self._examples.shuffled_chunks(source)
 
-    def drawn(self, source: Source, *, batches: int) -> Iterator[Chunk]:
-        """In the engine."""
-        return self._examples.drawn(source, batches=batches)
+    def random_batches(self, source: Source, *, batches: int) -> Iterator[Chunk]:
+        return self._examples.random_batches(source, batches=batches)
 
     def sums(self, problem: Problem) -> RowSums | None:
-        """In the engine, where it takes them."""
+        """By the engine, if it can."""
         return self._examples.sums(problem)
 
     def epochs(self, options: SgdOptions, *, source: Source, passes: int, records: int) -> Floats | None:
-        """In the engine, where it runs them."""
+        """By the engine, if it can."""
         return self._examples.epochs(options, source=source, passes=passes, records=records)
 
     def close(self) -> None:
-        """Give the file up."""
+        """Delete the file."""
         self._complete = False
         self._file.close()
 
     def _write(self) -> Iterator[Chunk]:
-        """One pass from the engine, written down as it goes; a pass that is broken off leaves nothing to read."""
+        """A pass over the engine's rows that writes them to the file; an unfinished pass leaves no copy."""
         self._file.clear()
         self._writing = True
         try:

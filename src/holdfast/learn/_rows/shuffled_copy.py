@@ -1,8 +1,8 @@
-"""ShuffledCopy: encoded rows in one secret order, kept in a private file while a run of many passes reads them.
+"""ShuffledCopy: encoded rows in one secret random order, in a private file that all passes of a run read.
 
-Shuffling a stored table costs far more than reading it, and a run needs one order only: a uniform secret permutation
-that every pass keeps is admissible (soundness, section 1, order (i)). So the first pass is the engine's shuffle, whose
-rows are written down as they come, and every further pass reads the file from its start: the same numbers, bit by bit.
+Shuffling a stored table costs far more than reading it, and one uniform secret permutation may serve all passes of a
+run (soundness, section 1, order (i)). So the engine shuffles the rows in the first pass, which writes them to a file,
+and all later passes read the same numbers from the file.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from holdfast.noise._source import Source
 
 
 class ShuffledCopy(DerivedExamples):
-    """Examples whose first pass is a fresh secret shuffle, and whose later passes are the same order from a file.
+    """Examples that are shuffled once, in the first pass; later passes read the same order from a file.
 
-    Where the disk is full, rows go on coming from the engine, shuffled afresh for each pass: slower, no less private.
+    Where the disk is full, the engine shuffles the rows again for each pass: slower, and equally private.
 
     >>> import numpy as np
     >>> from holdfast.learn._rows.examples import ArrayExamples
@@ -29,7 +29,7 @@ class ShuffledCopy(DerivedExamples):
     >>> rows = ArrayExamples(features=np.arange(6.0).reshape(3, 2), labels=np.ones(3),
     ...                      adjacency=Adjacency.replace, public_count=3)
     >>> with ShuffledCopy(rows) as copy:
-    ...     passes = [[x.tolist() for x, _ in copy.shuffled(Source(seed=1))] for _ in range(2)]
+    ...     passes = [[x.tolist() for x, _ in copy.shuffled_chunks(Source(seed=1))] for _ in range(2)]
     >>> passes[0] == passes[1]
     True
     """
@@ -38,25 +38,25 @@ class ShuffledCopy(DerivedExamples):
         self._examples = examples
         self._file = PrivateFile(folder)
         self.complete = False
-        """Whether every row of a pass has been written, so that passes are read from the file."""
+        """Whether the file holds all rows, so that passes are read from it."""
 
     @property
     def examples(self) -> Examples:
-        """The rows where they are."""
+        """The examples that are copied."""
         return self._examples
 
     def chunks(self) -> Iterator[Chunk]:
-        """Whatever order is fastest: sums only."""
+        """The rows in the order that is fastest to read."""
         return self._read() if self.complete else self._examples.chunks()
 
-    def shuffled(self, source: Source) -> Iterator[Chunk]:
-        """The secret order of this copy; the first whole pass draws it."""
+    def shuffled_chunks(self, source: Source) -> Iterator[Chunk]:
+        """The rows in the secret order of this copy, which the first finished pass draws."""
         if self.complete:
             return self._read()
-        return self._write(source) if self._file.usable else self._examples.shuffled(source)
+        return self._write(source) if self._file.usable else self._examples.shuffled_chunks(source)
 
     def close(self) -> None:
-        """Give the rows up."""
+        """Delete the file."""
         self.complete = False
         self._file.close()
 
@@ -69,9 +69,9 @@ class ShuffledCopy(DerivedExamples):
         self.close()
 
     def _write(self, source: Source) -> Iterator[Chunk]:
-        """One pass from the engine, written down as it goes; a pass that is broken off leaves nothing to read."""
+        """A shuffled pass over the engine's rows that writes them to the file; an unfinished pass leaves no copy."""
         self._file.clear()
-        for features, labels in self._examples.shuffled(source):
+        for features, labels in self._examples.shuffled_chunks(source):
             self._file.append(features, labels)
             yield features, labels
         self.complete = self._file.usable
@@ -81,11 +81,10 @@ class ShuffledCopy(DerivedExamples):
 
 
 @contextmanager
-def one_order(examples: Examples, *, passes: int) -> Iterator[Examples]:
-    """The examples for a run of so many shuffled passes: through a copy where that saves shuffling again.
+def fixed_order(examples: Examples, *, passes: int) -> Iterator[Examples]:
+    """The examples for a run of so many shuffled passes: copied to a file where that saves shuffling again.
 
-    Only for examples that say so: rows that the caller holds in memory, or that may not leave a server, are not
-    written to a disk.
+    Only examples that are `worth_copying` are: neither rows in memory, nor rows that may not leave a server.
     """
     if passes <= 1 or not examples.worth_copying or not room_for(examples, examples.copy_folder):
         yield examples

@@ -1,4 +1,4 @@
-"""Labels and slopes of losses in SQL: what `labels` and `losses` compute for arrays, as expressions."""
+"""SQL expressions for labels and for derivatives of losses; `_problem` computes the same for arrays."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Slope = Callable[[Any, str, str, Dialect], str]
 
 
 def within(expression: str, low: float, high: float, dialect: Dialect) -> str:
-    """The number clipped to two bounds."""
+    """The number of an expression clipped to two bounds."""
     return f"least(greatest({expression}, {dialect.number(low)}), {dialect.number(high)})"
 
 
@@ -26,7 +26,7 @@ def _class_label(coding: Any, name: str, row: CodedRow) -> str | None:
 
 
 def _number_label(coding: Any, name: str, row: CodedRow) -> str:
-    """(y - centre) / scale, 0 where the quotient would be tiny."""
+    """(y - centre) / scale, and 0 where the quotient would be too small a number for SQL."""
     dialect = row.dialect
     apart = f"({within(row.value(name), coding.low, coding.high, dialect)} - {dialect.number(coding.centre)})"
     quotient = within(f"{apart} / {dialect.number(coding.scale)}", -1.0, 1.0, dialect)
@@ -35,7 +35,7 @@ def _number_label(coding: Any, name: str, row: CodedRow) -> str:
 
 
 def _shifted_number(coding: Any, name: str, row: CodedRow) -> str:
-    """The number within its bound, and what is taken from it."""
+    """The number clipped to its bound, less the shift."""
     label = within(_number_label(coding.numbers, name, row), -coding.bound, coding.bound, row.dialect)
     return f"({label} - {row.dialect.number(coding.shift)})"
 
@@ -48,9 +48,9 @@ _LABELS: dict[type[Any], Callable[[Any, str, CodedRow], str | None]] = {
 
 
 def sql_label(coding: LabelCoding, name: str, row: CodedRow) -> str | None:
-    """The label of a row; None where SQL has none for this kind of target."""
-    spelled = _LABELS.get(type(coding))
-    return None if spelled is None else spelled(coding, name, row)
+    """The label of a row as an SQL expression; None where there is none for this kind of target."""
+    expression_for = _LABELS.get(type(coding))
+    return None if expression_for is None else expression_for(coding, name, row)
 
 
 def _logistic_slope(loss: Any, z: str, y: str, dialect: Dialect) -> str:
@@ -58,12 +58,12 @@ def _logistic_slope(loss: Any, z: str, y: str, dialect: Dialect) -> str:
     return f"-({half} * {y} * ({unity} - tanh({half} * {y} * {z})))"
 
 
-def _huber(loss: Any, z: str, y: str, dialect: Dialect) -> str:
+def _huber_slope(loss: Any, z: str, y: str, dialect: Dialect) -> str:
     ramp = f"({dialect.number(1.0 + loss.width)} - {y} * {z}) / {dialect.number(2.0 * loss.width)}"
     return f"-({y} * {within(ramp, 0.0, 1.0, dialect)})"
 
 
-def _hinge(loss: Any, z: str, y: str, dialect: Dialect) -> str:
+def _hinge_slope(loss: Any, z: str, y: str, dialect: Dialect) -> str:
     return f"CASE WHEN {y} * {z} < {dialect.number(1.0)} THEN -{y} ELSE {dialect.number(0.0)} END"
 
 
@@ -71,10 +71,10 @@ def _squared_slope(loss: Any, z: str, y: str, dialect: Dialect) -> str:
     return f"{z} - {within(y, -loss.target_bound, loss.target_bound, dialect)}"
 
 
-#: phi'(z, y) by the name of the loss.
+#: The derivative phi'(z, y) of each loss as a function that makes its SQL expression, by the name of the loss.
 SLOPES: dict[str, Slope] = {
     "logistic": _logistic_slope,
-    "huber": _huber,
-    "hinge": _hinge,
+    "huber": _huber_slope,
+    "hinge": _hinge_slope,
     "squared": _squared_slope,
 }

@@ -1,4 +1,4 @@
-"""How far a sum over rows may be from the exact one: sums of blocks, by one thread, so that a bound holds."""
+"""Bounds on the rounding error of sums over rows, and the one thread that they are computed in."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from holdfast.data._table import CHUNK_ROWS
 
 UNIT_ROUNDOFF = 2.0**-53
 BLOCK = 2_048
-"""Rows that are summed at once: few enough to stay in a processor's cache; a fixed number."""
+"""Rows that are summed at once: few enough to stay in a processor's cache. Bounds on rounding errors use this
+number."""
 
 
 def rounding_of_sum(count: int) -> float:
     """A bound on the rounding error of a blocked sum, relative to the sum of absolute values (Higham 2002).
 
-    Chunks of a stream may be shorter than a block: at worst one of 64 rows each.
+    Chunks of a stream may be shorter than a block; the bound allows for chunks of 64 rows.
 
     >>> rounding_of_sum(10**6) < 1e-11
     True
@@ -25,10 +26,10 @@ def rounding_of_sum(count: int) -> float:
 
 
 def summation_error(count: int) -> float:
-    """How far a sum of that many products may be from the exact one, relative to the sum of their sizes.
+    """A bound on the rounding error of a sum of so many products, relative to the sum of their absolute values.
 
-    One chunk of at most `CHUNK_ROWS` rows is summed at once, then chunks of at least 1024 rows are added up;
-    the last one may be shorter. The 16 covers the products' own rounding.
+    A chunk has at most `CHUNK_ROWS` rows and, except for the last, at least 1024. Each is summed at once, and then
+    their sums are added. The 16 covers the rounding of the products themselves.
 
     >>> summation_error(1) < 1e-14 < summation_error(10**6) < 1e-10
     True
@@ -37,18 +38,18 @@ def summation_error(count: int) -> float:
 
 
 def one_thread() -> AbstractContextManager[Any]:
-    """Within it, BLAS runs in the calling thread; what was set before is set again afterwards.
+    """A context in which BLAS uses the calling thread only.
 
-    Passes over rows are bound by memory, and threads only wait for each other: on a busy machine two made a fit ten
-    times slower. With one, the order of a sum does not depend on how many cores a machine has.
+    Passes over rows are limited by memory, and several threads wait for each other: on a busy machine, two threads made
+    a fit ten times slower. With one thread, the order of a sum does not depend on the machine's number of cores.
     """
-    limited: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
-    return limited
+    context: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
+    return context
 
 
 @cache
 def _controller() -> Any:
-    # Comes with scikit-learn. Looking for the loaded libraries takes longer than a fit's own bookkeeping: once.
+    # threadpoolctl comes with scikit-learn. It searches for loaded libraries, which is slow, so this is done once.
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()

@@ -1,4 +1,4 @@
-"""TableExamples: examples over a table of any engine, encoded, clipped and labelled a chunk at a time."""
+"""TableExamples: the rows of a table of any engine, encoded, clipped and labelled a chunk at a time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from holdfast.data._table import CHUNK_ROWS, Table
 from holdfast.errors import DataError, ParameterError
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.problem import LabelCoding, NumberLabels, ShiftedNumbers
-from holdfast.learn._rows.counted_rows import may_lack
+from holdfast.learn._rows.counted_rows import target_may_be_missing
 from holdfast.learn._rows.engine_sums import EngineSums, LabelledRows, engine_sums
 from holdfast.learn._rows.examples import ArrayExamples, Chunk, Examples
 from holdfast.learn._rows.summation import BLOCK
@@ -25,16 +25,16 @@ from holdfast.noise._source import Source
 from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
 
 IN_MEMORY_BYTES = 2**29
-"""Encoded rows up to this size are kept, so that a method of many passes reads the table once."""
+"""Encoded rows up to this size are held in memory, so that a method of many passes reads the table once."""
 CHUNK_BYTES = 2**21
-"""Of encoded rows read at a time: encoding makes several copies of them, which should stay in a processor's cache."""
+"""Encoded rows that are read at a time. Encoding makes several copies, which should stay in a processor's cache."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TableExamples(Examples):
-    """Rows that stay where they are: each pass reads them again (`loaded` and `shuffled_copy.one_order` save that).
+    """Rows that each pass reads from the table again; `for_many_passes` and `shuffled_copy.fixed_order` avoid that.
 
-    `intercept` is the value of the constant column that is put behind the encoder's features; 0 for none.
+    `intercept` is the value of the constant column, which comes after the encoder's features; 0 for no such column.
 
     >>> from holdfast.data import Categorical, Numeric, Schema, open_table
     >>> from holdfast.learn._problem.problem import ClassLabels
@@ -60,87 +60,86 @@ class TableExamples(Examples):
 
     @property
     def dimension(self) -> int:
-        """Features, and the constant column."""
+        """The number of features, the constant column included."""
         return int(self.encoder.width) + (self.intercept != 0)
 
     @property
     def adjacency(self) -> Adjacency:
-        """As the table was opened."""
         return self.table.adjacency
 
     @property
     def unit(self) -> PrivacyUnit:
-        """As the schema declares."""
         return self.table.unit
 
     @property
     def may_lack_targets(self) -> bool:
-        """As the column declares."""
-        return may_lack(self.table.schema[self.target])
+        """Whether the schema allows rows without a target."""
+        return target_may_be_missing(self.table.schema[self.target])
 
     @property
-    def labelled(self) -> LabelledRows:
-        """How batches are read."""
+    def labelled_rows(self) -> LabelledRows:
+        """How a batch of the table becomes features and labels."""
         return LabelledRows(
             encoder=self.encoder, target=self.target, coding=self.coding, intercept=self.intercept
         )
 
     def chunks(self) -> Iterator[Chunk]:
-        """Whatever order is fastest: sums only."""
+        """The rows in the order that is fastest to read."""
         return self._read(Order.irrelevant())
 
-    def shuffled(self, source: Source) -> Iterator[Chunk]:
-        """A fresh secret order."""
+    def shuffled_chunks(self, source: Source) -> Iterator[Chunk]:
+        """The rows in a fresh secret random order."""
         return self._read(Order.shuffled(source))
 
-    def drawn(self, source: Source, *, batches: int) -> Iterator[Chunk]:
-        """Drawn in the engine, by a keyed hash of each record: batches in turn, records in secret order."""
+    def random_batches(self, source: Source, *, batches: int) -> Iterator[Chunk]:
+        """The engine draws the batches by a keyed hash of each record; within a batch the order is secret, too."""
         order = Order.per_record_batches(batches=batches, cap=2 * self.public_count, source=source)
         return self._read(order)
 
     @property
     def worth_copying(self) -> bool:
-        """Where the table says so: rows may not leave every server."""
+        """Whether the table allows copies of its rows outside the engine."""
         return self.table.copies
 
     @property
     def copy_folder(self) -> Path | None:
-        """As the table was opened."""
         return self.table.copy_folder
 
     def sums(self, problem: Problem) -> EngineSums | None:
-        """Where the engine takes them and the rows already are within the problem's norm."""
-        return engine_sums(self.table, self.labelled, problem) if self.table.can("engine_sums") else None
+        """The engine's sums, if it has any and the rows are within the problem's norm."""
+        return engine_sums(self.table, self.labelled_rows, problem) if self.table.can("engine_sums") else None
 
     def target_sum(self, problem: Problem, *, bound: float) -> float | None:
-        """By the engine, from the sum of y times the constant column."""
+        """The engine's sum of y times the constant column, over the constant."""
         engine = self.sums(problem) if self.intercept else None
         return None if engine is None else engine.target_sum(bound)
 
     def epochs(self, options: SgdOptions, *, source: Source, passes: int, records: int) -> Floats | None:
-        """By the kernel, in the engine: one secret order that every pass keeps (soundness, section 1, order (i))."""
-        table: Any = self.table  # engines that can have a method for it
+        """The kernel runs in the engine, in one secret order for all passes (soundness, section 1, order (i))."""
+        table: Any = self.table  # engines that can do it have a method `epochs`
         if not table.can("engine_epochs"):
             return None
         order = Order.shuffled(source)
-        weights: Floats = table.epochs(self.labelled, options, order=order, passes=passes, records=records)
+        weights: Floats = table.epochs(
+            self.labelled_rows, options, order=order, passes=passes, records=records
+        )
         return weights
 
     def with_shifted_labels(self, *, bound: float, shift: float) -> Examples | None:
-        """Numbers only, by a coding of their own."""
+        """The same rows with another coding of labels, for targets that are numbers."""
         if not isinstance(self.coding, NumberLabels):
             return None
         return replace(self, coding=ShiftedNumbers(numbers=self.coding, bound=bound, shift=shift))
 
-    def parts(self) -> int | None:
-        """The engine's: the caller's number, or one that follows from the number of rows."""
+    def engine_part_count(self) -> int | None:
+        """The number that the caller gave the engine, or one that follows from the number of rows."""
         table: Any = self.table
         return int(table.parts()) if table.can("engine_parts") else None
 
-    def loaded(self) -> Examples:
-        """The same for many passes: in memory if it is small enough, else through a copy on a disk that has room.
+    def for_many_passes(self) -> Examples:
+        """The same rows for many passes: in memory if they are few enough, else copied to a disk that has room.
 
-        A copy is begun when rows are first read, so never by a method for which the engine takes sums.
+        The copy is written when rows are first read, so never for a method that only uses the engine's sums.
         """
         if self.table.can("engine_sums") or self.table.unit.column is not None:
             return self._copy_rows()
@@ -158,19 +157,21 @@ class TableExamples(Examples):
         )
 
     def _copy_rows(self) -> Examples:
-        from holdfast.learn._rows.row_copy import RowCopy, room_for  # the way of large tables only
+        from holdfast.learn._rows.row_copy import RowCopy, room_for  # for large tables only
 
-        # Models that an engine trains in parts are trained where the rows are.
-        possible = self.worth_copying and self.parts() is None and room_for(self, self.copy_folder)
+        # An engine that trains models in parts reads the rows itself.
+        possible = (
+            self.worth_copying and self.engine_part_count() is None and room_for(self, self.copy_folder)
+        )
         return RowCopy(self, self.copy_folder) if possible else self
 
     @property
     def _chunk_rows(self) -> int:
-        """Whole blocks of the sums over rows: at least one, and no more than any table reads at a time."""
+        """The number of rows in a chunk: a multiple of the block that sums use, as far as `CHUNK_BYTES` allows."""
         return min(CHUNK_ROWS, BLOCK * max(1, CHUNK_BYTES // (8 * max(1, self.dimension) * BLOCK)))
 
     def _gather_rows(self, count: int) -> Chunk:
-        """All rows in arrays of their final size: no chunk is held twice."""
+        """All rows in arrays that are allocated once, so that no chunk is in memory twice."""
         features, labels = np.empty((count, self.dimension)), np.empty(count)
         start = 0
         for rows, values in self.chunks():
@@ -186,5 +187,5 @@ class TableExamples(Examples):
         return features, labels
 
     def _read(self, order: Order) -> Iterator[Chunk]:
-        labelled = self.labelled
-        return map(labelled.chunk, self.table.batches(labelled.columns, order=order, rows=self._chunk_rows))
+        reader = self.labelled_rows
+        return map(reader.chunk, self.table.batches(reader.columns, order=order, rows=self._chunk_rows))

@@ -16,7 +16,7 @@ from holdfast.errors import ParameterError, require
 from holdfast.learn._parameters import COUNT, FLAG, STEP, Parameter, with_parameters
 from holdfast.learn._rows.design import INTERCEPT_SHARE, design
 from holdfast.learn._rows.examples import ArrayExamples
-from holdfast.learn._rows.given_matrix import given_scores
+from holdfast.learn._rows.input_matrix import step_output
 from holdfast.learn._rows.summation import BLOCK
 from holdfast.learn._steps.step import PrivateStep, lined_up, names_after, release_mean
 from holdfast.learn._whitening import from_upper_triangle, second_moment_sensitivity, upper_triangle
@@ -185,7 +185,7 @@ class PrivatePCA(PrivateStep):
     def inverse_transform(self, X: Any) -> Floats:
         """The rows that have the scores `X` and nothing beside the components."""
         check_is_fitted(self, "release_")
-        scores = given_scores(X, len(self.components_))
+        scores = step_output(X, len(self.components_))
         return np.asarray(
             (scores * self._spread() if self.whiten else scores) @ self.components_ + self.mean_
         )

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from holdfast._arguments import Seed, check_settings, checked
 from holdfast.errors import ParameterError, require
-from holdfast.learn._rows.given_matrix import given_matrix
+from holdfast.learn._rows.input_matrix import input_matrix
 from holdfast.learn._rows.numbers_only import numbers_only
 from holdfast.privacy._account.unpaid_steps import PUBLIC
 
@@ -73,7 +73,7 @@ class RandomProjection(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def transform(self, X: Any) -> NDArray[np.float64]:
         """The projected rows of `X`."""
         check_is_fitted(self)
-        X = given_matrix(self, X, accept_sparse="csr")
+        X = input_matrix(self, X, accept_sparse="csr")
         return np.asarray(X @ self.matrix_)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:

@@ -15,7 +15,7 @@ from holdfast._assumption import Assumption
 from holdfast.learn._parameters import POSITIVE, STEP, Parameter, with_parameters
 from holdfast.learn._rows.declared_bounds import pairs_of_bounds
 from holdfast.learn._rows.examples import ArrayExamples
-from holdfast.learn._rows.given_matrix import given_scores
+from holdfast.learn._rows.input_matrix import step_output
 from holdfast.learn._rows.summation import BLOCK
 from holdfast.learn._steps.step import PrivateStep, lined_up, release_mean
 from holdfast.privacy._account import Account
@@ -157,7 +157,7 @@ class PrivateScaler(PrivateStep):
     def inverse_transform(self, X: Any) -> Floats:
         """The scaled rows `X` in the columns' own units."""
         check_is_fitted(self, "release_")
-        rows = given_scores(X, self.n_features_in_)
+        rows = step_output(X, self.n_features_in_)
         return np.asarray(rows * (self.scale_ / self._unit) + self.mean_)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:

@@ -23,7 +23,7 @@ from holdfast._caution import warn
 from holdfast.errors import AssumptionWarning, FormatError, ParameterError
 from holdfast.learn._parameters import Constraint, check_parameters
 from holdfast.learn._rows.examples import ArrayExamples
-from holdfast.learn._rows.given_matrix import given_matrix
+from holdfast.learn._rows.input_matrix import input_matrix
 from holdfast.learn._rows.numbers_only import numbers_only
 from holdfast.learn._rows.payment import ROWS_AS_COLLECTED, PaidFit
 from holdfast.learn._rows.public_count import count_of_array
@@ -146,7 +146,7 @@ class PrivateStep(PaidFit, TransformerMixin, BaseEstimator):  # type: ignore[mis
         paying = Paying(type(self).__name__)
         chosen_by: tuple[Assumption, ...] = ()
         if account is None:
-            chosen_by = self._chosen_alone(X)
+            chosen_by = self._assumptions_without_account(X)
             account = open_account(
                 limit, paying, adjacency=adjacency, unit=examples.unit, seed=seed_of(self.random_state)
             )
@@ -158,7 +158,7 @@ class PrivateStep(PaidFit, TransformerMixin, BaseEstimator):  # type: ignore[mis
             part = account if self.share == 1 else account.split(*fractions_of_rest(account, self.share))[0]
         useless = announce([influence(part.remaining(), None if read else count)])
         assumed = self._learn(examples, part)
-        self._paid_by(account)
+        self._record_payer(account)
         if isinstance(account, FitShare):
             account.pass_on(len(self.get_feature_names_out()))
         self.release_ = Release.paid_by(
@@ -208,7 +208,7 @@ class PrivateStep(PaidFit, TransformerMixin, BaseEstimator):  # type: ignore[mis
 
     def _checked(self, X: Any) -> Floats:
         check_is_fitted(self, "release_")
-        return cast(Floats, given_matrix(self, X))
+        return cast(Floats, input_matrix(self, X))
 
     @classmethod
     def from_release(cls, release: Release[Any]) -> Self:

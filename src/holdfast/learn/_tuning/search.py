@@ -34,7 +34,7 @@ from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Squared
 from holdfast.learn._rows.examples import Examples
 from holdfast.learn._rows.payment import PaidFit, own_copy
-from holdfast.learn._rows.prepare import Prepared
+from holdfast.learn._rows.prepare import PreparedRows
 from holdfast.learn._tuning.candidates import (
     Candidate,
     Chosen,
@@ -195,7 +195,7 @@ class PrivateSearch(PaidFit, MetaEstimatorMixin, BaseEstimator):  # type: ignore
         trainers = [_Trainer(model=model, prepared=prepared, idealised=[]) for model in models]
         methods, score = [trainer.decide(prepared, limit)[0] for trainer in trainers], _score(models[0])
         require_small_delta(limit if account is None else account.limit, count)
-        self._chosen_by = self._chosen_alone(X) if account is None else ()
+        self._chosen_by = self._assumptions_without_account(X) if account is None else ()
         search = self._rehearsal(_candidates(trainers, settings), score)
         if account is None:
             account = self._open(limit, methods, prepared, search)
@@ -241,7 +241,7 @@ class PrivateSearch(PaidFit, MetaEstimatorMixin, BaseEstimator):  # type: ignore
             prospects=useless,
         )
         self.best_estimator_.release_ = self.release_
-        self._paid_by(account)
+        self._record_payer(account)
         self.best_estimator_._payer = account
         self.best_estimator_.method_ = methods[chosen.index].name
         return self
@@ -281,7 +281,7 @@ class PrivateSearch(PaidFit, MetaEstimatorMixin, BaseEstimator):  # type: ignore
         count = rows.examples.public_count
         limit = limit_of(self.epsilon, self.delta, count=count) if account is None else account.limit
         require_small_delta(limit, count)
-        self._chosen_by = self._chosen_alone(X) if account is None else ()
+        self._chosen_by = self._assumptions_without_account(X) if account is None else ()
         for assumption in rows.read:
             warn(assumption.text, AssumptionWarning)
         candidates = [rows.candidate(setting, epsilon=self.epsilon, delta=self.delta) for setting in settings]
@@ -330,14 +330,14 @@ class PrivateSearch(PaidFit, MetaEstimatorMixin, BaseEstimator):  # type: ignore
         model.counted_ = rows.counted
         mine = dataclasses.replace(self.release_.provenance, steps=())
         model.release_ = dataclasses.replace(self.release_, value=model.release_.value, provenance=mine)
-        self._paid_by(account)
+        self._record_payer(account)
         for _, step in getattr(best, "steps", [("", best)]):
             if isinstance(step, PaidFit):
                 step._payer = account  # the account itself, which paid for all parts
         return self
 
     def _open(
-        self, limit: PrivacyCurve, methods: Sequence[Learner], prepared: Prepared, search: Search
+        self, limit: PrivacyCurve, methods: Sequence[Learner], prepared: PreparedRows, search: Search
     ) -> Account:
         """An account that pays for every candidate: their own currency if they share one that will do."""
         seed, examples = seed_of(self.random_state), prepared.examples
@@ -438,11 +438,11 @@ class _Trainer:
     """One setting: how it trains on some rows within an account."""
 
     model: Any
-    prepared: Prepared
+    prepared: PreparedRows
     idealised: list[bool]
     """Whether any of its charges was analysed in real numbers."""
 
-    def decide(self, prepared: Prepared, left: PrivacyCurve) -> tuple[Learner, Problem, dict[str, Any]]:
+    def decide(self, prepared: PreparedRows, left: PrivacyCurve) -> tuple[Learner, Problem, dict[str, Any]]:
         """Method, problem and options, as the estimator itself decides; from public quantities."""
         method, problem, choice = self.model._decide(prepared, self.model._problem(prepared), left)
         return method, problem, self.model._method_options(choice)

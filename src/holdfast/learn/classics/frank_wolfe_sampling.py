@@ -136,9 +136,9 @@ class AdmissibleRows(DerivedExamples):
             self._kept = list(map(self._within, self._examples.chunks()))
         return iter(self._kept)
 
-    def shuffled(self, source: Source) -> Iterator[Chunk]:
+    def shuffled_chunks(self, source: Source) -> Iterator[Chunk]:
         """All rows in a secret order."""
-        return map(self._within, self._examples.shuffled(source))
+        return map(self._within, self._examples.shuffled_chunks(source))
 
     def _within(self, chunk: Chunk) -> Chunk:
         features, labels = clip_chunk(chunk, self._problem)

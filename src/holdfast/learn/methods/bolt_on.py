@@ -24,9 +24,9 @@ from holdfast.errors import DataError, require
 from holdfast.learn._intercept_centre import Centred, pay_for_centre, pull_assumptions
 from holdfast.learn._problem import Problem
 from holdfast.learn._risk.balance import balanced_penalty, typical_norm
-from holdfast.learn._rows.engine_epochs import in_parts
 from holdfast.learn._rows.examples import Chunk, Examples
-from holdfast.learn._rows.shuffled_copy import one_order
+from holdfast.learn._rows.part_training import average_over_parts
+from holdfast.learn._rows.shuffled_copy import fixed_order
 from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner, Rank
 from holdfast.noise._source import Source
 from holdfast.privacy._account import Account
@@ -142,7 +142,7 @@ class Pass:
     """Public constants of a run: what the sensitivity is computed from, and what the kernel is told.
 
     `replace` and `zero_out`: batches are cut from a secret permutation, fresh for each pass, or drawn once and
-    kept where shuffling again would cost too much (`one_order`): both are order (i) of soundness. `add_remove`:
+    kept where shuffling again would cost too much (`fixed_order`): both are order (i) of soundness. `add_remove`:
     every record draws its batch by itself, and a batch keeps at most 2 b of them; one record more may push
     one other out of a full batch, so a gradient moves by 2 L, and no failure probability is charged.
     """
@@ -231,7 +231,8 @@ class Pass:
         if self.adjacency.count_is_public:
             return self._cut(examples, source)
         passes = (
-            examples.drawn(source, batches=self.batches) for _ in progress(range(self.passes), desc="bolt_on")
+            examples.random_batches(source, batches=self.batches)
+            for _ in progress(range(self.passes), desc="bolt_on")
         )
         return self.over(chain.from_iterable(passes))
 
@@ -245,10 +246,10 @@ class Pass:
             if weights is not None:
                 return weights
         run = self._start(**settings)
-        with one_order(examples, passes=self.passes) as ordered:
+        with fixed_order(examples, passes=self.passes) as ordered:
             for done in progress(range(1, self.passes + 1), desc="bolt_on"):
                 seen = 0
-                for rows, labels, order in ordered.visits(source):
+                for rows, labels, order in ordered.ordered_blocks(source):
                     seen += len(order)
                     if seen <= self.records:
                         run.feed(rows, labels, order=order)
@@ -389,7 +390,7 @@ def bolt_on(
         average_from=_first_averaged(average),
         travel=travel,
     )
-    run = in_parts(course, examples)
+    run = average_over_parts(course, examples)
     sensitivity = run.l2_sensitivity
     noise = noise_within(
         account, l2_sensitivity=sensitivity, dimension=problem.weights, arithmetic=arithmetic

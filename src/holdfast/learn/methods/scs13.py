@@ -130,9 +130,9 @@ def _batches(examples: Examples, source: Source, *, passes: int, batch: int) -> 
     for _ in range(passes):
         if examples.adjacency.count_is_public:
             sizes = [min(batch, examples.public_count - start * batch) for start in range(count)]
-            yield from regroup(examples.shuffled(source), sizes, dimension=examples.dimension)
+            yield from regroup(examples.shuffled_chunks(source), sizes, dimension=examples.dimension)
         else:
-            yield from examples.drawn(source, batches=count)
+            yield from examples.random_batches(source, batches=count)
 
 
 METHOD = Learner(

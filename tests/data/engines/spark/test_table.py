@@ -28,8 +28,8 @@ from holdfast.learn import PrivateAdditiveClassifier, PrivateLogisticRegression
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Logistic
 from holdfast.learn._problem.problem import ClassLabels
-from holdfast.learn._rows.engine_epochs import Averaged, PartKernel
 from holdfast.learn._rows.engine_sums import LabelledRows
+from holdfast.learn._rows.part_training import AveragedRuns, PartTrainer
 from holdfast.learn.methods.bolt_on import Pass
 from holdfast.privacy import Account, ApproxDP
 from holdfast.privacy._adjacency import Adjacency
@@ -331,8 +331,8 @@ class TestLearning:
             passes=2,
             schedule="strongly_convex",
         )
-        averaged = Averaged(course=course, parts=4)
-        kernel = PartKernel(courses=averaged.courses, rows=rows)
+        averaged = AveragedRuns(run=course, parts=4)
+        kernel = PartTrainer(run_by_size=averaged.run_by_size, rows=rows)
         order = Order.keyed_hash("id", **KEPT)
         mine, theirs = (
             averaged.average(table.map_partitions(kernel, rows.columns, order=order, partitions=4, rows=9))

@@ -1,4 +1,4 @@
-"""The rows that a model fitted from an array is asked about, as a matrix."""
+"""Rows given to a fitted model or step for prediction or transformation, checked and converted to a matrix."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from holdfast.errors import DataError
 from holdfast.learn._rows.numbers_only import numbers_only
 
 
-def given_matrix(estimator: Any, X: Any, *, accept_sparse: str | bool = False) -> Any:
-    """Checked as scikit-learn checks rows; dicts and Series by the names that the estimator was fitted with."""
+def input_matrix(estimator: Any, X: Any, *, accept_sparse: str | bool = False) -> Any:
+    """The rows X as a matrix, checked as scikit-learn does; dicts and Series are read by the fitted column names."""
     from sklearn.utils.validation import check_array, validate_data
 
     with numbers_only(X):
@@ -36,7 +36,7 @@ def given_matrix(estimator: Any, X: Any, *, accept_sparse: str | bool = False) -
 
 
 def names_of_matrix(columns: Sequence[str]) -> NDArray[Any] | None:
-    """The names of a frame, as scikit-learn keeps them, of a model whose columns are these; None for an array's.
+    """The column names as scikit-learn's `feature_names_in_`; None for the names x0, x1, ... of an array without names.
 
     >>> names_of_matrix(["age", "bmi"]), names_of_matrix(["x0", "x1"])
     (array(['age', 'bmi'], dtype=object), None)
@@ -45,8 +45,8 @@ def names_of_matrix(columns: Sequence[str]) -> NDArray[Any] | None:
     return np.array(list(columns), dtype=object) if named else None
 
 
-def given_scores(X: Any, columns: int) -> NDArray[np.float64]:
-    """Rows that a step made, as it takes them back."""
+def step_output(X: Any, columns: int) -> NDArray[np.float64]:
+    """Rows that a step produced, checked, for its `inverse_transform`."""
     rows = require_numbers("X", X)
     if rows.ndim != 2 or rows.shape[1] != columns:
         raise DataError(f"X must be an array with {columns} columns, got shape {rows.shape}")

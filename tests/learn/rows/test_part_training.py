@@ -17,8 +17,8 @@ from holdfast.errors import DataError, ParameterError
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Logistic
 from holdfast.learn._problem.problem import ClassLabels
-from holdfast.learn._rows.engine_epochs import Averaged, PartKernel, in_parts
 from holdfast.learn._rows.engine_sums import LabelledRows
+from holdfast.learn._rows.part_training import AveragedRuns, PartTrainer, average_over_parts
 from holdfast.learn._rows.table_examples import TableExamples
 from holdfast.learn.methods.bolt_on import Pass
 from holdfast.noise._source import Source
@@ -35,7 +35,7 @@ ROWS = LabelledRows(
 )
 
 
-def course(records: int, *, penalty: float = 0.1, **changed: Any) -> Pass:
+def permutation_sgd(records: int, *, penalty: float = 0.1, **changed: Any) -> Pass:
     made = Pass(
         problem=Problem(loss=Logistic(), dimension=2, penalty=penalty),
         adjacency=Adjacency.replace,
@@ -52,8 +52,8 @@ def table(x: Any, z: Any, ill: Any) -> Table:
     return open_table(pa.table(rows), SCHEMA)
 
 
-def trained(averaged: Averaged, rows: Table) -> Any:
-    kernel = PartKernel(courses=averaged.courses, rows=ROWS)
+def trained(averaged: AveragedRuns, rows: Table) -> Any:
+    kernel = PartTrainer(run_by_size=averaged.run_by_size, rows=ROWS)
     return averaged.average(rows.map_partitions(kernel, ROWS.columns, order=ORDER, partitions=averaged.parts))
 
 
@@ -67,7 +67,7 @@ def test_a_record_moves_the_average_no_further_than_its_bound(
     n: int, parts: int, seed: int, penalty: float
 ) -> None:
     coins = np.random.default_rng(seed)
-    averaged = Averaged(course=course(n, penalty=penalty), parts=min(parts, n))
+    averaged = AveragedRuns(run=permutation_sgd(n, penalty=penalty), parts=min(parts, n))
     x, z, ill = coins.uniform(-1, 1, n), coins.uniform(-1, 1, n), coins.random(n) < 0.5
     before = trained(averaged, table(x, z, ill))
     place = coins.integers(n)
@@ -79,8 +79,8 @@ def test_a_record_moves_the_average_no_further_than_its_bound(
 def test_the_bound_is_nearly_reached() -> None:
     """One row in each part, one pass: the first step moves by the whole bound, so no factor can be missing."""
     n = parts = 4
-    single = course(n, penalty=1.0, passes=1, batch=1)
-    averaged = Averaged(course=single, parts=parts)
+    run = permutation_sgd(n, penalty=1.0, passes=1, batch=1)
+    averaged = AveragedRuns(run=run, parts=parts)
     rows = np.ones(n), np.zeros(n), np.ones(n, dtype=bool)
     flipped = np.array([-1.0, 1.0, 1.0, 1.0])
     moved = np.linalg.norm(trained(averaged, table(flipped, *rows[1:])) - trained(averaged, table(*rows)))
@@ -91,18 +91,19 @@ def test_the_bound_is_nearly_reached() -> None:
 
 def test_with_a_penalty_parts_cost_nothing() -> None:
     """G / (penalty m) whatever the number of parts (soundness, section 1); without one they divide the bound."""
-    problem = course(1000).problem
+    problem = permutation_sgd(1000).problem
     for parts in (1, 3, 10):
         bound = problem.gradient_change("replace") / (problem.penalty * 1000)
-        assert Averaged(course=course(1000), parts=parts).l2_sensitivity <= bound * (1 + 1e-9)
+        assert AveragedRuns(run=permutation_sgd(1000), parts=parts).l2_sensitivity <= bound * (1 + 1e-9)
     whole, tenth = (
-        Averaged(course=course(1000, penalty=0.0, step=0.1), parts=parts).l2_sensitivity for parts in (1, 10)
+        AveragedRuns(run=permutation_sgd(1000, penalty=0.0, step=0.1), parts=parts).l2_sensitivity
+        for parts in (1, 10)
     )
     assert tenth == pytest.approx(whole / 10, rel=1e-6)
 
 
 def test_sizes_are_public_and_uneven_parts_count_by_their_rows() -> None:
-    averaged = Averaged(course=course(11), parts=4)
+    averaged = AveragedRuns(run=permutation_sgd(11), parts=4)
     assert averaged.sizes == [2, 3, 3, 3]
     weights = [np.array([1.0]), np.array([2.0]), np.array([3.0]), np.array([4.0])]
     made = [Partition(value=value, rows=size) for value, size in zip(weights, averaged.sizes, strict=True)]
@@ -110,7 +111,7 @@ def test_sizes_are_public_and_uneven_parts_count_by_their_rows() -> None:
     with pytest.raises(DataError, match="nothing was released"):
         averaged.average(made[:3])
     with pytest.raises(ParameterError, match="parts"):
-        Averaged(course=course(3), parts=4)
+        AveragedRuns(run=permutation_sgd(3), parts=4)
 
 
 class _Beside(type(open_table({"id": [0], "x": [0.0], "z": [0.0], "ill": ["no"]}, SCHEMA))):  # type: ignore[misc]
@@ -129,17 +130,17 @@ def test_under_add_remove_rows_are_streamed(adjacency: str) -> None:
     examples = TableExamples(
         table=rows, encoder=ROWS.encoder, target="ill", coding=ROWS.coding, public_count=7
     )
-    single = course(7, adjacency=Adjacency.of(adjacency))
-    run = in_parts(single, examples)
-    assert (run is single) == (adjacency == "add_remove")
+    plain_run = permutation_sgd(7, adjacency=Adjacency.of(adjacency))
+    run = average_over_parts(plain_run, examples)
+    assert (run is plain_run) == (adjacency == "add_remove")
     if adjacency != "add_remove":
-        assert isinstance(run, Averaged)
+        assert isinstance(run, AveragedRuns)
         assert run.parts == 3
         assert run.train(examples, Source(seed=1)).shape == (2,)
 
 
 def test_a_part_of_another_size_is_refused() -> None:
-    averaged = Averaged(course=course(6), parts=2)
+    averaged = AveragedRuns(run=permutation_sgd(6), parts=2)
     with pytest.raises(DataError, match="public sizes"):
         trained(averaged, table(np.zeros(8), np.zeros(8), np.zeros(8)))
 
@@ -155,7 +156,7 @@ def test_streamed_rows_draw_their_batches_under_add_remove() -> None:
         coding=ROWS.coding,
         public_count=9,
     )
-    chunks = list(examples.drawn(Source(seed=2), batches=4))
+    chunks = list(examples.random_batches(Source(seed=2), batches=4))
     assert len(chunks) == 4
     assert sorted(float(x) for features, _ in chunks for x in features[:, 0]) == pytest.approx(rows["x"])
-    assert course(9, adjacency=Adjacency.add_remove).train(examples, Source(seed=2)).shape == (2,)
+    assert permutation_sgd(9, adjacency=Adjacency.add_remove).train(examples, Source(seed=2)).shape == (2,)
