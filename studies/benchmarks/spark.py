@@ -32,8 +32,8 @@ from holdfast.data._batch import Batch  # noqa: E402
 from holdfast.learn._problem import Problem  # noqa: E402
 from holdfast.learn._problem.losses import Logistic  # noqa: E402
 from holdfast.learn._problem.problem import ClassLabels  # noqa: E402
-from holdfast.learn._rows.part_training import AveragedRuns, PartTrainer  # noqa: E402
 from holdfast.learn._rows.engine_sums import GradientSum, GramSum, LabelledRows  # noqa: E402
+from holdfast.learn._rows.part_training import AveragedRuns, PartTrainer  # noqa: E402
 from holdfast.learn.methods.bolt_on import Pass  # noqa: E402
 from holdfast.privacy._adjacency import Adjacency  # noqa: E402
 
