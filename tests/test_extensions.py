@@ -436,7 +436,7 @@ def test_an_attribute_attack_of_others_is_marked_on_the_internal_page() -> None:
     people = {"s": Y[:240] > 0, "a": X[:240, 0], "y": (Y[:240] > 0) ^ (X[:240, 1] > 1)}
     cut, others = ({k: v[part] for k, v in people.items()} for part in (slice(80), slice(80, None)))
     mine = Attack(
-        name="mine", kind="attribute", guess=lambda case: case.imputed, paper="none", knows=("answers",)
+        name="mine", kind="attribute", guess=lambda case: case.imputation, paper="none", knows=("answers",)
     )
     risk = attribute_risk(
         Target.of(lambda rows: np.full(len(rows["s"]), 0.5), classes=[False, True]),

@@ -306,7 +306,7 @@ def simulate(cell: Cell, runs: int, *, level: float = 0.95, seed: int = 0) -> di
             [test.least(place, truth[place]) <= quantile for place in range(truth.size)] for test in tests
         ]
         return found | {"coverage": np.mean(kept, axis=0).round(5).tolist()}
-    issued = ~stack.swamped
+    issued = ~stack.unreliable
     if not issued.any():
         return found | {"issued": 0, "coverage": [], "width": []}
     those = stack[issued]

@@ -243,7 +243,7 @@ def _leader(data: ExactCounts, work: Workload, rounds: int) -> Curve:
     for turn in leader_rounds(data, truth, plan, account, LeaderTraining(components=100, training_steps=20)):
         answers = truth.layout.answers_of(partial(_shares, turn.model))
         total += answers
-        curve["payoff"].append(float(np.mean(truth.signed(answers)[list(turn.drawn)])) / GAME_ROWS)
+        curve["payoff"].append(float(np.mean(truth.signed_excess(answers)[list(turn.drawn)])) / GAME_ROWS)
         curve["largest error"].append(float(np.abs(truth.excess(answers)).max()) / GAME_ROWS)
         mean = np.abs(truth.excess(total / turn.number)).max() / GAME_ROWS
         curve["largest error, mean of rounds"].append(float(mean))

@@ -35,8 +35,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="attribute: the imputer is kept with fewer people than the attack",
         target="attack/attribute_risk:_outcomes",
-        old="outcomes.imputer[size] = _outcome(at.imputed",
-        new="at = case.at(min(sizes)); outcomes.imputer[size] = _outcome(at.imputed",
+        old="outcomes.imputer[size] = _outcome(at.imputation",
+        new="at = case.at(min(sizes)); outcomes.imputer[size] = _outcome(at.imputation",
         tests=(f"{_RISK}::test_the_advantage_vanishes_with_people_of_ones_own",),
     ),
     Fault(

@@ -20,7 +20,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="written otherwise: a table's rows are asked about where a matrix was fitted",
         target="learn:PrivateLinearEstimator._scores",
-        old="given_matrix(self, X) if self._of_a_matrix else X",
+        old="input_matrix(self, X) if self._of_a_matrix else X",
         new="X",
         tests=("tests/learn/estimators/test_web_rows.py::test_what_is_no_number_is_refused_as_in_the_fit",),
     ),
@@ -61,7 +61,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="columns: a model's level is chosen from the largest true count",
-        target="learn/rows/levels:at_learned_levels",
+        target="learn:with_open_levels_chosen",
         old="schema.visible_levels(rows=rows, noise=noise)",
         new="schema.visible_levels(rows=int(table.counts([['code']])[0].max()), noise=noise)",
         tests=("tests/learn/estimators/test_levels.py::test_the_level_follows_from_public_numbers_alone",),

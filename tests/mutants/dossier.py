@@ -312,7 +312,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="store: a view in the place of a table",
         target="ledger:require_layout",
-        old="listed != made_objects()",
+        old="schema_objects(connection) != made_objects()",
         new="False",
         tests=("tests/ledger/signing/test_trust.py::test_a_ledger_has_its_own_tables_only",),
     ),

@@ -99,7 +99,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="copy: a chunk that was cut is taken for a whole one",
-        target="learn:PrivateFile._read",
+        target="learn:PrivateFile._read_into",
         old='raise DataError("the private copy of the rows is shorter than it was; nothing was released")',
         new="break",
         tests=("tests/learn/rows/test_row_copy.py::test_a_copy_that_was_cut_is_an_error",),
@@ -107,8 +107,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="copy: a part of a write counts as all of it",
         target="learn:_write",
-        old="left = left[file.write(left) :]",
-        new="file.write(left); break",
+        old="rest = rest[file.write(rest) :]",
+        new="file.write(rest); break",
         tests=("tests/learn/rows/test_row_copy.py::test_a_system_that_writes_and_reads_in_parts",),
     ),
     Fault(
@@ -129,9 +129,9 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="copy: rows are taken for short after one look at any pass",
-        target="learn:ClippedBlocks._cut",
-        old="self._within = within and self._examples.repeats",
-        new="self._within = self._examples.repeats",
+        target="learn:ClippedBlocks._cut_blocks",
+        old="self._known_within_norm = all_within and self._examples.repeats",
+        new="self._known_within_norm = self._examples.repeats",
         tests=("tests/learn/rows/test_row_copy.py::test_rows_too_long_are_clipped_in_every_pass",),
     ),
     Fault(

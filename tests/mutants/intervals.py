@@ -39,8 +39,8 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="intervals: refusal removed",
-        target="learn:NoisyScore.swamped",
-        old="return self.drowned | ~(self.sure_strength >= self.needed_strength) | (self._wider > WIDEST_FACTOR**2)",
+        target="learn:NoisyScore.unreliable",
+        old="return self.useless | ~(self.sure_strength >= self.needed_strength) | (self._wider > WIDEST_FACTOR**2)",
         new="return self.strength < 0.0",
         tests=(f"{REFUSED}[squared]", f"{REFUSED}[logistic]"),
     ),
@@ -77,7 +77,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="intervals: the noise that led to the deciding place forgotten",
-        target="learn:NoisyScore._blurred",
+        target="learn:NoisyScore._least_eigenvalue",
         old="0.5 * PILOT_DEVIATIONS * by_noise",
         new="0.0 * by_noise",
         tests=(f"{SCORE}::test_a_place_that_noise_led_astray_is_less_sure",),
@@ -98,7 +98,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="intervals: issued although they know to be too wide",
-        target="learn:NoisyScore.swamped",
+        target="learn:NoisyScore.unreliable",
         old=" | (self._wider > WIDEST_FACTOR**2)",
         new="",
         tests=(f"{SCORE}::test_a_pilot_that_was_led_astray_does_not_narrow_an_interval",),
@@ -106,7 +106,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="intervals: a pilot that was led astray narrows them",
         target="learn:NoisyScore._wider",
-        old="np.minimum(self.strength, self._used)",
+        old="np.minimum(self.strength, self._inverted_strength)",
         new="self.strength",
         tests=(f"{SCORE}::test_a_pilot_that_was_led_astray_does_not_narrow_an_interval",),
     ),

@@ -170,7 +170,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="functional: rows do their worst at a smaller angle",
-        target="learn:Quadratic.exchanged",
+        target="learn:Quadratic.norm_of_exchange",
         old="sine = (",
         new="sine = 0.25 * (",
         tests=("tests/learn/methods/test_functional.py::test_two_halves_come_near_the_bound_under_replace",),
@@ -404,7 +404,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="tables: storage order in place of a shuffle",
-        target="learn:TableExamples.shuffled",
+        target="learn:TableExamples.shuffled_chunks",
         old="Order.shuffled(source)",
         new="Order.irrelevant()",
         tests=("tests/learn/rows/test_examples.py::test_every_pass_is_a_fresh_order_of_the_same_rows",),
@@ -728,7 +728,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="additive: rows not clipped (NumPy)",
         target="kernel:NumpyLookup.lookup_gradient",
-        old="np.minimum(1.0, clip / np.where(fine, length, 1.0))",
+        old="np.minimum(1.0, clip / np.where(usable, length, 1.0))",
         new="1.0",
         tests=("tests/kernel/test_lookup.py::test_both_implementations_agree[logistic-1]",),
     ),
@@ -840,7 +840,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="additive: steps too short under a high floor",
-        target="learn:whitened",
+        target="learn:whitened_design",
         old="(block.variances + floor) / widest",
         new="(block.variances + floor)",
         tests=(
@@ -849,7 +849,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="additive: finer axes keep their part of a budget too small for slopes",
-        target="learn:whitened",
+        target="learn:whitened_design",
         old="(sharper if block.line else 1.0)",
         new="1.0",
         tests=(
@@ -858,7 +858,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="additive: few rows are taken for a small budget",
-        target="learn:whitened",
+        target="learn:whitened_design",
         old="_widest(variances, poor)",
         new="_widest(variances, floor)",
         tests=(

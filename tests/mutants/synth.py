@@ -21,7 +21,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="one-layer functions: a certificate over the first block",
-        target="synth:OneLayer.summed",
+        target="synth:OneLayer.sums_over",
         old="total += self._steps(codes[start : start + at_once]).sum(axis=0)",
         new="total = self._steps(codes[start : start + at_once]).sum(axis=0)",
         tests=("tests/synth/workload/test_one_layer.py::test_sums_do_not_depend_on_blocks_or_order",),
@@ -438,7 +438,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="two looks: the second one counts twice",
-        target="synth:NoisyResiduals.combined",
+        target="synth:NoisyResiduals.with_residuals",
         old="precision[own[columns]] += more",
         new="precision[own[columns]] += 2 * more",
         tests=(
@@ -447,7 +447,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="two looks: the second one takes the place of the first",
-        target="synth:NoisyResiduals.combined",
+        target="synth:NoisyResiduals.with_residuals",
         old="(before * values[columns] + more * other.values[columns]) / (before + more)",
         new="other.values[columns]",
         tests=(

@@ -80,7 +80,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="rare classes: trusted at any share",
-        target="learn:RareClass.trusted",
+        target="learn:RareClass.trustworthy",
         old="self.share >= LEAST_SHARE and self.records >= LEAST_RECORDS",
         new="self.records >= LEAST_RECORDS",
         tests=(f"{RARE}::test_recommend_never_names_shapes_where_they_cannot_be_trusted",),

@@ -177,11 +177,11 @@ def test_a_sacrifice_is_told_from_public_and_released_values() -> None:
     assert aimed is not None
     # 27,360 cells: the largest of so many normal numbers is about 4.2, by a noise of 1,261 in 100,000 rows.
     assert aimed == pytest.approx(4.2 * 1261 / 100_000, rel=0.02)
-    assert choice.told(asked, 2.1 * aimed).endswith("objective='largest' aims at that")
+    assert choice.with_caution(asked, 2.1 * aimed).endswith("objective='largest' aims at that")
     for told in (
-        choice.told(asked, 1.9 * aimed),
-        choice.told(asked, None),
-        choice.told(replace(asked, objective="largest"), 1.0),
+        choice.with_caution(asked, 1.9 * aimed),
+        choice.with_caution(asked, None),
+        choice.with_caution(replace(asked, objective="largest"), 1.0),
     ):
         assert told == choice.summary()
     assert replace(asked, rows=None).one_shot_error() is None

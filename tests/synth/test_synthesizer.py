@@ -173,7 +173,7 @@ def test_lower_marginals_are_claimed_where_that_is_asked() -> None:
     workload = Workload.of([("age", "sex", "ward")])
     asked = Workload.of([("sex", "age")])
     assert fitted(workload=workload).answer(asked).groups[0].source == "none"
-    made = fitted(workload=workload, certificate=CertificateRequest(workload=workload.closed()))
+    made = fitted(workload=workload, certificate=CertificateRequest(workload=workload.with_lower_marginals()))
     assert made.answer(asked).groups[0].source == "certificate"
     assert made.certificate_ is not None
     assert "7 groups" in made.certificate_.query_class

@@ -27,7 +27,7 @@ _LANES = 4
 """Partial sums of an inner product, which the C compiler adds up in parallel."""
 
 
-def _padded(columns: FloatArray) -> FloatArray:
+def _padded_columns(columns: FloatArray) -> FloatArray:
     """The matrix with columns of zeros up to a multiple of four, so that sums have the same order as in C."""
     rows, dimension = columns.shape
     out = np.zeros((rows, -(-dimension // _LANES) * _LANES))
@@ -44,7 +44,7 @@ def _lane_sums(terms: FloatArray) -> FloatArray:
 
 def _unit_rows(rows: FloatArray, row_norm: float) -> tuple[FloatArray, FloatArray]:
     """Padded rows u and factors f such that f * u is the clipped row; f is NaN for a row that is not finite."""
-    u = _padded(rows)
+    u = _padded_columns(rows)
     size = np.ones(len(u))
     with np.errstate(all="ignore"):
         square = _lane_sums(u * u)
@@ -76,7 +76,7 @@ class ReferenceSgd:
         self._open_rows = 0
         self._averaged = 0
         self._status = Status.OK
-        self._weights = _padded(first_weights(weights, options.dimension)[None, :])[0]
+        self._weights = _padded_columns(first_weights(weights, options.dimension)[None, :])[0]
         self._gradient = np.zeros_like(self._weights)
         self._average = np.zeros_like(self._weights)
         self._project()

@@ -51,9 +51,9 @@ class SparseRows:
 
     def quadratic_forms(self, form: Floats) -> Floats:
         """x^T F x for each row x; `form` is the matrix F, or the diagonal of a diagonal one."""
-        return self._row_values(form) if form.ndim == 2 else self.squared()._row_values(form)
+        return self._row_values(form) if form.ndim == 2 else self.squares()._row_values(form)
 
-    def squared(self) -> SparseRows:
+    def squares(self) -> SparseRows:
         """The rows with every entry squared."""
         return replace(self, value=self.value * self.value)
 

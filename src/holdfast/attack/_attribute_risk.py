@@ -293,7 +293,7 @@ def _outcomes(
     outcomes = _Outcomes(imputer={}, attacks={attack.name: {} for attack in playing}, skipped=skipped)
     for size in sizes:
         at = case.at(size)
-        outcomes.imputer[size] = _outcome(at.imputed, at.own, truth, members)
+        outcomes.imputer[size] = _outcome(at.imputation, at.own, truth, members)
         for attack in playing:
             outcomes.attacks[attack.name][size] = _outcome(attack(at), at.own, truth, members)
     return outcomes

@@ -160,13 +160,13 @@ def noisy_accuracy(accuracy: float, *, noise: float) -> float:
     weights = np.exp(-0.5 * nodes**2)
     weights /= weights.sum()
 
-    def reached(size: float, spread: float) -> float:
+    def accuracy_at(size: float, spread: float) -> float:
         odds = size * nodes
         up = ndtr(odds / spread) if spread > 0 else np.heaviside(odds, 0.5)
         return float(np.sum(weights * (up * expit(odds) + (1.0 - up) * expit(-odds))))
 
-    size = brentq(lambda s: reached(s, 0.0) - accuracy, 1e-3, 1e3)
-    return reached(float(size), noise)
+    size = brentq(lambda s: accuracy_at(s, 0.0) - accuracy, 1e-3, 1e3)
+    return accuracy_at(float(size), noise)
 
 
 @dataclass(frozen=True, kw_only=True)

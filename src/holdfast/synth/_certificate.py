@@ -116,7 +116,7 @@ def largest_errors(data: ExactCounts, rows: CodedRows, workload: Workload) -> Fl
             )
             for place in part:
                 group = workload.groups[place]
-                exact = group.answers(counted[place]) if place in counted else data.summed(group)
+                exact = group.answers(counted[place]) if place in counted else data.group_sums(group)
                 gap = exact - rows.answers(group) * (count / len(rows))
                 largest[place] = float(np.max(np.abs(gap)))
                 bar.update()

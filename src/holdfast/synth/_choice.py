@@ -34,7 +34,7 @@ class SynthesizerChoice:
         """One line."""
         return f"method='auto' chose {self.method!r}: {self.reason}"
 
-    def told(self, task: SynthesisTask, alpha: float | None) -> str:
+    def with_caution(self, task: SynthesisTask, alpha: float | None) -> str:
         """The same, and a word where the largest error may have been given up for the average.
 
         `alpha` is what the certificate says of it, which is released.

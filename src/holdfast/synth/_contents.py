@@ -113,7 +113,7 @@ class SyntheticContents:
         except (KeyError, TypeError, ValueError) as error:
             raise FormatError("a field of the synthetic table's release is missing or wrong") from error
 
-    def coded(self) -> CodedRows:
+    def coded_rows(self) -> CodedRows:
         """The rows as cell codes, read by the schema as any table would be."""
         names = tuple(self.table.column_names)
         schema = self.schema.select(*names)
@@ -123,7 +123,7 @@ class SyntheticContents:
         codes = [batch.codes(name) for name in names]
         return CodedRows(domain={name: schema[name].cells for name in names}, codes=np.stack(codes, axis=1))
 
-    def measured(self) -> dict[frozenset[str], Measurement]:
+    def best_measurements(self) -> dict[frozenset[str], Measurement]:
         """For each set of columns that was measured, the measurement with the least noise."""
         best: dict[frozenset[str], Measurement] = {}
         for measurement in sorted(

@@ -136,7 +136,7 @@ class ExactCounts:
             self._keep(columns, counted)
         return answers
 
-    def summed(self, group: Group) -> Floats:
+    def group_sums(self, group: Group) -> Floats:
         """The exact answers of a group that is asked row by row: one pass over the table, by whatever engine."""
         query_group: Any = group
         return self.table.sums(query_group)
@@ -184,11 +184,11 @@ class ExactAnswers:
         """c_q(S) - n q(p) for every query, from the answers of a distribution that sums to one."""
         return np.asarray(self.counts - self.size * answers)
 
-    def signed(self, answers: Floats) -> Floats:
+    def signed_excess(self, answers: Floats) -> Floats:
         """The same for every query and its negation, in this order."""
         gap = self.excess(answers)
         return np.concatenate([gap, -gap])
 
-    def chosen(self, index: int) -> tuple[int, float]:
+    def query_and_sign(self, index: int) -> tuple[int, float]:
         """A signed query's number and sign."""
         return (index, 1.0) if index < self.layout.size else (index - self.layout.size, -1.0)

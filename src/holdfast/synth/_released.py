@@ -179,7 +179,9 @@ def _answers(
     release: Release[Any], contents: SyntheticContents, rows: CodedRows, workload: Workload
 ) -> Answers:
     """Every query of the workload on the released rows; about the whole table, where that was paid for."""
-    intervals, confidence, which_rows = released_intervals(release, contents, measured=contents.measured())
+    intervals, confidence, which_rows = released_intervals(
+        release, contents, measured=contents.best_measurements()
+    )
     return answer(
         rows,
         workload,

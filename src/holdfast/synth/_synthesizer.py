@@ -284,7 +284,7 @@ class Synthesizer(ReleasedTable):
             public_rows=data.public_rows,
             constraints=zeros,
             confidence=self.confidence,
-            choice=None if choice is None else choice.told(task, alpha),
+            choice=None if choice is None else choice.with_caution(task, alpha),
             counted=None if certification is None else certification.counted,
         )
         self.method_, self.choice_, self.certification_ = method.name, choice, certification
@@ -398,7 +398,9 @@ class Synthesizer(ReleasedTable):
             None,
             None,
         )
-        synthesizer._hold(release, contents, contents.coded(), model=None, constraints=contents.constraints)
+        synthesizer._hold(
+            release, contents, contents.coded_rows(), model=None, constraints=contents.constraints
+        )
         return synthesizer
 
     @classmethod

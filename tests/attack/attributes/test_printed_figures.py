@@ -86,7 +86,7 @@ def logistic_run(
     rates = []
     for size in SIZES:
         at = case.at(size)
-        imputed, attacked = (guesses(one[size:])[0] == s[own:] for one in (at.imputed, BAYES(at)))
+        imputed, attacked = (guesses(one[size:])[0] == s[own:] for one in (at.imputation, BAYES(at)))
         rates.append((imputed[n:].mean(), attacked[n:].mean(), attacked[:n].mean()))
     return np.array(rates).T
 
@@ -180,7 +180,7 @@ def weights_run(random: np.random.Generator, *, own: int = 500, n: int = 30, wid
         inside=inside,
         response=Response(known="exact", block=y[:, None], numbers=y),
     )
-    evidence, imputed = weights_evidence(case)[own:], case.imputed[own:]
+    evidence, imputed = weights_evidence(case)[own:], case.imputation[own:]
     return np.array(
         [np.mean(one.argmax(axis=1) == codes[own:]) for one in (evidence, imputed, evidence + imputed)]
     )
@@ -318,4 +318,4 @@ def test_a_case_may_be_blurred() -> None:
     case = AttributeCase(
         kinds=2, own_values=s[:200], known=x, response=Response(known="exact", block=np.eye(2)[y], codes=y)
     )
-    assert not np.array_equal(case.imputed, replace(case, own_values=1 - s[:200]).imputed)
+    assert not np.array_equal(case.imputation, replace(case, own_values=1 - s[:200]).imputation)

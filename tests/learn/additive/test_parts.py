@@ -20,7 +20,7 @@ from holdfast.learn._additive.calibration import calibrate_scores, clipped_score
 from holdfast.learn._additive.cell_rows import CellRows, batches_of_matrix
 from holdfast.learn._additive.cells import COARSE_GRID, FINE_GRID, ColumnCells
 from holdfast.learn._additive.descent import AdditiveTask, Descent, descend, gradient_sensitivity
-from holdfast.learn._additive.design import dimension_limit, whitened
+from holdfast.learn._additive.design import dimension_limit, whitened_design
 from holdfast.learn._additive.histograms import (
     affordable_grid,
     coarse_counts,
@@ -257,7 +257,7 @@ def prepared(**options: Any) -> tuple[AdditiveTask, Any]:
         for place, cells in enumerate(rows.cells)
     )
     plan = CellPlan(cells=tuple(cells.count for cells in rows.cells))
-    return task, whitened(plan, blocks, signal=2000.0, rows=20_000.0)
+    return task, whitened_design(plan, blocks, signal=2000.0, rows=20_000.0)
 
 
 def test_steps_of_a_phase_compose_to_its_share() -> None:
@@ -378,7 +378,7 @@ def test_calibration_finds_a_shift_and_does_not_believe_noise() -> None:
 def test_the_widest_axis_is_as_wide_as_the_constant_whatever_the_floor() -> None:
     _, design = prepared()
     for signal in (3.0, 100.0, 1e6):
-        made = whitened(design.plan, design.blocks, signal=signal, rows=10.0 * signal)
+        made = whitened_design(design.plan, design.blocks, signal=signal, rows=10.0 * signal)
         spreads = [
             float(np.max(block.variances * factor**2))
             for block, factor in zip(made.blocks, made.factors, strict=True)
@@ -414,7 +414,7 @@ def test_a_budget_that_cannot_pay_all_slopes_has_nothing_for_finer_axes() -> Non
 
     def finer(signal: float, rows: float, line: bool = True) -> float:
         some = tuple(dataclasses.replace(block, line=line) for block in blocks)
-        design = whitened(plan, some, signal=signal, rows=rows)
+        design = whitened_design(plan, some, signal=signal, rows=rows)
         block, factor = design.blocks[0], design.factors[0]
         return float(np.sum((block.variances * factor**2)[1:]))
 

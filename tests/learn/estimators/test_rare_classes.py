@@ -92,20 +92,25 @@ def test_numbers_have_no_rarest_class() -> None:
 @given(st.floats(1e-4, 0.5), st.integers(10, 10**7), st.floats(0.01, 20.0), st.integers(1, 20))
 def test_more_of_everything_is_never_trusted_less(share: float, rows: int, epsilon: float, most: int) -> None:
     one = RareClass(share=share, rows=rows, epsilon=epsilon, max_rows=most)
-    assert RareClass(share=share, rows=2 * rows, epsilon=epsilon, max_rows=most).trusted >= one.trusted
-    assert RareClass(share=share, rows=rows, epsilon=2 * epsilon, max_rows=most).trusted >= one.trusted
     assert (
-        RareClass(share=min(0.5, 2 * share), rows=rows, epsilon=epsilon, max_rows=most).trusted >= one.trusted
+        RareClass(share=share, rows=2 * rows, epsilon=epsilon, max_rows=most).trustworthy >= one.trustworthy
     )
-    assert RareClass(share=share, rows=rows, epsilon=epsilon).trusted >= one.trusted
-    assert one.trusted == (one.warning() == "")
-    assert one.trusted or share < LEAST_SHARE or one.records < LEAST_RECORDS
+    assert (
+        RareClass(share=share, rows=rows, epsilon=2 * epsilon, max_rows=most).trustworthy >= one.trustworthy
+    )
+    assert (
+        RareClass(share=min(0.5, 2 * share), rows=rows, epsilon=epsilon, max_rows=most).trustworthy
+        >= one.trustworthy
+    )
+    assert RareClass(share=share, rows=rows, epsilon=epsilon).trustworthy >= one.trustworthy
+    assert one.trustworthy == (one.warning() == "")
+    assert one.trustworthy or share < LEAST_SHARE or one.records < LEAST_RECORDS
 
 
 def test_rows_of_one_person_count_once() -> None:
-    assert RareClass(share=0.05, rows=40_000, epsilon=1.0).trusted
+    assert RareClass(share=0.05, rows=40_000, epsilon=1.0).trustworthy
     shared = RareClass(share=0.05, rows=40_000, epsilon=1.0, max_rows=10)
-    assert not shared.trusted
+    assert not shared.trustworthy
     assert "/ 10 rows of one person = 200, below 1,500" in shared.warning()
 
 
@@ -114,7 +119,7 @@ def test_rows_of_one_person_count_once() -> None:
 def test_recommend_never_names_shapes_where_they_cannot_be_trusted(rows: int, epsilon: float) -> None:
     for share in (0.001, 0.005, 0.01, 0.03, 0.1):
         found = recommend(SCHEMA, target="ill", epsilon=epsilon, rows=rows, rarest=share)
-        if not RareClass(share=share, rows=rows, epsilon=epsilon).trusted:
+        if not RareClass(share=share, rows=rows, epsilon=epsilon).trustworthy:
             assert found.estimator == "PrivateLogisticRegression"
             assert "cannot be trusted" in found.why
     assert (

@@ -57,7 +57,7 @@ def test_what_is_recommended_exists_and_the_reason_is_counted(rows: int, target:
     better = sum(one.additive > one.linear for one in real)
     assert found.estimator.startswith("PrivateAdditive") == (2 * better > len(real))
     assert found.summary().splitlines()[0].startswith(found.estimator)
-    assert (found.kept is None) == (not found.near)
+    assert (found.range_left is None) == (not found.near)
 
 
 def test_pure_budgets_and_very_many_cells_stay_linear() -> None:

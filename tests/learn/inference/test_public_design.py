@@ -224,13 +224,13 @@ def test_as_many_rows_as_a_refusal_names_are_about_enough(rows: int) -> None:
 
         score = NoisyScore.of_value(model.model_.inference["score"])
         factor = missing_factor(score)
-        if score.swamped and factor is not None:
+        if score.unreliable and factor is not None:
             named.append(factor * rows)
             assert f"{factor * rows:,.0f} rows" in why_swamped(score, names=model.model_.names)
     assert named
     enough = int(2 * np.median(named))
     issued = sum(
-        not NoisyScore.of_value(fit(enough, seed).model_.inference["score"]).swamped for seed in range(6)
+        not NoisyScore.of_value(fit(enough, seed).model_.inference["score"]).unreliable for seed in range(6)
     )
     assert issued >= 4
 

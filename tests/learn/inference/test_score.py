@@ -146,7 +146,7 @@ def test_noise_that_swamps_is_refused(make: Any) -> None:
         return make(4000, **told)  # type: ignore[no-any-return]
 
     near = at(0.99 * limit)
-    assert not near.swamped
+    assert not near.unreliable
     coefficient_intervals(stored(near), names=NAMES)
     with pytest.raises(NoIntervals, match=r"swamps the information.*rows would be enough"):
         coefficient_intervals(stored(at(1.01 * limit)), names=NAMES)
@@ -154,11 +154,11 @@ def test_noise_that_swamps_is_refused(make: Any) -> None:
 
 def test_the_pilot_decides_and_not_what_was_inverted() -> None:
     fine = logistic(4000, t=5.0, s=5.0)
-    assert not fine.swamped
+    assert not fine.unreliable
     assert fine.pilot is not None
-    assert dataclasses.replace(fine, pilot=0.01 * fine.pilot).swamped
+    assert dataclasses.replace(fine, pilot=0.01 * fine.pilot).unreliable
     # A kind draw of the estimate's own noise does not open the door, a very unkind one closes it.
-    assert dataclasses.replace(fine, curvature=0.01 * fine.curvature).swamped
+    assert dataclasses.replace(fine, curvature=0.01 * fine.curvature).unreliable
 
 
 def test_noise_makes_a_least_eigenvalue_sure_too_high_once_in_a_hundred() -> None:
@@ -204,7 +204,7 @@ def test_a_bent_curvature_is_less_sure_and_the_line_is_blurred() -> None:
     assert bent(pilot=pilots[7], bend=2.0).sure_strength == pytest.approx(sure[7], rel=1e-12), (
         "who holds the release finds the same"
     )
-    assert bent(tilt=None).swamped, "who does not say how fast it changes is not believed"
+    assert bent(tilt=None).unreliable, "who does not say how fast it changes is not believed"
 
 
 def test_a_place_that_noise_led_astray_is_less_sure() -> None:
@@ -228,10 +228,10 @@ def test_without_noise_rows_are_needed() -> None:
     quiet = bent(tilt=1e-6 * TILT, gradient_noise=np.full(2, 1e-3), curvature_noise=np.full(2, 1e-3))
     assert quiet.pilot is not None
     least = float(np.linalg.eigvalsh(quiet.pilot)[0])
-    assert not quiet.swamped
+    assert not quiet.unreliable
     many = dataclasses.replace(quiet, bend=math.sqrt(least / 3.4))
     assert many.needed_strength == pytest.approx(3.5 / 3.4 * quiet.strength)
-    assert many.swamped
+    assert many.unreliable
     assert bent().needed_strength == LEAST_STRENGTH
 
 
@@ -284,9 +284,9 @@ def test_a_pilot_that_was_led_astray_does_not_narrow_an_interval() -> None:
     # The pilot is kind and the curvature that is inverted is not: the interval knows that it is too wide.
     for factor, refused in ((1.05, False), (0.95, True)):
         known = math.sqrt(BEND_FACTOR / (WIDEST_FACTOR**2 - 1.0)) * factor
-        low = dataclasses.replace(kind, curvature=kind.curvature * known / fine._used)
-        assert low._used == pytest.approx(known)
-        assert bool(low.swamped) == refused
+        low = dataclasses.replace(kind, curvature=kind.curvature * known / fine._inverted_strength)
+        assert low._inverted_strength == pytest.approx(known)
+        assert bool(low.unreliable) == refused
 
 
 def test_many_releases_at_once_say_what_each_says() -> None:
@@ -335,7 +335,7 @@ def test_inversion_is_wald_where_there_is_little_noise_and_endless_where_there_i
     assert ((found.high - found.low) > 0.97 * (wald.high - wald.low)).all()
     assert found.p_value[0] < 1e-6
     drowned = squared(50, s=200.0, variance=0.1, random=np.random.default_rng(1))
-    assert drowned.swamped
+    assert drowned.unreliable
     lost = coefficient_intervals(stored(drowned), names=NAMES, method="test_inversion")
     assert np.isinf(lost.low).all()
     assert np.isinf(lost.high).all()

@@ -66,7 +66,7 @@ def test_a_neighbour_moves_every_score_by_at_most_one_and_some_by_one(adjacency:
     for first, second in neighbours(adjacency):
         truths = [ExactAnswers.of(data, WORK) for data in (first, second)]
         answers = AllCells(first.domain).answers(np.full(16, 1 / 16), truths[0].layout)
-        scores = [truth.signed(answers) for truth in truths]
+        scores = [truth.signed_excess(answers) for truth in truths]
         moved.append(float(np.abs(scores[0] - scores[1]).max()))
     assert max(moved) == pytest.approx(1.0, abs=1e-12)
     assert SCORE_SENSITIVITY > 1.0

@@ -42,7 +42,7 @@ def test_scores_move_by_the_number_of_rounds_and_no_less(adjacency: str) -> None
             LeaderTraining(components=2, training_steps=1, recent=1),
         )
         moves = [_answers(one, turn.model) for turn in game]
-        gap = sum(one.signed(move) for move in moves) - sum(two.signed(move) for move in moves)
+        gap = sum(one.signed_excess(move) for move in moves) - sum(two.signed_excess(move) for move in moves)
         assert np.abs(gap).max() == pytest.approx(len(moves), abs=1e-9)
 
 

@@ -26,9 +26,9 @@ def found() -> ReleasedEvidence:
 
 def test_what_is_said_rests_on_released_values(found: ReleasedEvidence) -> None:
     contents = SyntheticContents.of_value(released().release_.value)
-    rows = contents.coded()
+    rows = contents.coded_rows()
     for one in found.tables:
-        measured = contents.measured()[frozenset(one.columns)]
+        measured = contents.best_measurements()[frozenset(one.columns)]
         gap = np.abs(rows(measured.columns) / len(rows) - measured.values / 1200)
         assert one.total_variation == pytest.approx(gap.sum() / 2)
         assert one.largest == pytest.approx(gap.max())

@@ -68,7 +68,7 @@ def test_two_looks_at_everything_are_one_look_with_both_budgets() -> None:
     looks = [
         measure_residuals(data, list(combinations(data.domain, 2)), account=one) for one in (first, second)
     ]
-    both = looks[0].combined(looks[1])
+    both = looks[0].with_residuals(looks[1])
     alone = measure_residuals(
         data, list(combinations(data.domain, 2)), account=account(data, currency="gdp", seed=8)
     )
@@ -84,7 +84,7 @@ def test_a_look_at_few_tables_leaves_the_others_as_they_were() -> None:
     data = counted(bits(500, 4), "add_remove")
     first, second = account(data, currency="gdp").split(0.5, 0.5)
     known = measure_residuals(data, list(combinations(data.domain, 2)), account=first)
-    both = known.combined(measure_residuals(data, [("x0", "x1")], account=second))
+    both = known.with_residuals(measure_residuals(data, [("x0", "x1")], account=second))
     noise = {tuple(one.columns): one.noise_std for one in both.parts()}
     before = {tuple(one.columns): one.noise_std for one in known.parts()}
     assert noise["x2", "x3"] == pytest.approx(before["x2", "x3"])
@@ -197,7 +197,7 @@ def test_a_look_through_much_noise_changes_next_to_nothing() -> None:
     data = counted(bits(200, 3), "add_remove")
     known = measure_residuals(data, [("x0", "x1")], account=account(data, currency="gdp"))
     other = {columns: value + 100.0 for columns, value in known.values.items()}
-    both: NoisyResiduals = known.combined(replace(known, factor=known.factor * 1e6, values=other))
+    both: NoisyResiduals = known.with_residuals(replace(known, factor=known.factor * 1e6, values=other))
     for columns, value in both.values.items():
         assert value == pytest.approx(known.values[columns], abs=1e-6)
 

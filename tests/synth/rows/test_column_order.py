@@ -68,7 +68,7 @@ def test_an_order_that_noise_drowns_is_kept_where_it_is_declared(
 
 
 def test_the_rows_are_those_that_were_certified(ordered: Synthesizer) -> None:
-    assert ordered._rows.fingerprint() == ordered._contents.coded().fingerprint()
+    assert ordered._rows.fingerprint() == ordered._contents.coded_rows().fingerprint()
 
 
 def test_a_loaded_release_draws_rows_in_order(ordered: Synthesizer, tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_values_keep_to_it_inside_their_cells(
 def test_every_pair_of_cells_that_is_left_holds_such_a_record() -> None:
     """Against all records, one by one."""
     a, b = Numeric("a", 0, 6, bins=[0, 1.5, 4, 6], integer=True), Numeric("b", 0, 6, bins=2, integer=True)
-    allowed = Zeros.in_order(Schema([a, b]), "a", "b", least=1, most=2).allowed((3, 2))
+    allowed = Zeros.in_order(Schema([a, b]), "a", "b", least=1, most=2).possible_cells((3, 2))
     wanted = np.zeros((3, 2), dtype=bool)
     for x in range(7):
         for y in range(7):

@@ -59,10 +59,10 @@ def test_values_are_what_the_formula_says(step: bool) -> None:
 
 def test_sums_do_not_depend_on_blocks_or_order(monkeypatch: pytest.MonkeyPatch) -> None:
     group, rows = some(), codes(999)
-    whole = group.summed(rows)
+    whole = group.sums_over(rows)
     np.testing.assert_allclose(whole, group.values(rows).sum(axis=0), rtol=1e-12)
     monkeypatch.setattr(one_layer, "BLOCK_VALUES", 40)
-    np.testing.assert_array_equal(group.summed(rows[::-1]), whole)
+    np.testing.assert_array_equal(group.sums_over(rows[::-1]), whole)
     joint = opened(rows).counts([NAMES])[0]
     np.testing.assert_array_equal(group.answers(joint), whole)
 
@@ -72,7 +72,7 @@ def test_marginals_are_one_layer() -> None:
     group, rows = OneLayer.of_marginals(NAMES, CELLS, order=2), codes(300)
     table = ExactCounts(opened(rows))
     expected = [Marginal(pair).answers(table(*pair)) for pair in itertools.combinations(NAMES, 2)]
-    np.testing.assert_array_equal(group.summed(rows), np.concatenate(expected))
+    np.testing.assert_array_equal(group.sums_over(rows), np.concatenate(expected))
 
 
 @settings(max_examples=40)
@@ -109,7 +109,7 @@ def test_measured_with_gaussian_noise() -> None:
     assert deviation == pytest.approx(
         group.l2_sensitivity("replace"), rel=1e-3
     )  # rho = 1/2: sigma is the sensitivity
-    assert float(np.abs(noisy - group.summed(rows)).max()) < 6 * deviation
+    assert float(np.abs(noisy - group.sums_over(rows)).max()) < 6 * deviation
     assert float(account.remaining().as_zcdp()) < 1e-6  # type: ignore[arg-type]
 
 
@@ -126,13 +126,13 @@ def test_the_certificate_of_a_class_without_joint_cells(tmp_path: Path) -> None:
     made = Synthesizer(2.0, 1e-6, method="independent", certificate=asked, random_state=3).fit(frame, schema)
     sample = made.sample()
     released = np.column_stack([np.asarray(sample[name]).astype(int) for name in names])
-    true = net.summed(rows) / len(rows) - net.summed(released) / len(released)
+    true = net.sums_over(rows) / len(rows) - net.sums_over(released) / len(released)
     alpha = made.certificate_.alpha  # type: ignore[union-attr]
     assert float(np.abs(true).max()) <= alpha < 0.5
     assert "all 301 queries" in made.certificate_.query_class  # type: ignore[union-attr]
     made.save(tmp_path / "rows.holdfast")
     answers = Synthesizer.load(tmp_path / "rows.holdfast").answer(Workload([net]))
-    np.testing.assert_allclose(answers.groups[0].estimates, net.summed(released) / len(released))
+    np.testing.assert_allclose(answers.groups[0].estimates, net.sums_over(released) / len(released))
     assert answers.groups[0].source == "certificate"
 
 

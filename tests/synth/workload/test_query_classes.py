@@ -52,7 +52,7 @@ def test_answers_are_the_queries_summed_over_records(group: Group, shape: tuple[
 def test_combined_is_the_adjoint_of_answers(group: Group, shape: tuple[int, ...], seed: int) -> None:
     random = np.random.default_rng(seed)
     counts, weights = random.normal(size=shape), random.normal(size=group.size(shape))
-    inner = float(np.sum(group.combined(weights, shape) * counts))
+    inner = float(np.sum(group.weighted_sum(weights, shape) * counts))
     assert float(weights @ group.answers(counts)) == pytest.approx(inner)
 
 

@@ -91,7 +91,7 @@ def fredrikson(case: AttributeCase) -> Floats:
 
 def bayes(case: AttributeCase) -> Floats:
     """The same fit times the share among people with the same known columns, as own people show it."""
-    return log_likelihood(case) + case.imputed_without_response
+    return log_likelihood(case) + case.imputation_without_response
 
 
 def stacked_scores(case: AttributeCase) -> Floats:

@@ -28,7 +28,7 @@ LARGEST_LOG_RATIO = 20.0
 
 def linear_weights(case: AttributeCase) -> Floats:
     """The imputer's log-probabilities plus the log-likelihood of the weights under each candidate."""
-    return case.imputed + weights_evidence(case)
+    return case.imputation + weights_evidence(case)
 
 
 def weights_evidence(case: AttributeCase) -> Floats:

@@ -181,12 +181,12 @@ class AttributeCase(Case):
         return np.asarray(np.log(counts / counts.sum()))
 
     @cached_property
-    def imputed(self) -> Floats:
+    def imputation(self) -> Floats:
         """The baseline: the guess of somebody who has no release."""
         return self.learned_log_posterior(self.known_features)
 
     @cached_property
-    def imputed_without_response(self) -> Floats:
+    def imputation_without_response(self) -> Floats:
         """The guess from known columns alone: the prior that the likelihood of the response is combined with."""
         return (
             self.learned_log_posterior(self.known)

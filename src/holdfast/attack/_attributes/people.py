@@ -56,7 +56,7 @@ class People:
                 f"a matrix with the {len(schema.names)} columns of the schema",
             )
             raw = {name: table[:, place] for place, name in enumerate(schema.names)}
-            return cls(raw=raw, container="array", batch=_encoded(raw, schema))
+            return cls(raw=raw, container="array", batch=_encoded_batch(raw, schema))
         if schema is not None:
             check_columns(list(schema.names), column_names(table))
         chosen = schema_from_values(table) if schema is None else schema
@@ -67,7 +67,7 @@ class People:
             import pyarrow as pa
 
             raw = {name: pa.chunked_array([array]) for name, array in _arrow(table, chosen.names).items()}
-        return cls(raw=raw, container="frame" if frame else "arrow", batch=_encoded(table, chosen))
+        return cls(raw=raw, container="frame" if frame else "arrow", batch=_encoded_batch(table, chosen))
 
     @property
     def count(self) -> int:
@@ -117,7 +117,7 @@ class People:
             f"given as table is: {self.container}",
         )
         raw = {
-            name: _concatenated(self.container, values, other.raw[name]) for name, values in self.raw.items()
+            name: _concatenation(self.container, values, other.raw[name]) for name, values in self.raw.items()
         }
         return People(raw=raw, container=self.container, batch=joined_batches([self.batch, other.batch]))
 
@@ -170,7 +170,7 @@ def _arrow(table: Any, names: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _encoded(table: Any, schema: Schema) -> Batch:
+def _encoded_batch(table: Any, schema: Schema) -> Batch:
     names = list(schema.names)
     columns = arrow_columns(table, names)
     rows = len(next(iter(columns.values())))
@@ -178,7 +178,7 @@ def _encoded(table: Any, schema: Schema) -> Batch:
     return encode_batch(schema.select(*names), columns, rows)
 
 
-def _concatenated(container: str, first: Any, second: Any) -> Any:
+def _concatenation(container: str, first: Any, second: Any) -> Any:
     if container == "frame":
         return optional("pandas").concat([first, second], ignore_index=True)
     if container == "arrow":

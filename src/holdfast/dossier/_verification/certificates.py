@@ -42,7 +42,7 @@ def check_certificates(releases: Sequence[Release[Any]], ledger: Ledger | None, 
         if not claims:
             continue
         name, contents = release.provenance.title, SyntheticContents.of_value(release.value)
-        mark = contents.coded().fingerprint()
+        mark = contents.coded_rows().fingerprint()
         charges = [] if books is None else [books.entries[number] for number in release.provenance.entries]
         keys = [str(entry.body["key"]) for entry in charges if _KEY in str(entry.body["key"])]
         same = findings.hold(

@@ -155,7 +155,7 @@ def descend(
     weights, mean, step, last = start, np.zeros_like(start), task.step, math.inf
     averaged, clip, noise, residual, spreads = math.ceil(steps * AVERAGED_SHARE), 0.0, 0.0, 1.0, []
     for number in progress(range(steps), desc=label):
-        explained = design.explained(weights) - noise * design.effective_dimension
+        explained = design.explained_variance(weights) - noise * design.effective_dimension
         residual = task.residual(explained)
         clip = task.clip(design.effective_dimension, residual)
         mechanism = gaussian_for(

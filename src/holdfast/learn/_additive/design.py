@@ -85,7 +85,7 @@ class AdditiveDesign:
         """The weights (K, D) of each block, (K, k)."""
         return [weights[:, a:b] for a, b in zip(self.ends[:-1], self.ends[1:], strict=True)]
 
-    def explained(self, weights: Floats) -> float:
+    def explained_variance(self, weights: Floats) -> float:
         """The mean square of the scores, were columns independent; a released number where the weights are."""
         blocks = zip(self.blocks, self.factors, self.ranks, self.parts(weights), strict=True)
         spreads = (
@@ -120,7 +120,7 @@ class AdditiveDesign:
         return worst * 2.0**-53 * (1.0 + len(self.tables)) * most
 
 
-def whitened(
+def whitened_design(
     plan: CellPlan,
     blocks: tuple[Axes, ...],
     *,

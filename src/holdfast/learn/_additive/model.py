@@ -70,14 +70,14 @@ class AdditiveModel:
         return self.classes[1] if self.classes is not None and len(self.classes) == 2 else None
 
     @cached_property
-    def declared(self) -> Schema:
+    def declared_schema(self) -> Schema:
         """The schema."""
         return Schema.from_dict(dict(self.schema))
 
     @cached_property
     def cells(self) -> tuple[ColumnCells, ...]:
         """Of each column."""
-        return cells_of_columns([self.declared[name] for name in self.columns], self.grid)
+        return cells_of_columns([self.declared_schema[name] for name in self.columns], self.grid)
 
     @property
     def cell_counts(self) -> tuple[int, ...]:

@@ -21,7 +21,7 @@ from holdfast.learn._additive.basis import column_features, principal_axes
 from holdfast.learn._additive.calibration import calibrate_scores
 from holdfast.learn._additive.cell_rows import CellRows
 from holdfast.learn._additive.descent import AdditiveTask, Descent, descend
-from holdfast.learn._additive.design import AdditiveDesign, whitened
+from holdfast.learn._additive.design import AdditiveDesign, whitened_design
 from holdfast.learn._additive.histograms import Histograms, affordable_grid, release_histograms
 from holdfast.learn._additive.pairs import levels_of, pair_axes, pair_capacity, pair_levels, paired_columns
 from holdfast.learn._risk.descent import gaussian_square
@@ -145,7 +145,7 @@ def _phases(
     paying = design_arguments | {"signal": task.signal / task.outputs}
     counts = tuple(column.count for column in cells)
     plan = CellPlan(cells=counts, outputs=task.outputs)
-    design = whitened(plan, mains, **design_arguments)
+    design = whitened_design(plan, mains, **design_arguments)
     start = np.zeros((task.outputs, design.dimension))
     start[:, 0] = _first_constant(seen, task.outputs)
     levels: tuple[NDArray[np.uint8], ...] = ()
@@ -164,13 +164,13 @@ def _phases(
         )
         plan = CellPlan(cells=counts, outputs=task.outputs, pairs=pairs, levels=count, level_of=levels)
         blocks = (*mains, *(pair_axes(pair, levels, seen.shares, scale=scale, count=count) for pair in pairs))
-        joint = whitened(plan, blocks, **design_arguments)
+        joint = whitened_design(plan, blocks, **design_arguments)
         start = _start_weights(design, first.weights, joint)
         design = joint
     second = descend(task, design, start, square=square * JOINT, steps=JOINT_STEPS, label="all shapes")
     walked = (MAIN_STEPS[task.target] if levels else 0) + JOINT_STEPS
     shrink = _shrinkage(task, design, second, walked)
-    final = whitened(design.plan, design.blocks, shrink=shrink, **design_arguments)
+    final = whitened_design(design.plan, design.blocks, shrink=shrink, **design_arguments)
     start = _start_weights(design, second.weights, final, shrink)
     last = descend(task, final, start, square=square * (1 - JOINT), steps=FINAL_STEPS, label="final shapes")
     return final, _shrunk_descent(task, final, last, walked + FINAL_STEPS), levels

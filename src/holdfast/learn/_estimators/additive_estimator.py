@@ -180,11 +180,11 @@ class PrivateAdditiveEstimator(PaidFit, BaseEstimator):  # type: ignore[misc]
             theorem=THEOREM,
             prospects=useless,
         )
-        if said := self._untrusted():
+        if said := self._warning_of_rare_class():
             warn(said, ProbabilityWarning)
         return self
 
-    def _untrusted(self) -> str:
+    def _warning_of_rare_class(self) -> str:
         """Why the probabilities of this model cannot be trusted; empty where they can, and for numbers."""
         rare_class = RareClass.of_release(self.release_)
         return "" if rare_class is None else rare_class.warning()
@@ -295,11 +295,11 @@ class PrivateAdditiveEstimator(PaidFit, BaseEstimator):  # type: ignore[misc]
         if not model.from_arrays:
             if isinstance(X, Batch):
                 return X
-            return Encoder(model.declared, model.columns, intercept=False, row_norm=None).read(X)
+            return Encoder(model.declared_schema, model.columns, intercept=False, row_norm=None).read(X)
         X = input_matrix(self, X)
-        parts = [batch for batch, _ in batches_of_matrix(model.declared, X, np.zeros(len(X)))]
+        parts = [batch for batch, _ in batches_of_matrix(model.declared_schema, X, np.zeros(len(X)))]
         values = {name: np.concatenate([part.values[name] for part in parts]) for name in model.columns}
-        return Batch(schema=model.declared, values=values, rows=len(X))
+        return Batch(schema=model.declared_schema, values=values, rows=len(X))
 
     def _scores(self, X: Any) -> Floats:
         batch = self._batch(X)  # checks that there is a model
@@ -362,7 +362,7 @@ class PrivateAdditiveEstimator(PaidFit, BaseEstimator):  # type: ignore[misc]
 
         rarity = rare_class_advice(model.constant) if model.classes is not None else ""
         levels = level_lines(model.schema, self.release_)
-        first = (*self.release_.first_lines, head, self._untrusted(), *schema_lines(model.schema))
+        first = (*self.release_.first_lines, head, self._warning_of_rare_class(), *schema_lines(model.schema))
         counted = fact_lines(model.classes, self.counted_)
         parts = (*first, *counted, shape_table(model), levels, rarity, self.release_.description())
         return "\n".join(part for part in parts if part)

@@ -33,9 +33,9 @@ more."""
 class RareClass:
     """The rarest class of a fit, in public numbers: its share as declared or released, records and budget.
 
-    >>> [RareClass(share=share, rows=40_000, epsilon=1.0).trusted for share in (0.005, 0.05)]
+    >>> [RareClass(share=share, rows=40_000, epsilon=1.0).trustworthy for share in (0.005, 0.05)]
     [False, True]
-    >>> RareClass(share=0.4, rows=100, epsilon=1.0).trusted
+    >>> RareClass(share=0.4, rows=100, epsilon=1.0).trustworthy
     True
     """
 
@@ -64,7 +64,7 @@ class RareClass:
         return self.rows * self.share * self.epsilon / self.max_rows
 
     @property
-    def trusted(self) -> bool:
+    def trustworthy(self) -> bool:
         """Whether probabilities were near the truth in fits like this one."""
         if self.share >= RARE_SHARE or math.isinf(self.epsilon):
             return True
@@ -84,7 +84,7 @@ class RareClass:
 
     def warning(self) -> str:
         """What a reader of the model must know; empty where its probabilities can be trusted."""
-        if self.trusted:
+        if self.trustworthy:
             return ""
         return (
             f"the probabilities of this model cannot be trusted: {self.why}, and in such fits they said 0.05 to 0.8 of "

@@ -73,7 +73,7 @@ class PanelTry:
         return max(abs(math.log(signal)), abs(math.log(per_number)))
 
     @property
-    def kept(self) -> float:
+    def share_left(self) -> float:
         """Of what a linear model finds without privacy, the share that the private one finds."""
         return (self.linear - self.floor) / max(self.exact - self.floor, 1e-9)
 
@@ -112,19 +112,19 @@ class Recommendation:
     """Why nothing released within this budget can be of use, where rows and budget say so."""
 
     @property
-    def kept(self) -> tuple[float, float] | None:
+    def range_left(self) -> tuple[float, float] | None:
         """The range, over tables like this one, of what privacy left of a linear model; None where none is alike."""
         if not self.near:
             return None
-        shares = sorted(max(attempt.kept, 0.0) for attempt in self.alike)
+        shares = sorted(max(attempt.share_left, 0.0) for attempt in self.alike)
         return shares[0], shares[-1]
 
     def summary(self) -> str:
         """A few lines for a reader."""
         head = [f"OF NO USE: {prospect.sentence()}" for prospect in self.prospects]
         head.append(f"{self.estimator}: {self.why}")
-        if self.kept is not None:
-            low, high = self.kept
+        if self.range_left is not None:
+            low, high = self.range_left
             head.append(
                 f"on {len(self.alike)} tries with about as many records per number, a private linear model kept "
                 f"{100 * low:.0f} to {100 * high:.0f} % of what it finds without privacy:"
@@ -227,7 +227,7 @@ def recommend(
         rare_class = RareClass(
             share=rarest, rows=rows, epsilon=epsilon, max_rows=schema.confirmed_unit.max_rows
         )
-        if not rare_class.trusted:
+        if not rare_class.trustworthy:
             why = (
                 f"{rare_class.why}: the probabilities of an additive model cannot be trusted there, which said 0.05 to "
                 "0.8 of the true rate in such fits"

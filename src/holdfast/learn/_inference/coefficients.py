@@ -173,7 +173,7 @@ def _wald(
     longest_row: float | None,
 ) -> tuple[Floats, ...]:
     """The solution, and a normal quantile of deviations to both sides."""
-    if score.swamped:
+    if score.unreliable:
         raise NoIntervals(why_swamped(score, names=names, row_norm=row_norm, longest_row=longest_row))
     estimate = score.solution[chosen]
     error = np.sqrt(np.diag(score.covariance())[chosen])

@@ -159,7 +159,7 @@ class NoisyScore:
         return _least(self.curvature if self.pilot is None else self.pilot) / self._unit
 
     @cached_property
-    def _used(self) -> Any:
+    def _inverted_strength(self) -> Any:
         """The strength of what is inverted."""
         return _least(self.curvature) / self._unit
 
@@ -174,7 +174,7 @@ class NoisyScore:
         return self.strength - DOUBT_DEVIATIONS * noise / self._unit
 
     @cached_property
-    def _blurred(self) -> tuple[Any, Any, Any]:
+    def _least_eigenvalue(self) -> tuple[Any, Any, Any]:
         """Of a bent curvature: root of the least eigenvalue, scale of the coin in it, and what sampling does to it.
 
         A curvature is measured at an estimate. That rows are a sample moves the logarithm of its least eigenvalue by a
@@ -211,7 +211,7 @@ class NoisyScore:
             return self._free_of_noise
         if self.pilot is None or self.tilt is None:
             return np.zeros(self.target.shape[:-1])
-        root, scale, _ = self._blurred
+        root, scale, _ = self._least_eigenvalue
         sure = np.maximum(root - scale * np.maximum(LUCK_SCALES - _coin(self.pilot), 0.0), 0.0) ** 2
         return np.where(self._free_of_noise > 0, sure / self._unit, self._free_of_noise)
 
@@ -220,7 +220,7 @@ class NoisyScore:
         """How far the estimate is off on average among intervals issued: C^-1 times the slope of the log chance."""
         if self.bend == 0.0 or self.pilot is None or self.tilt is None:
             return np.zeros_like(self.target)
-        root, scale, moved = self._blurred
+        root, scale, moved = self._least_eigenvalue
         above = (root - math.sqrt(self.needed_strength * self._unit)) / np.maximum(
             scale, 1e-300
         ) - LUCK_SCALES
@@ -229,9 +229,9 @@ class NoisyScore:
         return np.asarray(np.linalg.solve(self.curvature, (slope[..., None] * self.tilt)[..., None])[..., 0])
 
     @cached_property
-    def drowned(self) -> Any:
+    def useless(self) -> Any:
         """Whether the solution is not even to be used: a floored one is better."""
-        return (self.strength < LEAST_STRENGTH) | (self._used < LEAST_USED)
+        return (self.strength < LEAST_STRENGTH) | (self._inverted_strength < LEAST_USED)
 
     @cached_property
     def _wider(self) -> Any:
@@ -239,12 +239,12 @@ class NoisyScore:
         if self.loss == "squared":
             return 1.0 + 1.5 * (self.dimension + 1) / self.dimension / self.strength**2
         # A pilot that was led astray does not say how strong the curvature is where it is used.
-        return 1.0 + BEND_FACTOR / np.minimum(self.strength, self._used) ** 2
+        return 1.0 + BEND_FACTOR / np.minimum(self.strength, self._inverted_strength) ** 2
 
     @cached_property
-    def swamped(self) -> Any:
+    def unreliable(self) -> Any:
         """Whether noise may swamp the information: first-order theory is not to be believed."""
-        return self.drowned | ~(self.sure_strength >= self.needed_strength) | (self._wider > WIDEST_FACTOR**2)
+        return self.useless | ~(self.sure_strength >= self.needed_strength) | (self._wider > WIDEST_FACTOR**2)
 
     @cached_property
     def solution(self) -> Floats:
@@ -270,7 +270,7 @@ class NoisyScore:
         return np.maximum(0.0, rest + margin * spread) / freedom
 
     def covariance(self) -> Floats:
-        """Of the solution: C^-1 (sampling + N) C^-1, C the curvature; to be believed unless `swamped`.
+        """Of the solution: C^-1 (sampling + N) C^-1, C the curvature; to be believed unless `unreliable`.
 
         The gradient's sampling covariance is sigma^2 C for least squares of equal variances and C for a logistic model
         that holds.

@@ -250,17 +250,17 @@ class Squared(Loss):
 
     def values(self, z: Floats, y: Floats) -> Floats:
         """phi at each prediction."""
-        return np.asarray(0.5 * (z - self._clipped(y)) ** 2)
+        return np.asarray(0.5 * (z - self._clipped_targets(y)) ** 2)
 
     def slopes(self, z: Floats, y: Floats) -> Floats:
         """z - y."""
-        return z - self._clipped(y)
+        return z - self._clipped_targets(y)
 
     def curvatures(self, z: Floats, y: Floats) -> Floats:
         """1."""
         return np.ones_like(z)
 
-    def _clipped(self, y: Floats) -> Floats:
+    def _clipped_targets(self, y: Floats) -> Floats:
         return np.clip(y, -self.target_bound, self.target_bound)
 
 

@@ -82,7 +82,7 @@ class PrivateFile:
         for shapes in self._shapes:
             arrays = tuple(np.empty(shape, dtype) for dtype, shape in shapes)
             for array in arrays:
-                self._read(position, array)
+                self._read_into(position, array)
                 position += array.nbytes
             yield arrays
 
@@ -95,7 +95,7 @@ class PrivateFile:
                 self._file.close()
             self._file = None
 
-    def _read(self, position: int, array: NDArray[Any]) -> None:
+    def _read_into(self, position: int, array: NDArray[Any]) -> None:
         if self._file is None:
             raise DataError("the private copy of the rows was closed while it was read")
         target = _bytes(array)

@@ -47,12 +47,12 @@ class ShuffledCopy(DerivedExamples):
 
     def chunks(self) -> Iterator[Chunk]:
         """The rows in the order that is fastest to read."""
-        return self._read() if self.complete else self._examples.chunks()
+        return self._stored_chunks() if self.complete else self._examples.chunks()
 
     def shuffled_chunks(self, source: Source) -> Iterator[Chunk]:
         """The rows in the secret order of this copy, which the first finished pass draws."""
         if self.complete:
-            return self._read()
+            return self._stored_chunks()
         return self._write(source) if self._file.usable else self._examples.shuffled_chunks(source)
 
     def close(self) -> None:
@@ -76,7 +76,7 @@ class ShuffledCopy(DerivedExamples):
             yield features, labels
         self.complete = self._file.usable
 
-    def _read(self) -> Iterator[Chunk]:
+    def _stored_chunks(self) -> Iterator[Chunk]:
         return self._file.chunks()  # type: ignore[return-value]  # two arrays each, as they were written
 
 

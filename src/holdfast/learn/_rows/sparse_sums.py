@@ -58,7 +58,7 @@ class SparseSums:
     ) -> Floats:
         """The sum of t^2 x x^T, or its diagonal, with t = min(1, norm / |S x|) and S^T S = form."""
         if kind == "diagonal" and form is None:
-            return self.rows.squared().weighted_sum(np.ones(len(self.labels)), block=self.block)
+            return self.rows.squares().weighted_sum(np.ones(len(self.labels)), block=self.block)
         scales = np.ones(len(self.labels)) if form is None else norm / np.maximum(self.lengths(form), norm)
         matrix = self.rows.gram(scales, block=self.block)
         return np.diag(matrix).copy() if kind == "diagonal" else matrix

@@ -85,16 +85,16 @@ class TableExamples(Examples):
 
     def chunks(self) -> Iterator[Chunk]:
         """The rows in the order that is fastest to read."""
-        return self._read(Order.irrelevant())
+        return self._chunks_in(Order.irrelevant())
 
     def shuffled_chunks(self, source: Source) -> Iterator[Chunk]:
         """The rows in a fresh secret random order."""
-        return self._read(Order.shuffled(source))
+        return self._chunks_in(Order.shuffled(source))
 
     def random_batches(self, source: Source, *, batches: int) -> Iterator[Chunk]:
         """The engine draws the batches by a keyed hash of each record; within a batch the order is secret, too."""
         order = Order.per_record_batches(batches=batches, cap=2 * self.public_count, source=source)
-        return self._read(order)
+        return self._chunks_in(order)
 
     @property
     def worth_copying(self) -> bool:
@@ -186,6 +186,6 @@ class TableExamples(Examples):
             )
         return features, labels
 
-    def _read(self, order: Order) -> Iterator[Chunk]:
+    def _chunks_in(self, order: Order) -> Iterator[Chunk]:
         reader = self.labelled_rows
         return map(reader.chunk, self.table.batches(reader.columns, order=order, rows=self._chunk_rows))

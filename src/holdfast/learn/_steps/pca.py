@@ -178,7 +178,7 @@ class PrivatePCA(PrivateStep):
 
     def transform(self, X: Any) -> Floats:
         """The rows of `X`, shortened and centred, along the components."""
-        rows = design(self._checked(X), row_norm=float(self.row_norm), constant=0.0)
+        rows = design(self._input_matrix(X), row_norm=float(self.row_norm), constant=0.0)
         scores = (rows - self.mean_) @ self.components_.T
         return np.asarray(scores / self._spread() if self.whiten else scores)
 

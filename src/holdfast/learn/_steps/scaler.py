@@ -149,7 +149,7 @@ class PrivateScaler(PrivateStep):
 
     def transform(self, X: Any) -> Floats:
         """The rows of `X` clipped to the bounds, centred and scaled."""
-        X = self._checked(X)
+        X = self._input_matrix(X)
         pairs = pairs_of_bounds(self.bounds, self.n_features_in_)
         inside = np.clip(X, pairs[:, 0], pairs[:, 1])
         return np.asarray((inside - self.mean_) * (self._unit / self.scale_))

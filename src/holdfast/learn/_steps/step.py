@@ -206,7 +206,7 @@ class PrivateStep(PaidFit, TransformerMixin, BaseEstimator):  # type: ignore[mis
 
     # Using it.
 
-    def _checked(self, X: Any) -> Floats:
+    def _input_matrix(self, X: Any) -> Floats:
         check_is_fitted(self, "release_")
         return cast(Floats, input_matrix(self, X))
 

@@ -362,9 +362,9 @@ class PrivateSearch(PaidFit, MetaEstimatorMixin, BaseEstimator):  # type: ignore
         with warnings.catch_warnings():
             # It was said of the search as a whole; how many candidates are trained may be a secret.
             warnings.simplefilter("ignore", UselessReleaseWarning)
-            return self._chosen(candidates, examples, account, score=score)
+            return self._choice_of_candidate(candidates, examples, account, score=score)
 
-    def _chosen(
+    def _choice_of_candidate(
         self, candidates: Sequence[Candidate], examples: Examples, account: Account, *, score: Score
     ) -> Chosen:
         if self.strategy == "parts":

@@ -116,12 +116,12 @@ def noise_for(
 def _least_multiplier(limit: PrivacyCurve, order: float, known: int, rate: float, steps: int) -> float:
     """The least noise, in sensitivities, for which so many steps fit into the limit."""
 
-    def spent(multiplier: float) -> RenyiDP:
+    def price_of_steps(multiplier: float) -> RenyiDP:
         """All steps at the account's order; the mechanism's own curve has every order and takes longer."""
         step = sampled_divergence(known, rho=0.5 / multiplier**2, rate=rate)
         return RenyiDP((order,), (steps * step * (1.0 + 1e-12),))
 
-    return calibrate(spent, limit)
+    return calibrate(price_of_steps, limit)
 
 
 def step_size(t: int, problem: Problem, *, noise_std: float) -> float:

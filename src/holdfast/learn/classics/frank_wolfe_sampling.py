@@ -193,7 +193,7 @@ class SamplingRequest:
         most, _ = self.rows.largest_count()
         return change + self.bounds.rounding(most, self.weights) / divisor
 
-    def composed(
+    def epsilon_of_each_choice(
         self, mechanism: Callable[[float], Mechanism], *, steps: int, rate: float | None = None
     ) -> tuple[float, Choose]:
         """All that remains, spent on so many choices: epsilon of each, and how to make them."""
@@ -250,7 +250,7 @@ def full(request: SamplingRequest) -> RowSampling:
             arithmetic=request.arithmetic,
         )
 
-    epsilon, choose = request.composed(mechanism, steps=steps)
+    epsilon, choose = request.epsilon_of_each_choice(mechanism, steps=steps)
     return RowSampling(
         steps=steps,
         divisor=divisor,
@@ -317,7 +317,7 @@ def poisson_rows(request: SamplingRequest) -> RowSampling:
             base=base, rate=rate, adjacency=request.account.adjacency, arithmetic=request.arithmetic
         )
 
-    epsilon, choose = request.composed(mechanism, steps=steps, rate=rate)
+    epsilon, choose = request.epsilon_of_each_choice(mechanism, steps=steps, rate=rate)
     return RowSampling(
         steps=steps,
         divisor=divisor,

@@ -165,7 +165,7 @@ def projected_histogram(
     assumptions: tuple[Assumption, ...] = ()
     if named is None:
         first, account = account.split(*fractions_of_rest(account, share, 1.0 - share))
-        named, assumptions = _chosen(examples, cells, first, many=many, arithmetic=arithmetic)
+        named, assumptions = _columns_of_label(examples, cells, first, many=many, arithmetic=arithmetic)
     mechanism, deviation = _count_noise(account, examples, arithmetic=arithmetic)
     noisy = np.asarray(
         account.release(mechanism, cells.table(examples, named), label="histogram"), dtype=float
@@ -214,7 +214,7 @@ def score_sensitivity(examples: Examples, problem: Problem, account: Account, *,
     return sum_l2(problem.norm_bound, account.adjacency, examples.unit) + rounded
 
 
-def _chosen(
+def _columns_of_label(
     examples: Examples, cells: HistogramCells, account: Account, *, many: int, arithmetic: Arithmetic
 ) -> tuple[list[int], tuple[Assumption, ...]]:
     """The columns that go with the label, one exponential mechanism each (Vinterbo 2012, section 3.2)."""

@@ -229,14 +229,14 @@ class Pass:
     def train(self, examples: Examples, source: Source) -> Floats:
         """The result before noise: private until a mechanism has released it."""
         if self.adjacency.count_is_public:
-            return self._cut(examples, source)
+            return self._secret_order(examples, source)
         passes = (
             examples.random_batches(source, batches=self.batches)
             for _ in progress(range(self.passes), desc="bolt_on")
         )
         return self.over(chain.from_iterable(passes))
 
-    def _cut(self, examples: Examples, source: Source) -> Floats:
+    def _secret_order(self, examples: Examples, source: Source) -> Floats:
         """Batches in the order of a secret permutation."""
         settings: dict[str, Any] = {"batch": self.batch, "steps": self.steps, "penalty": self.problem.penalty}
         if self.problem.outputs == "one":

@@ -48,10 +48,10 @@ class Quadratic:
         >>> [round(q.l1_sensitivity(Adjacency.replace, dimension=10), 4) for q in (LINEAR, LOGISTIC)]
         [23.6966, 4.2715]
         """
-        moved = self.exchanged if adjacency.gradient_factor == 2 else self.one_row
+        moved = self.norm_of_exchange if adjacency.gradient_factor == 2 else self.one_row
         return rows_per_unit * moved(dimension)
 
-    def exchanged(self, dimension: int) -> float:
+    def norm_of_exchange(self, dimension: int) -> float:
         """The L1 norm of one row's coefficients less another's: below twice `one_row`, since both do not fit at once.
 
         With a, q the factors, g = |<x, z>| and D = x x^T - z z^T the coefficients move by a |y x - y' z|_1 + q |D|_1,

@@ -76,9 +76,9 @@ def gibbs_sampling(
     recipe = _Recipe(problem, account, examples.public_count, crowd, diameter)
     mechanism: RegularisedExponential | BoxExponential
     if pure is None:
-        mechanism, plan = recipe.regularised(left, sampler)
+        mechanism, plan = recipe.regularised_posterior(left, sampler)
     else:
-        mechanism, plan = recipe.boxed(round_down(pure), sampler)
+        mechanism, plan = recipe.posterior_in_ball(round_down(pure), sampler)
     weights = _released_weights(examples, problem, account, mechanism, plan)
     return Fit(
         weights=at.original_weights(weights),
@@ -107,7 +107,7 @@ class _Recipe:
         self._change = problem.gradient_change(account.adjacency) / count
         self._smoothness = problem.smoothness * crowd  # the trace, with as many rows as there may be
 
-    def regularised(
+    def regularised_posterior(
         self, left: PrivacyCurve, sampler: Sampler
     ) -> tuple[RegularisedExponential, SamplingPlan]:
         """Directly, with all of delta, where the public bound allows; else in rounds, which cost a tenth of it."""
@@ -137,7 +137,7 @@ class _Recipe:
         constants = self._constants(_gaussian_mu(left, 1.0 - SLACK_SHARE))
         return self._mechanism(constants, slack), self._plan(constants, slack)
 
-    def boxed(self, epsilon: float, sampler: Sampler) -> tuple[BoxExponential, SamplingPlan]:
+    def posterior_in_ball(self, epsilon: float, sampler: Sampler) -> tuple[BoxExponential, SamplingPlan]:
         """k = epsilon / (G D): no total variation fits into a pure promise, so the draw is direct."""
         from holdfast.learn._sampling.rounds import SamplingPlan
         from holdfast.privacy._mechanisms.gibbs import BoxExponential

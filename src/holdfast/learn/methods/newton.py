@@ -126,7 +126,7 @@ def noisy_newton(
     with one_thread():
         passes = ClippedBlocks(examples, problem)
 
-        def released(theta: Floats, share: Fraction, along: Floats | None) -> tuple[Floats, float]:
+        def noisy_derivatives(theta: Floats, share: Fraction, along: Floats | None) -> tuple[Floats, float]:
             mechanism = gaussian_for(
                 square * share, l2_sensitivity=sensitivity, adjacency=account.adjacency, arithmetic=arithmetic
             )
@@ -134,10 +134,12 @@ def noisy_newton(
             noisy = account.release(mechanism, exact, label="newton: gradient and derivatives")
             return np.asarray(noisy), float(mechanism.sigma)
 
-        steps, theta = newton_steps(released, problem, joint=joint, penalties=problem.penalties * count)
+        steps, theta = newton_steps(
+            noisy_derivatives, problem, joint=joint, penalties=problem.penalties * count
+        )
     score = score_of(steps, count, bend=problem.norm_bound)
     free = problem.penalty == 0 and math.isinf(problem.radius)
-    weights = score.solution if free and not score.drowned else theta
+    weights = score.solution if free and not score.useless else theta
     return Fit(
         weights=weights * min(1.0, problem.radius / max(float(np.linalg.norm(weights)), 1e-300)),
         theorem="composed Gaussian mechanisms on the derivatives of the logistic loss",

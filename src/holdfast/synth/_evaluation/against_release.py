@@ -155,7 +155,7 @@ def released_evidence(
     `rows`, where given, must be those of the release: other rows are nobody's word for public, unless declared so.
     """
     contents = SyntheticContents.of_value(release.value)
-    own = contents.coded()
+    own = contents.coded_rows()
     assumption = ""
     if rows is not None and not _same(rows, own):
         if not rows_are_public:
@@ -168,9 +168,9 @@ def released_evidence(
     domain = own.domain
     for name in by:
         require(name in domain, "by", name, f"one of the columns {list(domain)}")
-    intervals, confidence, _ = released_intervals(release, contents, measured=contents.measured())
+    intervals, confidence, _ = released_intervals(release, contents, measured=contents.best_measurements())
     noise = Noise(laplace=release.guarantee.curve.as_pure() is not None)
-    measured = contents.measured()
+    measured = contents.best_measurements()
     tables, strengths = [], []
     for measurement in sorted(
         measured.values(), key=lambda measurement: (len(measurement.columns), list(measurement.columns))

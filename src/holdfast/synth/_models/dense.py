@@ -80,7 +80,7 @@ class DenseModel:
 
     def project(self, columns: Sequence[str]) -> Floats:
         """Sums over the other axes."""
-        return summed(self.weights, self.domain, columns) * self.total
+        return marginal_sums(self.weights, self.domain, columns) * self.total
 
     def sample(self, rows: int, source: Source) -> Codes:
         """Controlled rounding of the expected counts, in random order."""
@@ -89,7 +89,7 @@ class DenseModel:
         return np.column_stack(np.unravel_index(cells, tuple(self.domain.values()))).astype(np.int64)
 
 
-def summed(weights: Floats, domain: Mapping[str, int], columns: Sequence[str]) -> Floats:
+def marginal_sums(weights: Floats, domain: Mapping[str, int], columns: Sequence[str]) -> Floats:
     """A vector over the whole universe, summed down to some columns, in their order."""
     names = list(domain)
     cube = weights.reshape(tuple(domain.values()))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arrays import Floats
-from holdfast.synth._models.dense import summed
+from holdfast.synth._models.dense import marginal_sums
 
 Columns = tuple[str, ...]
 MOST_SHARED_CELLS = 2**12
@@ -104,7 +104,7 @@ def summed_together(
         inner = {name: domain[name] for name in shared.columns}
 
         def part(columns: Columns, whole: Floats = whole, inner: Mapping[str, int] = inner) -> Floats:
-            return summed(whole, inner, columns)
+            return marginal_sums(whole, inner, columns)
 
         if shared.within:
             sums |= summed_together(part, inner, shared.within)

@@ -15,7 +15,7 @@ from holdfast.synth._models.dense import (
     DenseModel,
     RowsModel,
     flat_cells,
-    summed,
+    marginal_sums,
     universe_size,
 )
 from holdfast.synth._models.shared_sums import SharedTable, shared_tables, summed_together
@@ -102,7 +102,7 @@ class AllCells(Universe):
 
     def project(self, probabilities: Floats, columns: Sequence[str]) -> Floats:
         """Sums over the other axes."""
-        return summed(probabilities, self.domain, columns)
+        return marginal_sums(probabilities, self.domain, columns)
 
     def model(self, probabilities: Floats, total: float) -> DenseModel:
         """A weight for every possible record."""

@@ -73,7 +73,7 @@ class CodedRows:
             return group.answers(self(group.columns))
         place = {name: column for column, name in enumerate(self.domain)}
         summed: Any = group
-        return np.asarray(summed.summed(self.codes[:, [place[name] for name in group.columns]]))
+        return np.asarray(summed.sums_over(self.codes[:, [place[name] for name in group.columns]]))
 
     def fingerprint(self) -> str:
         """A hash of the records: what was certified is told from what was not."""

@@ -164,7 +164,7 @@ class _State(Protocol):
     def touches(self, column: int) -> bool: ...
     def misfit(self) -> float: ...
     def scores(self, codes: Codes, column: int) -> tuple[Floats, float]: ...
-    def grouped(self, codes: Codes, column: int) -> Codes: ...
+    def cells_that_move(self, codes: Codes, column: int) -> Codes: ...
     def move(self, before: Codes, after: Codes, column: int) -> None: ...
 
 
@@ -194,7 +194,7 @@ def _improve(state: _State, batch: Codes, column: int, least_gain: float) -> int
     movers = np.flatnonzero((gain > least_gain) & (best != codes[:, column]))
     # k records that leave v for u together gain most where k = gain / (4 step): no more of them go at once.
     room = np.maximum(1.0, np.floor(gain[movers] / (8.0 * step)))
-    movers = movers[_rank(state.grouped(codes[movers], column), best[movers]) < room]
+    movers = movers[_rank(state.cells_that_move(codes[movers], column), best[movers]) < room]
     if len(movers) == 0:
         return 0
     before, after = codes[movers], codes[movers]
@@ -248,7 +248,7 @@ class _TableExcess:
             scores += self._barriers.scores(codes, column, self._walls)
         return scores, sum(self.precision[place] for place in self.coordinates.touching(column))
 
-    def grouped(self, codes: Codes, column: int) -> Codes:
+    def cells_that_move(self, codes: Codes, column: int) -> Codes:
         """The cell of each record in the column's first table: those that move together share it."""
         return self.coordinates.cells(codes, self.coordinates.touching(column)[0])
 

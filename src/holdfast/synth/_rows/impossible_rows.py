@@ -46,7 +46,7 @@ class Zeros:
 
     Examples
     --------
-    >>> Zeros(("age", "marital"), [(0, 1), (0, 2)]).allowed((2, 3)).tolist()
+    >>> Zeros(("age", "marital"), [(0, 1), (0, 2)]).possible_cells((2, 3)).tolist()
     [[True, False, False], [True, True, True]]
     """
 
@@ -115,7 +115,7 @@ class Zeros:
         >>> from holdfast.data import DateTime
         >>> names = ("admitted", "discharged")
         >>> schema = Schema([DateTime(name, "2024-01-01", "2024-06-30", bins="month") for name in names])
-        >>> Zeros.in_order(schema, *names, most=31).allowed((6, 6))[1].tolist()
+        >>> Zeros.in_order(schema, *names, most=31).possible_cells((6, 6))[1].tolist()
         [False, True, True, False, False, False]
         """
         from holdfast.synth._rows.column_order import ColumnsInOrder
@@ -127,7 +127,7 @@ class Zeros:
         """Of columns in order: how far the second is above the first, at least and at most."""
         return None
 
-    def allowed(self, shape: tuple[int, ...]) -> Bools:
+    def possible_cells(self, shape: tuple[int, ...]) -> Bools:
         """Which cells of a joint count of the columns, of this `shape`, may hold a record."""
         require(len(shape) == len(self.columns), "shape", shape, "one number per column")
         mask = np.ones(shape, dtype=np.bool_)
@@ -139,7 +139,7 @@ class Zeros:
     def potential(self, domain: Mapping[str, int]) -> tuple[tuple[str, ...], Floats]:
         """The same for a graphical model of this `domain`: the columns, and 0 or -inf in each of their cells."""
         columns = tuple(self.columns)
-        allowed = self.allowed(self._shape(domain))
+        allowed = self.possible_cells(self._shape(domain))
         return columns, np.where(allowed, 0.0, -np.inf)
 
     def check(self, domain: Mapping[str, int]) -> None:
@@ -163,7 +163,7 @@ class Zeros:
         `domain` says how many cells columns have.
         """
         if self.is_held(domain):
-            allowed = self.allowed(self._shape(domain))
+            allowed = self.possible_cells(self._shape(domain))
             return ~np.asarray(allowed[tuple(codes.T)])
         listed = np.array(self.cells, dtype=np.int64).reshape(-1, len(self.columns))
         number = np.unique(np.concatenate([listed, codes]), axis=0, return_inverse=True)[1].reshape(-1)

@@ -100,7 +100,7 @@ class PairExcess(CellColumns):
         held[block] = 0.0
         return self._cells(codes) @ held + alone, self._step[column]
 
-    def grouped(self, codes: Codes, column: int) -> Codes:
+    def cells_that_move(self, codes: Codes, column: int) -> Codes:
         """The cell of each record in the column's first table: those that move together share it."""
         columns = self._touching[column][0]
         first, last = codes[:, columns[0]], codes[:, columns[-1]]

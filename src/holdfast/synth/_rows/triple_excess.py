@@ -94,7 +94,7 @@ class TripleExcess(CellColumns):
             scores[:, value] = 0.5 * np.einsum("rc,rc->r", slope, cells)
         return scores, self._steps[column]
 
-    def grouped(self, codes: Codes, column: int) -> Codes:
+    def cells_that_move(self, codes: Codes, column: int) -> Codes:
         """The cell of each record in the column's first table: those that move together share it."""
         groups = np.zeros(len(codes), dtype=np.int64)
         for other in self._first_table[column]:

@@ -127,7 +127,7 @@ class OneLayer(Group):
         """Every function at every row of cell codes: a row each."""
         return np.asarray(self._steps(codes) / STEPS_OF_ONE)
 
-    def summed(self, codes: Codes) -> Floats:
+    def sums_over(self, codes: Codes) -> Floats:
         """The sums over rows, given as `codes`, a block at a time; exact for up to 2^33 rows."""
         total = np.zeros(len(self._whole[1]), dtype=np.int64)
         at_once = max(1, BLOCK_VALUES // len(total))
@@ -143,7 +143,7 @@ class OneLayer(Group):
     def __call__(self, batch: Batch) -> Floats:
         """The sums over a batch's rows."""
         codes = np.stack([batch.codes(name) for name in self.columns], axis=1)
-        return self.summed(codes if batch.present is None else codes[batch.present])
+        return self.sums_over(codes if batch.present is None else codes[batch.present])
 
     def _steps(self, codes: Codes) -> Codes:
         tables, bias = self._whole
@@ -199,7 +199,7 @@ class OneLayer(Group):
         table = np.asarray(counts, dtype=np.float64)
         return np.asarray(table.reshape(-1) @ self._joint(table.shape))
 
-    def combined(self, weights: Floats, shape: Shape) -> Floats:
+    def weighted_sum(self, weights: Floats, shape: Shape) -> Floats:
         """The weighted sum of the functions, in every joint cell."""
         return np.asarray(self._joint(shape) @ np.asarray(weights, dtype=np.float64)).reshape(shape)
 

@@ -82,7 +82,7 @@ class Conjunctions(Group):
             without += within
         return np.asarray(sums.reshape(-1)[masks])
 
-    def combined(self, weights: Floats, shape: Shape) -> Floats:
+    def weighted_sum(self, weights: Floats, shape: Shape) -> Floats:
         """Every set gives its weight to all cells that contain it."""
         sums = np.zeros(shape)
         sums.reshape(-1)[self._masks(shape)] = weights
@@ -170,7 +170,7 @@ class Predicates(Group):
         table = np.asarray(counts, dtype=np.float64)
         return np.asarray(self._matrix(table.shape) @ table.reshape(-1))
 
-    def combined(self, weights: Floats, shape: Shape) -> Floats:
+    def weighted_sum(self, weights: Floats, shape: Shape) -> Floats:
         """The weighted sum of the functions."""
         return np.asarray(np.asarray(weights, dtype=np.float64) @ self._matrix(shape)).reshape(shape)
 
@@ -225,7 +225,7 @@ class Thresholds(Ordered):
         """Running sums."""
         return np.cumsum(np.asarray(counts, dtype=np.float64), axis=0).reshape(-1)
 
-    def combined(self, weights: Floats, shape: Shape) -> Floats:
+    def weighted_sum(self, weights: Floats, shape: Shape) -> Floats:
         """A cell is under every threshold from its own on."""
         table = np.asarray(weights, dtype=np.float64).reshape(shape)
         return np.ascontiguousarray(np.cumsum(table[::-1], axis=0)[::-1])
@@ -269,7 +269,7 @@ class Ranges(Ordered):
         sums = np.concatenate([np.zeros((1, *table.shape[1:])), np.cumsum(table, axis=0)])
         return np.asarray(sums[high + 1] - sums[low]).reshape(-1)
 
-    def combined(self, weights: Floats, shape: Shape) -> Floats:
+    def weighted_sum(self, weights: Floats, shape: Shape) -> Floats:
         """Every interval adds its weight from its first cell on and takes it back after its last."""
         low, high = np.triu_indices(shape[0])
         given = np.asarray(weights, dtype=np.float64).reshape(low.size, *shape[1:])

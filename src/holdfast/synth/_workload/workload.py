@@ -62,7 +62,7 @@ class Group(ABC):
         """The summed answers, from a joint count (or a joint distribution) of the columns, `counts`."""
 
     @abstractmethod
-    def combined(self, weights: Floats, shape: Shape) -> Floats:
+    def weighted_sum(self, weights: Floats, shape: Shape) -> Floats:
         """The sum of all queries with these `weights`, as its value in every cell of `shape`.
 
         The adjoint of `answers`.
@@ -74,7 +74,7 @@ class Group(ABC):
         require_whole("index", index, most=size - 1)
         alone = np.zeros(size)
         alone[index] = 1.0
-        return self.combined(alone, shape)
+        return self.weighted_sum(alone, shape)
 
     @abstractmethod
     def column_norm(self, shape: Shape) -> float:
@@ -114,7 +114,7 @@ class Marginal(Group):
         """The counts themselves."""
         return np.asarray(counts, dtype=np.float64).reshape(-1)
 
-    def combined(self, weights: Floats, shape: Shape) -> Floats:
+    def weighted_sum(self, weights: Floats, shape: Shape) -> Floats:
         """The weights, cell by cell."""
         require(
             np.size(weights) == math.prod(shape), "weights", np.size(weights), f"one for each cell of {shape}"
@@ -229,10 +229,10 @@ class Workload:
         beside = {name for group in self.groups if target in group.columns for name in group.columns}
         return tuple(name for name in names if name not in beside and name != target)
 
-    def closed(self) -> Workload:
+    def with_lower_marginals(self) -> Workload:
         """With all lower marginals of its marginals: pass it as `certified` to claim these as well.
 
-        >>> [group.name for group in Workload.of([("a", "b"), ("b", "c")]).closed().groups]
+        >>> [group.name for group in Workload.of([("a", "b"), ("b", "c")]).with_lower_marginals().groups]
         ['a x b', 'b x c', 'a', 'b', 'c']
         """
         known = {frozenset(group.columns) for group in self.groups if type(group) is Marginal}

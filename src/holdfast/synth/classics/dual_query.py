@@ -135,7 +135,7 @@ def objective_of_draws(truth: ExactAnswers, data: ExactCounts, drawn: list[int])
     """The sum of the drawn signed queries, as a function of a record."""
     objective = RecordObjective(domain=data.domain)
     for index in drawn:
-        query, sign = truth.chosen(index)
+        query, sign = truth.query_and_sign(index)
         objective.add(*truth.layout.query(query), sign)
     return objective
 
@@ -143,7 +143,7 @@ def objective_of_draws(truth: ExactAnswers, data: ExactCounts, drawn: list[int])
 def payoff(truth: ExactAnswers, data: ExactCounts, record: NDArray[np.int64]) -> Floats:
     """c_q(S) - n q(x) for every signed query and one record."""
     model = RowsModel(domain=data.domain, codes=record.reshape(1, -1), total=1.0)
-    return truth.signed(truth.layout.answers_of(model.project))
+    return truth.signed_excess(truth.layout.answers_of(model.project))
 
 
 def complete_plan(

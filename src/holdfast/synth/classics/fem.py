@@ -147,7 +147,9 @@ def play(
             records.append(best.codes)
             gaps.append(best.gap)
             rows = RowsModel(domain=data.domain, codes=best.codes, total=1.0)
-            index, sign = truth.chosen(permit.release(truth.signed(truth.layout.answers_of(rows.project))))
+            index, sign = truth.query_and_sign(
+                permit.release(truth.signed_excess(truth.layout.answers_of(rows.project)))
+            )
             objective.add(*truth.layout.query(index), sign)
             bar.update()
     return Synthesis(

@@ -71,7 +71,9 @@ def frank_wolfe_dual(
         for _ in range(times):
             current = softmax(dual / alpha)
             average += current / times
-            index, sign = truth.chosen(permit.release(truth.signed(universe.answers(current, truth.layout))))
+            index, sign = truth.query_and_sign(
+                permit.release(truth.signed_excess(universe.answers(current, truth.layout)))
+            )
             columns, table = truth.layout.query(index)
             # v <- (1 - gamma) v + gamma s; s is centred, which moves no softmax but keeps v in [-1/2, 1/2].
             dual *= 1.0 - step

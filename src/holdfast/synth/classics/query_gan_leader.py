@@ -172,7 +172,7 @@ def leader_rounds(
                 else MixtureModel.of_heads(data.domain, heads, playing.probabilities(), total=truth.size)
             )
             drawn.append(tuple(draw(truth, plan, scores, past, plan.samples, account)))
-            scores += truth.signed(_answers(truth, model))
+            scores += truth.signed_excess(_answers(truth, model))
             yield LeaderTurn(number=past + 1, model=model, drawn=drawn[-1])
             if playing is not None:
                 since = -training.recent if training.recent else 0
@@ -197,7 +197,7 @@ def regret_certificate(
     """
     mechanism, std = answer_noise(account, 1)
     payoffs = [
-        truth.signed(_answers(truth, turn.model))[list(turn.drawn)] for turn in turns
+        truth.signed_excess(_answers(truth, turn.model))[list(turn.drawn)] for turn in turns
     ]  # private until noise is added
     mean = np.array([float(np.mean(np.concatenate(payoffs)))])
     noisy = float(np.ravel(account.release(mechanism, mean, label="mean payoff"))[0])
@@ -219,7 +219,7 @@ def _signed_queries(
     truth: ExactAnswers, drawn: Sequence[Sequence[int]]
 ) -> Iterator[tuple[Sequence[str], np.ndarray[tuple[int, ...], np.dtype[np.float64]], float]]:
     for index in (query for turn in drawn for query in turn):
-        query, sign = truth.chosen(index)
+        query, sign = truth.query_and_sign(index)
         columns, values = truth.layout.query(query)
         yield columns, values, sign
 

@@ -153,7 +153,7 @@ def adaptive(
     model: Model = run.fitted.model
     if schedule.sweep:
         run.measurements += measure_tables(data, swept, account=account, label="sweep of the workload")
-        model = run.reconciled(swept)
+        model = run.reconciled_model(swept)
     return Synthesis(
         model=model,
         theorem=THEOREM,
@@ -276,10 +276,10 @@ class _Run:
             zeros=[zeros.potential(domain) for zeros in self.constraints],
         )
 
-    def reconciled(self, swept: Sequence[Columns]) -> Model:
+    def reconciled_model(self, swept: Sequence[Columns]) -> Model:
         """The graphical model with the swept tables beside it."""
         merged, domain = merge(self.measurements, self.total), self.data.domain
-        masks = [(tuple(z.columns), z.allowed(shape_of(z.columns, domain))) for z in self.constraints]
+        masks = [(tuple(z.columns), z.possible_cells(shape_of(z.columns, domain))) for z in self.constraints]
         cells = sum(math.prod(shape_of(columns, domain)) for columns in swept)
         tables = {
             columns: shrunk(merged[columns], self.fitted.model.project(columns), self.total, cells=cells)

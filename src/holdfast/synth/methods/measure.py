@@ -62,7 +62,7 @@ def measure_functions(
         l2_sensitivity=group.l2_sensitivity(data.adjacency, data.unit),
         adjacency=account.adjacency,
     )
-    return np.asarray(account.release(mechanism, data.summed(group), label=label)), float(mechanism.sigma)
+    return np.asarray(account.release(mechanism, data.group_sums(group), label=label)), float(mechanism.sigma)
 
 
 def noisy_rows(data: ExactCounts, *, account: Account, share: float) -> int:

@@ -76,7 +76,8 @@ def measure_first(
         for columns in sweep_sets(data, workload, round(total))
     }
     masks = [
-        (tuple(zeros.columns), zeros.allowed(shape_of(zeros.columns, data.domain))) for zeros in constraints
+        (tuple(zeros.columns), zeros.possible_cells(shape_of(zeros.columns, data.domain)))
+        for zeros in constraints
     ]
     return Synthesis(
         model=ReconciledModel(base=fitted.model, tables=tables, allowed=masks),

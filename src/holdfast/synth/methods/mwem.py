@@ -188,7 +188,9 @@ def _without_measurements(
             weights = np.exp(log_weights - log_weights.max())
             current = weights / weights.sum()
             average += current / times
-            index, sign = truth.chosen(choose.release(truth.signed(universe.answers(current, truth.layout))))
+            index, sign = truth.query_and_sign(
+                choose.release(truth.signed_excess(universe.answers(current, truth.layout)))
+            )
             log_weights += step * sign * universe.values(*truth.layout.query(index))
             bar.update()
     return average, {"epsilon_per_selection": epsilon, "step": step}

@@ -62,7 +62,7 @@ class NoisyResiduals:
             if columns
         )
 
-    def combined(self, other: NoisyResiduals) -> NoisyResiduals:
+    def with_residuals(self, other: NoisyResiduals) -> NoisyResiduals:
         """Both looks at one table as one: means weighted by precision, and precisions add up.
 
         `other` holds some of the same residuals. Where it holds all of them, with the same noise for each, nothing is

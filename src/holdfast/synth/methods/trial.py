@@ -63,16 +63,16 @@ class Looks:
             data, self.tables, weights=self.weights, account=account, label="first look"
         )
         self.singles = [columns for columns in self.residuals.values if len(columns) == 1]
-        self.total = total_of(data, self.measured())
+        self.total = total_of(data, self.known_tables())
 
     def look(
         self, tables: Sequence[Columns], account: Account, label: str, weights: Sequence[float] | None = None
     ) -> None:
         """Measure these, too; what was known of them before counts as well."""
         seen = measure_residuals(self.data, tables, weights=weights, account=account, label=label)
-        self.residuals = self.residuals.combined(seen)
+        self.residuals = self.residuals.with_residuals(seen)
 
-    def measured(self) -> tuple[Measurement, ...]:
+    def known_tables(self) -> tuple[Measurement, ...]:
         """The workload's tables, as they are known by now."""
         return self.residuals.tables(self.tables)
 
@@ -84,9 +84,9 @@ class Looks:
         measured = [*single, *known.tables(held)]
         return estimate_model(self.domain, measured, total=self.total, centre=centre).model
 
-    def reconciled(self, model: Model, share: float) -> dict[Columns, Floats]:
+    def reconciled_tables(self, model: Model, share: float) -> dict[Columns, Floats]:
         """The tables that rows are fitted to, from what is known by now."""
-        return blended_tables(self.measured(), model, share, self.total)
+        return blended_tables(self.known_tables(), model, share, self.total)
 
     def mean_errors(self, models: Sequence[Answers], account: Account) -> list[float]:
         """The average total variation of each model from the table, with noise.
@@ -117,7 +117,7 @@ class Looks:
         to_come = NoisyResiduals(strategy=strategy, factor=factor, values=blank, rows=self.residuals.rows)
         now, then = (
             self._distance_by_noise(tree, forest, known, coins)
-            for known in (self.residuals, self.residuals.combined(to_come))
+            for known in (self.residuals, self.residuals.with_residuals(to_come))
         )
         noise = [
             measurement.noise_std * measurement.values.size / self.total

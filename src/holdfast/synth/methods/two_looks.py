@@ -97,7 +97,7 @@ def two_looks(
     )
     looks.look([*looks.singles, *forest], trying, "a look at the forest")
 
-    coins = row_coins(looks.measured(), key="trial")
+    coins = row_coins(looks.known_tables(), key="trial")
     train = partial(
         decode_residuals,
         form="mixture",
@@ -105,7 +105,7 @@ def two_looks(
         most_steps=most_steps,
     )
     tree, generator = looks.tree(forest), train(looks.residuals, looks.total, coins, "generator")
-    by_generator = looks.reconciled(generator.model, generator.share)
+    by_generator = looks.reconciled_tables(generator.model, generator.share)
     errors = looks.mean_errors([tree.project, by_generator.__getitem__], comparing)
     few = looks.foretold(errors[0], tree, forest, last, coins)
     everything = errors[1] * (FIRST_SHARE / (FIRST_SHARE + LAST_SHARE)) ** GROWTH
@@ -125,13 +125,15 @@ def two_looks(
         facts |= {"second_look": "few tables", "held": [list(columns) for columns in held]}
     else:
         looks.look(looks.tables, last, "second look: all tables", looks.weights)
-        result = train(looks.residuals, looks.total, row_coins(looks.measured(), key="generator"), "either")
+        result = train(
+            looks.residuals, looks.total, row_coins(looks.known_tables(), key="generator"), "either"
+        )
         model, share = result.model, result.share
         facts |= {"second_look": "all tables", **result.told}
     return Synthesis(
-        model=ReconciledModel(base=model, tables=looks.reconciled(model, share)),
+        model=ReconciledModel(base=model, tables=looks.reconciled_tables(model, share)),
         theorem=THEOREM,
-        measurements=looks.measured(),
+        measurements=looks.known_tables(),
         parameters={
             **looks.residuals.parameters(looks.tables),
             "tried": [list(columns) for columns in forest],

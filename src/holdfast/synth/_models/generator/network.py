@@ -122,19 +122,19 @@ def _compile(heads: Heads, rate: float) -> tuple[Any, Any, Any]:
         weights, bias = layers[-1]
         return softmax_heads(heads, value @ weights + bias)
 
-    def moved(layers: Any, state: Any, slope: Any) -> Any:
+    def update(layers: Any, state: Any, slope: Any) -> Any:
         change, state = optimiser.update(slope, state, layers)
         return optax.apply_updates(layers, change), state
 
-    def stepped(layers: Any, state: Any, noise: Any, target: Any) -> Any:
+    def step_to_target(layers: Any, state: Any, noise: Any, target: Any) -> Any:
         slope = jax.grad(lambda now: distance(heads, forward(now, noise), target))(layers)
-        return moved(layers, state, slope)
+        return update(layers, state, slope)
 
-    def pulled(layers: Any, state: Any, noise: Any, slope: Any) -> Any:
+    def step_along_slope(layers: Any, state: Any, noise: Any, slope: Any) -> Any:
         back = jax.grad(lambda now: (forward(now, noise) * slope).sum())(layers)
-        return moved(layers, state, back)
+        return update(layers, state, back)
 
-    return jax.jit(forward), jax.jit(stepped), jax.jit(pulled)
+    return jax.jit(forward), jax.jit(step_to_target), jax.jit(step_along_slope)
 
 
 def require_network() -> None:

@@ -105,8 +105,8 @@ def estimate_model(
     zeros = zeros_that_fit(domain, sets, zeros)
     tree = JunctionTree.of(domain, [*sets, *(columns for columns, _ in zeros)])
     layout = CliqueLayout(tree, sets)
-    wanted = layout.joined({columns: entry.values for columns, entry in merged.items()})
-    ridge = layout.joined(
+    wanted = layout.one_vector({columns: entry.values for columns, entry in merged.items()})
+    ridge = layout.one_vector(
         {
             columns: np.full(
                 entry.values.shape,
@@ -115,7 +115,7 @@ def estimate_model(
             for columns, entry in merged.items()
         }
     )
-    middle = layout.joined(centre or {})
+    middle = layout.one_vector(centre or {})
     fixed = _tables_of_zeros(tree, zeros)
 
     def negative(vector: Floats) -> tuple[float, Floats]:
@@ -126,7 +126,7 @@ def estimate_model(
         value = total * beliefs.log_normaliser - wanted @ vector + 0.5 * (ridge * away) @ away
         return float(value), total * layout.marginals(beliefs) - wanted + ridge * away
 
-    theta = layout.joined({**(centre or {}), **(start or {})})
+    theta = layout.one_vector({**(centre or {}), **(start or {})})
     first = propagate(tree, layout.potentials(theta, fixed))
     # The diagonal of the Hessian is at most the expected counts plus the ridge.
     curvature = total * layout.marginals(first) + ridge + 1.0
@@ -215,7 +215,7 @@ class CliqueLayout:
         """Cells of all sets together."""
         return int(self._ends[-1])
 
-    def joined(self, tables: Mapping[Columns, Floats]) -> Floats:
+    def one_vector(self, tables: Mapping[Columns, Floats]) -> Floats:
         """One long vector of the sets' tables; zero where a set has none."""
         vector = np.zeros(self.size)
         for place, columns in enumerate(self.sets):
