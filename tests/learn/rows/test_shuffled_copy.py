@@ -212,7 +212,7 @@ def test_nothing_is_left_after_a_fit_or_a_lost_table(
     model = PrivateLogisticRegression(epsilon=40.0, method="bolt_on", random_state=2)
     with stored(tmp_path) as table:
         if fails:
-            monkeypatch.setattr(TableExamples, "shuffled", lost)
+            monkeypatch.setattr(TableExamples, "shuffled_chunks", lost)
             with pytest.raises(DataError, match="lost"):
                 model.fit(table, target="ill")
         else:
