@@ -126,7 +126,7 @@ def test_a_folder_that_takes_no_file_is_refused_first(
         raise OSError(28, "No space left on device")
 
     command = (WITH_FORCE | OVERWRITING)[name]
-    monkeypatch.setattr("holdfast.release._archive.os.fsync", full)
+    monkeypatch.setattr("holdfast.data._whole_file.os.fsync", full)
     _refused(clinic, *command(clinic), clinic / "out.csv", because="No space left on device")
 
 

@@ -52,7 +52,7 @@ def test_a_failure_between_ledger_and_dataset_leaves_no_file(
     def interrupted(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(store, "_put_new", interrupted)
+    monkeypatch.setattr(store, "name_new", interrupted)
     shown = CliRunner().invoke(
         app, ["ledger", "init", str(tmp_path / "l.db"), "--dataset", "d", "--epsilon", "1"]
     )

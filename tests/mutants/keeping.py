@@ -104,10 +104,24 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="keys: a public part is written over",
-        target="ledger:_write_new",
-        old="os.O_CREAT | os.O_EXCL | os.O_WRONLY",
-        new="os.O_CREAT | os.O_WRONLY",
-        tests=("tests/ledger/signing/test_keys.py::test_whatever_is_there_stays",),
+        target="data:name_new",
+        old="os.link(temporary, path)",
+        new="os.replace(temporary, path)",
+        tests=("tests/data/test_whole_file.py::test_a_new_file_takes_no_place",),
+    ),
+    Fault(
+        name="files: what a killed process left stays",
+        target="data:whole_file",
+        old="remove_abandoned(path.parent)",
+        new="pass",
+        tests=("tests/data/test_whole_file.py",),
+    ),
+    Fault(
+        name="files: a file whose process lives is removed",
+        target="data:_lock",
+        old="fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)",
+        new="pass",
+        tests=("tests/data/test_whole_file.py",),
     ),
     Fault(
         name="rows: whole numbers in logarithmic bins are even",
@@ -139,7 +153,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="outputs: a ledger that nobody named is written over",
-        target="release:whole",
+        target="data:whole_file",
         old="require_replaceable(path)",
         new="pass",
         tests=("tests/release/test_outputs.py::test_ledgers_and_private_keys_are_written_over_by_nothing",),

@@ -80,15 +80,15 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="kept: others may read it",
         target="ledger:Shelf.keep",
-        old="file.chmod(0o600)",
-        new="file.chmod(0o644)",
+        old="mode=0o600",
+        new="mode=0o644",
         tests=("tests/ledger/jobs/test_job.py::test_what_cannot_be_written_is_kept_and_found_by_its_key",),
     ),
     Fault(
         name="kept: half a file is taken for a whole one",
-        target="ledger:Shelf.keep",
-        old="with whole(self.place(account)) as file:",
-        new="for file in [self.place(account)]:",
+        target="data:write_whole",
+        old="with whole_file(path, mode=mode) as temporary:",
+        new="for temporary in [path]:",
         tests=("tests/ledger/jobs/test_job.py::test_half_a_result_is_never_kept",),
     ),
     Fault(

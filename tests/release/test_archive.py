@@ -227,10 +227,10 @@ def test_mutants_with_right_sums_give_a_format_error_or_a_release() -> None:
 FULL_DISK = """
 import resource, sys
 from pathlib import Path
-from holdfast.release._archive import write_atomically
+from holdfast.data._whole_file import write_whole
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 try:
-    write_atomically(Path(sys.argv[1]), b"new" * 1000)
+    write_whole(Path(sys.argv[1]), b"new" * 1000)
 except OSError:
     sys.exit(3)
 """

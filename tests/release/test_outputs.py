@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.data._whole_file import write_whole
 from holdfast.errors import ParameterError
 from holdfast.ledger import Ledger, create_key
 from holdfast.ledger._jobs.keeping import Shelf
-from holdfast.release._archive import write_atomically
 from holdfast.release._outputs import PARTS, FileRead, FileWritten, Outputs, lies_outside
 
 NAMES = ("budget.db", "Zürich daten.csv", "schema.TOML", "a.b.c", "rows")
@@ -141,11 +141,11 @@ def test_ledgers_and_private_keys_are_written_over_by_nothing(tmp_path: Path) ->
     for name in ("other.db", "officer.pem", "other.db-wal", "other.db-shm", "link"):
         before = (tmp_path / name).read_bytes() if (tmp_path / name).exists() else None
         with pytest.raises(ParameterError, match=r"is a (ledger|part of a ledger|private key)"):
-            write_atomically(tmp_path / name, b"<html>")
+            write_whole(tmp_path / name, b"<html>")
         with pytest.raises(ParameterError, match=r"is a (ledger|part of a ledger|private key)"):
             Outputs(writes=(FileWritten(name="output", path=tmp_path / name, replaces=True),)).require()
         assert ((tmp_path / name).read_bytes() if (tmp_path / name).exists() else None) == before
-    write_atomically(tmp_path / "officer.pub", b"this may be")
+    write_whole(tmp_path / "officer.pub", b"this may be")
 
 
 def test_what_lies_outside_is_told_by_its_real_place(tmp_path: Path) -> None:

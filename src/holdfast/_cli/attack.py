@@ -400,16 +400,17 @@ def _show(
 ) -> None:
     """The figures on the screen or in a file, and the reminder that they are internal."""
     from holdfast.attack._report import NOTICE
-    from holdfast.release._archive import write_atomically
+    from holdfast.data._whole_file import whole_file, write_whole
 
     text = json.dumps(report.to_json()) if as_json else report.summary()
     if exposed and not as_json:
         text = f"{text}\n{report.best().most_exposed(exposed).summary()}"
     if output is not None:
-        write_atomically(output, f"{text}\n".encode())
+        write_whole(output, f"{text}\n".encode())
         click.echo(f"written: {click.format_filename(output)}", err=as_json)
     else:
         click.echo(text)
     if plot is not None:
-        report.plot().savefig(plot)
+        with whole_file(plot) as file:
+            report.plot().savefig(file)
     click.secho(NOTICE, fg="yellow", err=True)

@@ -179,12 +179,12 @@ def _tell(result: Any, claim: Any, confidence: float, plot: Path | None, *, as_j
     else:
         click.echo(result.summary(claim, confidence=confidence))
     if plot is not None:
+        from holdfast.data._whole_file import write_whole
         from holdfast.dossier._charts import standalone, trade_off_chart
-        from holdfast.release._archive import write_atomically
 
         curves = [("claimed", claim.trade_off()), ("audited", result.trade_off(confidence))]
         drawn = standalone(trade_off_chart(curves), trade_off_chart(curves, log=True))
-        write_atomically(plot, drawn.encode())
+        write_whole(plot, drawn.encode())
     if verdict == "refuted":
         click.secho("REFUTED: the claim is false with the stated confidence", fg="red", bold=True, err=True)
         raise SystemExit(1)

@@ -80,8 +80,8 @@ def compare(
       holdfast compare --data clinic.parquet --schema clinic.toml --target sex --methods noisy_gd,output
       holdfast compare --data clinic.parquet --schema clinic.toml --target sex --epsilon 0.1,1,4 --accuracy 0.84
     """
+    from holdfast.data._whole_file import write_whole
     from holdfast.errors import ParameterError
-    from holdfast.release._archive import write_atomically
 
     if (data is None) == (not releases):
         raise ParameterError("compare takes two or more releases, or --data with --methods; got both or none")
@@ -114,7 +114,7 @@ def compare(
             said=not as_json,
         )
     if output is not None:
-        write_atomically(output, comparison.html().encode())
+        write_whole(output, comparison.html().encode())
     click.echo(json.dumps(comparison.to_json()) if as_json else comparison.summary())
     if output is not None and not as_json:
         click.echo(f"page: {click.format_filename(output)}")

@@ -168,11 +168,11 @@ def curve(
         click.echo(f"  {Sureness.of(total).words('one unit')}")
         click.echo(f"  {guess_words(guess_bound(total))}")
     if plot is not None:
+        from holdfast.data._whole_file import write_whole
         from holdfast.dossier._charts import curve_chart, standalone, trade_off_chart
-        from holdfast.release._archive import write_atomically
 
         name = "proved"
         drawn = standalone(curve_chart([(name, total)]), trade_off_chart([(name, trade_off)]))
-        write_atomically(plot, drawn.encode())
+        write_whole(plot, drawn.encode())
         if not as_json:
             click.echo(f"  drawn to {click.format_filename(plot)}")

@@ -84,8 +84,8 @@ def evaluate(
       holdfast evaluate june.holdfast --against clinic.parquet --holdout others.parquet -o inside.html
       holdfast evaluate synthetic.parquet --release june.holdfast --by sex -o public.html
     """
+    from holdfast.data._whole_file import write_whole
     from holdfast.errors import ParameterError
-    from holdfast.release._archive import write_atomically
 
     if output is not None:
         if output.suffix not in PAGES:
@@ -114,7 +114,7 @@ def evaluate(
             if output.suffix == ".html"
             else json.dumps(report.to_json(audience=shown))
         )
-        write_atomically(output, page.encode())
+        write_whole(output, page.encode())
     click.echo(json.dumps(report.to_json(audience=shown)) if as_json else report.summary())
     if output is not None and not as_json:
         click.echo(f"{output.suffix[1:]}: {click.format_filename(output)}")

@@ -199,8 +199,8 @@ def asked_levels(texts: Sequence[str]) -> dict[str, int]:
 
 
 def _write(release: Release[Any], output: Path, weights: Path | None) -> None:
-    from holdfast.release._archive import write_atomically
+    from holdfast.data._whole_file import write_whole
 
     release.save(output)
     if weights is not None:
-        write_atomically(weights, f"{load_model(output).to_json()}\n".encode())
+        write_whole(weights, f"{load_model(output).to_json()}\n".encode())

@@ -272,10 +272,10 @@ def extract(path: Path, key: Path, datasets: tuple[str, ...], output: Path) -> N
     """
     import json
 
+    from holdfast.data._whole_file import write_whole
     from holdfast.ledger import Ledger
-    from holdfast.release._archive import write_atomically
 
     with Ledger.open(path, read_only=True) as opened:
         extract = opened.extract(datasets, key)
-    write_atomically(output, (json.dumps(extract, indent=1) + "\n").encode())
+    write_whole(output, (json.dumps(extract, indent=1) + "\n").encode())
     click.echo(f"{click.format_filename(output)}: {len(extract['entries'])} entries")

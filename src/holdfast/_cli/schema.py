@@ -37,8 +37,8 @@ def draft(source: str, output: Path | None, target: str | None, encoding: str | 
       holdfast schema draft 'duckdb:///clinic.db?table=visits'
     """
     from holdfast.data._draft import draft_of
+    from holdfast.data._whole_file import write_whole
     from holdfast.errors import NotPrivateWarning
-    from holdfast.release._archive import write_atomically
 
     with warnings.catch_warnings():
         # The file itself says it, in every line that holds a guess.
@@ -50,7 +50,7 @@ def draft(source: str, output: Path | None, target: str | None, encoding: str | 
     if output is None:
         click.echo(text)
     else:
-        write_atomically(output, text.encode())
+        write_whole(output, text.encode())
         click.echo(
             f"draft written to {click.format_filename(output)}: replace what is marked 'taken from the data'",
             err=True,

@@ -226,12 +226,12 @@ def _contents(text: str) -> str:
 
 def _write(result: Release[Any], output: Path | None, release: Path | None) -> None:
     from holdfast.data._engines.files import write_table
-    from holdfast.release._archive import whole
+    from holdfast.data._whole_file import whole_file
 
     if release is not None:
         result.save(release)
     if output is not None:
-        with whole(output) as file:
+        with whole_file(output) as file:
             write_table(result.value["rows"], file)
 
 

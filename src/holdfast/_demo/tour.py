@@ -14,6 +14,8 @@ from holdfast._demo.steps import DELTA, LIMIT, TARGET
 from holdfast.attack import AttackReport, MembershipResult
 from holdfast.audit import AuditResult
 from holdfast.data import adult_schema, open_table
+from holdfast.data._engines.files import write_table
+from holdfast.data._whole_file import whole_file
 from holdfast.dossier._dossier import Dossier
 from holdfast.dossier._evidence import AuditNumbers
 from holdfast.dossier._utility import Accuracy
@@ -54,11 +56,10 @@ def editions(
 
 def write_rows(synthetic: Release[Any], path: Path) -> Path:
     """The synthetic rows as a Parquet file, for whoever wants them without the rest."""
-    import pyarrow.parquet as parquet
-
     from holdfast.synth import Synthesizer
 
-    parquet.write_table(Synthesizer.from_release(synthetic).sample(), path)
+    with whole_file(path) as file:
+        write_table(Synthesizer.from_release(synthetic).sample(), file)
     return path
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from holdfast._arguments import checked, require_place
 from holdfast.audit._result import AuditResult
+from holdfast.data._whole_file import write_whole
 from holdfast.dossier._evidence import (
     Tried,
     audience_of,
@@ -40,7 +41,6 @@ from holdfast.errors import require
 from holdfast.ledger import Ledger
 from holdfast.privacy._guarantee import guess_words
 from holdfast.release import Release
-from holdfast.release._archive import write_atomically
 from holdfast.release._outputs import FileRead, FileWritten, Outputs
 from holdfast.release._release import today
 
@@ -278,7 +278,7 @@ class Dossier:
             target.parent.mkdir(parents=True, exist_ok=True)
         require_place("path", target)
         page = self.html().encode()
-        write_atomically(target, page)
+        write_whole(target, page)
         if self.ledger is not None and not self.ledger.read_only:
             self.ledger.close_page(
                 page,

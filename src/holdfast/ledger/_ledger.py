@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
 from holdfast._arguments import Seed, checked
+from holdfast.data._whole_file import write_whole
 from holdfast.errors import BudgetExceeded, LedgerError, require
 from holdfast.ledger import _report as report
 from holdfast.ledger._dataset import (
@@ -33,7 +34,6 @@ from holdfast.ledger._verification import Verification, verify
 from holdfast.privacy._account import Account
 from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy._curves.curve import PrivacyCurve
-from holdfast.release._archive import write_atomically
 from holdfast.release._outputs import FileRead, FileWritten, Outputs
 from holdfast.release._release import software_versions
 
@@ -479,7 +479,7 @@ class Ledger:
         ).require_apart()
         with self._store.reading() as chain:
             lines = [f'{{"hash":"{entry_hash}","entry":{text}}}\n' for _, text, entry_hash in chain.rows()]
-        write_atomically(Path(path), "".join(lines).encode())
+        write_whole(Path(path), "".join(lines).encode())
 
     def summary(self) -> str:
         """Every dataset with its limit, its accounts, and what is left."""

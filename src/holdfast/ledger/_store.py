@@ -8,16 +8,16 @@ one and opened again on the next use, on both sides.
 from __future__ import annotations
 
 import os
-import secrets
 import sqlite3
 import threading
 import urllib.parse
 import weakref
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from holdfast.data._whole_file import name_new, remove_abandoned, temporary_file
 from holdfast.errors import LedgerError, require
 from holdfast.ledger._chain import APPLICATION_ID, FORMAT_VERSION, TABLES, Chain
 from holdfast.ledger._entry import Kind
@@ -44,22 +44,18 @@ class Store:
         It is made under another name and appears whole, so that nobody ever opens half a ledger: of two processes
         that start one at the same place the first has made it, and the second is told.
         """
-        temporary = path.with_name(f".{secrets.token_hex(12)}.tmp")
         try:
+            remove_abandoned(path.parent)
             # Born readable by its owner alone; who else may see the history is decided on purpose.
-            os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-            _begin(temporary, entries)
-            _put_new(temporary, path)
+            with temporary_file(path, mode=0o600) as temporary:
+                _begin(temporary, entries)
+                name_new(temporary, path)
         except FileExistsError:
             raise LedgerError(
                 f"there is already a file at {str(path)!r}; open it, or choose another name"
             ) from None
         except OSError as error:
             raise LedgerError(f"cannot create a ledger at {str(path)!r}: {error.strerror}") from None
-        finally:
-            for ending in ("", "-wal", "-shm", "-journal"):
-                with suppress(OSError):
-                    os.unlink(f"{temporary}{ending}")
 
     @contextmanager
     def reading(self) -> Iterator[Chain]:
@@ -161,24 +157,6 @@ def _begin(path: Path, entries: Sequence[tuple[Kind, dict[str, Any]]]) -> None:
             connection.execute("COMMIT")
         finally:
             connection.close()
-
-
-def _put_new(temporary: Path, path: Path) -> None:
-    """Give a finished file its name, on the disk; `FileExistsError` if the name is taken."""
-    try:
-        os.link(temporary, path)
-    except FileExistsError:
-        raise
-    except OSError:
-        # A disk without hard links: the name is taken first, and the finished file put over it.
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        os.replace(temporary, path)
-    if os.name == "posix":
-        handle = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 _MOST_TEXT_BYTES = 8 * 2**20

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from holdfast.data._engines.places import module_file
+from holdfast.data._whole_file import write_whole
 from holdfast.errors import ParameterError, require
 from holdfast.plan._step import Done, Setting, Step, require_file, require_step
-from holdfast.release._archive import write_atomically
 
 if TYPE_CHECKING:
     from holdfast.audit._designs import AuditDesign
@@ -83,7 +83,7 @@ class AttackStep:
             attacks=named,
             random_state=self.seed,
         )
-        write_atomically(setting.place(self.output), json.dumps(report.to_json()).encode())
+        write_whole(setting.place(self.output), json.dumps(report.to_json()).encode())
         return Done(words=report.summary(), finding=report.verdict() == "refuted")
 
 
@@ -256,7 +256,7 @@ class AuditStep:
             "epsilon_estimate": result.epsilon_estimate(self.confidence),
             "result": result.to_json(),
         }
-        write_atomically(setting.place(self.output), json.dumps(record).encode())
+        write_whole(setting.place(self.output), json.dumps(record).encode())
         return Done(words=result.summary(claim, confidence=self.confidence), finding=verdict == "refuted")
 
     def _audit_design(self) -> AuditDesign:

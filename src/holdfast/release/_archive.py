@@ -16,11 +16,9 @@ import json
 import math
 import os
 import re
-import secrets
 import sys
 import zipfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,8 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._arguments import require_format, require_place
-from holdfast.data._irreplaceable import require_replaceable
+from holdfast._arguments import require_format
 from holdfast.errors import FormatError, ParameterError
 from holdfast.release._tables import is_table, table_bytes, table_of
 
@@ -329,48 +326,3 @@ def _storable(dtype: np.dtype[Any]) -> bool:
     return (
         dtype.kind in _KINDS and dtype.itemsize <= widest and not dtype.hasobject and dtype.byteorder != ">"
     )
-
-
-# Output files.
-
-
-def write_atomically(path: Path, data: bytes) -> None:
-    """After this the path holds the data, also after a power cut; on any error it holds what it held."""
-    with whole(path) as temporary:
-        temporary.write_bytes(data)
-
-
-@contextmanager
-def whole(path: Path) -> Iterator[Path]:
-    """A name beside the path, for a file that takes the path's place when all of it is on the disk.
-
-    Nothing takes the place of a ledger or a private key.
-    """
-    require_place("path", path)
-    require_replaceable(path)
-    temporary = beside(path)
-    try:
-        yield temporary
-        with temporary.open("rb+") as file:
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    _flush_directory(path.parent)
-
-
-def beside(path: Path) -> Path:
-    """A new name in the same folder, with the same ending."""
-    ending = path.suffix if len(path.suffix) <= 10 else ""
-    return path.with_name(f".{secrets.token_hex(12)}.tmp{ending}")
-
-
-def _flush_directory(folder: Path) -> None:
-    if os.name != "posix":
-        return  # elsewhere a folder cannot be opened, and the rename is already durable
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from holdfast.data._irreplaceable import LEDGER_PARTS, require_replaceable
+from holdfast.data._whole_file import remove_abandoned, temporary_file
 from holdfast.errors import ParameterError
-from holdfast.release._archive import beside
 
 PARTS = (*LEDGER_PARTS, ".wal")
 """What a database, a ledger or one of DuckDB, keeps in files beside its own."""
@@ -103,9 +103,9 @@ class FileWritten:
             raise ParameterError(
                 f"{name} must be a file that may be written to, got {shown}; choose another one"
             )
-        tried = beside(path)
         try:
-            with tried.open("xb") as file:
+            remove_abandoned(path.parent)
+            with temporary_file(path) as temporary, temporary.open("rb+") as file:
                 file.write(bytes(16_384))
                 file.flush()
                 os.fsync(file.fileno())
@@ -113,9 +113,6 @@ class FileWritten:
             raise ParameterError(
                 f"{name} must lie where files can be written, got {shown}: {error.strerror}; choose another place"
             ) from None
-        finally:
-            with suppress(OSError):
-                tried.unlink()
 
 
 @dataclass(frozen=True, kw_only=True)

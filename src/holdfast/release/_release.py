@@ -22,12 +22,13 @@ from holdfast._arguments import checked, require_fields
 from holdfast._assumption import Assumption
 from holdfast._caution import warn
 from holdfast._extensions import OWN, Author, mark_of
+from holdfast.data._whole_file import write_whole
 from holdfast.errors import FormatError, HoldfastError, NotPrivateWarning, ParameterError, require
 from holdfast.privacy._account import Account
 from holdfast.privacy._guarantee import Guarantee
 from holdfast.privacy._mechanisms import MECHANISMS
 from holdfast.release import _archive as archive
-from holdfast.release._archive import Contents, pack, require_depth, unpack, write_atomically
+from holdfast.release._archive import Contents, pack, require_depth, unpack
 from holdfast.release._certificate import Certificate
 from holdfast.release._usefulness import Prospect
 
@@ -401,7 +402,7 @@ class Release(Generic[T]):
         path : str or path
             The file to write.
         """
-        write_atomically(Path(path), self.archived())
+        write_whole(Path(path), self.archived())
 
     def archived(self) -> bytes:
         """The bytes of the file: the same release always gives the same ones."""

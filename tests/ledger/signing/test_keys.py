@@ -94,3 +94,18 @@ def test_a_key_that_was_made_signs(tmp_path: Path) -> None:
     public = create_key(tmp_path / "key.pem")
     with Ledger.create(tmp_path / "ledger.db") as ledger:
         assert ledger.sign(tmp_path / "key.pem").verify(public)
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_call_that_was_ended_between_its_two_files_goes_on(tmp_path: Path, there: bool) -> None:
+    public = create_key(tmp_path / "key.pem")
+    private, wanted = (tmp_path / "key.pem").read_bytes(), public.read_bytes()
+    public.unlink()
+    if there:
+        assert create_key(tmp_path / "key.pem").read_bytes() == wanted
+        assert (tmp_path / "key.pem").read_bytes() == private
+    else:
+        (tmp_path / "key.pem").write_bytes(b"no key")
+        with pytest.raises(ParameterError, match="path must be a new file"):
+            create_key(tmp_path / "key.pem")
+        assert [path.name for path in tmp_path.iterdir()] == ["key.pem"]

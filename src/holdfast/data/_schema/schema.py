@@ -17,14 +17,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from holdfast._arguments import checked, require_place
+from holdfast._arguments import checked
 from holdfast._assumption import READ_FROM_DATA, Assumption
-from holdfast.data._irreplaceable import require_replaceable
 from holdfast.data._schema.columns import Categorical, Numeric
 from holdfast.data._schema.csv_format import CsvFormat
 from holdfast.data._schema.hierarchy import Hierarchy
 from holdfast.data._schema.kinds import KINDS, REGISTRY, Column, Identifier
 from holdfast.data._schema.unit import ROW, DeclaredUnit, UnconfirmedUnit, read_unit
+from holdfast.data._whole_file import write_whole
 from holdfast.errors import FormatError, ParameterError, require
 from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
 
@@ -408,9 +408,7 @@ _ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f
 def write_schema(schema: Schema, path: Path) -> None:
     """Write the schema as TOML, or as JSON where the name ends in `.json`."""
     text = json.dumps(schema.to_dict(), indent=2) + "\n" if path.suffix == ".json" else to_toml(schema)
-    require_place("path", path)
-    require_replaceable(path, name="path")
-    path.write_bytes(text.encode())
+    write_whole(path, text.encode())
 
 
 def read_schema(path: Path) -> Schema:

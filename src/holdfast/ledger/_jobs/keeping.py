@@ -13,9 +13,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from holdfast.data._whole_file import flush_folder, write_whole
 from holdfast.errors import FormatError
 from holdfast.release import Release
-from holdfast.release._archive import whole
 from holdfast.release._outputs import KEPT
 
 
@@ -32,9 +32,8 @@ class Shelf:
     def keep(self, account: str, release: Release[Any]) -> None:
         """Put a result there, whole and on the disk, or not at all."""
         self.folder.mkdir(mode=0o700, exist_ok=True)
-        with whole(self.place(account)) as file:
-            release.save(file)
-            file.chmod(0o600)
+        flush_folder(self.folder.parent)
+        write_whole(self.place(account), release.archived(), mode=0o600)
 
     def find(self, account: str, *, paid_by: str) -> Release[Any] | None:
         """The result that is kept for an account; `FormatError` where the file is not what that account paid for."""

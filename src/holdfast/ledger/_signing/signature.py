@@ -17,9 +17,10 @@ from typing import Any, Literal, get_args
 
 from holdfast._arguments import checked, require_fields, require_format, require_place
 from holdfast._extras import optional
+from holdfast.data._whole_file import write_new, write_whole
 from holdfast.errors import FormatError, LedgerError, ParameterError
 from holdfast.ledger._entry import LedgerEntry, canonical
-from holdfast.release._archive import parse_json, write_atomically
+from holdfast.release._archive import parse_json
 from holdfast.release._outputs import FileRead, FileWritten, Outputs
 
 FORMAT = "holdfast-head/1"
@@ -61,7 +62,7 @@ class Signature:
         signature_outputs([path], private_key).require()
         digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
         signature = cls.sign(private_key, about="file", content={"sha256": digest})
-        write_atomically(signature_path(path), (json.dumps(signature.to_json(), indent=1) + "\n").encode())
+        write_whole(signature_path(path), (json.dumps(signature.to_json(), indent=1) + "\n").encode())
         return signature
 
     @classmethod
@@ -204,7 +205,7 @@ class SignedHead:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it to a file at `path`, to be kept where whoever writes the ledger cannot write."""
-        write_atomically(Path(path), (json.dumps(self.to_json(), indent=1) + "\n").encode())
+        write_whole(Path(path), (json.dumps(self.to_json(), indent=1) + "\n").encode())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> SignedHead:
@@ -216,8 +217,8 @@ class SignedHead:
 def create_key(path: str | os.PathLike[str]) -> Path:
     """Make a new Ed25519 key: the private part at `path`, for its owner only, the public part beside it as `.pub`.
 
-    Both are new files: nothing that is there is ever written over, and no key is made where one of them cannot
-    be.
+    Both are new files: nothing that is there is ever written over. Where the private part is there and the public
+    part is not, as after a call that was ended between the two, the public part of that key is written.
 
     Parameters
     ----------
@@ -247,39 +248,46 @@ def create_key(path: str | os.PathLike[str]) -> Path:
         raise ParameterError(
             f"path must not end in {PUBLIC_KEY_ENDING}, which is the public part, got {str(path)!r}; end it in .pem"
         )
-    key = generate()
-    private = key.private_bytes(form.Encoding.PEM, form.PrivateFormat.PKCS8, form.NoEncryption())
+    if private_path.is_file() and not os.path.lexists(public_path) and _is_private_key(private_path):
+        key = _private_key(private_path)  # an earlier call was ended between its two files
+    else:
+        key = generate()
+        private = key.private_bytes(form.Encoding.PEM, form.PrivateFormat.PKCS8, form.NoEncryption())
+        _require_new(public_path)
+        _write_new(private_path, private, mode=0o600)
     public = key.public_key().public_bytes(form.Encoding.PEM, form.PublicFormat.SubjectPublicKeyInfo)
-    _write_new(private_path, private, mode=0o600)
-    try:
-        _write_new(public_path, public, mode=0o644)
-    except BaseException:
-        private_path.unlink()
-        raise
+    _write_new(public_path, public, mode=0o644)
     return public_path
 
 
-def _write_new(path: Path, data: bytes, *, mode: int) -> None:
-    """Write a file that was not there, also not as a link to nowhere; half of it is taken away again."""
+def _is_private_key(path: Path) -> bool:
     try:
-        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
-    except FileExistsError:
+        _private_key(path)
+    except LedgerError:
+        return False
+    return True
+
+
+def _require_new(path: Path) -> None:
+    if os.path.lexists(path):
         raise ParameterError(
             f"path must be a new file, and {str(path)!r} is there already: a key is never written over; "
             "choose another name"
-        ) from None
+        )
+
+
+def _write_new(path: Path, data: bytes, *, mode: int) -> None:
+    """Write a file that was not there, also not as a link to nowhere, whole or not at all."""
+    _require_new(path)
+    try:
+        write_new(path, data, mode=mode)
+    except FileExistsError:
+        _require_new(path)
+        raise
     except OSError as error:
         raise ParameterError(
             f"path must lie where files can be written, got {str(path)!r}: {error.strerror}; choose another place"
         ) from None
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-    except BaseException:
-        path.unlink()
-        raise
 
 
 def _message(ledger: str, number: int, head: str) -> bytes:
