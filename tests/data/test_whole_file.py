@@ -87,13 +87,18 @@ def test_a_file_keeps_its_permissions(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_an_error_leaves_what_was_there(tmp_path: Path) -> None:
-    path = tmp_path / "rows.csv"
-    path.write_bytes(b"old")
-    with pytest.raises(ValueError, match="halfway"), whole_file(path) as temporary:
+def _stop_halfway(path: Path) -> None:
+    with whole_file(path) as temporary:
         assert temporary.suffix == ".csv"
         temporary.write_bytes(b"half")
         raise ValueError("halfway")
+
+
+def test_an_error_leaves_what_was_there(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b"old")
+    with pytest.raises(ValueError, match="halfway"):
+        _stop_halfway(path)
     assert (_names(tmp_path), path.read_bytes()) == (["rows.csv"], b"old")
 
 
