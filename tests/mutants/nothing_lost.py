@@ -50,8 +50,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="ledger: half a ledger is seen while it is made",
         target="ledger:Store.create",
-        old='temporary = path.with_name(f".{secrets.token_hex(12)}.tmp")',
-        new="temporary = path",
+        old="_begin(temporary, entries)\n                name_new(temporary, path)",
+        new="name_new(temporary, path)\n                _begin(path, entries)",
         tests=("tests/ledger/test_creation.py",),
     ),
     Fault(
