@@ -50,8 +50,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="ledger: half a ledger is seen while it is made",
         target="ledger:Store.create",
-        old="_begin(temporary, entries)\n                name_new(temporary, path)",
-        new="name_new(temporary, path)\n                _begin(path, entries)",
+        old="_begin(temporary, entries)",
+        new="name_new(temporary, path)\n_begin(path, entries)\nreturn",
         tests=("tests/ledger/test_creation.py",),
     ),
     Fault(
