@@ -251,7 +251,7 @@ def _model(folder: Path) -> None:
     with (
         Ledger.open(folder / "budget.db") as ledger,
         open_table(folder / "c.parquet", Schema.load(folder / "s.toml")) as table,
-        ledger.paid("clinic", name="model", limit=ApproxDP(0.2, 1e-6)) as account,
+        ledger.temporary_account("clinic", name="model", limit=ApproxDP(0.2, 1e-6)) as account,
     ):
         made = PrivateLogisticRegression(method="output").fit(table, target="ill", account=account)
         assert made.release_ is not None

@@ -305,7 +305,7 @@ def _evidence(folder: Path, corpus: Corpus) -> None:
 def _ledger(folder: Path, corpus: Corpus) -> None:
     with Ledger.create(folder / "scene.db", purpose="x") as ledger:
         ledger.dataset("clinic", limit=ApproxDP(2.0, 1e-6), currency="zcdp")
-        with ledger.paid("clinic", name="m", limit=ApproxDP(1.0, 1e-7)) as account:
+        with ledger.temporary_account("clinic", name="m", limit=ApproxDP(1.0, 1e-7)) as account:
             corpus.keep(account)
             value = account.release(Gaussian(sigma=20.0, l2_sensitivity=1.0), np.array([1.0]))
             release = Release.of(account, value, method="sum")

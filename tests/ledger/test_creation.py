@@ -61,13 +61,13 @@ def test_a_failure_between_ledger_and_dataset_leaves_no_file(
 
 
 def test_datasets_are_there_when_the_file_is(tmp_path: Path) -> None:
-    declared = [Dataset.declared(name, limit=PureDP(1.0)) for name in ("a", "b")]
+    declared = [Dataset.declare(name, limit=PureDP(1.0)) for name in ("a", "b")]
     with Ledger.create(tmp_path / "l.db", datasets=declared) as ledger:
         assert [entry.kind for entry in ledger.history()] == ["ledger", "dataset", "dataset"]
         assert ledger.dataset("b").limit == PureDP(1.0)
         assert ledger.verify().ok
     with pytest.raises(ParameterError):
-        Dataset.declared("", limit=PureDP(1.0))
+        Dataset.declare("", limit=PureDP(1.0))
     assert stat.S_IMODE((tmp_path / "l.db").stat().st_mode) == 0o600
 
 

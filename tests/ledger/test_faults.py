@@ -73,7 +73,7 @@ def test_a_full_disk_gives_no_value_and_forgets_no_charge(path: Path, room: int)
 def test_a_full_database_gives_no_value(path: Path) -> None:
     with Ledger.open(path) as ledger:
         account = ledger.account("d", name="a")
-        connection = ledger._store._connected()
+        connection = ledger._store._connection()
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         connection.execute(f"PRAGMA max_page_count = {pages + 1}")
         values: list[object] = []

@@ -68,13 +68,13 @@ def test_a_live_process_keeps_its_account_and_a_dead_one_does_not(path: Path, ho
             assert f"process {running.pid}" in shown.output
             assert "--force" in shown.output
         with Ledger.open(path) as ledger:
-            assert ledger.abandoned("d") == ()
+            assert ledger.abandoned_accounts("d") == ()
             assert not [entry for entry in ledger.history() if entry.kind == "close"]
             with pytest.raises(BudgetExceeded, match=r"nothing is left of dataset 'd'$"):
                 ledger.account("d", name="mine")
         running.kill()
     with Ledger.open(path) as ledger:
-        assert ledger.abandoned("d") == ("all",)
+        assert ledger.abandoned_accounts("d") == ("all",)
         assert "its process is gone" in ledger.summary()
         with pytest.raises(BudgetExceeded, match="ledger close --abandoned"):
             ledger.account("d", name="mine")
@@ -127,8 +127,8 @@ def test_a_fork_that_charges_is_noted(path: Path) -> None:
     os.read(asked, 1)
     os.waitpid(number, 0)
     with ledger._store.reading() as chain:
-        assert [one.process for one in holder.others(chain, "all")] == [number]
-        assert holder.in_use(chain, "all") is None
+        assert [one.process for one in holder.other_holders(chain, "all")] == [number]
+        assert holder.other_living_holder(chain, "all") is None
 
 
 def test_who_is_alive() -> None:

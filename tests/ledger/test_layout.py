@@ -245,4 +245,4 @@ def test_a_charge_that_did_not_arrive_draws_no_noise(
 
 def test_the_objects_are_those_that_are_created(sound: Path) -> None:
     with closing(sqlite3.connect(sound)) as sql:
-        assert file_layout.schema_objects(sql) == file_layout.made_objects()
+        assert file_layout.schema_objects(sql) == file_layout.expected_objects()

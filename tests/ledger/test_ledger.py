@@ -245,19 +245,24 @@ def test_a_shared_account_cannot_be_closed_under_a_charge(ledger: Ledger) -> Non
 
 
 def test_what_a_piece_of_work_did_not_spend_goes_back(ledger: Ledger) -> None:
-    with ledger.paid("adult", name="work", limit=PureDP(0.75), purpose="counts", approver="R.") as account:
+    with ledger.temporary_account(
+        "adult", name="work", limit=PureDP(0.75), purpose="counts", approver="R."
+    ) as account:
         account.release(HALF, [1.0])
         assert ledger.remaining("adult") == PureDP(Fraction(1, 4))
     assert ledger.remaining("adult") == PureDP(Fraction(1, 2))
     opened, closed = ledger.history(account="work")[0], ledger.history(account="work")[-1]
     assert (opened.body["purpose"], opened.body["approver"], closed.kind) == ("counts", "R.", "close")
-    with pytest.raises(AdjacencyError), ledger.paid("adult", name="other", adjacency="add_remove"):
+    with (
+        pytest.raises(AdjacencyError),
+        ledger.temporary_account("adult", name="other", adjacency="add_remove"),
+    ):
         pytest.fail("the terms are others")
 
 
 def test_work_that_fails_gives_back_what_is_left_unless_it_can_go_on(ledger: Ledger) -> None:
     def interrupted(name: str, resumable: bool) -> None:
-        with ledger.paid("adult", name=name, limit=PureDP(0.25), resumable=resumable) as account:
+        with ledger.temporary_account("adult", name=name, limit=PureDP(0.25), resumable=resumable) as account:
             account.release(TENTH, [1.0])
             raise KeyboardInterrupt
 
@@ -265,7 +270,7 @@ def test_work_that_fails_gives_back_what_is_left_unless_it_can_go_on(ledger: Led
         with pytest.raises(KeyboardInterrupt):
             interrupted(name, resumable)
     assert ledger.remaining("adult") == PureDP(Fraction(1) - Fraction("0.1") - Fraction("0.25"))
-    with ledger.paid("adult", name="again", resumable=True) as account:
+    with ledger.temporary_account("adult", name="again", resumable=True) as account:
         assert len(account.journal.entries) == 1
-    with pytest.raises(LedgerError, match="closed"), ledger.paid("adult", name="again"):
+    with pytest.raises(LedgerError, match="closed"), ledger.temporary_account("adult", name="again"):
         pytest.fail("it is over")

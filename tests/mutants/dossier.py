@@ -58,7 +58,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="ledger: what failed work did not spend stays held",
-        target="ledger:Ledger.paid",
+        target="ledger:Ledger.temporary_account",
         old="if not resumable:",
         new="if resumable:",
         tests=(
@@ -161,8 +161,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="trust: a signature of nothing",
         target="ledger:Signature.holds",
-        old="_statement(self.about, self.content)",
-        new="_statement(self.about, {})",
+        old="_signed_bytes(self.about, self.content)",
+        new="_signed_bytes(self.about, {})",
         tests=("tests/ledger/signing/test_trust.py::test_a_signature_is_over_its_content",),
     ),
     Fault(
@@ -312,7 +312,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="store: a view in the place of a table",
         target="ledger:require_layout",
-        old="schema_objects(connection) != made_objects()",
+        old="schema_objects(connection) != expected_objects()",
         new="False",
         tests=("tests/ledger/signing/test_trust.py::test_a_ledger_has_its_own_tables_only",),
     ),

@@ -77,7 +77,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="ledger: two objects in one place of the file",
         target="ledger:require_layout",
-        old="len(set(places)) < len(places)",
+        old="len(set(root_pages)) < len(root_pages)",
         new="False",
         tests=("tests/ledger/test_layout.py::test_a_file_with_anything_else_in_it_is_refused_at_opening",),
     ),
@@ -90,7 +90,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="ledger: a total that is gone counts as nothing spent",
-        target="ledger:Chain._moved",
+        target="ledger:Chain._last_charge",
         old='share == "" and self.charges(account)',
         new="False",
         tests=("tests/ledger/test_layout.py::test_a_total_that_is_gone_does_not_count_as_nothing_spent",),

@@ -63,7 +63,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="ledger: init makes the file before the dataset is checked",
-        target="ledger:Dataset.declared",
+        target="ledger:Dataset.declare",
         old='for what, text in (("name", name), ("purpose", purpose)',
         new='for what, text in (("purpose", "")',
         tests=("tests/ledger/test_creation.py::test_a_bad_option_leaves_no_file",),
@@ -108,7 +108,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="kept: it stays after it was written",
         target="ledger:once",
-        old="shelf.let_go(name)",
+        old="shelf.remove(name)",
         new="pass",
         tests=("tests/ledger/jobs/test_job.py::test_what_cannot_be_written_is_kept_and_found_by_its_key",),
     ),
@@ -121,7 +121,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="job: failed work keeps what it holds",
-        target="ledger:_given_back",
+        target="ledger:_close_on_failure",
         old='== "begun"',
         new='!= "kept"',
         tests=(
@@ -130,7 +130,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="job: work under keys is paid again when it goes on",
-        target="ledger:_given_back",
+        target="ledger:_close_on_failure",
         old='== "begun"',
         new='== "kept"',
         tests=(
@@ -140,7 +140,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="job: the account is opened before the first charge",
         target="ledger:opened_by_first_charge",
-        old="is_open or refusal is not None",
+        old="exists or refusal is not None",
         new="True",
         tests=(
             "tests/ledger/jobs/test_job.py::test_work_that_is_refused_before_its_first_charge_opens_nothing",

@@ -314,7 +314,7 @@ def test_a_ledger_says_its_limits_and_what_is_left(
 ) -> None:
     limit = PureDP(epsilon) if delta == 0 else ApproxDP(epsilon, delta)
     part = PureDP(epsilon / 2) if delta == 0 else ApproxDP(epsilon / 2, delta)
-    declared = Dataset.declared("d", limit=limit, adjacency="replace", unit=PrivacyUnit(), currency=currency)
+    declared = Dataset.declare("d", limit=limit, adjacency="replace", unit=PrivacyUnit(), currency=currency)
     with Ledger.create(tmp_path / "l.db", datasets=[declared]) as ledger:
         ledger.account("d", name="first", limit=part)
         told = [entry.summary() for entry in ledger.history()]

@@ -93,7 +93,7 @@ def init(
         n_public = schema.n_public if n_public is None else n_public
     limit = limit_of(epsilon, delta, count=n_public)
     # Everything is checked before the file is made.
-    declared = Dataset.declared(
+    declared = Dataset.declare(
         dataset,
         limit=limit,
         adjacency=adjacency or "replace",
@@ -165,7 +165,9 @@ def close(
     if bool(accounts) == abandoned:
         raise ParameterError("name the accounts to close, or give --abandoned; got both or none")
     with Ledger.open(path) as opened:
-        named = accounts or [name for dataset in opened.datasets() for name in opened.abandoned(dataset)]
+        named = accounts or [
+            name for dataset in opened.datasets() for name in opened.abandoned_accounts(dataset)
+        ]
         for name in named:
             opened.close_account(name, reason=reason, approver=approver, force=force)
             click.echo(f"closed: {name}")

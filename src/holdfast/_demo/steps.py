@@ -69,7 +69,7 @@ def paid_once(
             raise LedgerError(f"{path.name} was paid by another ledger; give the demo a new folder")
         return kept
     try:
-        with ledger.paid(
+        with ledger.temporary_account(
             DATASET, name=name, limit=SPEND, purpose=purpose, approver="A. Officer (demo)", resumable=True
         ) as account:
             made = make(account)

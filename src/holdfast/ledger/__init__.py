@@ -3,9 +3,9 @@
 Contents
 --------
 Keep a ledger
-    `Ledger.create`, `Ledger.open`, `Ledger.dataset`, `Ledger.account`, `Ledger.paid`.
+    `Ledger.create`, `Ledger.open`, `Ledger.dataset`, `Ledger.account`, `Ledger.temporary_account`.
 Do a piece of work once, whatever is killed
-    `once`, `kept`.
+    `once`, `kept_result`.
 Show that it is true
     `Ledger.verify`, `Ledger.recompute`, `create_key`, `Ledger.sign`, `SignedHead`.
 
@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from holdfast.ledger._dataset import Dataset
 from holdfast.ledger._entry import LedgerEntry
-from holdfast.ledger._jobs import Job, PaidOnce, kept, once
+from holdfast.ledger._jobs import Job, PaidOnce, kept_result, once
 from holdfast.ledger._ledger import Ledger
 from holdfast.ledger._signing.signature import SignedHead, create_key
 from holdfast.ledger._verification import Verification
@@ -34,6 +34,6 @@ __all__ = [
     "SignedHead",
     "Verification",
     "create_key",
-    "kept",
+    "kept_result",
     "once",
 ]

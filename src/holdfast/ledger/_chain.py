@@ -1,15 +1,15 @@
-"""Chain: the entries of a ledger file as one transaction sees them, and the pointers that a new entry moves.
+"""Chain: the entries of a ledger file as one transaction sees them, and the index tables that point to them.
 
-Every amount is in an entry of the chain, and is read from there after its hash was checked. The
-other tables hold entry numbers only, so that a charge takes the same time in a long ledger as in a
-short one; `verify` derives them again from the chain.
+Every amount is stored in an entry of the chain, and is read from there after the entry's hash was
+checked. The other tables hold numbers of entries only ("pointers"): by them a charge takes the same
+time in a long ledger as in a short one. `verify` derives every pointer again from the chain.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from holdfast.data._irreplaceable import LEDGER_ID
 from holdfast.errors import LedgerError
@@ -46,7 +46,7 @@ CREATE TRIGGER payloads_come_once BEFORE INSERT ON payloads
 WHEN EXISTS (SELECT 1 FROM payloads WHERE number = NEW.number)
 BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
 """
-"""Every table, index and trigger; `holders` says which processes have an account open."""
+"""The SQL that makes every table, index and trigger; `holders` says which processes have an account open."""
 POINTERS = {
     "datasets": "SELECT name, opened, period FROM datasets ORDER BY name",
     "accounts": "SELECT name, dataset, opened, closed FROM accounts ORDER BY name",
@@ -57,6 +57,26 @@ POINTERS = {
 """How to read each table of pointers, in a fixed order."""
 ReadBack = tuple[str, tuple[Any, ...], tuple[Any, ...]]
 """A query, its parameters, and the one row that it must answer."""
+
+
+class DatasetRow(NamedTuple):
+    """Which entries opened a dataset and its present period; the same entry before the first reset."""
+
+    opened: int
+    period: int
+
+
+class AccountRow(NamedTuple):
+    """The dataset of an account, and which entries opened and closed it."""
+
+    dataset: str
+    opened: int
+    closed: int | None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether no entry closed it."""
+        return self.closed is None
 
 
 class Chain:
@@ -88,7 +108,7 @@ class Chain:
         return None if number is None else self.entry(number)
 
     def append(self, kind: Kind, body: dict[str, Any], *, payload: str | None = None) -> LedgerEntry:
-        """Write the next entry and move the pointers to it."""
+        """Write the next entry and let the pointers of its kind point to it; `payload` is a value to keep."""
         last = self.last()
         entry = LedgerEntry(
             number=0 if last is None else last.number + 1,
@@ -101,7 +121,7 @@ class Chain:
         self._sql.execute("INSERT INTO entries VALUES (?, ?, ?)", (entry.number, entry.text, entry.hash))
         if payload is not None:
             self._sql.execute("INSERT INTO payloads VALUES (?, ?)", (body["entry"], payload))
-        _MOVES.get(kind, _nothing)(self._sql, entry.number, entry.body)
+        _POINTER_MOVES.get(kind, _no_pointers)(self._sql, entry.number, entry.body)
         if entry.must_last:
             assert self._durable, (
                 "an entry that must last was written in a transaction that does not wait for the disk"
@@ -111,18 +131,18 @@ class Chain:
         return entry
 
     def _require_written(self, entry: LedgerEntry, payload: str | None) -> None:
-        """Read back what was just written, before anybody acts on it: whatever kept it away, nothing goes on."""
+        """Read back what was just written, before anybody acts on it; refused if anything is not as it was written."""
         number, body = entry.number, entry.body
         rows: list[ReadBack] = [
             ("SELECT text, hash FROM entries WHERE number = ?", (number,), (entry.text, entry.hash)),
-            *_READ_BACK.get(entry.kind, _nowhere)(number, body),
+            *_ROWS_LEFT.get(entry.kind, _no_rows)(number, body),
         ]
         if payload is not None:
             rows.append(("SELECT payload FROM payloads WHERE number = ?", (body["entry"],), (payload,)))
         if entry.must_last:
             rows.append((POINTERS["durable"], (), (number,)))
-        for query, parameters, wanted in rows:
-            if self._sql.execute(query, parameters).fetchall() != [wanted]:
+        for query, parameters, expected in rows:
+            if self._sql.execute(query, parameters).fetchall() != [expected]:
                 raise LedgerError(
                     f"entry {number} was not written as it is ({entry.kind}): the ledger is damaged; "
                     "nothing was released"
@@ -130,36 +150,39 @@ class Chain:
 
     # Pointers.
 
-    def dataset(self, name: str) -> tuple[int, int] | None:
-        """The entries that opened the dataset and its present period."""
+    def dataset(self, name: str) -> DatasetRow | None:
+        """Where the dataset is in the chain; None for an unknown name."""
         query = "SELECT opened, period FROM datasets WHERE name = ?"
-        return self._sql.execute(query, (name,)).fetchone()  # type: ignore[no-any-return]
+        row = self._sql.execute(query, (name,)).fetchone()
+        return None if row is None else DatasetRow(*row)
 
     def datasets(self) -> list[str]:
-        """Names in the order of opening."""
+        """The names of all datasets, in the order of opening."""
         return [name for (name,) in self._sql.execute("SELECT name FROM datasets ORDER BY opened")]
 
-    def account(self, name: str) -> tuple[str, int, int | None] | None:
-        """The account's dataset, and the entries that opened and closed it."""
+    def account(self, name: str) -> AccountRow | None:
+        """Where the account is in the chain; None for an unknown name."""
         query = "SELECT dataset, opened, closed FROM accounts WHERE name = ?"
-        return self._sql.execute(query, (name,)).fetchone()  # type: ignore[no-any-return]
+        row = self._sql.execute(query, (name,)).fetchone()
+        return None if row is None else AccountRow(*row)
 
     def accounts(self, dataset: str) -> list[tuple[str, int, int | None]]:
-        """Name and the entries that opened and closed, in the order of opening."""
+        """Of each account of a dataset: its name, and the entries that opened and closed it; in the order of opening."""
         query = "SELECT name, opened, closed FROM accounts WHERE dataset = ? ORDER BY opened"
         return self._sql.execute(query, (dataset,)).fetchall()
 
     def total(self, account: str, share: str) -> list[str] | None:
-        """The running total of a share, from the entry that last moved it."""
-        body = self._moved(account, share)
+        """The running total of a share, from the last charge to it."""
+        body = self._last_charge(account, share)
         return None if body is None else body["totals"][share]
 
     def cap(self, account: str, share: str) -> list[str] | None:
-        """The limit that a share was charged under, from the same entry."""
-        body = self._moved(account, share)
+        """The limit of a share, from the last charge to it."""
+        body = self._last_charge(account, share)
         return None if body is None else body["caps"][share]
 
-    def _moved(self, account: str, share: str) -> Any:
+    def _last_charge(self, account: str, share: str) -> Any:
+        """The body of the last entry that charged a share; None where nothing was charged to it."""
         query = "SELECT number FROM totals WHERE account = ? AND share = ?"
         row = self._sql.execute(query, (account, share)).fetchone()
         if row is None:
@@ -173,19 +196,19 @@ class Chain:
             raise LedgerError("a running total of the ledger points to the wrong entry; nothing was released")
         return body
 
-    def keyed(self, account: str, key: str) -> int | None:
-        """The charge of an idempotency key."""
+    def charge_of_key(self, account: str, key: str) -> int | None:
+        """The number of the charge that was made under an idempotency key."""
         query = "SELECT number FROM charges WHERE account = ? AND key = ?"
         row = self._sql.execute(query, (account, key)).fetchone()
         return None if row is None else int(row[0])
 
     def charges(self, account: str) -> list[int]:
-        """All charges of an account."""
+        """The numbers of all charges of an account."""
         query = "SELECT number FROM charges WHERE account = ? ORDER BY number"
         return [number for (number,) in self._sql.execute(query, (account,))]
 
-    def settled(self, number: int) -> int | None:
-        """The entry that settled a charge."""
+    def settlement(self, number: int) -> int | None:
+        """The number of the entry that settled a charge: by it the value was released, or given up."""
         row = self._sql.execute("SELECT settled FROM charges WHERE number = ?", (number,)).fetchone()
         return None if row is None else row[0]
 
@@ -195,7 +218,7 @@ class Chain:
         return None if row is None else row[0]
 
     def payloads(self) -> Iterator[tuple[int, str]]:
-        """Every kept value."""
+        """Every kept value, with the number of its charge."""
         return iter(self._sql.execute("SELECT number, payload FROM payloads ORDER BY number"))
 
     def hold(self, account: str, holder: tuple[str, int, str]) -> None:
@@ -223,87 +246,87 @@ class Chain:
         return str(self._sql.execute("PRAGMA integrity_check(1)").fetchone()[0])
 
 
-# What each kind of entry moves. `replay` says the same independently, and `verify` compares.
-def _nothing(sql: sqlite3.Connection, number: int, body: Any) -> None:
+# Which pointers each kind of entry changes. `_replay` derives the same independently, and `verify` compares.
+def _no_pointers(sql: sqlite3.Connection, number: int, body: Any) -> None:
     return None
 
 
-def _dataset(sql: sqlite3.Connection, number: int, body: Any) -> None:
+def _move_for_dataset(sql: sqlite3.Connection, number: int, body: Any) -> None:
     sql.execute("INSERT INTO datasets VALUES (?, ?, ?)", (body["dataset"], number, number))
 
 
-def _reset(sql: sqlite3.Connection, number: int, body: Any) -> None:
+def _move_for_reset(sql: sqlite3.Connection, number: int, body: Any) -> None:
     sql.execute("UPDATE datasets SET period = ? WHERE name = ?", (number, body["dataset"]))
 
 
-def _account(sql: sqlite3.Connection, number: int, body: Any) -> None:
+def _move_for_account(sql: sqlite3.Connection, number: int, body: Any) -> None:
     sql.execute("INSERT INTO accounts VALUES (?, ?, ?, NULL)", (body["account"], body["dataset"], number))
 
 
-def _close(sql: sqlite3.Connection, number: int, body: Any) -> None:
+def _move_for_close(sql: sqlite3.Connection, number: int, body: Any) -> None:
     sql.execute("UPDATE accounts SET closed = ? WHERE name = ?", (number, body["account"]))
 
 
-def _charge(sql: sqlite3.Connection, number: int, body: Any) -> None:
+def _move_for_charge(sql: sqlite3.Connection, number: int, body: Any) -> None:
     sql.execute("INSERT INTO charges VALUES (?, ?, ?, NULL)", (number, body["account"], body["key"]))
-    moved = [(body["account"], share, number) for share in shares_above(body["share"])]
-    sql.executemany("INSERT OR REPLACE INTO totals VALUES (?, ?, ?)", moved)
+    totals = [(body["account"], share, number) for share in shares_above(body["share"])]
+    sql.executemany("INSERT OR REPLACE INTO totals VALUES (?, ?, ?)", totals)
 
 
-def _settle(sql: sqlite3.Connection, number: int, body: Any) -> None:
+def _move_for_settle(sql: sqlite3.Connection, number: int, body: Any) -> None:
     sql.execute("UPDATE charges SET settled = ? WHERE number = ?", (number, body["entry"]))
 
 
-_MOVES: dict[str, Any] = {
-    "dataset": _dataset,
-    "reset": _reset,
-    "account": _account,
-    "close": _close,
-    "charge": _charge,
-    "settle": _settle,
+_POINTER_MOVES: dict[str, Any] = {
+    "dataset": _move_for_dataset,
+    "reset": _move_for_reset,
+    "account": _move_for_account,
+    "close": _move_for_close,
+    "charge": _move_for_charge,
+    "settle": _move_for_settle,
 }
 
 
-# What each kind of entry has moved, to be read back in the same transaction.
-def _nowhere(number: int, body: Any) -> list[ReadBack]:
+# The rows that each kind of entry must have left behind, to be read back in the same transaction.
+def _no_rows(number: int, body: Any) -> list[ReadBack]:
     return []
 
 
-def _account_back(number: int, body: Any) -> list[ReadBack]:
+def _rows_of_account(number: int, body: Any) -> list[ReadBack]:
     query = "SELECT dataset, opened, closed FROM accounts WHERE name = ?"
     return [(query, (body["account"],), (body["dataset"], number, None))]
 
 
-def _charge_back(number: int, body: Any) -> list[ReadBack]:
-    charged = "SELECT account, key, settled FROM charges WHERE number = ?"
+def _rows_of_charge(number: int, body: Any) -> list[ReadBack]:
+    charge = "SELECT account, key, settled FROM charges WHERE number = ?"
     total = "SELECT number FROM totals WHERE account = ? AND share = ?"
     return [
-        (charged, (number,), (body["account"], body["key"], None)),
+        (charge, (number,), (body["account"], body["key"], None)),
         *((total, (body["account"], share), (number,)) for share in shares_above(body["share"])),
     ]
 
 
-def _settle_back(number: int, body: Any) -> list[ReadBack]:
+def _rows_of_settle(number: int, body: Any) -> list[ReadBack]:
     return [("SELECT settled FROM charges WHERE number = ?", (body["entry"],), (number,))]
 
 
-def _close_back(number: int, body: Any) -> list[ReadBack]:
+def _rows_of_close(number: int, body: Any) -> list[ReadBack]:
     return [("SELECT closed FROM accounts WHERE name = ?", (body["account"],), (number,))]
 
 
-def _dataset_back(number: int, body: Any) -> list[ReadBack]:
+def _rows_of_dataset(number: int, body: Any) -> list[ReadBack]:
     return [("SELECT opened, period FROM datasets WHERE name = ?", (body["dataset"],), (number, number))]
 
 
-def _reset_back(number: int, body: Any) -> list[ReadBack]:
+def _rows_of_reset(number: int, body: Any) -> list[ReadBack]:
     return [("SELECT period FROM datasets WHERE name = ?", (body["dataset"],), (number,))]
 
 
-_READ_BACK: dict[str, Callable[[int, Any], list[ReadBack]]] = {
-    "dataset": _dataset_back,
-    "reset": _reset_back,
-    "account": _account_back,
-    "close": _close_back,
-    "charge": _charge_back,
-    "settle": _settle_back,
+_ROWS_LEFT: dict[str, Callable[[int, Any], list[ReadBack]]] = {
+    "dataset": _rows_of_dataset,
+    "reset": _rows_of_reset,
+    "account": _rows_of_account,
+    "close": _rows_of_close,
+    "charge": _rows_of_charge,
+    "settle": _rows_of_settle,
 }

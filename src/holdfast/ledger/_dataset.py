@@ -1,6 +1,6 @@
 """Dataset: a limit for everything that is ever released about one body of data.
 
-Accounts are opened on its terms, on what is left of it, and one that is open already goes on.
+An account takes a part of what is left of that limit, and its neighbours, unit and currency are those of the dataset.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from typing import Any
 
 from holdfast._arguments import checked
 from holdfast.errors import AdjacencyError, BudgetExceeded, LedgerError, require
-from holdfast.ledger._chain import Chain
+from holdfast.ledger._chain import AccountRow, Chain
 from holdfast.ledger._entry import LedgerEntry, canonical
-from holdfast.ledger._holder import abandoned
+from holdfast.ledger._holder import abandoned_accounts
 from holdfast.ledger._journal import cost_of, require_text
 from holdfast.privacy._account import Account
 from holdfast.privacy._account.currency import (
@@ -36,7 +36,7 @@ from holdfast.privacy._wording import least_text, point_text
 class Dataset:
     """What the ledger fixed when a dataset was opened; accounts share it and may not differ.
 
-    `Dataset.declared` makes one.
+    `Dataset.declare` makes one.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Dataset:
     Examples
     --------
     >>> from holdfast.privacy import ZCDP
-    >>> Dataset.declared("visits", limit=ZCDP(1.0)).unit.summary()
+    >>> Dataset.declare("visits", limit=ZCDP(1.0)).unit.summary()
     'one row'
     """
 
@@ -74,7 +74,7 @@ class Dataset:
     version: str = ""
 
     @classmethod
-    def declared(
+    def declare(
         cls,
         name: str,
         *,
@@ -87,7 +87,7 @@ class Dataset:
         approver: str = "",
         version: str = "",
     ) -> Dataset:
-        """A dataset that no ledger holds yet: everything that can be refused is, before a file is touched.
+        """A dataset that no ledger holds yet; bad values are refused here, before any file is touched.
 
         Parameters
         ----------
@@ -125,7 +125,7 @@ class Dataset:
             limit,
             adjacency=Adjacency.replace if adjacency is None else adjacency,
             unit=unit,
-            currency=_outlasting(limit) if currency is None else currency,
+            currency=_default_currency(limit) if currency is None else currency,
             order=order,
         )
         return cls(
@@ -142,7 +142,7 @@ class Dataset:
 
     @property
     def read_at(self) -> float | None:
-        """The delta at which its limit names an epsilon."""
+        """The delta at which the limit names an epsilon; None for a limit that names none."""
         point = self.limit.as_approximate()
         return None if point is None else float(point[1])
 
@@ -156,7 +156,7 @@ class Dataset:
         }
 
     def free_words(self, free: Cost) -> str:
-        """What is left of the limit, `free` of it, in its own terms, rounded down."""
+        """The amount that is left, `free`, as a sentence names it: in the terms of the limit, rounded down."""
         if not any(free.amounts):
             return "nothing"
         curve = self.currency.promise(free)
@@ -169,7 +169,7 @@ class Dataset:
         return point_text(least_text(epsilon), delta)
 
     def to_body(self) -> dict[str, Any]:
-        """The body of the entry that opens it."""
+        """The body of the entry that opens the dataset."""
         return self.terms | {
             "dataset": self.name,
             "limit": self.limit.to_json(),
@@ -198,7 +198,7 @@ class Dataset:
         )
 
 
-def _outlasting(limit: PrivacyCurve) -> str:
+def _default_currency(limit: PrivacyCurve) -> str:
     """The currency of a dataset that names none: its limit's own, but 'zcdp' for (epsilon, delta).
 
     A dataset outlasts the releases that it was opened for, and 'zcdp' pays for selections and integer noise too.
@@ -208,7 +208,7 @@ def _outlasting(limit: PrivacyCurve) -> str:
 
 
 def currency_of(data: Any) -> Currency:
-    """The currency that `to_json` wrote. A fixed plan is no currency of a ledger: it does not add up."""
+    """The currency that `to_json` wrote; refused for a fixed plan, whose costs do not add up."""
     simple: dict[str, type[Currency]] = {
         "pure": PureCurrency,
         "basic": BasicCurrency,
@@ -231,40 +231,40 @@ def committed_amounts(chain: Chain, dataset: str) -> list[tuple[str, bool, Cost]
     An open account takes its whole limit, a closed one what it spent: so on every history the
     charges of all accounts together stay within the dataset's limit.
     """
-    place = chain.dataset(dataset)
-    assert place is not None
-    taken = []
+    row = chain.dataset(dataset)
+    assert row is not None
+    committed = []
     for name, opened, closed in chain.accounts(dataset):
-        if opened < place[1]:
+        if opened < row.period:
             continue  # of an earlier period
         amount = chain.entry(opened).body["amount"] if closed is None else chain.entry(closed).body["spent"]
-        taken.append((name, closed is None, cost_of(amount)))
-    return taken
+        committed.append((name, closed is None, cost_of(amount)))
+    return committed
 
 
 def known_dataset(chain: Chain, name: str) -> Dataset:
     """The dataset of this name, which must be open."""
-    place = chain.dataset(name)
-    if place is None:
+    row = chain.dataset(name)
+    if row is None:
         raise LedgerError(
             f"the ledger has no dataset {name!r}; open it with ledger.dataset({name!r}, limit=...)"
         )
-    return Dataset.of(chain.entry(place[0]))
+    return Dataset.of(chain.entry(row.opened))
 
 
-def _terms(dataset: Dataset, adjacency: Adjacency | str | None, unit: PrivacyUnit | None) -> str:
+def _terms_text(dataset: Dataset, adjacency: Adjacency | str | None, unit: PrivacyUnit | None) -> str:
     relation = dataset.adjacency if adjacency is None else Adjacency.of(adjacency)
     return f"adjacency {relation.value!r} and {(dataset.unit if unit is None else unit).summary()}"
 
 
 def require_terms(dataset: Dataset, adjacency: Adjacency | str | None, unit: PrivacyUnit | None) -> None:
-    """Refuse an account whose neighbours or units are others than its dataset's."""
+    """Refuse an account whose neighbour relation or privacy unit is not that of its dataset."""
     same = adjacency is None or Adjacency.of(adjacency) is dataset.adjacency
     if not same or (unit is not None and unit != dataset.unit):
         raise AdjacencyError(
             f"dataset {dataset.name!r} is kept for adjacency {dataset.adjacency.value!r} and "
             f"{dataset.unit.summary()}; an account with other terms cannot share its limit, and this one is for "
-            f"{_terms(dataset, adjacency, unit)}: declare the dataset so (holdfast ledger init --adjacency, --user, "
+            f"{_terms_text(dataset, adjacency, unit)}: declare the dataset so (holdfast ledger init --adjacency, --user, "
             "--max-rows)"
         )
 
@@ -272,13 +272,13 @@ def require_terms(dataset: Dataset, adjacency: Adjacency | str | None, unit: Pri
 def free_share(
     chain: Chain, dataset: Dataset, limit: PrivacyCurve | None
 ) -> tuple[Cost, BudgetExceeded | None]:
-    """The amount that a new account takes, and the refusal if it is not there."""
+    """The amount that a new account takes, and the refusal where the dataset has not that much left."""
     free = dataset.amount
     for _, _, amount in committed_amounts(chain, dataset.name):
         free = free - amount
     if limit is None:
         refusal = BudgetExceeded(
-            f"nothing is left of dataset {dataset.name!r}{_crumbs(free)}{_way_out(chain, dataset)}"
+            f"nothing is left of dataset {dataset.name!r}{_rest_text(free)}{_way_out(chain, dataset)}"
         )
         return free, refusal if _is_spent(free, dataset) else None
     cost = cost_of(dataset.currency.limit(limit).to_json())
@@ -291,20 +291,20 @@ def free_share(
 
 
 def _is_spent(free: Cost, dataset: Dataset) -> bool:
-    """Whether what is free is a rounding error of the limit, by what it lets an attacker gain: it buys noise alone."""
+    """Whether what is free is a rounding error of the limit, so that a release paid from it would be noise alone."""
     if not any(free.amounts):
         return True
     promise = dataset.currency.promise
     return promise(free).delta(0.0) <= LEAST_LEFT * promise(dataset.amount).delta(0.0)
 
 
-def _crumbs(free: Cost) -> str:
+def _rest_text(free: Cost) -> str:
     return " but a thousandth of its limit or less, which buys noise alone" if any(free.amounts) else ""
 
 
 def _way_out(chain: Chain, dataset: Dataset) -> str:
-    """What to do where accounts hold what processes that are gone will never spend."""
-    names = abandoned(chain, dataset.name)
+    """What can be done where processes that are gone hold accounts open; nothing where there are none."""
+    names = abandoned_accounts(chain, dataset.name)
     if not names:
         return ""
     shown = ", ".join(map(repr, names[:3])) + (" and others" if len(names) > 3 else "")
@@ -313,23 +313,23 @@ def _way_out(chain: Chain, dataset: Dataset) -> str:
     )
 
 
-def resumed(
-    chain: Chain, known: tuple[str, int, int | None], *, name: str, dataset: str, limit: PrivacyCurve | None
+def opening_to_resume(
+    chain: Chain, row: AccountRow, *, name: str, dataset: str, limit: PrivacyCurve | None
 ) -> LedgerEntry:
-    """The entry that opened an account, if a caller with this limit may go on with it."""
-    if known[2] is not None:
+    """The entry that opened an account; refused unless a caller with this dataset and limit may go on with it."""
+    if not row.is_open:
         raise LedgerError(f"account {name!r} is closed; choose another name")
-    opened = chain.entry(known[1])
-    other_limit = limit is not None and canonical(limit.to_json()) != canonical(opened.body["limit"])
-    if known[0] != dataset or other_limit:
+    opening = chain.entry(row.opened)
+    other_limit = limit is not None and canonical(limit.to_json()) != canonical(opening.body["limit"])
+    if row.dataset != dataset or other_limit:
         raise LedgerError(
             f"account {name!r} was opened on another dataset or with another limit; choose another name"
         )
-    return opened
+    return opening
 
 
 def require_all_closed(chain: Chain, dataset: str) -> None:
-    """Refuse a new period while accounts of the old one may still be charged."""
+    """Refuse a new period while accounts of the dataset are open, and may still be charged."""
     known_dataset(chain, dataset)
     still_open = [name for name, _, closed in chain.accounts(dataset) if closed is None]
     if still_open:

@@ -1,8 +1,8 @@
 """LedgerEntry: one immutable line of the ledger, in canonical JSON, chained to the one before.
 
-The hash of an entry covers its text, its text holds the hash of the entry before: whoever changes
-an entry changes every hash after it. The text of an entry never changes its meaning: later
-versions of holdfast read entries as they were written.
+The hash of an entry is that of its text, and the text holds the hash of the entry before. So whoever
+changes an entry changes every hash after it. Entries are read as they were written: a later version
+of holdfast does not give an old text another meaning.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Kind = Literal[
 @checked
 @dataclass(frozen=True, kw_only=True)
 class LedgerEntry:
-    """What happened, when, and after what.
+    """What happened, when, and after which entry.
 
     Parameters
     ----------
@@ -91,10 +91,10 @@ class LedgerEntry:
 
     @property
     def must_last(self) -> bool:
-        """Whether losing it in a power cut would do harm.
+        """Whether losing the entry in a power cut would do harm, so that writing it waits for the disk.
 
-        A lost refusal forgets nothing that was spent. A lost note that a value was handed out
-        leaves the charge; only where the value is kept under a key would it be drawn a second time.
+        A lost refusal forgets nothing that was spent. Where the settlement of a charge is lost, the charge itself
+        is still there; but a value that was kept under a key would then be drawn a second time.
         """
         return self.kind != "refusal" and not (self.kind == "settle" and self.body.get("payload") is None)
 
@@ -130,7 +130,7 @@ class LedgerEntry:
         }
         if isinstance(self.body.get("mechanism"), dict):
             shown["mechanism"] = self.body["mechanism"].get("mechanism")
-        facts = ", ".join(f"{name} {_in_words(name, value)}" for name, value in shown.items())
+        facts = ", ".join(f"{name} {_value_text(name, value)}" for name, value in shown.items())
         return f"{self.number:>6}  {self.at}  {self.kind:<9}  {facts}"
 
 
@@ -162,10 +162,10 @@ def canonical(data: Any) -> str:
     '{"a":[0.5,"\\u00e9"],"b":1}'
     """
     try:
-        return json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False, default=_item)
+        return json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False, default=_plain_number)
     except ValueError:
         return json.dumps(
-            _finite(data), sort_keys=True, separators=(",", ":"), allow_nan=False, default=_item
+            _finite(data), sort_keys=True, separators=(",", ":"), allow_nan=False, default=_plain_number
         )
 
 
@@ -206,13 +206,13 @@ def _finite(data: Any) -> Any:
     return data
 
 
-def _item(value: Any) -> Any:
+def _plain_number(value: Any) -> Any:
     """A NumPy number as a plain one."""
     return value.item()
 
 
-def _in_words(name: str, value: Any) -> str:
-    """A value of the history; exact amounts become decimals to read, the entry keeps them exact."""
+def _value_text(name: str, value: Any) -> str:
+    """A value of the history as a reader sees it: exact amounts become decimals; the entry keeps them exact."""
     if name == "limit" and isinstance(value, dict):
         from holdfast.privacy._curves.stored import curve_from_json
 

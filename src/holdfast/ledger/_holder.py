@@ -1,8 +1,8 @@
 """Holder: the process that has an account open, and whether it still lives.
 
-An open account sets aside its whole limit. A process that was killed never gives it back, so the ledger notes who has
-an account open: host, process number, and when the process was started, because numbers are used again. The note is no
-entry of the chain: it says nothing of what was spent, and where it is wrong no charge is lost by it.
+An open account sets aside its whole limit. A process that was killed never gives it back, so the ledger notes which
+processes have an account open: host, process number, and start of the process, because numbers are used again. These
+notes are no entries of the chain: they say nothing about what was spent, and a wrong note loses no charge.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from holdfast.ledger._chain import Chain
 
 @dataclass(frozen=True)
 class Holder:
-    """One process of one machine, as it can be told from all others."""
+    """One process of one machine, identified among all others."""
 
     host: str
     process: int
     started: str
-    """On Linux the boot, the namespace of process numbers and the start; empty where these are not told."""
+    """On Linux `boot/namespace of process numbers/start of the process`; empty on systems that do not tell these."""
 
     @classmethod
     def this(cls) -> Holder:
-        """The process that asks."""
-        return _this(os.getpid())
+        """The process that runs this code."""
+        return _holder_of(os.getpid())
 
     @property
     def alive(self) -> bool | None:
-        """Whether it still runs; None where that cannot be told from here: another host, or another container."""
+        """Whether the process still runs; None where that cannot be seen from here: on another host, in another container."""
         here = Holder.this()
         if self == here:
             return True
@@ -53,24 +53,24 @@ class Holder:
         return f"process {self.process} on {self.host}"
 
 
-def note(chain: Chain, account: str) -> None:
+def note_holder(chain: Chain, account: str) -> None:
     """Write down that this process has the account open."""
     here = Holder.this()
     chain.hold(account, (here.host, here.process, here.started))
 
 
-def others(chain: Chain, account: str) -> list[Holder]:
-    """The processes that had the account open, but this one."""
+def other_holders(chain: Chain, account: str) -> list[Holder]:
+    """The processes, other than this one, that had the account open."""
     here = Holder.this()
     return [holder for holder in (Holder(*row) for row in chain.holders(account)) if holder != here]
 
 
-def in_use(chain: Chain, account: str) -> Holder | None:
-    """Another process that is known to live and has the account open."""
-    return next((holder for holder in others(chain, account) if holder.alive), None)
+def other_living_holder(chain: Chain, account: str) -> Holder | None:
+    """Another process that has the account open and is known to run; None where there is none."""
+    return next((holder for holder in other_holders(chain, account) if holder.alive), None)
 
 
-def abandoned(chain: Chain, dataset: str) -> list[str]:
+def abandoned_accounts(chain: Chain, dataset: str) -> list[str]:
     """The open accounts of a dataset whose processes are all known to be gone."""
     return [
         name
@@ -83,11 +83,11 @@ def abandoned(chain: Chain, dataset: str) -> list[str]:
 
 def require_nobody(chain: Chain, account: str) -> None:
     """Refuse to close an account that another process may still use."""
-    for holder in others(chain, account):
+    for holder in other_holders(chain, account):
         if holder.alive is not False:
-            said = "has it open" if holder.alive else "may have it open, which cannot be told from here"
+            state = "has it open" if holder.alive else "may have it open, which cannot be told from here"
             raise LedgerError(
-                f"account {account!r} is not closed: {holder.summary()} {said}; --force closes it all the same"
+                f"account {account!r} is not closed: {holder.summary()} {state}; --force closes it all the same"
             )
     if not chain.holders(account):
         raise LedgerError(
@@ -96,16 +96,18 @@ def require_nobody(chain: Chain, account: str) -> None:
 
 
 @cache
-def _this(process: int) -> Holder:
-    """Of a process number: a fork has another one than its parent."""
+def _holder_of(process: int) -> Holder:
+    """The holder with this process number, on this host. A fork has another number than its parent."""
     start = _start_of(process)
-    started = "" if start is None else f"{_told('/proc/sys/kernel/random/boot_id')}/{_namespace()}/{start}"
+    started = (
+        "" if start is None else f"{_file_text('/proc/sys/kernel/random/boot_id')}/{_namespace()}/{start}"
+    )
     return Holder(platform.node(), process, started)
 
 
 def _start_of(process: int) -> str | None:
     """When a process was started, in ticks since the machine was; None for one that is not there, or has ended."""
-    text = _told(f"/proc/{process}/stat")
+    text = _file_text(f"/proc/{process}/stat")
     # The name, in parentheses, may hold anything; after it come the state and, as the 20th, the start.
     fields = text.rpartition(")")[2].split()
     return None if len(fields) < 20 or fields[0] in "ZX" else fields[19]
@@ -118,7 +120,8 @@ def _namespace() -> str:
         return ""
 
 
-def _told(path: str) -> str:
+def _file_text(path: str) -> str:
+    """What a file of /proc says; empty where it cannot be read."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             return file.read().strip()

@@ -1,7 +1,7 @@
 """LedgerJournal: an account's charges, checked and written to the ledger file before any noise is drawn.
 
-The budget check and the new entry are one transaction (`BEGIN IMMEDIATE`): of any number of
-processes one at a time looks at the totals and moves them.
+The check of the budget and the new entry are one transaction (`BEGIN IMMEDIATE`): of any number of
+processes only one at a time reads the totals and adds to them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from holdfast.errors import BudgetExceeded, LedgerError, require
 from holdfast.ledger._chain import Chain
 from holdfast.ledger._entry import LedgerEntry, canonical, entry_digest, restored_entry
-from holdfast.ledger._holder import note
+from holdfast.ledger._holder import note_holder
 from holdfast.ledger._store import Store
 from holdfast.privacy._account.currency import Cost
 from holdfast.privacy._account.journal import (
@@ -57,17 +57,17 @@ class LedgerJournal:
         for durable in (not self._refused_last, True):
             with self._store.writing(durable=durable) as chain:
                 if os.getpid() != self._process:  # a fork goes on with the account of its parent
-                    note(chain, self._account)
-                known = self._known(chain, charge)
-                if known is not None:
-                    return known
+                    note_holder(chain, self._account)
+                earlier = self._earlier_charge(chain, charge)
+                if earlier is not None:
+                    return earlier
                 same_limits(caps, [_cost(chain.cap(self._account, share)) for share, _ in caps])
                 refusal = self._refusal(chain, charge, caps)
                 self._refused_last = refusal is not None
                 if refusal is not None:
                     chain.append("refusal", self._body(charge))
                 elif durable:
-                    entry = chain.append("charge", self._body(charge) | self._after(chain, charge, caps))
+                    entry = chain.append("charge", self._body(charge) | self._totals(chain, charge, caps))
                     return Entry(number=entry.number, charge=charge)
             if refusal is not None:
                 raise refusal
@@ -85,7 +85,7 @@ class LedgerJournal:
         return Entry(number=number, charge=entry.charge, state=state, payload=payload)
 
     def close_release(self, facts: dict[str, Any]) -> None:
-        """Bind a release to its charges: from now on the ledger knows its hash, and another one is not of it."""
+        """Write down the hash of a release that these charges paid for: any other file is then known not to be it."""
         with self._store.writing() as chain:
             chain.append("release", {"account": self._account} | facts)
 
@@ -118,11 +118,12 @@ class LedgerJournal:
 
     # Inside a transaction.
 
-    def _known(self, chain: Chain, charge: Charge) -> Entry | None:
+    def _earlier_charge(self, chain: Chain, charge: Charge) -> Entry | None:
+        """The charge that was made under the same key before; refused where the account is closed."""
         row = chain.account(self._account)
-        if row is None or row[2] is not None:
+        if row is None or not row.is_open:
             raise LedgerError(f"account {self._account!r} is closed; open another one. Nothing was charged")
-        number = None if charge.key is None else chain.keyed(self._account, charge.key)
+        number = None if charge.key is None else chain.charge_of_key(self._account, charge.key)
         if number is None:
             return None
         entry = self._entry(chain, number)
@@ -138,8 +139,8 @@ class LedgerJournal:
             return refusal
         return None
 
-    def _after(self, chain: Chain, charge: Charge, caps: Sequence[tuple[str, Cost]]) -> dict[str, Any]:
-        """The running totals of every share that pays, and the caps that were checked."""
+    def _totals(self, chain: Chain, charge: Charge, caps: Sequence[tuple[str, Cost]]) -> dict[str, Any]:
+        """The new running total of every share that pays, and the caps that were checked."""
         totals = {
             share: add_up(_cost(chain.total(self._account, share)), charge.cost).to_json()
             for share in shares_above(charge.share)
@@ -161,15 +162,15 @@ class LedgerJournal:
         }
 
     def _entry(self, chain: Chain, number: int) -> Entry:
-        written = chain.entry(number)
-        if written.kind != "charge" or written.body["account"] != self._account:
+        charging = chain.entry(number)
+        if charging.kind != "charge" or charging.body["account"] != self._account:
             raise LedgerError(
                 f"entry {number} is no charge of account {self._account!r}; nothing was released"
             )
-        charge, settled = charge_of(written), chain.settled(number)
-        if settled is None:
+        charge, settling = charge_of(charging), chain.settlement(number)
+        if settling is None:
             return Entry(number=number, charge=charge)
-        settlement = chain.entry(settled).body
+        settlement = chain.entry(settling).body
         if settlement.get("entry") != number:
             raise LedgerError(f"entry {number} is settled by the wrong entry; nothing was released")
         payload = chain.payload(number)
@@ -178,24 +179,24 @@ class LedgerJournal:
         return Entry(number=number, charge=charge, state=settlement["state"], payload=payload)
 
 
-class _Stored(Protocol):
-    """A ledger, as far as this file needs one."""
+class _HasStore(Protocol):
+    """A ledger, as far as this file needs to know it."""
 
     _store: Store
 
 
-def kept_value(ledger: _Stored, number: int) -> Any:
-    """What a charge released, as the ledger keeps it for whoever asks again; None where it keeps nothing."""
+def kept_value(ledger: _HasStore, number: int) -> Any:
+    """The value that a charge released, where the ledger keeps it under a key; else None."""
     with ledger._store.reading() as chain:
         payload = chain.payload(number)
     return None if payload is None else decode_payload(payload)
 
 
 def stored_form(charge: Charge) -> Charge:
-    """The charge as it will be read back; refused here if it could not be.
+    """The charge as it will be read back; a charge that cannot be stored is refused.
 
-    A curve of many numbers is named by its hash: the mechanism with all its parameters is always
-    kept, so such a curve can be computed again.
+    A curve of many numbers is stored as its hash: the mechanism is always stored with all its
+    parameters, so the curve can be computed again.
     """
     require_text("key", "" if charge.key is None else charge.key)
     require_text("label", charge.label)
@@ -224,7 +225,7 @@ def require_text(name: str, text: object) -> None:
 
 
 def checked_texts(**texts: str) -> dict[str, str]:
-    """The texts, each of them one that can be stored."""
+    """These texts; refused unless each of them can be stored."""
     for name, text in texts.items():
         require_text(name, text)
     return texts
@@ -247,7 +248,7 @@ def charge_of(entry: LedgerEntry) -> Charge:
 
 
 def cost_of(data: Any) -> Cost:
-    """An exact cost of an entry: whole numbers or fractions of them, and nothing that evaluates to more."""
+    """The exact cost that an entry holds as a list of texts; refused where a text is not a whole number or a fraction."""
     if not isinstance(data, list) or len(data) < 3 or not all(isinstance(part, str) for part in data):
         raise LedgerError("an amount in the ledger is not a list of fractions; nothing was released")
     *amounts, total_variation, failure = (_fraction(part) for part in data)

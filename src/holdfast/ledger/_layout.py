@@ -1,7 +1,7 @@
-"""Layout: every object that a ledger file may hold, compared one by one with those that this package makes.
+"""Layout: the tables, indexes and triggers of a ledger file, which must be exactly those that this package makes.
 
-Whatever else is in the file could act beside a charge: a trigger could drop it, a view could answer in the place of a
-table, a computed column could be of any size, an index could hide a row. So nothing else may be there.
+Anything else in the file could change what a charge does: a trigger could drop it, a view could answer in the place of
+a table, a computed column could be of any size, an index could hide a row.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from holdfast.ledger._chain import APPLICATION_ID, FORMAT_VERSION, TABLES
 SchemaObject = tuple[str, str, str, str | None]
 """Type, name, table and statement, as `sqlite_master` lists an object."""
 SETTINGS = {"encoding": "UTF-8", "auto_vacuum": 0}
-"""What else the head of the file says, besides what it is and of which format."""
+"""What the header of the SQLite file must say, besides the application and the version of the format."""
 
 
 def require_layout(connection: sqlite3.Connection, path: Path) -> None:
@@ -30,13 +30,13 @@ def require_layout(connection: sqlite3.Connection, path: Path) -> None:
             f"the ledger has the format holdfast-ledger/{version}, this version of holdfast reads "
             f"holdfast-ledger/{FORMAT_VERSION}; use a version that reads it"
         )
-    for setting, wanted in SETTINGS.items():
-        if connection.execute(f"PRAGMA {setting}").fetchone()[0] != wanted:
+    for setting, value in SETTINGS.items():
+        if connection.execute(f"PRAGMA {setting}").fetchone()[0] != value:
             raise LedgerError(
                 f"the setting {setting} of the file {str(path)!r} was changed; nothing was released"
             )
-    places = connection.execute("SELECT rootpage FROM sqlite_master WHERE rootpage <> 0").fetchall()
-    if len(set(places)) < len(places) or schema_objects(connection) != made_objects():
+    root_pages = connection.execute("SELECT rootpage FROM sqlite_master WHERE rootpage <> 0").fetchall()
+    if len(set(root_pages)) < len(root_pages) or schema_objects(connection) != expected_objects():
         raise LedgerError(
             f"the file {str(path)!r} holds other tables, indexes or triggers than a ledger, or lacks some; "
             "nothing was released"
@@ -50,8 +50,8 @@ def schema_objects(connection: sqlite3.Connection) -> tuple[SchemaObject, ...]:
 
 
 @cache
-def made_objects() -> tuple[SchemaObject, ...]:
-    """The objects of a ledger."""
+def expected_objects() -> tuple[SchemaObject, ...]:
+    """The objects that a new ledger holds."""
     connection = sqlite3.connect(":memory:")
     try:
         connection.executescript(TABLES)

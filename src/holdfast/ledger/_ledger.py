@@ -22,10 +22,10 @@ from holdfast.ledger._dataset import (
     known_dataset,
     require_all_closed,
     require_terms,
-    resumed,
+    opening_to_resume,
 )
 from holdfast.ledger._entry import LedgerEntry, canonical
-from holdfast.ledger._holder import abandoned, note, require_nobody
+from holdfast.ledger._holder import abandoned_accounts, note_holder, require_nobody
 from holdfast.ledger._journal import LedgerJournal, charge_of, checked_texts, cost_of
 from holdfast.ledger._signing.signature import Signature, SignedHead
 from holdfast.ledger._signing.trust import Trust
@@ -121,7 +121,7 @@ class Ledger:
 
     @classmethod
     def open_or_create(cls, path: str | os.PathLike[str]) -> Ledger:
-        """Open the ledger at this path, or start one there; of processes that start together one makes it."""
+        """Open the ledger at this path, or start one there; where several processes start together, one of them makes it."""
         if not os.path.exists(path):
             try:
                 return cls.create(path)
@@ -172,7 +172,7 @@ class Ledger:
         if limit is None:
             with self._store.reading() as chain:
                 return known_dataset(chain, name)
-        declared = Dataset.declared(
+        declared = Dataset.declare(
             name,
             limit=limit,
             adjacency=adjacency,
@@ -220,11 +220,11 @@ class Ledger:
         name : str, optional
             What the account is called.
         adjacency, unit : optional
-            What the caller takes them to be; an error where the dataset says otherwise.
+            The adjacency and privacy unit that the caller expects; refused where the dataset has others.
         purpose, approver : str
             Texts for whoever reads the ledger: what the account is for and who allowed it.
         about : str
-            A digest of the work that it pays for.
+            A hash of what the account pays for, by which `once` knows the work again.
         seed : int, optional
             Makes the noise repeatable, and marks everything released as not private.
 
@@ -234,38 +234,38 @@ class Ledger:
             Every charge of it is an entry of this ledger.
         """
         texts = checked_texts(purpose=purpose, approver=approver, account=name or "unnamed", about=about)
-        place = dataset.name if isinstance(dataset, Dataset) else dataset
+        dataset_name = dataset.name if isinstance(dataset, Dataset) else dataset
         refusal: BudgetExceeded | None = None
         with self._store.writing() as chain:
-            terms = known_dataset(chain, place)
-            require_terms(terms, adjacency, unit)
-            known = None if name is None else chain.account(name)
-            if known is not None:
-                opened = resumed(chain, known, name=str(name), dataset=place, limit=limit)
+            known = known_dataset(chain, dataset_name)
+            require_terms(known, adjacency, unit)
+            row = None if name is None else chain.account(name)
+            if row is not None:
+                opening = opening_to_resume(chain, row, name=str(name), dataset=dataset_name, limit=limit)
             else:
                 last = chain.last()
                 assert last is not None
                 title = f"account-{last.number + 1}" if name is None else name
-                amount, refusal = free_share(chain, terms, limit)
-                body = terms.terms | {
-                    "dataset": place,
+                amount, refusal = free_share(chain, known, limit)
+                body = known.terms | {
+                    "dataset": dataset_name,
                     "account": title,
-                    "limit": (terms.currency.promise(amount) if limit is None else limit).to_json(),
+                    "limit": (known.currency.promise(amount) if limit is None else limit).to_json(),
                     "amount": amount.to_json(),
                     "purpose": texts["purpose"],
                     "approver": texts["approver"],
                     "software": software_versions(),
                     "about": about,
                 }
-                opened = chain.append("account" if refusal is None else "refusal", body)
+                opening = chain.append("account" if refusal is None else "refusal", body)
             if refusal is None:
-                note(chain, opened.body["account"])
+                note_holder(chain, opening.body["account"])
         if refusal is not None:
             raise refusal
-        return self._account(terms, opened, seed)
+        return self._account(known, opening, seed)
 
     @contextmanager
-    def paid(
+    def temporary_account(
         self,
         dataset: str | Dataset,
         *,
@@ -277,9 +277,9 @@ class Ledger:
         approver: str = "",
         resumable: bool = False,
     ) -> Iterator[Account]:
-        """An account for one piece of work, closed afterwards: what was not spent goes back.
+        """An account for one piece of work, closed at the end of the `with` block: what was not spent goes back.
 
-        Save the result before it ends.
+        Save the result inside the block.
 
         Parameters
         ----------
@@ -290,12 +290,12 @@ class Ledger:
         limit : PrivacyCurve, optional
             The share; everything that is left by default.
         adjacency, unit : optional
-            What the caller takes them to be; an error where the dataset says otherwise.
+            The adjacency and privacy unit that the caller expects; refused where the dataset has others.
         purpose, approver : str
             Texts for whoever reads the ledger.
         resumable : bool
-            Whether the account stays open where the work fails, so that the same work under the same name goes
-            on.
+            Whether the account stays open where the work fails, so that the same work can go on under the same
+            name.
 
         Yields
         ------
@@ -322,23 +322,23 @@ class Ledger:
     def close_account(self, name: str, *, reason: str = "", approver: str = "", force: bool = True) -> None:
         """Close the account `name` for good; what it did not spend goes back to its dataset.
 
-        With `force=False` it is refused while another process may have the account open. One that has is
+        With `force=False` this is refused while another process may have the account open; else that process is
         refused its next charge. `reason` and `approver` are written down.
         """
         texts = checked_texts(reason=reason, approver=approver)
         with self._store.writing() as chain:
-            known = chain.account(name)
-            if known is None or known[2] is not None:
+            row = chain.account(name)
+            if row is None or not row.is_open:
                 raise LedgerError(f"there is no open account {name!r}")
             if not force:
                 require_nobody(chain, name)
-            spent = report.account_spent(chain, name, known_dataset(chain, known[0]))
+            spent = report.account_spent(chain, name, known_dataset(chain, row.dataset))
             chain.append("close", texts | {"account": name, "spent": spent.to_json()})
 
-    def abandoned(self, dataset: str) -> tuple[str, ...]:
-        """Open accounts of the `dataset` whose processes are gone: what they hold goes back when they are closed."""
+    def abandoned_accounts(self, dataset: str) -> tuple[str, ...]:
+        """Open accounts of the `dataset` whose processes are gone; closing them gives back what they hold."""
         with self._store.reading() as chain:
-            return tuple(abandoned(chain, dataset))
+            return tuple(abandoned_accounts(chain, dataset))
 
     def reset(self, dataset: str, *, reason: str, approver: str) -> None:
         """Start a new period of the `dataset` with a fresh limit, for a `reason` that the `approver` answers for.
@@ -353,7 +353,7 @@ class Ledger:
             chain.append("reset", texts | {"dataset": dataset})
 
     def spent(self, dataset: str) -> PrivacyCurve:
-        """What the charges of the `dataset` add up to in this period: a reading; the guarantee is the limit."""
+        """What the charges of the `dataset` add up to in this period, for information: the guarantee is the limit."""
         with self._store.reading() as chain:
             now = report.Standing.now(chain, dataset)
         return now.dataset.currency.promise(now.spent)
@@ -365,7 +365,7 @@ class Ledger:
         return now.dataset.currency.promise(now.free)
 
     def standing(self, dataset: str, *, head: str | None = None) -> report.Standing:
-        """Where the dataset stands now, or stood at a head."""
+        """What is spent, held and free of the dataset, now or at an earlier head of the ledger."""
         if head is not None:
             return report.Standing.at(self.history(), dataset, head=head)
         with self._store.reading() as chain:
@@ -396,7 +396,7 @@ class Ledger:
         return verify(self._store, head=head, public_key=public_key)
 
     def recompute(self, dataset: str) -> Recomputed:
-        """Charge everything that was recorded of the `dataset` in this period again, by the proofs of today."""
+        """Compute the cost of every charge of the `dataset` in this period again, with the accountant of this version."""
         from holdfast.ledger._recompute import recompute
 
         with self._store.reading() as chain:
@@ -431,7 +431,7 @@ class Ledger:
     def extract(self, datasets: Sequence[str], private_key: str | os.PathLike[str]) -> dict[str, Any]:
         """Everything that the ledger holds about these `datasets`, signed with `private_key`.
 
-        For whoever may not see the rest.
+        It is meant for readers who may not see the rest of the ledger.
         """
         from holdfast.ledger._attest import extract
 
@@ -439,16 +439,14 @@ class Ledger:
             return extract(chain, self.id, datasets, private_key)
 
     def close_page(self, page: bytes, *, title: str, audience: str, releases: Sequence[str]) -> None:
-        """Write down the hash of a page about releases of these hashes, with its title and audience.
-
-        Another page is then not the one that was made.
+        """Write down the hash of a page about releases, so that any other page is known not to be it.
 
         Parameters
         ----------
         page : bytes
             The page.
         title, audience : str
-            What it says it is, and for whom.
+            The title of the page, and for whom it is.
         releases : sequence of str
             The hashes of the releases that it shows.
         """
@@ -463,7 +461,7 @@ class Ledger:
 
     @property
     def read_only(self) -> bool:
-        """Whether it was opened for reading alone."""
+        """Whether it was opened for reading only."""
         return self._store.read_only
 
     def history(self, *, dataset: str | None = None, account: str | None = None) -> tuple[LedgerEntry, ...]:
@@ -498,20 +496,20 @@ class Ledger:
     ) -> None:
         self.close()
 
-    def _account(self, terms: Dataset, opened: LedgerEntry, seed: Seed | None) -> Account:
+    def _account(self, dataset: Dataset, opening: LedgerEntry, seed: Seed | None) -> Account:
         from holdfast.privacy._curves.stored import curve_from_json
 
-        amount = cost_of(opened.body["amount"])
+        amount = cost_of(opening.body["amount"])
         account = Account(
-            curve_from_json(opened.body["limit"]),
-            adjacency=terms.adjacency,
-            unit=terms.unit,
-            currency=terms.currency,
+            curve_from_json(opening.body["limit"]),
+            adjacency=dataset.adjacency,
+            unit=dataset.unit,
+            currency=dataset.currency,
             journal=LedgerJournal(
-                self._store, opened.body["account"], ledger=self.id, limit=amount, dataset=terms.name
+                self._store, opening.body["account"], ledger=self.id, limit=amount, dataset=dataset.name
             ),
             translated=amount,
             seed=seed,
         )
-        account.read_at = terms.read_at if account.read_at is None else account.read_at
+        account.read_at = dataset.read_at if account.read_at is None else account.read_at
         return account

@@ -1,7 +1,7 @@
-"""Recomputed: the recorded mechanisms charged again by the accountant of today.
+"""Recomputed: what the recorded mechanisms cost by the accountant of this version.
 
-Entries keep every parameter of every mechanism, so that a total never rests on the word of the
-accountant that was current when it was charged.
+Entries hold every parameter of every mechanism, so nobody has to trust the version of the accountant
+that computed the recorded costs.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from holdfast.privacy._mechanisms.mechanism import Mechanism
 
 @dataclass(frozen=True, kw_only=True)
 class Recomputed:
-    """What was charged, what it costs by today's proofs, and all of it composed at once.
+    """What was charged, what it costs by this version's proofs, and all of it composed at once.
 
-    The composed curve is a reading, not the guarantee: charges that were chosen after seeing
+    The composed curve is for information and not the guarantee: charges that were chosen after seeing
     results are covered by the dataset's limit (soundness, section 19).
     """
 
@@ -38,11 +38,11 @@ class Recomputed:
 
     @property
     def sound(self) -> bool:
-        """Whether no charge was too small by today's proofs."""
+        """Whether no charge was too small by this version's proofs."""
         return not self.problems and self.recomputed.fits(self.recorded)
 
     def summary(self) -> str:
-        """Both totals, and the composition in the terms people ask for."""
+        """Both totals, and the composition as (epsilon, delta)."""
         currency = self.dataset.currency
         lines = [
             f"{self.dataset.name}: {self.charges} charges",
@@ -56,41 +56,40 @@ class Recomputed:
 
 
 def recompute(dataset: Dataset, charges: list[tuple[int, Charge]]) -> Recomputed:
-    """Charge every recorded mechanism again, in the dataset's currency."""
-    nothing = dataset.currency.nothing
-    recorded, again = nothing, nothing
+    """Compute the cost of every recorded mechanism again, in the dataset's currency."""
+    recorded_total = recomputed_total = dataset.currency.nothing
     problems: list[str] = []
-    known: dict[tuple[str, int, tuple[str, ...]], Cost] = {}
+    costs: dict[tuple[str, int, tuple[str, ...]], Cost] = {}
     uses: Counter[Mechanism] = Counter()
     for number, charge in charges:
-        recorded = add_up(recorded, charge.cost)
-        place = (canonical(charge.mechanism), charge.times, tuple(charge.cost.to_json()))
+        recorded_total = add_up(recorded_total, charge.cost)
+        use = (canonical(charge.mechanism), charge.times, tuple(charge.cost.to_json()))
         try:
             mechanism = mechanism_from_json(charge.mechanism)
-            if place not in known:
-                known[place] = dataset.currency.cost(
+            if use not in costs:
+                costs[use] = dataset.currency.cost(
                     mechanism, charge.times, delta=_delta(dataset, charge.cost)
                 )
         except HoldfastError as error:
             problems.append(f"entry {number}: {error}")
             continue
         uses[mechanism] += charge.times
-        again = add_up(again, known[place])
-        if not known[place].fits(charge.cost):
+        recomputed_total = add_up(recomputed_total, costs[use])
+        if not costs[use].fits(charge.cost):
             problems.append(f"entry {number} was charged less than its mechanism costs")
     composed = compose([mechanism.repeated(times) for mechanism, times in uses.items()]) if uses else None
     return Recomputed(
         dataset=dataset,
         charges=len(charges),
-        recorded=recorded,
-        recomputed=again,
+        recorded=recorded_total,
+        recomputed=recomputed_total,
         composed=composed,
         problems=tuple(problems[:20]),
     )
 
 
 def _delta(dataset: Dataset, cost: Cost) -> float | None:
-    """Under basic composition a permit was charged at one delta, which its cost records."""
+    """The delta at which a charge under basic composition was computed: its cost holds it; None for other currencies."""
     if dataset.currency.name != "basic" or cost.amounts[1] == Fraction(0):
         return None
     return float(cost.amounts[1])

@@ -1,6 +1,6 @@
 """Replay: the state of a ledger derived from its entries alone, checking every rule on the way.
 
-This is written apart from the code that charges, so that `verify` compares two answers.
+This shares no code with what writes charges, so that `verify` compares two independent answers.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ class BrokenRule(Exception):
 
 
 def _rule(condition: object, text: str) -> None:
+    """Raise `BrokenRule`, whose text goes on after the number of the entry, unless the condition holds."""
     if not condition:
         raise BrokenRule(text)
 
@@ -31,6 +32,7 @@ class _Dataset:
     amount: Cost
     terms: tuple[Any, ...]
     taken: Cost
+    """What its accounts of this period hold or have spent."""
 
 
 @dataclass
@@ -41,13 +43,15 @@ class _Account:
     amount: Cost
     closed: int | None = None
     totals: dict[str, Cost] = field(default_factory=dict)
-    moved: dict[str, int] = field(default_factory=dict)
+    """The running total of each share."""
+    last_charges: dict[str, int] = field(default_factory=dict)
+    """The number of the last charge to each share."""
     keys: set[str] = field(default_factory=set)
-    charged: list[LedgerEntry] = field(default_factory=list)
+    charges: list[LedgerEntry] = field(default_factory=list)
 
     @property
     def spent(self) -> Cost:
-        """What it charged; nothing so far is zero of the right length."""
+        """The total of its charges: zero in every component of the cost where there are none."""
         return self.totals.get("", self.amount.scaled(Fraction(0)))
 
 
@@ -61,7 +65,7 @@ class _Charge:
 
 @dataclass
 class Book:
-    """Datasets, accounts and charges as the entries so far make them."""
+    """The datasets, accounts and charges that follow from the entries so far."""
 
     datasets: dict[str, _Dataset] = field(default_factory=dict)
     accounts: dict[str, _Account] = field(default_factory=dict)
@@ -72,7 +76,7 @@ class Book:
     durable: int | None = None
 
     def apply(self, entry: LedgerEntry) -> None:
-        """Take one entry in; `BrokenRule` says what is wrong with it."""
+        """Account for one more entry; `BrokenRule` says what is wrong with it."""
         try:
             _rule(entry.number > 0 or entry.kind == "ledger", "does not start a ledger")
             getattr(self, f"_{entry.kind}")(entry, entry.body)
@@ -87,7 +91,7 @@ class Book:
             "datasets": sorted((name, d.opened, d.period) for name, d in self.datasets.items()),
             "accounts": sorted((name, a.dataset, a.opened, a.closed) for name, a in self.accounts.items()),
             "totals": sorted(
-                (name, share, n) for name, a in self.accounts.items() for share, n in a.moved.items()
+                (name, share, n) for name, a in self.accounts.items() for share, n in a.last_charges.items()
             ),
             "charges": [(number, c.account, c.key, c.settled) for number, c in sorted(self.charges.items())],
             "durable": [] if self.durable is None else [(self.durable,)],
@@ -113,7 +117,7 @@ class Book:
         self.accounts[body["account"]] = account
 
     def _charge(self, entry: LedgerEntry, body: Any) -> None:
-        account = self._open(body)
+        account = self._open_account(body)
         cost = cost_of(body["cost"])
         _rule(type(body["times"]) is int and body["times"] >= 1, "charges for no use")
         _rule(body["key"] is None or body["key"] not in account.keys, "charges one key twice")
@@ -133,11 +137,11 @@ class Book:
                 "writes down a total that its charges do not add up to",
             )
             _rule(total.fits(cost_of(body["caps"][share])), "exceeds its limit")
-            account.totals[share], account.moved[share] = total, entry.number
+            account.totals[share], account.last_charges[share] = total, entry.number
         if body["key"] is not None:
             account.keys.add(body["key"])
         self.charges[entry.number] = _Charge(body["account"], body["key"])
-        account.charged.append(entry)
+        account.charges.append(entry)
 
     def _settle(self, entry: LedgerEntry, body: Any) -> None:
         charge = self.charges.get(body["entry"])
@@ -151,10 +155,10 @@ class Book:
         if "dataset" in body:
             _rule(body["dataset"] in self.datasets, "refuses an account of an unknown dataset")
         else:
-            self._open(body)
+            self._open_account(body)
 
     def _close(self, entry: LedgerEntry, body: Any) -> None:
-        account = self._open(body)
+        account = self._open_account(body)
         _rule(
             cost_of(body["spent"]) == account.spent, "closes an account with another total than its charges'"
         )
@@ -164,8 +168,8 @@ class Book:
 
     def _reset(self, entry: LedgerEntry, body: Any) -> None:
         dataset = self.datasets[body["dataset"]]
-        left = [a for a in self.accounts.values() if a.dataset == body["dataset"] and a.closed is None]
-        _rule(not left, "resets a dataset that has open accounts")
+        still_open = [a for a in self.accounts.values() if a.dataset == body["dataset"] and a.closed is None]
+        _rule(not still_open, "resets a dataset that has open accounts")
         _rule(body["reason"] and body["approver"], "resets a dataset without a reason and an approver")
         dataset.period, dataset.taken = entry.number, dataset.amount.scaled(Fraction(0))
 
@@ -180,10 +184,10 @@ class Book:
     def _release(self, entry: LedgerEntry, body: Any) -> None:
         _rule(body["account"] in self.accounts, "closes a release of an unknown account")
         _rule(_is_hash(body["sha256"]), "closes a release without its hash")
-        before = [
-            charge.body for charge in self.accounts[body["account"]].charged if charge.number <= body["last"]
+        charges = [
+            charge.body for charge in self.accounts[body["account"]].charges if charge.number <= body["last"]
         ]
-        paid = [charge for charge in before if charge["share"].startswith(body["share"])]
+        paid = [charge for charge in charges if charge["share"].startswith(body["share"])]
         _rule(body["charges"] == len(paid), "closes a release with other charges than were made")
         for name, best in (("noise", "secure"), ("arithmetic", "strict")):
             _rule(
@@ -207,7 +211,7 @@ class Book:
         )
         self.approvals.append(entry)
 
-    def _open(self, body: Any) -> _Account:
+    def _open_account(self, body: Any) -> _Account:
         account = self.accounts.get(body["account"])
         _rule(account is not None and account.closed is None, "uses an account that is not open")
         assert account is not None

@@ -1,7 +1,7 @@
-"""Standing: what a ledger allows, what is spent, what is left, and what one more release would leave.
+"""Standing: the budget of a dataset, as spent, held and free, and what one more release would leave of it.
 
-A standing belongs to one head of the ledger, so that whoever checks a page later, when the ledger has moved on,
-comes to the same numbers.
+A standing belongs to one head of the ledger: whoever checks a page later, when the ledger has more entries, can
+compute the numbers of that head again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from holdfast.errors import ParameterError
 from holdfast.ledger._chain import Chain
 from holdfast.ledger._dataset import Dataset, committed_amounts, known_dataset
 from holdfast.ledger._entry import LedgerEntry
-from holdfast.ledger._holder import abandoned
+from holdfast.ledger._holder import abandoned_accounts
 from holdfast.ledger._journal import cost_of
 from holdfast.ledger._replay import Book
 from holdfast.privacy._account.currency import Cost
@@ -23,13 +23,13 @@ from holdfast.privacy._curves.curve import ApproxDP, PrivacyCurve, PureDP
 from holdfast.privacy._rounding import round_down
 
 USUAL_DELTA = 1e-6
-"""Where epsilon is read if the limit names no delta."""
+"""The delta at which epsilon is read where the limit names none."""
 _MOST_STEPS = 30
 
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """Where a dataset stood at one entry of the ledger."""
+    """The budget of a dataset at one entry of the ledger."""
 
     dataset: Dataset
     spent: Cost
@@ -40,30 +40,30 @@ class Standing:
 
     @classmethod
     def now(cls, chain: Chain, name: str) -> Standing:
-        """By the running totals, which cost the same in a long ledger as in a short one."""
-        dataset, place, last = known_dataset(chain, name), chain.dataset(name), chain.durable()
-        assert place is not None
+        """From the running totals: as fast in a long ledger as in a short one."""
+        dataset, row, last = known_dataset(chain, name), chain.dataset(name), chain.durable()
+        assert row is not None
         accounts = [
             (is_open, amount, account_spent(chain, account, dataset))
             for account, is_open, amount in committed_amounts(chain, name)
         ]
-        reset = chain.entry(place[1]) if place[1] != place[0] else None
+        reset = chain.entry(row.period) if row.period != row.opened else None
         return cls._of(dataset, accounts, reset=reset, last=last)
 
     @classmethod
     def at(cls, entries: tuple[LedgerEntry, ...], name: str, *, head: str) -> Standing:
-        """By replaying the entries up to this head."""
-        book, opened, last = Book(), None, None
+        """From the entries up to this head, replayed."""
+        book, dataset, last = Book(), None, None
         by_number = {}
         for entry in entries:
             book.apply(entry)
             by_number[entry.number] = entry
             if entry.kind == "dataset" and entry.body["dataset"] == name:
-                opened = Dataset.of(entry)
+                dataset = Dataset.of(entry)
             if entry.hash == head:
                 last = entry
                 break
-        if opened is None or last is None:
+        if dataset is None or last is None:
             raise ParameterError(
                 f"the ledger must hold dataset {name!r} and the head of the dossier; "
                 "it is an older copy, or another ledger"
@@ -75,7 +75,7 @@ class Standing:
             if account.dataset == name and account.opened >= state.period
         ]
         reset = by_number[state.period] if state.period != state.opened else None
-        return cls._of(opened, accounts, reset=reset, last=last)
+        return cls._of(dataset, accounts, reset=reset, last=last)
 
     @classmethod
     def _of(
@@ -86,11 +86,12 @@ class Standing:
         reset: LedgerEntry | None,
         last: LedgerEntry,
     ) -> Standing:
-        """The accounts of the period added up: whether open, what was set aside, what was spent."""
+        """Add up the accounts of the period; each is whether it is open, what was set aside, and what was spent."""
         spent = held = dataset.currency.nothing
         for is_open, amount, used in accounts:
             spent = spent + used
-            held = held + (amount - used) if is_open else held
+            if is_open:
+                held = held + (amount - used)
         return cls(dataset=dataset, spent=spent, held=held, reset=reset, head=last.hash, number=last.number)
 
     @property
@@ -100,7 +101,7 @@ class Standing:
 
     @property
     def delta(self) -> float:
-        """Where epsilon is read."""
+        """The delta at which epsilon is read."""
         point = self.dataset.limit.as_approximate()
         return USUAL_DELTA if point is None else float(point[1])
 
@@ -111,44 +112,44 @@ class Standing:
         curve = self.dataset.currency.promise(cost)
         named = curve.as_approximate()
         if named is not None:
-            return {"epsilon": _short(float(named[0])), "delta": float(named[1])}
-        return {"epsilon": _short(curve.epsilon(self.delta)), "delta": self.delta}
+            return {"epsilon": _finite_or_none(float(named[0])), "delta": float(named[1])}
+        return {"epsilon": _finite_or_none(curve.epsilon(self.delta)), "delta": self.delta}
 
     def what_if(self) -> list[dict[str, Any]]:
-        """What accounts of round epsilons would take, and leave; computed as the ledger computes it."""
-        most = self.point(self.free)["epsilon"]
-        if not most:
+        """What accounts of round epsilons would take and leave, by the arithmetic of the ledger."""
+        largest = self.point(self.free)["epsilon"]
+        if not largest:
             return []
-        step = _step(most)
+        step = _round_step(largest)
         rows = [self._row(Cost((Fraction(0),) * len(self.free.amounts)), 0.0, self.delta)]
-        for place in range(1, math.floor(most / step + 1e-9) + 1):
-            epsilon = float(f"{place * step:.6g}")
-            limit = self._limit(epsilon, most)
+        for multiple in range(1, math.floor(largest / step + 1e-9) + 1):
+            epsilon = float(f"{multiple * step:.6g}")
+            limit = self._limit(epsilon, largest)
             try:
                 cost = self.dataset.currency.limit(limit)
             except ParameterError:
-                continue  # too small to be promised at all at the Renyi order that the ledger fixed
+                continue  # too small to be promised at the Renyi order of this ledger
             if cost.fits(self.free):
                 named = limit.as_approximate()
                 rows.append(self._row(cost, epsilon, float(named[1]) if named else self.delta))
         return rows
 
-    def _limit(self, epsilon: float, most: float) -> PrivacyCurve:
+    def _limit(self, epsilon: float, largest: float) -> PrivacyCurve:
         if self.delta == 0:
             return PureDP(epsilon)
-        if self.dataset.currency.name == "basic":  # deltas add up too: take as large a part of both
-            part = Fraction(epsilon) / Fraction(most)
+        if self.dataset.currency.name == "basic":  # deltas add up too: take the same part of both
+            part = Fraction(epsilon) / Fraction(largest)
             return ApproxDP(epsilon, round_down(self.free.amounts[1] * min(part, Fraction(1))))
         return ApproxDP(epsilon, self.delta)
 
     def _row(self, cost: Cost, epsilon: float, delta: float) -> dict[str, Any]:
-        left = self.free - cost
+        rest = self.free - cost
         return {
             "epsilon": epsilon,
             "delta": delta,
             "takes": share(cost, self.dataset.amount),
-            "leaves": self.point(left),
-            "leaves_share": least_share(left, self.dataset.amount),
+            "leaves": self.point(rest),
+            "leaves_share": least_share(rest, self.dataset.amount),
         }
 
     def to_json(self) -> dict[str, Any]:
@@ -163,7 +164,7 @@ class Standing:
             "head": self.head,
             "entry": self.number,
             "parts": [
-                {"name": name, "share": _percent(part), **self.point(cost)}
+                {"name": name, "share": _as_shown(part), **self.point(cost)}
                 for name, cost, part in (
                     ("spent", self.spent, _most_share(self.spent, whole)),
                     ("held", self.held, _most_share(self.held, whole)),
@@ -187,14 +188,14 @@ def summary(chain: Chain, ledger: str) -> str:
     assert last is not None
     lines = [f"ledger {ledger}: {last.number + 1} entries, head {last.hash}"]
     for name in chain.datasets():
-        lines += _dataset(chain, name)
+        lines += _dataset_lines(chain, name)
     return "\n".join(lines)
 
 
-def _dataset(chain: Chain, name: str) -> list[str]:
-    place = chain.dataset(name)
-    assert place is not None
-    dataset = Dataset.of(chain.entry(place[0]))
+def _dataset_lines(chain: Chain, name: str) -> list[str]:
+    row = chain.dataset(name)
+    assert row is not None
+    dataset = Dataset.of(chain.entry(row.opened))
     now = Standing.now(chain, name)
     lines = [
         "",
@@ -205,18 +206,24 @@ def _dataset(chain: Chain, name: str) -> list[str]:
         f"  spent {share(now.spent, dataset.amount)}, held by open accounts {share(now.held, dataset.amount)}, "
         f"free {least_share(now.free, dataset.amount)} ({dataset.free_words(now.free)})",
     ]
-    left = abandoned(chain, name)
+    ownerless = abandoned_accounts(chain, name)
     for account, opened, closed in chain.accounts(name):
         body = chain.entry(opened).body
         limit, used = cost_of(body["amount"]), account_spent(chain, account, dataset)
-        state = "closed" if closed is not None else "open, its process is gone" if account in left else "open"
-        period = ", before the last reset" if opened < place[1] else ""
+        state = (
+            "closed"
+            if closed is not None
+            else "open, its process is gone"
+            if account in ownerless
+            else "open"
+        )
+        period = ", before the last reset" if opened < row.period else ""
         purpose = f": {body['purpose']}" if body["purpose"] else ""
         lines.append(
             f"  account {account} ({state}{period}) spent {share(used, limit)} of its limit{purpose}"
         )
-    if place[1] != place[0]:
-        reset = chain.entry(place[1])
+    if row.period != row.opened:
+        reset = chain.entry(row.period)
         lines.append(
             f"  RESET at {reset.at} by {reset.body['approver']}: {reset.body['reason']}; "
             "the limit above holds for each period alone, all periods together spent "
@@ -258,7 +265,7 @@ def least_share(part: Cost, whole: Cost) -> str:
 
 
 def _shares(part: Cost, whole: Cost) -> list[Fraction]:
-    """Of each component that the whole has, in per cent."""
+    """The part of each component of a cost in the whole, in per cent; components that the whole has not are left out."""
     pairs = zip(
         (*part.amounts, part.total_variation, part.failure),
         (*whole.amounts, whole.total_variation, whole.failure),
@@ -275,23 +282,23 @@ def _least_share(part: Cost, whole: Cost) -> float:
     return float(min(_shares(part, whole), default=0))
 
 
-def _percent(share: float) -> float:
-    """As many digits as the page shows."""
+def _as_shown(share: float) -> float:
+    """The share with as many digits as the page shows."""
     return float(f"{share:.4g}")
 
 
-def _short(value: float) -> float | None:
+def _finite_or_none(value: float) -> float | None:
     return None if math.isinf(value) else float(f"{value:.6g}")
 
 
-def _step(most: float) -> float:
-    """A round number that divides the range into at most 30 steps.
+def _round_step(largest: float) -> float:
+    """A round number by which the range from 0 to `largest` has at most 30 steps.
 
-    >>> _step(2.0), _step(0.31)
+    >>> _round_step(2.0), _round_step(0.31)
     (0.1, 0.02)
     """
-    decade = 10.0 ** math.floor(math.log10(most / _MOST_STEPS))
-    return next(decade * m for m in (1, 2, 5, 10) if most / (decade * m) <= _MOST_STEPS + 1e-9)
+    decade = 10.0 ** math.floor(math.log10(largest / _MOST_STEPS))
+    return next(decade * m for m in (1, 2, 5, 10) if largest / (decade * m) <= _MOST_STEPS + 1e-9)
 
 
 def history(
@@ -300,10 +307,10 @@ def history(
     """Every entry in order, or those of a dataset or an account."""
     of_dataset = None if dataset is None else {name for name, _, _ in chain.accounts(dataset)}
 
-    def wanted(entry: LedgerEntry) -> bool:
+    def belongs(entry: LedgerEntry) -> bool:
         place, name = entry.body.get("dataset"), entry.body.get("account")
         in_dataset = of_dataset is None or place == dataset or (place is None and name in of_dataset)
         return in_dataset and (account is None or name == account)
 
     entries = (LedgerEntry.parse(text, entry_hash) for _, text, entry_hash in chain.rows())
-    return tuple(entry for entry in entries if wanted(entry))
+    return tuple(entry for entry in entries if belongs(entry))

@@ -1,8 +1,8 @@
 """Store: the SQLite file of a ledger, its transactions, and every error of SQLite as a `LedgerError`.
 
-WAL with synchronous FULL: a committed charge survives a power cut. One connection per process,
-used by one thread at a time. SQLite connections must not cross a fork, so they are closed before
-one and opened again on the next use, on both sides.
+SQLite writes ahead (WAL) and waits for the disk (synchronous FULL), so a committed charge survives a
+power cut. There is one connection per process, used by one thread at a time. A connection must not
+be used across a fork, so it is closed before a fork and opened again, in parent and child, when it is used next.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ class Store:
     def create(cls, path: Path, entries: Sequence[tuple[Kind, dict[str, Any]]]) -> None:
         """Make a file with the tables and its first entries; refused if anything is there.
 
-        It is made under another name and appears whole, so that nobody ever opens half a ledger: of two processes
-        that start one at the same place the first has made it, and the second is told.
+        It is made under another name and appears whole, so that nobody ever opens half a ledger. Of two processes
+        that start one at the same place the second is refused.
         """
         try:
             remove_abandoned(path.parent)
-            # Born readable by its owner alone; who else may see the history is decided on purpose.
+            # Only its owner can read the new file; letting others read the history takes a decision.
             with temporary_file(path, mode=0o600) as temporary:
                 _begin(temporary, entries)
                 name_new(temporary, path)
@@ -60,8 +60,8 @@ class Store:
     @contextmanager
     def reading(self) -> Iterator[Chain]:
         """One unchanging view of the ledger."""
-        with self._lock, _translated():
-            connection = self._connected()
+        with self._lock, _ledger_errors():
+            connection = self._connection()
             connection.execute("BEGIN")
             try:
                 require_layout(connection, self.path)  # again: it may have been changed since it was opened
@@ -72,15 +72,15 @@ class Store:
 
     @contextmanager
     def writing(self, *, durable: bool = True) -> Iterator[Chain]:
-        """The only writer for as long as it lasts; all of it is kept, or nothing.
+        """A transaction of the only writer; everything in it is kept, or nothing.
 
-        `durable` waits for the disk. What may be lost in a power cut without harm (refusals, and
-        that a value was handed out) does not wait: it is flushed with the next durable entry.
+        `durable` waits for the disk. Entries that may be lost in a power cut without harm do not wait (see
+        `LedgerEntry.must_last`): they reach the disk with the next durable entry.
         """
         if self.read_only:
             raise LedgerError(f"the ledger {str(self.path)!r} was opened read-only; nothing was released")
-        with self._lock, _translated():
-            connection = self._connected()
+        with self._lock, _ledger_errors():
+            connection = self._connection()
             connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             connection.execute("BEGIN IMMEDIATE")
             try:
@@ -97,7 +97,7 @@ class Store:
         with self._lock:
             _close(self._connections)
 
-    def _connected(self) -> sqlite3.Connection:
+    def _connection(self) -> sqlite3.Connection:
         if not self._connections:
             connection = self._open()
             try:
@@ -112,10 +112,10 @@ class Store:
 
     def _open(self) -> sqlite3.Connection:
         try:
-            there = self.path.is_file()
+            exists = self.path.is_file()
         except OSError as error:
             raise LedgerError(f"the ledger {str(self.path)!r} cannot be reached: {error.strerror}") from error
-        if not there:
+        if not exists:
             raise LedgerError(f"there is no ledger at {str(self.path)!r}; create it with Ledger.create")
         options = "mode=ro" if self.read_only else "mode=rw"
         if self.read_only and not os.access(self.path.parent, os.W_OK):
@@ -142,7 +142,7 @@ class Store:
 
 def _begin(path: Path, entries: Sequence[tuple[Kind, dict[str, Any]]]) -> None:
     """Tables and first entries, in one transaction, in a file that nobody else knows."""
-    with _translated():
+    with _ledger_errors():
         connection = sqlite3.connect(path, isolation_level=None)
         try:
             connection.execute("PRAGMA journal_mode = WAL")
@@ -160,7 +160,7 @@ def _begin(path: Path, entries: Sequence[tuple[Kind, dict[str, Any]]]) -> None:
 
 
 _MOST_TEXT_BYTES = 8 * 2**20
-"""Of one text in the file."""
+"""The size of the largest text that is read from the file."""
 
 _CAUSES = {
     "SQLITE_BUSY": "another process holds the lock",
@@ -176,8 +176,8 @@ _CAUSES = {
 
 
 @contextmanager
-def _translated() -> Iterator[None]:
-    """SQLite's errors in our words: its own texts can quote what is stored."""
+def _ledger_errors() -> Iterator[None]:
+    """Raise a `LedgerError` in the place of SQLite's errors, whose texts can quote what is stored."""
     try:
         yield
     except UnicodeEncodeError:
@@ -190,8 +190,8 @@ def _translated() -> Iterator[None]:
         raise LedgerError(f"the ledger cannot be used: {cause} ({code}); nothing was released") from None
 
 
-# Forks. A connection that is open during one leaves the child with the locks' bookkeeping of its
-# parent but not the locks (sqlite.org, "How to corrupt a database", section 2.6).
+# A connection that is open during a fork leaves the child believing that it holds the locks of its
+# parent, which it does not (sqlite.org, "How to corrupt a database", section 2.6).
 _OPEN: weakref.WeakSet[Store] = weakref.WeakSet()
 
 

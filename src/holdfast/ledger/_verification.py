@@ -1,4 +1,4 @@
-"""Verification: every hash, every rule, every total of a ledger, computed again from its entries."""
+"""Verification: every hash, rule and total of a ledger checked again, from its entries alone."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _MOST_PROBLEMS = 20
 class Verification:
     """What a check of the whole ledger found.
 
-    One file cannot show that it is an old copy of itself. `head`, taken from any later release or
-    from a signed head, can: it is in the chain of the true ledger and not in an older copy.
+    A ledger file alone cannot show that it is an old copy of itself. A `head` can, taken from a later release or from
+    a signed head: the chain of the true ledger holds it and an older copy does not.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def verify(
 
 
 class _Hashes:
-    """How far the chain was followed, and where the head that is looked for was found."""
+    """How far the chain was followed, and which entry has the head that was looked for."""
 
     def __init__(self, looked_for: str | None) -> None:
         self.looked_for = looked_for
@@ -133,7 +133,6 @@ class _Hashes:
 
 def _check_chain(chain: Chain, book: Book, hashes: _Hashes, problems: list[str]) -> None:
     for number, text, entry_hash in chain.rows():
-        place = f"entry {number}"
         try:
             entry = LedgerEntry.parse(text, entry_hash)
             if not entry.number == number == hashes.count:
@@ -142,8 +141,8 @@ def _check_chain(chain: Chain, book: Book, hashes: _Hashes, problems: list[str])
                 raise BrokenRule("does not follow the entry before it")
             book.apply(entry)
         except (BrokenRule, HoldfastError) as error:
-            problems.append(f"{place}: {error}")
-            return  # what follows rests on it
+            problems.append(f"entry {number}: {error}")
+            return  # every later entry rests on this one
         hashes.add(entry, entry_hash)
     if hashes.count == 0:
         problems.append("the ledger is empty: its creation was interrupted")
@@ -168,16 +167,16 @@ def _check_payloads(chain: Chain, book: Book, problems: list[str]) -> None:
 def _check_signatures(
     book: Book, public_key: str | os.PathLike[str] | Trust | None, problems: list[str]
 ) -> int | None:
-    """Every signature in the ledger is of a trusted key: of heads, and of approvals."""
+    """Check that every signature, of heads and of approvals, is of a trusted key; the last entry that one covers."""
     trust = public_key if public_key is None or isinstance(public_key, Trust) else Trust.of(public_key)
     try:
-        signed = [SignedHead.of(entry) for entry in book.signatures]
+        heads = [SignedHead.of(entry) for entry in book.signatures]
         approvals = [approval_of(entry) for entry in book.approvals]
         if trust is None:
-            return signed[-1].number if signed else None
-        if not signed:
+            return heads[-1].number if heads else None
+        if not heads:
             problems.append("the ledger holds no signature")
-        for head in signed:
+        for head in heads:
             if not trust.accepts(head, "ledger"):
                 problems.append(f"the signature up to entry {head.number} is not of the given key")
         for entry, approval in zip(book.approvals, approvals, strict=True):
@@ -188,7 +187,7 @@ def _check_signatures(
     except FormatError as error:
         problems.append(f"a signature of the ledger: {error}")
         return None
-    return signed[-1].number if signed else None
+    return heads[-1].number if heads else None
 
 
 def approval_of(entry: LedgerEntry) -> Signature:

@@ -16,7 +16,7 @@ from holdfast._arguments import checked
 from holdfast._options import Option
 from holdfast.errors import BudgetExceeded, FormatError, LedgerError, ParameterError
 from holdfast.ledger import Ledger
-from holdfast.ledger._jobs.job import settled
+from holdfast.ledger._jobs.job import finish_written_work
 from holdfast.ledger._jobs.turns import Latest
 from holdfast.ledger._report import Standing, share
 from holdfast.plan._evidence_steps import AttackStep, AuditStep, DossierStep
@@ -322,7 +322,7 @@ class ReleasePlan:
         finding = False
         for priced in quote.steps:
             if priced.state == "done":
-                settled(ledger, self.setting.account(priced.step.name))
+                finish_written_work(ledger, self.setting.account(priced.step.name))
                 continue
             begin(priced.step)
             done = priced.step.run(self.setting, ledger, by_name)

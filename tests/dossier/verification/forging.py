@@ -25,7 +25,7 @@ from holdfast.dossier._page import record_of, render, seal_of
 from holdfast.dossier._record import Record
 from holdfast.errors import HoldfastError
 from holdfast.ledger import Ledger, LedgerEntry, SignedHead, create_key
-from holdfast.ledger._chain import _MOVES, APPLICATION_ID, FORMAT_VERSION, TABLES
+from holdfast.ledger._chain import _POINTER_MOVES, APPLICATION_ID, FORMAT_VERSION, TABLES
 from holdfast.ledger._replay import BrokenRule
 from holdfast.ledger._signing.signature import Signature
 from holdfast.privacy import Account, ApproxDP, Gaussian
@@ -309,7 +309,7 @@ def write_ledger(path: Path, entries: Sequence[LedgerEntry]) -> None:
     )
     for entry in entries:
         sql.execute("INSERT INTO entries VALUES (?, ?, ?)", (entry.number, entry.text, entry.hash))
-        _MOVES.get(entry.kind, lambda *_: None)(sql, entry.number, entry.body)
+        _POINTER_MOVES.get(entry.kind, lambda *_: None)(sql, entry.number, entry.body)
         if entry.must_last:
             sql.execute("INSERT OR REPLACE INTO durable VALUES (1, ?)", (entry.number,))
     sql.executemany("INSERT INTO payloads VALUES (?, ?)", payloads)

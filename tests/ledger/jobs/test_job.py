@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.errors import BudgetExceeded, FormatError, LedgerError, NotWritten, ParameterError
-from holdfast.ledger import Job, Ledger, kept, once
+from holdfast.ledger import Job, Ledger, kept_result, once
 from holdfast.ledger._jobs import job
 from holdfast.ledger._jobs.keeping import Shelf
 from holdfast.privacy import Account, Laplace, PureDP
@@ -78,7 +78,7 @@ def test_what_cannot_be_written_is_kept_and_found_by_its_key(
     with pytest.raises(KeyboardInterrupt if isinstance(failure, KeyboardInterrupt) else NotWritten) as raised:
         once(ledger, "d", Job(key="june", make=make, write=wanted), limit=PureDP(0.5))
     assert "Müller" not in str(raised.value)
-    lying = kept(ledger, "june")
+    lying = kept_result(ledger, "june")
     assert lying is not None
     assert ledger.spent("d") == PureDP(Fraction(1, 5))
     assert ledger.remaining("d") == PureDP(Fraction(4, 5))  # the account is closed already
@@ -90,7 +90,7 @@ def test_what_cannot_be_written_is_kept_and_found_by_its_key(
     assert again.found
     assert wanted.written == [lying]
     assert ledger.spent("d") == PureDP(Fraction(1, 5))
-    assert kept(ledger, "june") is None
+    assert kept_result(ledger, "june") is None
     assert not list(ledger.path.parent.glob("*.kept"))
     with pytest.raises(LedgerError, match="another key"):
         once(ledger, "d", Job(key="june", make=_never, write=wanted))
@@ -166,7 +166,7 @@ def test_an_account_takes_no_more_than_it_was_told_there_is(ledger: Ledger) -> N
     assert not [entry for entry in ledger.history() if entry.kind == "charge"]
 
 
-STAGES = ("before", "between", "keep", "torn", "close", "write", "let_go", "none")
+STAGES = ("before", "between", "keep", "torn", "close", "write", "remove", "none")
 
 
 @settings(max_examples=60, deadline=None)
@@ -208,7 +208,7 @@ def test_however_often_it_fails_it_is_paid_once_or_said_to_be_gone(
         assert ledger.spent("d") == PureDP(Fraction(1 + lost, 5))
         assert can_go_on <= (lost == 0)
         assert ledger.remaining("d") == PureDP(10 - Fraction(1 + lost, 5))  # nothing is held
-        job.settled(ledger, "june")  # who was killed just before the end left it behind
+        job.finish_written_work(ledger, "june")  # who was killed just before the end left it behind
         assert files(ledger) == []
         assert ledger.verify().ok
         ledger.close()
@@ -219,7 +219,7 @@ def _held(ledger: Ledger) -> Fraction:
 
 
 def _at_hand(ledger: Ledger, wanted: Wanted) -> bool:
-    return bool(wanted.written) or kept(ledger, "june") is not None
+    return bool(wanted.written) or kept_result(ledger, "june") is not None
 
 
 class Planted(BaseException):
@@ -246,8 +246,8 @@ def planted_at(stage: str, patch: pytest.MonkeyPatch) -> None:
             patch.setattr(Shelf, "keep", killed)
         case "close":
             patch.setattr(job, "_close", killed)
-        case "let_go":
-            patch.setattr(Shelf, "let_go", killed)
+        case "remove":
+            patch.setattr(Shelf, "remove", killed)
 
 
 def test_values_are_the_same_when_work_goes_on(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,14 +54,14 @@ def test_it_is_said_where_a_limit_is_declared(tmp_path: Path) -> None:
     schema = Schema([Categorical("a", ["x", "y"]), Categorical("b", ["x", "y"])])
     frame = {"a": ["x", "y"] * 50, "b": ["x", "y"] * 50}
     ways: tuple[Any, ...] = (
-        lambda limit: Dataset.declared("clinic", limit=limit),
+        lambda limit: Dataset.declare("clinic", limit=limit),
         lambda limit: Synthesizer(100.0 if limit == weak else 1.0, 1e-6, random_state=0).fit(frame, schema),
     )
     for way in ways:
         with pytest.raises(BudgetWarning, match="protects nobody"):
             way(weak)
         way(fine)
-    with Ledger.create(tmp_path / "b.db", datasets=[Dataset.declared("clinic", limit=fine)]) as opened:
+    with Ledger.create(tmp_path / "b.db", datasets=[Dataset.declare("clinic", limit=fine)]) as opened:
         assert opened.dataset("clinic").limit == fine
 
 

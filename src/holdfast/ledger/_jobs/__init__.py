@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from holdfast.ledger._jobs.job import Job, PaidOnce, job_key, kept, once, settled, waiting
+from holdfast.ledger._jobs.job import Job, PaidOnce, job_key, kept_result, once, finish_written_work, waiting
 from holdfast.ledger._jobs.turns import Latest, paid_for
 
-__all__ = ["Job", "Latest", "PaidOnce", "job_key", "kept", "once", "paid_for", "settled", "waiting"]
+__all__ = [
+    "Job",
+    "Latest",
+    "PaidOnce",
+    "job_key",
+    "kept_result",
+    "once",
+    "paid_for",
+    "finish_written_work",
+    "waiting",
+]

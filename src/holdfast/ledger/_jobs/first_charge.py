@@ -1,4 +1,4 @@
-"""An account that is opened by its first charge: work that is refused before it never holds anything."""
+"""An account that its first charge opens, so that work which is refused earlier sets nothing aside."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from holdfast.privacy._account.journal import Charge, Entry, Journal, State
 
 
 def opened_by_first_charge(ledger: Ledger, dataset: str, name: str, **options: Any) -> Account:
-    """The account of this name if it is open; else one that its first charge opens."""
-    terms = ledger.dataset(dataset)
-    require_terms(terms, options["adjacency"], options["unit"])
+    """The account of this name if there is one; else an account that its first charge opens."""
+    known = ledger.dataset(dataset)
+    require_terms(known, options["adjacency"], options["unit"])
     with ledger._store.reading() as chain:
-        is_open = chain.account(name) is not None
-        amount, refusal = free_share(chain, terms, options["limit"])
-    if is_open or refusal is not None:
-        return ledger.account(dataset, name=name, **options)  # which writes a refusal down
+        exists = chain.account(name) is not None
+        amount, refusal = free_share(chain, known, options["limit"])
+    if exists or refusal is not None:
+        return ledger.account(dataset, name=name, **options)  # which records a refusal
 
-    def now() -> Journal:
+    def open_journal() -> Journal:
         opened = ledger.account(dataset, name=name, **options)
         require_first(ledger, name)
         if opened._caps != (("", amount),):
@@ -34,25 +34,25 @@ def opened_by_first_charge(ledger: Ledger, dataset: str, name: str, **options: A
         return opened.journal
 
     account = Account(
-        terms.currency.promise(amount) if options["limit"] is None else options["limit"],
-        adjacency=terms.adjacency,
-        unit=terms.unit,
-        currency=terms.currency,
-        journal=OpenedByFirstCharge(now),
+        known.currency.promise(amount) if options["limit"] is None else options["limit"],
+        adjacency=known.adjacency,
+        unit=known.unit,
+        currency=known.currency,
+        journal=OpenedByFirstCharge(open_journal),
         translated=amount,
     )
-    account.read_at = terms.read_at if account.read_at is None else account.read_at
+    account.read_at = known.read_at if account.read_at is None else account.read_at
     return account
 
 
 def first_holder(ledger: Ledger, name: str) -> Holder:
-    """Of the processes that have an account open, the one that opened it; this one where no other is known to live."""
+    """The process that opened an account, of those that have it open and still run; this one where there is none."""
     with ledger._store.reading() as chain:
         return next((holder for row in chain.holders(name) if (holder := Holder(*row)).alive), Holder.this())
 
 
 def require_first(ledger: Ledger, name: str) -> None:
-    """Refuse an account that another process opened in the meantime: it does the same work under the same name."""
+    """Refuse an account that another process has opened in the meantime to do the same work."""
     first = first_holder(ledger, name)
     if first != Holder.this():
         raise LedgerError(
@@ -69,18 +69,18 @@ class OpenedByFirstCharge:
         self._journal: Journal | None = None
 
     def charge(self, charge: Charge, caps: Any) -> Entry:
-        """Open the account, if this is the first charge, and charge."""
+        """Charge, and open the account before if this is the first charge."""
         if self._journal is None:
             self._journal = self._opening()
         return self._journal.charge(charge, caps)
 
     def settle(self, number: int, state: State, payload: str | None) -> Entry:
-        """Of a charge, so that the account is open."""
+        """Settle a charge; where there is one the account is open."""
         assert self._journal is not None
         return self._journal.settle(number, state, payload)
 
     def close_release(self, facts: dict[str, Any]) -> None:
-        """Of an open account; where nothing was charged there is nothing to close."""
+        """Close a release; where nothing was charged there is nothing to close."""
         if self._journal is not None:
             self._journal.close_release(facts)
 

@@ -1,10 +1,10 @@
 """once: a piece of work that is paid for once, whatever goes wrong.
 
-Its key names its account. The account is opened by the first charge, so that work which is refused before it
-holds nothing. What was made is kept beside the ledger before the account closes, and let go when it is written
-where it was wanted. The same key then finds, in this order: the result that is kept; the charges of a run that
-was killed, to go on with; or nothing, and pays. Where an account of the key came to nothing the next one is
-called `key~2`, and so on.
+The key of the work is also the name of its account. The first charge opens the account, so that work which is
+refused earlier holds nothing. The result is kept beside the ledger before the account closes, and is removed from
+there when it was written where it was wanted. Asked again with the same key, `once` writes the kept result; or goes
+on with the charges of a run that was killed; or, where there is neither, pays. Where an account of the key was closed
+without a result, the next one is called `key~2`, and so on.
 """
 
 from __future__ import annotations
@@ -67,15 +67,15 @@ class Job:
     Parameters
     ----------
     key : str
-        Names the work and its account: the same key finds what an earlier run made, or goes on where it stopped.
+        The name of the work and of its account: the same key finds what an earlier run made, or goes on with it.
     make : callable
         Makes the release from the account that it is handed.
     write : callable
         Writes the release where it is wanted.
     about : dict, optional
-        What the work asks: a key gives nothing back to work that asks something else.
+        What the work asks; the result of a key is refused to work that asks something else.
     again : bool
-        Whether a key that was written before is made anew and charged anew; else it is refused.
+        Whether work whose result was written before is done and charged again; else it is refused.
 
     Examples
     --------
@@ -98,17 +98,17 @@ class Job:
 
     @property
     def digest(self) -> str:
-        """Of what it asks."""
+        """A hash of what the work asks."""
         return _digest(self.about or {})
 
 
 def job_key(kind: str, about: Mapping[str, Any]) -> str:
-    """A key for work that was given none: the same work has the same one."""
+    """The key of work that was given none: the same work has the same key."""
     return f"{kind}-{_digest(about)[:12]}"
 
 
 @checked
-def kept(ledger: Ledger, key: str) -> Release[Any] | None:
+def kept_result(ledger: Ledger, key: str) -> Release[Any] | None:
     """The result that is kept for a key because it was not written yet.
 
     Parameters
@@ -127,7 +127,7 @@ def kept(ledger: Ledger, key: str) -> Release[Any] | None:
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder, Ledger.create(folder + "/visits.ledger") as ledger:
-    ...     print(kept(ledger, "march"))
+    ...     print(kept_result(ledger, "march"))
     None
     """
     latest = Latest.of(ledger, key)
@@ -135,7 +135,7 @@ def kept(ledger: Ledger, key: str) -> Release[Any] | None:
 
 
 def waiting(ledger: Ledger) -> dict[str, Path]:
-    """The accounts whose results are kept because they were not written yet, and where each lies."""
+    """The accounts whose results are kept because they were not written yet, with the file of each."""
     places = {
         entry.body["account"]: Shelf(ledger.path).place(entry.body["account"])
         for entry in ledger.history()
@@ -144,12 +144,12 @@ def waiting(ledger: Ledger) -> dict[str, Path]:
     return {name: place for name, place in places.items() if place.exists()}
 
 
-def settled(ledger: Ledger, key: str) -> None:
-    """Close what a killed run left open after its result was written, and let go what it kept."""
+def finish_written_work(ledger: Ledger, key: str) -> None:
+    """Close the account that a killed run left open after it had written its result, and remove the kept copy."""
     latest = Latest.of(ledger, key)
     if latest is not None:
         _close(ledger, latest.account, "the work is done")
-        Shelf(ledger.path).let_go(latest.account)
+        Shelf(ledger.path).remove(latest.account)
 
 
 @checked
@@ -164,7 +164,7 @@ def once(
     purpose: str = "",
     approver: str = "",
 ) -> PaidOnce:
-    """Make a release and write it, paid from one account; what an earlier run of the key made is not made again.
+    """Make a release and write it, paid from one account; what an earlier run with this key made is not made again.
 
     Parameters
     ----------
@@ -175,11 +175,11 @@ def once(
     job : Job
         The work, with its key.
     limit : PrivacyCurve, optional
-        Of the account; without one it takes everything that is left.
+        The limit of the account; without one it takes everything that is left.
     adjacency, unit : optional
         The neighbours and the privacy unit that the work is about, which must be those of the dataset.
     purpose, approver : str
-        Are written into the ledger with the account.
+        Texts that the ledger stores with the account.
 
     Returns
     -------
@@ -217,12 +217,14 @@ def once(
             approver=approver,
             about=job.digest,
         )
-        with _given_back(ledger, account, name):
+        with _close_on_failure(ledger, account, name):
             release = job.make(account)
             try:
                 shelf.keep(name, release)
             except OSError:
-                job.write(release)  # there is no second place; work with keys could still go on if this fails
+                job.write(
+                    release
+                )  # it cannot be kept; if this fails too, only charges under keys let the work go on
                 written = True
     _close(ledger, name, "the work is done")
     try:
@@ -233,12 +235,12 @@ def once(
             f"the result could not be written ({_cause(error)}) and is kept with the ledger, in "
             f"{str(shelf.place(name))!r}; the same command, or the same key, writes it and pays nothing"
         ) from error
-    shelf.let_go(name)
+    shelf.remove(name)
     return PaidOnce(release=release, account=name, found=was_kept)
 
 
 def _account_of(ledger: Ledger, key: str, about: str, *, again: bool) -> str:
-    """The account to go on with, or the name of a new one."""
+    """The name of the account to go on with, or of a new one."""
     latest = Latest.of(ledger, key)
     if latest is None:
         return key
@@ -257,7 +259,7 @@ def _account_of(ledger: Ledger, key: str, about: str, *, again: bool) -> str:
         _close(ledger, latest.account, "nothing was charged")
         return latest.following
     if latest.state == "gone":
-        raise _gone(ledger, latest.account)
+        raise _lost_noise(ledger, latest.account)
     if latest.about != about:
         raise ParameterError(
             f"key {key!r} belongs to work that asked something else; ask as it did, or use another key, "
@@ -267,21 +269,24 @@ def _account_of(ledger: Ledger, key: str, about: str, *, again: bool) -> str:
 
 
 @contextmanager
-def _given_back(ledger: Ledger, account: Account, name: str) -> Iterator[None]:
-    """Where the work fails, close its account, unless all it charged is kept under keys so that it can go on."""
-    begun = bool(account.journal.entries)
+def _close_on_failure(ledger: Ledger, account: Account, name: str) -> Iterator[None]:
+    """Close the account where the work fails, unless all its charges have keys, so that the work can go on."""
+    had_charges = bool(account.journal.entries)
     try:
         yield
     except BaseException as error:
-        if begun and isinstance(error, AlreadyReleased | BudgetExceeded):
-            raise _gone(ledger, name) from error
+        if had_charges and isinstance(error, AlreadyReleased | BudgetExceeded):
+            raise _lost_noise(ledger, name) from error
         goes_on = state_of([entry.charge.key for entry in account.journal.entries], is_open=True) == "begun"
-        if not goes_on and first_holder(ledger, name) == Holder.this():  # else the work goes on elsewhere
+        if (
+            not goes_on and first_holder(ledger, name) == Holder.this()
+        ):  # else another process goes on with the work
             _close(ledger, name, "the work failed")
         raise
 
 
-def _gone(ledger: Ledger, name: str) -> LedgerError:
+def _lost_noise(ledger: Ledger, name: str) -> LedgerError:
+    """Close an account whose run was killed while it drew noise; the error that says so."""
     _close(ledger, name, "the run was killed while it drew noise")
     return LedgerError(
         f"the work of account {name!r} was killed while it drew noise, and what it drew is gone; it stays charged, and "
@@ -293,8 +298,8 @@ def _gone(ledger: Ledger, name: str) -> LedgerError:
 def _close(ledger: Ledger, name: str, reason: str) -> None:
     """Close an account if it is open."""
     with ledger._store.reading() as chain:
-        known = chain.account(name)
-    if known is not None and known[2] is None:
+        row = chain.account(name)
+    if row is not None and row.is_open:
         ledger.close_account(name, reason=reason)
 
 
@@ -303,7 +308,7 @@ def _digest(about: Mapping[str, Any]) -> str:
 
 
 def _cause(error: Exception) -> str:
-    """The operating system's words hold no data, and those of our own refusals; those of other errors might."""
+    """Why writing failed. Texts of the operating system and of our own refusals hold no data; others might."""
     if isinstance(error, ParameterError):
         return str(error)
     if isinstance(error, OSError) and error.strerror:

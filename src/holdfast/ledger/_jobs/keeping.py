@@ -1,9 +1,9 @@
 """Shelf: results that were paid for and are not yet where they were wanted.
 
-A result is on the shelf, beside its ledger, before its account closes and before it is written anywhere else. So a disk
-that fills up, a folder that goes away or a kill costs nobody a second payment. What lies there is the release itself,
-which is public by its promise; all the same only its owner can read it, as with the ledger. It is taken away when it is
-written where it was wanted.
+A result is put on the shelf, a folder beside its ledger, before its account closes and before it is written anywhere
+else. So nobody pays a second time because a disk fills up, a folder goes away or a process is killed. What lies there
+is the release itself, which is public by its promise; still only its owner can read the file, as with the ledger. It is
+removed when the result was written where it was wanted.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ class Shelf:
         self.folder = ledger.with_name(ledger.name + KEPT)
 
     def place(self, account: str) -> Path:
-        """Where the result of an account is kept; names may hold what no file name can."""
+        """The file of the result of an account; it is named by a hash, as an account's name may not be a file name."""
         return self.folder / f"{hashlib.sha256(account.encode()).hexdigest()[:32]}.holdfast"
 
     def keep(self, account: str, release: Release[Any]) -> None:
-        """Put a result there, whole and on the disk, or not at all."""
+        """Store a result, whole and on the disk, or not at all."""
         self.folder.mkdir(mode=0o700, exist_ok=True)
         flush_folder(self.folder.parent)
         write_whole(self.place(account), release.archived(), mode=0o600)
@@ -41,12 +41,12 @@ class Shelf:
         if not path.exists():
             return None
         release = Release.load(path)
-        if release.provenance.account not in ("", paid_by):  # nothing, where nothing had to be charged
+        if release.provenance.account not in ("", paid_by):  # empty where nothing had to be charged
             raise FormatError(f"{str(path)!r} was not paid for by account {account!r}; move it away")
         return release
 
-    def let_go(self, account: str) -> None:
-        """Take a result away, and the folder with the last one."""
+    def remove(self, account: str) -> None:
+        """Remove a result, and the folder with the last one."""
         self.place(account).unlink(missing_ok=True)
         with suppress(OSError):
             self.folder.rmdir()

@@ -1,7 +1,7 @@
 """Turns: the accounts of one key. The first has the key as its name, the second is `key~2`, and so on.
 
-An account that is closed stays closed, and names are never used again; a key whose account came to nothing, or whose
-work is wanted anew, needs another one.
+A closed account stays closed, and its name is never used again. So a key needs another account where the last one was
+closed without a result, or where the work is to be done again.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from holdfast.ledger._chain import Chain
-from holdfast.ledger._holder import Holder, in_use
+from holdfast.ledger._holder import Holder, other_living_holder
 from holdfast.ledger._jobs.keeping import Shelf
 from holdfast.ledger._journal import cost_of
 from holdfast.ledger._ledger import Ledger
@@ -42,8 +42,8 @@ State = Literal["empty", "begun", "gone", "kept", "closed", "nothing spent"]
 class Latest:
     """The newest account of a key.
 
-    Open, it is `empty`, `begun` (the same work can go on) or `gone` (what it drew was kept under no key). Its result
-    may be `kept`. Else it is `closed`, or closed with `nothing spent`.
+    An open account is `empty`, `begun` (the same work can go on) or `gone` (it drew noise under no key, which is lost). A
+    closed one is `closed`, or closed with `nothing spent`. Whether open or closed, its result may be `kept`.
     """
 
     account: str
@@ -55,24 +55,24 @@ class Latest:
     held: Cost
     about: str
     living: Holder | None
-    """Another process that has it open."""
+    """Another running process that has the account open."""
 
     @classmethod
     def of(cls, ledger: Ledger, key: str) -> Latest | None:
-        """None where the key was never used."""
+        """The newest account of a key; None where the key was never used."""
         with ledger._store.reading() as chain:
             names = turns(chain, key)
             if not names:
                 return None
-            known = chain.account(names[-1])
-            assert known is not None
-            opening, is_open = chain.entry(known[1]).body, known[2] is None
+            row = chain.account(names[-1])
+            assert row is not None
+            opening, is_open = chain.entry(row.opened).body, row.is_open
             keys = [chain.entry(number).body["key"] for number in chain.charges(names[-1])]
-            living = in_use(chain, names[-1]) if is_open else None
+            living = other_living_holder(chain, names[-1]) if is_open else None
         return cls(
             account=names[-1],
             following=turn(key, len(names) + 1),
-            paid_by=f"{ledger.id}/{known[0]}/{names[-1]}",
+            paid_by=f"{ledger.id}/{row.dataset}/{names[-1]}",
             is_open=is_open,
             state="kept" if Shelf(ledger.path).place(names[-1]).exists() else state_of(keys, is_open=is_open),
             held=cost_of(opening["amount"]),
@@ -82,7 +82,7 @@ class Latest:
 
 
 def state_of(keys: list[str | None], *, is_open: bool) -> State:
-    """By the keys of its charges."""
+    """The state of an account without a kept result, by the keys of its charges."""
     if not is_open:
         return "closed" if keys else "nothing spent"
     return "empty" if not keys else "gone" if None in keys else "begun"

@@ -1,8 +1,8 @@
-"""Signatures by Ed25519 keys: of the ledger's head, of an approval, of a file, of an extract. Needs the extra `sign`.
+"""Signatures by Ed25519 keys: of the ledger's head, an approval, a file or an extract. Needs the extra `sign`.
 
-A signed head says "this is how far the ledger had come". Inside the ledger it shows who vouched for its
-entries; kept outside, it also shows later that the ledger was rolled back. A signature names the key that made
-it; whether that key is to be trusted is another question, which `trust` answers.
+A signed head says how far the ledger had come. Inside the ledger it shows who vouched for its entries; kept outside,
+it also shows later if the ledger was rolled back. A signature names the key that made it; `trust` decides whether that
+key is to be trusted.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from holdfast.ledger._entry import LedgerEntry, canonical
 from holdfast.release._archive import parse_json
 from holdfast.release._outputs import FileRead, FileWritten, Outputs
 
-FORMAT = "holdfast-head/1"
+HEAD_FORMAT = "holdfast-head/1"
 SIGNATURE_FORMAT = "holdfast-signature/1"
 SIGNATURE_ENDING = ".sig"
 """The ending of the file that holds the signature of another one."""
@@ -37,7 +37,7 @@ _SERIALIZATION = "cryptography.hazmat.primitives.serialization"
 
 @dataclass(frozen=True, kw_only=True)
 class Signature:
-    """What is signed, by which key; `about` is signed too, so that no signature serves for another thing."""
+    """What is signed, and by which key. `about` is signed too, so that a signature cannot be used for another purpose."""
 
     about: About
     content: Mapping[str, Any]
@@ -50,10 +50,8 @@ class Signature:
     ) -> Signature:
         """Sign with the Ed25519 key of a PEM file."""
         key = _private_key(Path(private_key))
-        public, signature = (
-            key.public_key().public_bytes_raw().hex(),
-            key.sign(_statement(about, content)).hex(),
-        )
+        public = key.public_key().public_bytes_raw().hex()
+        signature = key.sign(_signed_bytes(about, content)).hex()
         return cls(about=about, content=content, public_key=public, signature=signature)
 
     @classmethod
@@ -73,7 +71,7 @@ class Signature:
 
     def holds(self) -> bool:
         """Whether the key that it names made it, over exactly this content."""
-        return _made_by(self.public_key, self.signature, _statement(self.about, self.content))
+        return _is_signature_of(self.public_key, self.signature, _signed_bytes(self.about, self.content))
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -103,12 +101,14 @@ class Signature:
 def signature_outputs(
     paths: Sequence[str | os.PathLike[str]], private_key: str | os.PathLike[str]
 ) -> Outputs:
-    """What the signing of files reads and writes: only an earlier signature is written over."""
-    read = [FileRead(name="the key", path=Path(private_key))]
-    read += [FileRead(name="what is signed", path=Path(path)) for path in paths]
-    beside = [signature_path(path) for path in paths]
-    written = [FileWritten(name="the signature", path=path, replaces=_is_signature(path)) for path in beside]
-    return Outputs(reads=tuple(read), writes=tuple(written))
+    """What signing these files reads and writes; the only files that it writes over are earlier signatures."""
+    reads = [FileRead(name="the key", path=Path(private_key))]
+    reads += [FileRead(name="what is signed", path=Path(path)) for path in paths]
+    signatures = [signature_path(path) for path in paths]
+    writes = [
+        FileWritten(name="the signature", path=path, replaces=_is_signature(path)) for path in signatures
+    ]
+    return Outputs(reads=tuple(reads), writes=tuple(writes))
 
 
 def _is_signature(path: Path) -> bool:
@@ -120,7 +120,7 @@ def _is_signature(path: Path) -> bool:
 
 
 def signature_path(path: str | os.PathLike[str]) -> Path:
-    """Where the signature of a file lies."""
+    """Where the signature of a file is written."""
     return Path(f"{os.fspath(path)}{SIGNATURE_ENDING}")
 
 
@@ -165,7 +165,7 @@ class SignedHead:
         """Sign `number` and `head` of this `ledger` with the Ed25519 `private_key` of a PEM file."""
         key = _private_key(Path(private_key))
         public = key.public_key().public_bytes_raw().hex()
-        signature = key.sign(_message(ledger, number, head)).hex()
+        signature = key.sign(_head_bytes(ledger, number, head)).hex()
         return cls(ledger=ledger, number=number, head=head, public_key=public, signature=signature)
 
     def verify(self, public_key: str | os.PathLike[str]) -> bool:
@@ -174,12 +174,14 @@ class SignedHead:
 
     def holds(self) -> bool:
         """Whether the key that it names made this signature, over exactly this head."""
-        return _made_by(self.public_key, self.signature, _message(self.ledger, self.number, self.head))
+        return _is_signature_of(
+            self.public_key, self.signature, _head_bytes(self.ledger, self.number, self.head)
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
         return {
-            "format": FORMAT,
+            "format": HEAD_FORMAT,
             "ledger": self.ledger,
             "number": self.number,
             "head": self.head,
@@ -195,7 +197,7 @@ class SignedHead:
     @classmethod
     def from_json(cls, data: Any) -> SignedHead:
         """The signed head in `data`, which `to_json` wrote."""
-        require_format("signed head", data, FORMAT)
+        require_format("signed head", data, HEAD_FORMAT)
         names = list(cls.__dataclass_fields__)
         stored = require_fields("signed head", data, ("format", *names))
         try:
@@ -277,7 +279,7 @@ def _require_new(path: Path) -> None:
 
 
 def _write_new(path: Path, data: bytes, *, mode: int) -> None:
-    """Write a file that was not there, also not as a link to nowhere, whole or not at all."""
+    """Write a file, whole or not at all; refused where anything has its name, be it a link that leads nowhere."""
     _require_new(path)
     try:
         write_new(path, data, mode=mode)
@@ -290,15 +292,15 @@ def _write_new(path: Path, data: bytes, *, mode: int) -> None:
         ) from None
 
 
-def _message(ledger: str, number: int, head: str) -> bytes:
-    return canonical({"format": FORMAT, "ledger": ledger, "number": number, "head": head}).encode()
+def _head_bytes(ledger: str, number: int, head: str) -> bytes:
+    return canonical({"format": HEAD_FORMAT, "ledger": ledger, "number": number, "head": head}).encode()
 
 
-def _statement(about: About, content: Mapping[str, Any]) -> bytes:
+def _signed_bytes(about: About, content: Mapping[str, Any]) -> bytes:
     return canonical({"format": SIGNATURE_FORMAT, "about": about, "content": dict(content)}).encode()
 
 
-def _made_by(public_key: str, signature: str, message: bytes) -> bool:
+def _is_signature_of(public_key: str, signature: str, message: bytes) -> bool:
     ed25519, exceptions = optional(_ED25519), optional("cryptography.exceptions")
     try:
         key = ed25519.Ed25519PublicKey.from_public_bytes(bytes.fromhex(public_key))
@@ -322,7 +324,7 @@ def _read_json(path: Path) -> Any:
 
 
 def public_hex(path: str | os.PathLike[str]) -> str:
-    """The public key of a PEM file, as signatures name it."""
+    """The public key of a PEM file as hexadecimal digits, as signatures name it."""
     raw: bytes = _public_key(Path(path)).public_bytes_raw()
     return raw.hex()
 

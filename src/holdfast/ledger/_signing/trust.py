@@ -1,4 +1,4 @@
-"""Trust: whose keys count, and for what. Either one public key, for everything, or a file that lists several.
+"""Trust: which keys are trusted, and for what: one public key for everything, or a file that lists several keys.
 
     format = "holdfast-trust/1"
 
@@ -7,7 +7,7 @@
     public_key = "9f3c..."
     may = ["ledger", "approval", "release", "page"]
 
-A name binds: where an account names its approver, the key that signed the approval must be listed under that name.
+Where an account names its approver, the key that signed the approval must be listed under that name.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class TrustedKey:
 
 @dataclass(frozen=True)
 class Trust:
-    """The keys that count; by itself a signature only shows that its key made it."""
+    """The keys that are trusted; a signature by itself only shows which key made it."""
 
     keys: tuple[TrustedKey, ...] = field(default=())
 
@@ -79,12 +79,12 @@ class Trust:
 
     def accepts(self, signed: Signature | SignedHead, role: Role, *, name: str = "") -> bool:
         """Whether a key that is trusted for this made the signature; with `name`, a key of that name."""
-        own = [key for key in self.keys if key.public_key == signed.public_key and role in key.may]
-        return any(not (key.name and name) or key.name == name for key in own) and signed.holds()
+        keys = [key for key in self.keys if key.public_key == signed.public_key and role in key.may]
+        return any(not (key.name and name) or key.name == name for key in keys) and signed.holds()
 
 
 def _key(table: Mapping[str, Any]) -> TrustedKey:
-    """One table of a trust file; a name that it does not have could have been meant as a limit."""
+    """The key of one table of a trust file; an unknown field is refused, as it may have been meant as a restriction."""
     require_known("key of a trust file", table, ("name", "public_key", "may"))
     return TrustedKey(
         public_key=bytes.fromhex(table["public_key"]).hex(),
