@@ -167,7 +167,7 @@ class Chain:
         return None if row is None else AccountRow(*row)
 
     def accounts(self, dataset: str) -> list[tuple[str, int, int | None]]:
-        """Of each account of a dataset: its name, and the entries that opened and closed it; in the order of opening."""
+        """Name, opening and closing entry of each account of a dataset, in the order of opening."""
         query = "SELECT name, opened, closed FROM accounts WHERE dataset = ? ORDER BY opened"
         return self._sql.execute(query, (dataset,)).fetchall()
 

@@ -264,8 +264,8 @@ def require_terms(dataset: Dataset, adjacency: Adjacency | str | None, unit: Pri
         raise AdjacencyError(
             f"dataset {dataset.name!r} is kept for adjacency {dataset.adjacency.value!r} and "
             f"{dataset.unit.summary()}; an account with other terms cannot share its limit, and this one is for "
-            f"{_terms_text(dataset, adjacency, unit)}: declare the dataset so (holdfast ledger init --adjacency, --user, "
-            "--max-rows)"
+            f"{_terms_text(dataset, adjacency, unit)}: declare the dataset so (holdfast ledger init --adjacency, "
+            "--user, --max-rows)"
         )
 
 

@@ -32,7 +32,7 @@ class Holder:
 
     @property
     def alive(self) -> bool | None:
-        """Whether the process still runs; None where that cannot be seen from here: on another host, in another container."""
+        """Whether the process still runs; None where that cannot be seen: on another host or in another container."""
         here = Holder.this()
         if self == here:
             return True

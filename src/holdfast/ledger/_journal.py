@@ -248,7 +248,7 @@ def charge_of(entry: LedgerEntry) -> Charge:
 
 
 def cost_of(data: Any) -> Cost:
-    """The exact cost that an entry holds as a list of texts; refused where a text is not a whole number or a fraction."""
+    """The exact cost that an entry holds as texts; refused unless each is a whole number or a fraction."""
     if not isinstance(data, list) or len(data) < 3 or not all(isinstance(part, str) for part in data):
         raise LedgerError("an amount in the ledger is not a list of fractions; nothing was released")
     *amounts, total_variation, failure = (_fraction(part) for part in data)

@@ -20,9 +20,9 @@ from holdfast.ledger._dataset import (
     committed_amounts,
     free_share,
     known_dataset,
+    opening_to_resume,
     require_all_closed,
     require_terms,
-    opening_to_resume,
 )
 from holdfast.ledger._entry import LedgerEntry, canonical
 from holdfast.ledger._holder import abandoned_accounts, note_holder, require_nobody
@@ -121,7 +121,7 @@ class Ledger:
 
     @classmethod
     def open_or_create(cls, path: str | os.PathLike[str]) -> Ledger:
-        """Open the ledger at this path, or start one there; where several processes start together, one of them makes it."""
+        """Open the ledger at this path, or start one there; of processes that start together one makes the file."""
         if not os.path.exists(path):
             try:
                 return cls.create(path)
@@ -396,7 +396,7 @@ class Ledger:
         return verify(self._store, head=head, public_key=public_key)
 
     def recompute(self, dataset: str) -> Recomputed:
-        """Compute the cost of every charge of the `dataset` in this period again, with the accountant of this version."""
+        """The cost of every charge of the `dataset` in this period, computed again by the accountant of this version."""
         from holdfast.ledger._recompute import recompute
 
         with self._store.reading() as chain:

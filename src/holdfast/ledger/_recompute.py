@@ -89,7 +89,7 @@ def recompute(dataset: Dataset, charges: list[tuple[int, Charge]]) -> Recomputed
 
 
 def _delta(dataset: Dataset, cost: Cost) -> float | None:
-    """The delta at which a charge under basic composition was computed: its cost holds it; None for other currencies."""
+    """The delta at which a charge under basic composition was made, from its cost; None in other currencies."""
     if dataset.currency.name != "basic" or cost.amounts[1] == Fraction(0):
         return None
     return float(cost.amounts[1])

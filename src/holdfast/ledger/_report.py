@@ -265,7 +265,7 @@ def least_share(part: Cost, whole: Cost) -> str:
 
 
 def _shares(part: Cost, whole: Cost) -> list[Fraction]:
-    """The part of each component of a cost in the whole, in per cent; components that the whole has not are left out."""
+    """Each component of a part in per cent of the whole; components that are zero in the whole are left out."""
     pairs = zip(
         (*part.amounts, part.total_variation, part.failure),
         (*whole.amounts, whole.total_variation, whole.failure),

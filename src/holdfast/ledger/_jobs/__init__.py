@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from holdfast.ledger._jobs.job import Job, PaidOnce, job_key, kept_result, once, finish_written_work, waiting
+from holdfast.ledger._jobs.job import Job, PaidOnce, finish_written_work, job_key, kept_result, once, waiting
 from holdfast.ledger._jobs.turns import Latest, paid_for
 
 __all__ = [
     "Job",
     "Latest",
     "PaidOnce",
+    "finish_written_work",
     "job_key",
     "kept_result",
     "once",
     "paid_for",
-    "finish_written_work",
     "waiting",
 ]

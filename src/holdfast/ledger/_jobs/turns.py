@@ -42,8 +42,8 @@ State = Literal["empty", "begun", "gone", "kept", "closed", "nothing spent"]
 class Latest:
     """The newest account of a key.
 
-    An open account is `empty`, `begun` (the same work can go on) or `gone` (it drew noise under no key, which is lost). A
-    closed one is `closed`, or closed with `nothing spent`. Whether open or closed, its result may be `kept`.
+    An open account is `empty`, `begun` (the same work can go on) or `gone` (it drew noise under no key, which is
+    lost). A closed one is `closed`, or closed with `nothing spent`. The result of either may be `kept`.
     """
 
     account: str

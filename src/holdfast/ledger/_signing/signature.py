@@ -37,7 +37,7 @@ _SERIALIZATION = "cryptography.hazmat.primitives.serialization"
 
 @dataclass(frozen=True, kw_only=True)
 class Signature:
-    """What is signed, and by which key. `about` is signed too, so that a signature cannot be used for another purpose."""
+    """What is signed, by which key; `about` is signed too, so that a signature serves no other purpose."""
 
     about: About
     content: Mapping[str, Any]
