@@ -396,7 +396,7 @@ class Ledger:
         return verify(self._store, head=head, public_key=public_key)
 
     def recompute(self, dataset: str) -> Recomputed:
-        """The cost of every charge of the `dataset` in this period, computed again by the accountant of this version."""
+        """What every charge of the `dataset` in this period costs by the accountant of this version."""
         from holdfast.ledger._recompute import recompute
 
         with self._store.reading() as chain:
