@@ -25,7 +25,7 @@ from holdfast.privacy._account.witness import replaying
 from holdfast.refute._faults import FAULTS
 from holdfast.refute._freshness import normal_scores
 from holdfast.refute._planting import with_fault
-from holdfast.refute._replay import Setup, compared, recorded
+from holdfast.refute._replay import ReplayCase, compare_runs, record_run
 from holdfast.refute._subjects import subjects
 
 BLUE, RED, MUTED = "#0072b2", "#d55e00", "#5b6875"
@@ -47,18 +47,18 @@ def _under(name: str) -> Iterator[None]:
         yield
 
 
-def _distances(case: Setup, fault: str) -> tuple[Any, Any, list[float]]:
+def _distances(case: ReplayCase, fault: str) -> tuple[Any, Any, list[float]]:
     """Both runs of the pair of neighbours, among the first twelve, that lie furthest apart; and how far, by step."""
     found: list[tuple[float, Any, Any, list[float]]] = []
     with _under(fault):
         for place, (first, second) in enumerate(case.pairs(np.random.default_rng(0))):
             if place == 12:
                 break
-            one = recorded(case, first, seed=1)
-            two = recorded(case, second, seed=1, tape=replaying(one.outputs))
+            one = record_run(case, first, seed=1)
+            two = record_run(case, second, seed=1, tape=replaying(one.outputs))
             steps = zip(one.transcript.steps, two.transcript.steps, strict=False)
             apart = [a.mechanism.distance(a.value, b.value, at=a.output) for a, b in steps]
-            if not compared(one, two).disagreement.startswith("more") and apart and not one.error:
+            if not compare_runs(one, two).disagreement.startswith("more") and apart and not one.error:
                 found.append((max(apart), one, two, apart))
     _, one, two, apart = max(found, key=lambda each: each[0])
     return one, two, apart
@@ -122,7 +122,7 @@ def _scores(fault: str) -> np.ndarray:
     pairs = []
     with _under(fault):
         for seed in range(12):
-            seen = recorded(trial.case, trial.case.plain(trial.rows), seed=seed)
+            seen = record_run(trial.case, trial.case.plain(trial.rows), seed=seed)
             rows = [normal_scores(step, np.random.default_rng(seed)) for step in seen.transcript.steps]
             pairs += [np.stack([a, b], axis=1) for a, b in pairwise(rows) if a.shape == b.shape]
     return np.concatenate(pairs)[:800]
@@ -153,13 +153,13 @@ def _batches(fault: str, runs: int = 6) -> tuple[np.ndarray, int, float]:
     with _under(fault):
         for seed in range(runs):
             world = case.plain(rows)
-            whole = recorded(case, world, seed=seed)
+            whole = record_run(case, world, seed=seed)
             steps = [step for step in whole.transcript.steps if hasattr(step.mechanism, "rate")]
             rate = float(getattr(steps[0].mechanism, "rate", 1.0))
             drawn = np.zeros((len(steps), rows), dtype=bool)
             for row in range(rows):
-                for other in case.touched(world, row):
-                    told = recorded(case, other, seed=seed, tape=replaying(whole.outputs)).transcript.steps
+                for other in case.change_record(world, row):
+                    told = record_run(case, other, seed=seed, tape=replaying(whole.outputs)).transcript.steps
                     for place, step in enumerate(steps):
                         drawn[place, row] |= bool(np.any(step.value != told[step.number].value))
             sizes += drawn.sum(axis=1).tolist()

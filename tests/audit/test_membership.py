@@ -154,7 +154,11 @@ def test_pairs_are_drawn_from_another_stream_than_the_coins() -> None:
 def test_the_mini_batch_bolt_on_is_caught_and_its_repair_is_not(noise: str, verdict: str) -> None:
     """Every record is an axis of its own with one of two labels; Gaussian noise as published, and as it should be."""
     run, epsilon, delta = BoltOn(), 1.0, 1e-6
-    sensitivity = run.printed(lipschitz=2.0) if noise == "printed" else run.sound(dimension=1000)
+    sensitivity = (
+        run.printed_sensitivity(lipschitz=2.0)
+        if noise == "printed"
+        else run.sound_sensitivity(dimension=1000)
+    )
     random = np.random.default_rng(7)
 
     def train(data: tuple[Any, Any]) -> Any:

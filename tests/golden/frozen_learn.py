@@ -21,7 +21,7 @@ from holdfast.learn import (
     PrivateSearch,
 )
 from holdfast.privacy import Account, Adjacency, ApproxDP, PrivacyUnit, PureDP
-from holdfast.refute._subjects.learners import choices
+from holdfast.refute._subjects.learners import option_choices
 from tests.golden.frozen_common import Plain, clinic, clinic_schema, deep, outcome, pinned, promise, rows
 
 COUNT, DIMENSION, BOUNDS = 240, 3, (-6.0, 6.0)
@@ -129,7 +129,7 @@ def methods() -> Iterator[tuple[str, Plain]]:
         adjacency, first, last = method.adjacencies[0], taken[0], taken[-1]
         yield f"method/{method.name}/pure", outcome(run, method, first, adjacency, limit="pure")
         yield f"method/{method.name}/users", outcome(run, method, last, adjacency, max_rows=2)
-        for options in OPTIONS.get(method.name, tuple(choices(method))):
+        for options in OPTIONS.get(method.name, tuple(option_choices(method))):
             yield f"method/{method.name}/{options}", outcome(run, method, first, adjacency, **options)
 
 

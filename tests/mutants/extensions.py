@@ -125,7 +125,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="refute: a method without a fault of its own has none",
-        target="refute:understated",
+        target="refute:understated_faults",
         old="if method.name not in broken:",
         new="if False:",
         tests=(

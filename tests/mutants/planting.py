@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from holdfast.refute._planting import CannotPlant as CannotPlant
-from holdfast.refute._planting import changed as changed
+from holdfast.refute._planting import replace_text as replace_text
 
 from .fault import Fault
 
@@ -46,7 +46,7 @@ def plant(fault: Fault, sources: Path) -> Planted:
     found = find(fault.target, sources)
     before = (sources / found.file).read_text(encoding="utf-8")
     try:
-        segment = changed(before[found.start : found.end], fault.old, fault.new)
+        segment = replace_text(before[found.start : found.end], fault.old, fault.new)
         after = before[: found.start] + segment + before[found.end :]
         if found.file.suffix == ".py":
             compile(after, str(found.file), "exec", dont_inherit=True)

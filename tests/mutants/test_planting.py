@@ -9,7 +9,7 @@ import pytest
 from tests.mutants.__main__ import main
 from tests.mutants.fault import Fault
 from tests.mutants.faults import FAULTS
-from tests.mutants.planting import CannotPlant, changed, find, plant
+from tests.mutants.planting import CannotPlant, find, plant, replace_text
 
 GAUSSIAN = '''\
 """A module."""
@@ -153,36 +153,38 @@ class TestChanged:
         ],
     )
     def test_layout_does_not_count(self, source: str) -> None:
-        made = changed(source, "f(a, b) * 2", "0")
+        made = replace_text(source, "f(a, b) * 2", "0")
         assert made.replace("\n", "").replace(" ", "") in ("y=0", "y=(0)")
 
     def test_words_are_whole(self) -> None:
-        assert changed("safe_side = safe + unsafe", "safe", "0") == "safe_side = 0 + unsafe"
+        assert replace_text("safe_side = safe + unsafe", "safe", "0") == "safe_side = 0 + unsafe"
         with pytest.raises(CannotPlant, match="occurs 0 times"):
-            changed("return notx", "not x", "x")
+            replace_text("return notx", "not x", "x")
 
     @pytest.mark.parametrize(("old", "times"), [("c", 0), ("a", 2), ("a + a + a", 0)])
     def test_the_text_must_occur_once(self, old: str, times: int) -> None:
         with pytest.raises(CannotPlant, match=f"occurs {times} times, not once"):
-            changed("a + a", old, "0")
+            replace_text("a + a", old, "0")
 
     def test_texts_that_overlap_are_two(self) -> None:
         with pytest.raises(CannotPlant, match="occurs 2 times"):
-            changed("a + a + a", "a + a", "0")
+            replace_text("a + a + a", "a + a", "0")
 
     @pytest.mark.parametrize(("old", "new"), [("", "a"), ("a + b", "a+b"), ("f(a)", "f(a,)")])
     def test_a_change_of_nothing_is_refused(self, old: str, new: str) -> None:
         with pytest.raises(CannotPlant, match="changes nothing"):
-            changed("a + b, f(a)", old, new)
+            replace_text("a + b, f(a)", old, new)
 
     def test_further_lines_keep_the_indentation(self) -> None:
         source = "    def g(self):\n        a = 1\n        return a\n"
-        made = changed(source, "return a", "if a:\n    b()\n\nreturn a")
+        made = replace_text(source, "return a", "if a:\n    b()\n\nreturn a")
         expected = "        if a:\n            b()\n\n        return a\n"
         assert made == "    def g(self):\n        a = 1\n" + expected
 
     def test_text_inside_a_string(self) -> None:
-        assert changed('f"x <= {n.rows}"', "x <= {n.rows}", "x <= {n.rows + 1}") == 'f"x <= {n.rows + 1}"'
+        assert (
+            replace_text('f"x <= {n.rows}"', "x <= {n.rows}", "x <= {n.rows + 1}") == 'f"x <= {n.rows + 1}"'
+        )
 
 
 class TestPlant:

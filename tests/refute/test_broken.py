@@ -13,11 +13,11 @@ from holdfast.learn._problem.losses import Logistic
 from holdfast.learn.methods.output import minimiser_sensitivity
 from holdfast.noise._source import Source
 from holdfast.privacy import MECHANISMS, Adjacency, Exponential, Gaussian, Laplace, Mechanism, SubsampledPure
-from holdfast.refute._broken import UnderFault, broken, broken_names, quieter
-from holdfast.refute._faults import FAULTS, WRITTEN
+from holdfast.refute._broken import UnderFault, broken_subject_names, broken_subjects, with_less_noise
+from holdfast.refute._faults import FAULTS, WRITTEN_FAULTS
 from holdfast.refute._planting import CannotPlant, PlantedFault, with_fault
 from holdfast.refute._subjects import subject_names
-from holdfast.refute._understated import understated, understated_in
+from holdfast.refute._understated import understated_fault, understated_faults
 from holdfast.synth._catalogue import SYNTHESISERS
 
 QUICK = {
@@ -108,9 +108,11 @@ def test_the_fault_of_a_method_without_one_of_its_own_falls(name: str) -> None:
     """These have their own: it is tried on them, since no other method needs it today."""
     methods: tuple[Any, ...] = (*LEARNERS, *SYNTHESISERS)
     method = next(one for one in methods if one.name == name)
-    others = [one for one in WRITTEN if not any(subject.startswith(f"{name} ") for subject in one.subjects)]
-    fault = understated_in(method)
-    assert fault in list(understated(others))
+    others = [
+        one for one in WRITTEN_FAULTS if not any(subject.startswith(f"{name} ") for subject in one.subjects)
+    ]
+    fault = understated_fault(method)
+    assert fault in list(understated_faults(others))
     outcome = UnderFault(fault=fault).run(Source(seed=1), error=1e-8)
     assert outcome.refuted, outcome.summary()
     assert outcome.test == "replay"
@@ -142,7 +144,7 @@ def test_a_fault_that_fits_nowhere_is_refused(target: str, old: str, match: str)
 
 
 def test_the_list_has_every_mechanism_with_half_its_noise() -> None:
-    names = [one.name for one in broken_names()]
+    names = [one.name for one in broken_subject_names()]
     assert len([n for n in names if n.startswith("noise_halved")]) == sum(
         len(k.examples()) for k in MECHANISMS
     )
@@ -158,17 +160,17 @@ def _below(kind: Any) -> list[Any]:
 
 
 def test_quieter_is_half_the_noise_and_nothing_else() -> None:
-    half = quieter(Gaussian(sigma=3.0, l2_sensitivity=6.0, arithmetic="idealised"))
+    half = with_less_noise(Gaussian(sigma=3.0, l2_sensitivity=6.0, arithmetic="idealised"))
     assert half == Gaussian(sigma=1.5, l2_sensitivity=6.0, arithmetic="idealised")
-    assert quieter(Exponential(epsilon=1.0, sensitivity=1.0), 3.0) == Exponential(
+    assert with_less_noise(Exponential(epsilon=1.0, sensitivity=1.0), 3.0) == Exponential(
         epsilon=3.0, sensitivity=1.0
     )
-    nested = quieter(SubsampledPure(base=Laplace(scale=1.0, l1_sensitivity=1.0), rate=0.5))
+    nested = with_less_noise(SubsampledPure(base=Laplace(scale=1.0, l1_sensitivity=1.0), rate=0.5))
     assert isinstance(nested, SubsampledPure)
     assert nested.base == Laplace(scale=0.5, l1_sensitivity=1.0)
 
 
 def test_unknown_names() -> None:
     with pytest.raises(ParameterError, match="bolt_on_divided_by_batch"):
-        broken("nothing")
-    assert [subject.name for subject in broken("bolt_on_d")] == ["bolt_on_divided_by_batch"]
+        broken_subjects("nothing")
+    assert [subject.name for subject in broken_subjects("bolt_on_d")] == ["bolt_on_divided_by_batch"]

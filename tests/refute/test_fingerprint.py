@@ -12,7 +12,7 @@ import pytest
 
 from holdfast.noise._source import Source
 from holdfast.privacy import ZCDP, Account
-from holdfast.refute._fingerprint import differing, fingerprint
+from holdfast.refute._fingerprint import fingerprint, first_difference
 
 
 @dataclass
@@ -61,4 +61,4 @@ def test_things_that_hold_themselves() -> None:
     ],
 )
 def test_a_difference_is_named_by_its_place(first: Any, second: Any, place: str) -> None:
-    assert differing(first, second) == place
+    assert first_difference(first, second) == place

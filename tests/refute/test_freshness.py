@@ -11,7 +11,7 @@ import pytest
 from holdfast.noise._source import Source
 from holdfast.privacy import MECHANISMS, Gaussian, Laplace
 from holdfast.privacy._mechanisms.mechanism import Mechanism
-from holdfast.refute._freshness import MechanismFreshness, p_values, worst
+from holdfast.refute._freshness import MechanismFreshness, p_values, smallest_p_value
 
 NOISE = Gaussian(sigma=3.0, l2_sensitivity=1.0)
 LEVEL = 1e-7
@@ -65,6 +65,6 @@ def test_p_values_are_p_values() -> None:
         runs = [[random.normal(size=3) for _ in range(4)] for _ in range(10)]
         for name, p in p_values(runs):
             least.setdefault(name, []).append(p)
-        assert 0 <= worst(runs)[1] <= 1
+        assert 0 <= smallest_p_value(runs)[1] <= 1
     for name, found in least.items():
         assert np.mean(np.array(found) <= 0.05) <= 0.05 + 4 * (0.05 * 0.95 / 200) ** 0.5, name

@@ -10,7 +10,7 @@ from holdfast.learn._problem.losses import Logistic
 from holdfast.privacy import Adjacency
 from holdfast.refute._neighbours import PointNeighbours
 from holdfast.refute._replay import World
-from holdfast.refute._table_neighbours import OWNER, TableNeighbours
+from holdfast.refute._table_neighbours import OWNER_COLUMN, TableNeighbours
 
 PROBLEM = Problem(loss=Logistic(), dimension=3)
 
@@ -63,7 +63,7 @@ def test_pairs_of_tables(adjacency: Adjacency, max_rows: int) -> None:
                 for w in (one, other)
             ]
             assert others[0] == others[1]
-            gone = "changed" not in other.rows[OWNER]
+            gone = "changed" not in other.rows[OWNER_COLUMN]
             assert gone is (adjacency is not Adjacency.replace)
             same = len(one.identifiers) == len(other.identifiers)
             assert same is adjacency.count_is_public
@@ -72,6 +72,6 @@ def test_pairs_of_tables(adjacency: Adjacency, max_rows: int) -> None:
 def test_a_table_knows_of_its_null_units() -> None:
     near = TableNeighbours(cells={"a": ("x", "y")}, adjacency=Adjacency.zero_out)
     first, second = next(iter(near.pairs(np.random.default_rng(3))))
-    tables = [near.open(world) for world in (first, second)]
+    tables = [near.open_table(world) for world in (first, second)]
     assert [table.public_count()[0] for table in tables] == [near.others + 1] * 2
     assert [int(table.counts([("a",)])[0].sum()) for table in tables] == [near.others + 1, near.others]

@@ -29,7 +29,7 @@ def test_the_anchor_table() -> None:
         assert found[claimed].one_run_printed == pytest.approx(anchor, abs=4 * spread)
         assert found[claimed].curve_printed > found[claimed].one_run_printed > claimed
         assert found[claimed].one_run_sound <= claimed
-    assert len(shown.refuted) == len(shown.rows)
+    assert len(shown.refuted_claims) == len(shown.rows)
     assert shown.sound_survives
     assert "refuted" in shown.summary()
     assert json.loads(json.dumps(shown.to_json()))["runs"] == 1000

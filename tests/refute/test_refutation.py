@@ -11,7 +11,7 @@ from _pytest.mark import ParameterSet
 
 from holdfast.learn import classics as learn_classics
 from holdfast.privacy import Adjacency
-from holdfast.refute._broken import broken_names
+from holdfast.refute._broken import broken_subject_names
 from holdfast.refute._subject import NamedSubject
 from holdfast.refute._subjects import subject_names
 from holdfast.refute._suite import FALSE_ALARM, refute
@@ -20,7 +20,7 @@ from holdfast.synth._catalogue import SYNTHESISERS
 
 pytestmark = pytest.mark.slow
 
-SOUND, BROKEN = tuple(subject_names()), tuple(broken_names())
+SOUND, BROKEN = tuple(subject_names()), tuple(broken_subject_names())
 SHARE = FALSE_ALARM / (len(SOUND) + len(BROKEN))
 """Of the probability that a whole run refutes anything true."""
 CLASSICS = {learner.name for learner in learn_classics.CLASSICS} | {

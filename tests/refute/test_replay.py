@@ -14,8 +14,8 @@ from holdfast.noise._uniform import integers, permutation
 from holdfast.privacy import ZCDP, Account, Exponential, Gaussian
 from holdfast.privacy._account.parallel import parallel
 from holdfast.privacy._account.witness import Draw, Witness
-from holdfast.refute._prefixes import Prefix, hostile
-from holdfast.refute._replay import TOLERANCE, Setup, World, recorded, replayed_on
+from holdfast.refute._prefixes import Prefix, hostile_prefixes
+from holdfast.refute._replay import TOLERANCE, ReplayCase, World, record_run, replay_on_neighbour
 from holdfast.refute._replay_trial import ReplayTrial
 
 NOISE = Gaussian(sigma=4.0, l2_sensitivity=1.0)
@@ -25,21 +25,23 @@ def world(*numbers: float) -> World:
     return World(rows=list(numbers), identifiers=np.arange(len(numbers)))
 
 
-def case(run: Callable[[World, Account], Any], *, limit: float = 10.0) -> Setup:
+def case(run: Callable[[World, Account], Any], *, limit: float = 10.0) -> ReplayCase:
     def pairs(random: np.random.Generator) -> Iterator[tuple[World, World]]:
         yield world(1.0, 1.0), world(1.0, 0.5)
 
     def vary(random: np.random.Generator, pair: tuple[World, World]) -> tuple[World, World]:
         return world(1.0, 1.0), world(1.0, float(random.uniform(0, 1)))
 
-    return Setup(
+    return ReplayCase(
         name="sum",
-        open=lambda: Account(ZCDP(limit)),
+        open_account=lambda: Account(ZCDP(limit)),
         run=run,
         pairs=pairs,
         vary=vary,
         plain=lambda rows: world(*[1.0] * rows),
-        touched=lambda where, place: [world(*[0.0 if i == place else x for i, x in enumerate(where.rows)])],
+        change_record=lambda where, place: [
+            world(*[0.0 if i == place else x for i, x in enumerate(where.rows)])
+        ],
     )
 
 
@@ -48,11 +50,11 @@ def noisy_sum(where: World, account: Account) -> Any:
 
 
 def found(run: Callable[[World, Account], Any], first: World, second: World) -> str:
-    return replayed_on(case(run), first, second).disagreement
+    return replay_on_neighbour(case(run), first, second).disagreement
 
 
 def test_a_sound_sum_agrees_and_its_distance_is_told() -> None:
-    seen = replayed_on(case(noisy_sum), world(1.0, 1.0), world(1.0, 0.25))
+    seen = replay_on_neighbour(case(noisy_sum), world(1.0, 1.0), world(1.0, 0.25))
     assert seen.disagreement == ""
     assert seen.distances == {"sum": 0.75}
     assert seen.largest == 0.75
@@ -111,7 +113,7 @@ def test_a_fault_that_shows_only_far_from_the_origin_is_found_by_a_hostile_past(
         reach = 1.0 if abs(past) < 500 else 3.0
         return account.release(NOISE, [reach * sum(where.rows) / 2])
 
-    honest = replayed_on(case(grows), world(1.0, 1.0), world(1.0, 0.5))
+    honest = replay_on_neighbour(case(grows), world(1.0, 1.0), world(1.0, 0.5))
     assert honest.disagreement == ""
     outcome = ReplayTrial(case=case(grows), pairs=1, climbs=100).run(Source(seed=1), error=0.0)
     assert outcome.refuted
@@ -125,7 +127,7 @@ def test_the_climb_comes_to_the_bound() -> None:
 
 
 def test_pasts_do_not_look_at_values() -> None:
-    for prefix in hostile():
+    for prefix in hostile_prefixes():
         steps = [
             Draw(number=2, mechanism=NOISE, value=np.array(value)) for value in ([0.0, 1.0], [5.0, -7.0])
         ]
@@ -153,6 +155,6 @@ def test_what_a_run_did_is_recorded_whatever_becomes_of_it() -> None:
         noisy_sum(where, account)
         raise ValueError("no")
 
-    seen = recorded(case(fails), world(1.0), seed=0)
+    seen = record_run(case(fails), world(1.0), seed=0)
     assert seen.error == "ValueError: no"
     assert len(seen.transcript.steps) == 1

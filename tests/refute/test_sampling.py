@@ -14,7 +14,7 @@ from holdfast.noise._source import Source
 from holdfast.noise._uniform import permutation
 from holdfast.privacy import Account, ApproxDP, Gaussian, SubsampledGaussian
 from holdfast.privacy._mechanisms import FixedSizeGaussian
-from holdfast.refute._replay import Setup, World
+from holdfast.refute._replay import ReplayCase, World
 from holdfast.refute._sampling import SamplingTrial, declares_a_rate
 
 ROWS, STEPS, RATE = 12, 60, 0.25
@@ -23,14 +23,14 @@ POISSON = SubsampledGaussian(sigma=4.0, l2_sensitivity=1.0, rate=RATE)
 FIXED = FixedSizeGaussian(sigma=4.0, l2_sensitivity=1.0, batch=3, population=ROWS)
 
 
-def case(draw: Draw, mechanism: Any = POISSON) -> Setup:
+def case(draw: Draw, mechanism: Any = POISSON) -> ReplayCase:
     def run(where: World, account: Account) -> Any:
         permit = account.permit(mechanism, times=STEPS)
         return [
             permit.release([float(where.rows[draw(account.source, step)].sum())]) for step in range(STEPS)
         ]
 
-    def touched(where: World, place: int) -> list[World]:
+    def change_record(where: World, place: int) -> list[World]:
         rows = where.rows.copy()
         rows[place] = 0.0
         return [World(rows=rows, identifiers=where.identifiers)]
@@ -39,13 +39,13 @@ def case(draw: Draw, mechanism: Any = POISSON) -> Setup:
         return iter(())
 
     adjacency = "zero_out"
-    return Setup(
+    return ReplayCase(
         name="sampled sum",
-        open=lambda: Account(ApproxDP(1e6, 0.5), adjacency=adjacency, currency="renyi"),
+        open_account=lambda: Account(ApproxDP(1e6, 0.5), adjacency=adjacency, currency="renyi"),
         run=run,
         pairs=none,
         vary=lambda random, pair: pair,
-        touched=touched,
+        change_record=change_record,
         plain=lambda rows: World(rows=1.0 + np.arange(rows) / 7.0, identifiers=np.arange(rows)),
     )
 

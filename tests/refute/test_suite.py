@@ -44,7 +44,7 @@ def test_passed_means_that_the_sound_survive_and_the_broken_fall() -> None:
     for bad in (wrong, missed):
         found = refute([sound, caught, bad])
         assert not found.passed
-        assert [verdict.name for verdict in found.surprises()] == [bad.name]
+        assert [verdict.name for verdict in found.unexpected_verdicts()] == [bad.name]
         assert "FAILED" in found.summary()
         assert "NOT AS IT SHOULD BE" in found.table()
     assert refute([caught]).verdicts[0].refuted_by() == ("law",)
@@ -74,7 +74,7 @@ def test_a_replay_without_power_is_called_weak_and_counted() -> None:
         return Subject(name=f"at {power}", claim="", trials=(Replayed(),))
 
     found = refute([replays(0.4), replays(0.99)])
-    assert [verdict.name for verdict in found.weak()] == ["at 0.4"]
+    assert [verdict.name for verdict in found.weak_verdicts()] == ["at 0.4"]
     assert "1 weak (at 0.4)" in found.summary()
     assert "0.400 weak" in found.table()
     assert "0.990" in found.table()
@@ -92,8 +92,8 @@ def test_a_kind_of_release_without_power_is_named_though_others_have_it() -> Non
             return Outcome(test="replay", what="", statistic=1.0, bound=1.0, error=0.0, reached=reached)
 
     found = refute([Subject(name="two kinds", claim="", trials=(Replayed(),))])
-    assert not found.weak()
-    assert found.verdicts[0].thin() == {"squares": 0.5}
+    assert not found.weak_verdicts()
+    assert found.verdicts[0].undertested_releases() == {"squares": 0.5}
     assert "1 kinds of release below 0.98 (two kinds: squares 0.50)" in found.summary()
 
 

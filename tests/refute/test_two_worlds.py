@@ -11,7 +11,13 @@ from holdfast._arrays import Floats
 from holdfast.errors import ParameterError
 from holdfast.noise._source import Source
 from holdfast.privacy import Gaussian, GaussianDP, PureDP
-from holdfast.refute._two_worlds import TwoWorlds, along_both, calls, sometimes, worst_event
+from holdfast.refute._two_worlds import (
+    TwoWorlds,
+    score_between,
+    separate_draws,
+    subsampled_draws,
+    worst_event,
+)
 from tests.studies.size import Study, trials
 
 
@@ -76,10 +82,10 @@ def test_the_limits_hold_for_the_reported_event() -> None:
 
 
 def test_a_subsampled_unit_takes_part_sometimes() -> None:
-    mixed = sometimes(0.25, lambda _, size: np.ones(size), lambda _, size: np.zeros(size))
+    mixed = subsampled_draws(0.25, lambda _, size: np.ones(size), lambda _, size: np.zeros(size))
     assert np.mean(mixed(Source(seed=2), 20_000)) == pytest.approx(0.25, abs=0.02)
     always = coin(0.5)
-    assert sometimes(1.0, always, coin(0.1)) is always
+    assert subsampled_draws(1.0, always, coin(0.1)) is always
 
 
 def test_draws_are_separate_calls() -> None:
@@ -89,10 +95,10 @@ def test_draws_are_separate_calls() -> None:
         seen.append(value)
         return value
 
-    assert calls(sample, np.zeros(3))(Source(seed=0), 5).shape == (5, 2)
+    assert separate_draws(sample, np.zeros(3))(Source(seed=0), 5).shape == (5, 2)
     assert len(seen) == 5
     noise = Gaussian(sigma=1.0, l2_sensitivity=1.0)
     low, high = np.zeros(3), np.array([0.0, 3.0, 4.0])
-    scores = calls(noise.sample, high, score=along_both(low, high))(Source(seed=0), 400)
+    scores = separate_draws(noise.sample, high, score=score_between(low, high))(Source(seed=0), 400)
     assert np.mean(scores) == pytest.approx(5.0, abs=0.3)
     assert np.std(scores) == pytest.approx(1.0, abs=0.2)

@@ -46,12 +46,14 @@ def refute(name: str | None, table: bool, broken: bool, fresh: bool, jobs: int, 
       holdfast refute noisy_gd --table     what begins with this name
       holdfast refute bolt_on --broken     the showcase: a published error, taken apart
     """
-    from holdfast.refute._broken import broken_names
-    from holdfast.refute._subject import matching
+    from holdfast.refute._broken import broken_subject_names
+    from holdfast.refute._subject import select_by_name
     from holdfast.refute._subjects import subject_names
     from holdfast.refute._suite import refute as run
 
-    chosen = matching(broken_names() if broken else (*subject_names(), *broken_names()), name)
+    chosen = select_by_name(
+        broken_subject_names() if broken else (*subject_names(), *broken_subject_names()), name
+    )
     refutations = run(
         (subject.make() for subject in chosen), fresh=fresh, jobs=jobs, step=None if as_json else _step
     )

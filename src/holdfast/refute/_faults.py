@@ -1,8 +1,8 @@
 """FAULTS: mistakes that are planted in shipped code, each of which some trial must see.
 
-One or more for every method, and for every kind of trial: sensitivities and results (replay), noise (freshness), secret
-coins (sampling). Each names its function, and the subjects that it breaks. A method for which none is written has the
-one of `_understated`.
+Every method has at least one, and so has every kind of trial: replay sees wrong sensitivities and results, freshness
+sees wrong noise, sampling sees wrong secret coins. A fault names the function in which it is planted, the text that is
+replaced, and the subjects that it breaks. A method for which no fault is written here gets one from `_understated`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from holdfast.refute._learner_faults import LEARNER_FAULTS
 from holdfast.refute._noise_faults import NOISE_FAULTS
 from holdfast.refute._planting import PlantedFault
 from holdfast.refute._step_faults import STEP_FAULTS
-from holdfast.refute._understated import understated
+from holdfast.refute._understated import understated_faults
 
 ACCOUNT, NOISE = "privacy._account.account", "noise"
 DESCENT, ROWS = "learn._risk.descent", "learn._rows"
@@ -26,7 +26,7 @@ def _fault(
     return PlantedFault(name=name, target=target, old=old, new=new, why=why, subjects=subjects, test=test)
 
 
-WRITTEN: tuple[PlantedFault, ...] = (
+WRITTEN_FAULTS: tuple[PlantedFault, ...] = (
     # Noise: fresh, and of its law.
     _fault(
         "permit_reuses_its_first_noise",
@@ -659,5 +659,5 @@ WRITTEN: tuple[PlantedFault, ...] = (
     *LEARNER_FAULTS,
     *NOISE_FAULTS,
 )
-"""Each written for the code that it breaks."""
-FAULTS: tuple[PlantedFault, ...] = (*WRITTEN, *understated(WRITTEN))
+"""Faults that are written by hand, each for the code that it breaks."""
+FAULTS: tuple[PlantedFault, ...] = (*WRITTEN_FAULTS, *understated_faults(WRITTEN_FAULTS))

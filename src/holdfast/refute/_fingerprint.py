@@ -1,7 +1,8 @@
 """Fingerprint: whether two returned objects are the same to the last bit, whatever they are made of.
 
-What a run returns must be a function of its outputs and of public inputs (soundness, section 22), so every number,
-array, text and attribute that can be reached from it counts. Times of day do not, nor do sources of random bits.
+What a run returns must be a function of its noisy outputs and of public inputs (soundness, section 22). So a
+fingerprint covers every number, array, text and attribute that can be reached from the object, except times of day and
+sources of random bits.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ import numpy as np
 from holdfast.noise._source import Source
 from holdfast.privacy._account import Account
 
-NOT_COUNTED = {"Provenance": ("created", "software"), "Synthesizer": ("_constraints",)}
-"""Fields that tell when and where, and nothing of the rows."""
+SKIPPED_FIELDS = {"Provenance": ("created", "software"), "Synthesizer": ("_constraints",)}
+"""By class: fields that say when and where a run happened, and nothing of the rows."""
 
 
 def fingerprint(thing: Any) -> str:
-    """A digest of everything that can be reached.
+    """A digest of everything that can be reached from an object.
 
     >>> fingerprint({"w": np.zeros(2)}) == fingerprint({"w": np.zeros(2)})
     True
@@ -40,16 +41,16 @@ def fingerprint(thing: Any) -> str:
     return digest.hexdigest()
 
 
-def differing(first: Any, second: Any, name: str = "the result") -> str:
+def first_difference(first: Any, second: Any, name: str = "the result") -> str:
     """Where two objects first differ, for a message without their values; empty where they do not."""
     if fingerprint(first) == fingerprint(second):
         return ""
     inner = (_children(first), _children(second))
     if type(first) is type(second) and inner[0].keys() == inner[1].keys():
         for key, child in inner[0].items():
-            found = differing(child, inner[1][key], f"{name}.{key}")
-            if found:
-                return found
+            inner_difference = first_difference(child, inner[1][key], f"{name}.{key}")
+            if inner_difference:
+                return inner_difference
     return name
 
 
@@ -62,20 +63,20 @@ def _children(thing: Any) -> dict[str, Any]:
 
 
 def _parts(thing: Any, seen: dict[int, Any]) -> Iterator[bytes]:
-    plain = _plain(thing)
-    if plain is not None:
-        yield plain
+    leaf = _leaf_bytes(thing)
+    if leaf is not None:
+        yield leaf
         return
     if id(thing) in seen:
         yield b"again"
         return
     seen[id(thing)] = thing
     yield type(thing).__qualname__.encode()
-    for child in _inside(thing):
+    for child in _members(thing):
         yield from _parts(child, seen)
 
 
-def _plain(thing: Any) -> bytes | None:
+def _leaf_bytes(thing: Any) -> bytes | None:
     """Numbers, texts and arrays, by their bits; None for what has parts."""
     if isinstance(thing, float | np.floating):
         return f"float {float(thing).hex()}".encode()
@@ -84,7 +85,7 @@ def _plain(thing: Any) -> bytes | None:
     ):
         return f"{type(thing).__name__} {thing!r}".encode()
     if isinstance(thing, np.generic):
-        return _plain(thing.item())
+        return _leaf_bytes(thing.item())
     if isinstance(thing, np.ndarray) and not thing.dtype.hasobject:
         return f"array {thing.dtype.str} {thing.shape} ".encode() + np.ascontiguousarray(thing).tobytes()
     if isinstance(thing, type | types.ModuleType | types.BuiltinFunctionType | np.dtype):
@@ -92,7 +93,7 @@ def _plain(thing: Any) -> bytes | None:
     return b"source" if isinstance(thing, Source) else None
 
 
-def _inside(thing: Any) -> Iterator[Any]:
+def _members(thing: Any) -> Iterator[Any]:
     if isinstance(thing, dict):
         for key, value in thing.items():
             yield key
@@ -100,7 +101,7 @@ def _inside(thing: Any) -> Iterator[Any]:
     elif isinstance(thing, list | tuple):
         yield from thing
     elif isinstance(thing, set | frozenset):
-        yield from sorted(fingerprint(one) for one in thing)
+        yield from sorted(fingerprint(member) for member in thing)
     elif isinstance(thing, np.ndarray):
         yield from (thing.shape, *thing.ravel().tolist())
     elif isinstance(thing, Account):
@@ -114,7 +115,7 @@ def _inside(thing: Any) -> Iterator[Any]:
     elif isinstance(thing, partial):
         yield from (thing.func, thing.args, thing.keywords)
     else:
-        yield from (part for item in _attributes(thing) for part in item)
+        yield from (part for attribute in _attributes(thing) for part in attribute)
 
 
 def _attributes(thing: Any) -> Iterator[tuple[str, Any]]:
@@ -126,5 +127,5 @@ def _attributes(thing: Any) -> Iterator[tuple[str, Any]]:
     names = [f.name for f in fields(thing)] if is_dataclass(thing) else []
     held = {**{name: getattr(thing, name) for name in names}, **getattr(thing, "__dict__", {})}
     for name, value in held.items():
-        if name not in NOT_COUNTED.get(kind.__name__, ()):
+        if name not in SKIPPED_FIELDS.get(kind.__name__, ()):
             yield name, value

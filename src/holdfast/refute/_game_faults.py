@@ -1,11 +1,11 @@
-"""GAME_FAULTS: mistakes of whole workloads measured at once, and of the two players that ask a generator in rounds."""
+"""GAME_FAULTS: mistakes in synthesisers that measure a workload at once or train a generator in rounds."""
 
 from __future__ import annotations
 
 from holdfast.refute._planting import PlantedFault
 
-SELECT, LEADER = "query_gan_select replace", "query_gan_leader replace"
-LOOKS = "two_looks replace"
+SELECT_SUBJECT, LEADER_SUBJECT = "query_gan_select replace", "query_gan_leader replace"
+TWO_LOOKS_SUBJECT = "two_looks replace"
 GAME_FAULTS = (
     PlantedFault(
         name="measure_first_residuals_halved",
@@ -40,7 +40,7 @@ GAME_FAULTS = (
         old="return strategy.sensitivity(data.adjacency, data.unit) + rounding",
         new="return strategy.sensitivity(data.adjacency, data.unit) / 2 + rounding",
         why="half the sensitivity of both looks",
-        subjects=(LOOKS,),
+        subjects=(TWO_LOOKS_SUBJECT,),
         test="replay",
     ),
     PlantedFault(
@@ -49,7 +49,7 @@ GAME_FAULTS = (
         old="sensitivity=max(choices.values())",
         new="sensitivity=0.5 * max(choices.values())",
         why="half of what one row moves in the L1 error of a table",
-        subjects=(LOOKS,),
+        subjects=(TWO_LOOKS_SUBJECT,),
         test="replay",
     ),
     PlantedFault(
@@ -58,7 +58,7 @@ GAME_FAULTS = (
         old="* math.sqrt(len(models)) * ROUNDING",
         new="* ROUNDING / math.sqrt(len(models))",
         why="the errors of two models are charged like half of one",
-        subjects=(LOOKS,),
+        subjects=(TWO_LOOKS_SUBJECT,),
         test="replay",
     ),
     PlantedFault(
@@ -67,7 +67,7 @@ GAME_FAULTS = (
         old="float(distance)) / (2.0 * self.total) for distance in noisy",
         new="float(distance)) / (2.0 * self.total) for distance in far",
         why="which tables are looked at again depends on exact errors",
-        subjects=(LOOKS,),
+        subjects=(TWO_LOOKS_SUBJECT,),
         test="replay",
     ),
     PlantedFault(
@@ -76,7 +76,7 @@ GAME_FAULTS = (
         old="reach = counts_l1(data.adjacency, data.unit)",
         new="reach = 0.5 * counts_l1(data.adjacency, data.unit)",
         why="half of what one row moves in the L1 error of a table",
-        subjects=(SELECT,),
+        subjects=(SELECT_SUBJECT,),
         test="replay",
     ),
     PlantedFault(
@@ -86,7 +86,7 @@ GAME_FAULTS = (
         new="model=model, asked=chosen, "
         "measured=Measurement(columns=chosen, values=data(*chosen), noise_std=1.0)",
         why="the round tells the exact table",
-        subjects=(SELECT,),
+        subjects=(SELECT_SUBJECT,),
         test="replay",
     ),
     PlantedFault(
@@ -95,7 +95,7 @@ GAME_FAULTS = (
         old="sensitivity=past * SCORE_SENSITIVITY",
         new="sensitivity=SCORE_SENSITIVITY",
         why="the summed payoffs move by the number of rounds, not by one",
-        subjects=(LEADER,),
+        subjects=(LEADER_SUBJECT,),
         test="replay",
     ),
     PlantedFault(
@@ -104,7 +104,7 @@ GAME_FAULTS = (
         old="float(np.mean(np.concatenate(payoffs)))",
         new="float(np.sum(np.concatenate(payoffs)))",
         why="the sum of all payoffs has the noise of their mean",
-        subjects=(LEADER,),
+        subjects=(LEADER_SUBJECT,),
         test="replay",
     ),
 )

@@ -1,8 +1,7 @@
-"""LEARNER_FAULTS: mistakes in what several methods share, each under a method, or statistic, that rests on it.
+"""LEARNER_FAULTS: mistakes in code that several methods share, each tried on a method or statistic that relies on it.
 
-Several classes: every method that counts slopes, with those of one class. The plain hinge and the ball: what their
-minimisers are made of. Histograms: what a row moves, in counts and in scores of columns. Sums of
-functions of rows: what a unit moves.
+They concern the slope of losses for several classes, the risks of the plain hinge and of weights in a ball, the
+sensitivities of histograms and of their column scores, and the sensitivity of sums of functions of rows.
 """
 
 from __future__ import annotations
@@ -11,9 +10,10 @@ from collections.abc import Iterator
 
 from holdfast.refute._planting import PlantedFault
 
-STACKED = ("bolt_on replace", "bst14 replace", "output replace", "scs13 replace")
-"""Not dp_sgd, which clips at what it counts: a wrong slope makes it a worse learner and no less private."""
-SHARED = (
+SEVERAL_CLASS_SUBJECTS = ("bolt_on replace", "bst14 replace", "output replace", "scs13 replace")
+"""Methods that scale noise to the slope of the loss. Not dp_sgd, which clips gradients: there a wrong slope only makes
+a worse model."""
+SHARED_CODE_FAULTS = (
     (
         "hinge_divides_by_private_n",
         "learn._risk.hinge:HingeRisk.of",
@@ -105,7 +105,7 @@ SHARED = (
 )
 
 
-FUNCTIONS = (
+ROW_FUNCTION_FAULTS = (
     (
         "functions_of_users_count_once",
         "synth._workload.one_layer:OneLayer.l2_sensitivity",
@@ -134,8 +134,8 @@ FUNCTIONS = (
 
 
 def learner_faults() -> Iterator[PlantedFault]:
-    """One for each method and mistake."""
-    for subject in STACKED:
+    """A planted fault for each mistake and each subject that it breaks."""
+    for subject in SEVERAL_CLASS_SUBJECTS:
         yield PlantedFault(
             name=f"one_vs_all_counts_one_class {subject}",
             target="learn._problem.losses:OneVsAll.slope",
@@ -144,7 +144,7 @@ def learner_faults() -> Iterator[PlantedFault]:
             why="every row is in all K problems, and one is counted",
             subjects=(subject,),
         )
-    for name, target, old, new, why, subject in (*SHARED, *FUNCTIONS):
+    for name, target, old, new, why, subject in (*SHARED_CODE_FAULTS, *ROW_FUNCTION_FAULTS):
         yield PlantedFault(name=name, target=target, old=old, new=new, why=why, subjects=(subject,))
 
 

@@ -1,8 +1,8 @@
-"""Neighbouring tables of labelled rows, from the problem alone: the likely worst ones, and ones near given ones.
+"""PointNeighbours: pairs of neighbouring tables of labelled rows, built from the learning problem alone.
 
-Rows lie on the sphere of the declared norm, or far outside it, or are not numbers at all; labels are the extreme ones.
-All other records agree with each other, so that one that goes against them moves the most. A unit that owns several
-rows changes all of them at once.
+The pairs are those that should move a learner most. Rows lie on the sphere of the declared norm, or far outside it, or
+are not finite; labels take extreme values. All other records agree with each other (the crowd), so that one record that
+goes against them moves the result most. A unit that owns several rows changes all of them at once.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from holdfast.privacy._adjacency import Adjacency
 from holdfast.refute._replay import World
 
 Pair = tuple[World, World]
-CHANGES = 11
-"""Kinds of changes of one unit."""
+CHANGES_OF_A_UNIT = 11
+"""How many kinds of changes of one unit `_changes` yields."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Points:
-    """The rows of a learner's table: features, labels, and which of them belong to the unit that changes."""
+    """The rows of a learner's table: features and labels."""
 
     features: Floats
     labels: Floats
@@ -35,61 +35,62 @@ class Points:
 
 @dataclass(frozen=True, kw_only=True)
 class PointNeighbours:
-    """Tables for one problem, of so many other records."""
+    """Neighbouring tables for one problem: `others` records that stay, and one unit that changes."""
 
     problem: Problem
     adjacency: Adjacency
     others: int
     rows_per_unit: int = 1
-    strange: bool = True
-    """Also rows that are not finite or far too long; arrays that scikit-learn's own checks meet first have none."""
-    exchanged: bool = False
-    """Whether a blanked record also changes places with another: for batches of a fixed size, whose proof compares
-    those that hold a record with those that hold another in its place (`_changed_places`)."""
+    strange_rows: bool = True
+    """Whether some rows are not finite or far too long; False for estimators, whose checks of arrays refuse them."""
+    swap_places: bool = False
+    """Whether a blanked record also swaps places with another: for batches of fixed size, whose proof compares batches
+    that hold a record with batches that hold another in its place (`_swap_places`)."""
 
     # Tables.
 
     def pairs(self, random: np.random.Generator) -> Iterator[Pair]:
-        """Crowds and changes side by side, then rows that are no rows and a table of one unit, then all the others."""
+        """Every crowd with every change; early among them rows that are not finite and a table of the unit alone."""
         changes, crowds = list(self._changes()), list(self._crowds(random))
-        order = sorted(itertools.product(range(len(crowds)), range(len(changes))), key=self._turn)
+        order = sorted(itertools.product(range(len(crowds)), range(len(changes))), key=self._diagonal)
         for place, (crowd, change) in enumerate(order):
             pair = self._pair(*crowds[crowd], changes[change], first=place % 3 == 2)
             yield pair
-            if self.exchanged:
-                yield self._changed_places(pair)
-            if self.strange and place < len(self._strange):
-                strange = self._block(self._strange[place], self._labels[0])
+            if self.swap_places:
+                yield self._swap_places(pair)
+            if self.strange_rows and place < len(self._strange_rows):
+                strange = self._block(self._strange_rows[place], self._labels[0])
                 yield self._pair(*crowds[0], (strange, changes[0][1]), first=False)
             if place == 1 and not self.adjacency.count_is_public:
                 yield self._pair(np.empty((0, self.problem.dimension)), np.empty(0), changes[0], first=False)
 
     @staticmethod
-    def _turn(places: tuple[int, int]) -> tuple[int, int]:
-        """Diagonals first: every crowd and every change is met soon."""
-        return (places[1] - places[0]) % CHANGES, places[0]
+    def _diagonal(places: tuple[int, int]) -> tuple[int, int]:
+        """The sort key that walks along diagonals, so that every crowd and every change comes early."""
+        return (places[1] - places[0]) % CHANGES_OF_A_UNIT, places[0]
 
-    def _changed_places(self, pair: Pair) -> Pair:
-        """The neighbour with its blank record and one of the others in each other's place.
+    def _swap_places(self, pair: Pair) -> Pair:
+        """The pair with the blank record of the neighbour and the record before it swapped.
 
-        A batch of fixed size draws places, all sets of them with one chance, so a table may be told with two of its
-        places exchanged: coins are then coupled such that a batch with the record meets the batch that has another in
-        its stead, which is the comparison that the proof of amplification makes (Wang, Balle and Kasiviswanathan 2019).
+        A batch of fixed size draws places, every set of places with the same probability, so swapping two rows of a
+        table changes no distribution. With the same coins on both sides, a batch with the record is then compared with
+        the batch that has another record in its place, as in the proof of amplification (Wang, Balle and
+        Kasiviswanathan 2019).
         """
         whole, blank = pair
-        mine = int(np.flatnonzero(blank.identifiers >= self.others)[0])
+        blank_place = int(np.flatnonzero(blank.identifiers >= self.others)[0])
         order = np.arange(len(blank.identifiers))
-        order[[mine, mine - 1]] = order[[mine - 1, mine]]
-        moved = Points(features=blank.rows.features[order], labels=blank.rows.labels[order])
-        return whole, World(rows=moved, identifiers=blank.identifiers[order])
+        order[[blank_place, blank_place - 1]] = order[[blank_place - 1, blank_place]]
+        swapped = Points(features=blank.rows.features[order], labels=blank.rows.labels[order])
+        return whole, World(rows=swapped, identifiers=blank.identifiers[order])
 
     @property
-    def _strange(self) -> list[Floats]:
-        """What the schema's clipping would not let through, and methods must not rely on."""
+    def _strange_rows(self) -> list[Floats]:
+        """Rows that a schema's clipping would remove; methods must not rely on it."""
         return [np.full(self.problem.dimension, bad) for bad in (np.nan, 1e200, np.inf)]
 
     def vary(self, random: np.random.Generator, pair: Pair) -> Pair:
-        """One row of the crowd, or the unit's rows on one side, turned a little or exchanged."""
+        """A pair near this one: a row of the crowd, or the unit's rows on one side, moved a little or replaced."""
         first, second = (world.rows for world in pair)
         ids = [world.identifiers for world in pair]
         mine = [identifiers >= self.others for identifiers in ids]
@@ -98,14 +99,15 @@ class PointNeighbours:
         choice = int(random.integers(4))
         if choice == 0 and (~mine[0]).any():
             place = int(random.choice(ids[0][~mine[0]]))
-            turned, label = self._turned(random, x[ids[0] == place][0]), float(random.choice(self._labels))
+            new_row = self._nearby_row(random, x[ids[0] == place][0])
+            label = float(random.choice(self._labels))
             for features, labels, names in ((x, y, ids[0]), (other_x, other_y, ids[1])):
-                features[names == place], labels[names == place] = turned, label
+                features[names == place], labels[names == place] = new_row, label
         elif choice == 1 and mine[1].any() and self.adjacency is Adjacency.replace:
-            other_x[mine[1]] = self._turned(random, other_x[mine[1]][0])
+            other_x[mine[1]] = self._nearby_row(random, other_x[mine[1]][0])
             other_y[mine[1]] = random.choice(self._labels)
         elif mine[0].any():
-            x[mine[0]] = self._turned(random, x[mine[0]][0])
+            x[mine[0]] = self._nearby_row(random, x[mine[0]][0])
             if choice == 2:
                 y[mine[0]] = random.choice(self._labels)
         return (
@@ -120,27 +122,27 @@ class PointNeighbours:
         y = random.choice(self._labels, size=rows)
         return World(rows=Points(features=x, labels=y), identifiers=np.arange(rows))
 
-    def touched(self, world: World, place: int) -> list[World]:
-        """A null record in its place, and the record turned round: a loss may be flat on one side of a plane."""
-        made = []
+    def change_record(self, world: World, place: int) -> list[World]:
+        """The table with the record blanked, and with its features negated, since a loss may be flat on one side."""
+        changed = []
         for factor in (0.0, -1.0):
             x = world.rows.features.copy()
             x[place] *= factor
-            made.append(dataclasses.replace(world, rows=Points(features=x, labels=world.rows.labels)))
-        return made
+            changed.append(dataclasses.replace(world, rows=Points(features=x, labels=world.rows.labels)))
+        return changed
 
-    # Their parts.
+    # Parts of tables.
 
     @property
     def _labels(self) -> list[float]:
-        """The extreme ones."""
+        """Every class, or both ends of the range of targets."""
         if self.problem.outputs == "several":
             return [float(k) for k in range(self.problem.predictions)]
         bound = self.problem.loss.largest_target
         return [bound, -bound]
 
     def _crowds(self, random: np.random.Generator) -> Iterator[tuple[Floats, Floats]]:
-        """Tables of the others."""
+        """Features and labels of the records that stay."""
         d, n, norm = self.problem.dimension, self.others, self.problem.row_norm
         axis = np.zeros((n, d))
         axis[:, 0] = norm
@@ -153,7 +155,7 @@ class PointNeighbours:
             last = np.zeros((n, d))
             last[:, -1] = norm
             yield last, np.full(n, self._labels[0])
-            # Nobody in one direction: what enters it is the least eigenvalue of all.
+            # No record in one direction, so that a single row there decides the smallest eigenvalue.
             yield norm * np.eye(d)[np.arange(n) % (d - 1)], np.full(n, self._labels[0])
         yield (
             np.stack([self._sphere(random) for _ in range(n)]) if n else axis,
@@ -161,13 +163,13 @@ class PointNeighbours:
         )
 
     def _changes(self) -> Iterator[tuple[tuple[Floats, Floats], tuple[Floats, Floats]]]:
-        """The unit's rows and what they become: turned round, at a right angle, along the diagonal, across."""
+        """The unit's rows before and after: negated, at a right angle, along the diagonal, across."""
         d, norm, labels = self.problem.dimension, self.problem.row_norm, self._labels
         axis, last = np.zeros(d), np.zeros(d)
         axis[0], last[-1] = norm, norm
         corner = np.full(d, norm / math.sqrt(d))
         other = np.where(np.arange(d) % 2, -1.0, 1.0) * corner
-        # Almost at right angles to the direction in which a constant past has pushed the weights, and far along it.
+        # Almost at right angles to the direction in which constant outputs have pushed the weights, and far along it.
         side = (axis - last) / math.sqrt(2.0)
         slant, mirrored = (
             (0.1 * corner + sign * math.sqrt(0.99) * side) if d > 1 else axis for sign in (1.0, -1.0)
@@ -176,7 +178,7 @@ class PointNeighbours:
         # Two rows whose product is 1/8, one in the last direction: second moments move the most (`adassp`).
         turn = 0.5 * (math.pi / 2.0 - math.acos(1.0 / 8.0))
         leaning = math.sin(turn) * axis + math.cos(turn) * last if d > 1 else axis
-        for mine, label, theirs, told in (
+        for own_row, own_label, their_row, their_label in (
             (slant, labels[0], mirrored, labels[0]),
             (axis, labels[0], -axis, labels[0]),
             (slant, labels[-1], mirrored, labels[-1]),
@@ -189,10 +191,10 @@ class PointNeighbours:
             (corner, labels[-1], other, labels[0]),
             (across, labels[0], across * np.where(np.arange(d) == d - 1, -1.0, 1.0), labels[0]),
         ):
-            yield self._block(mine, label), self._block(theirs, told)
+            yield self._block(own_row, own_label), self._block(their_row, their_label)
 
     def _halves(self, angle: float) -> Floats:
-        """One number in the first half of the columns, another in the rest: products of columns move the most."""
+        """A row of two numbers, one in each half of the columns: such rows move products of columns most."""
         d = self.problem.dimension
         first = (d + 1) // 2
         row = np.full(d, math.cos(angle) / math.sqrt(first))
@@ -210,27 +212,28 @@ class PointNeighbours:
         *,
         first: bool,
     ) -> Pair:
-        """Neighbours in the declared sense: replaced, blanked or absent."""
-        (mine, label), (theirs, told) = change
+        """A table and its neighbour, in which the unit's rows are replaced, blanked or absent."""
+        (own_rows, own_labels), (their_rows, their_labels) = change
         if self.adjacency is Adjacency.zero_out:
-            theirs, told = np.zeros_like(mine), np.zeros_like(label)
+            their_rows, their_labels = np.zeros_like(own_rows), np.zeros_like(own_labels)
         elif self.adjacency is Adjacency.add_remove:
-            theirs, told = mine[:0], label[:0]
+            their_rows, their_labels = own_rows[:0], own_labels[:0]
         names, own = np.arange(len(y)), np.arange(self.others, self.others + self.rows_per_unit)
 
         def world(rows: Floats, labels: Floats) -> World:
             parts = [(x, y, names), (rows, labels, own[: len(labels)])]
-            joined = [np.concatenate(one) for one in zip(*(parts[::-1] if first else parts), strict=True)]
-            return World(rows=Points(features=joined[0], labels=joined[1]), identifiers=joined[2])
+            ordered = parts[::-1] if first else parts
+            features, targets, identifiers = (np.concatenate(part) for part in zip(*ordered, strict=True))
+            return World(rows=Points(features=features, labels=targets), identifiers=identifiers)
 
-        return world(mine, label), world(theirs, told)
+        return world(own_rows, own_labels), world(their_rows, their_labels)
 
     def _sphere(self, random: np.random.Generator) -> Floats:
         row = random.normal(size=self.problem.dimension)
         return np.asarray(self.problem.row_norm * row / np.linalg.norm(row))
 
-    def _turned(self, random: np.random.Generator, row: Floats) -> Floats:
-        """Near the row, or anywhere on the sphere."""
+    def _nearby_row(self, random: np.random.Generator, row: Floats) -> Floats:
+        """A row near this one, or anywhere on the sphere."""
         if not np.abs(row).max(initial=0.0) <= 10.0 * self.problem.row_norm or random.random() < 0.2:
             return self._sphere(random)
         moved = row / self.problem.row_norm + random.choice([0.03, 0.3]) * random.normal(size=row.size)

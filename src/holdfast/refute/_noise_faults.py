@@ -1,8 +1,8 @@
-"""NOISE_FAULTS: noise that is not fresh, or too small, under everything that draws noise.
+"""NOISE_FAULTS: noise that is not fresh, or too small, in everything that draws noise.
 
-Whether a method's noise is new in every step cannot be seen by replay, so each method, synthesiser, choice among
-candidates and statistic is run with stale noise, which its freshness trial must see; and one of those that draw from
-each law also with half of it. The mistake lies in the function through which all of them draw, or in the sampler.
+A replay cannot see whether noise is new in every step. So every method, synthesiser, choice among candidates and
+statistic is run with stale noise, which its freshness trial must see; and for each law one method that draws from it is
+run with half of the noise. The mistake is planted in the function through which all of them draw, or in the sampler.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from holdfast.learn._catalogue import LEARNERS
 from holdfast.refute._planting import PlantedFault
 from holdfast.synth._catalogue import SYNTHESISERS
 
-MADE_OF_METHODS = (
+OTHER_SUBJECTS = (
     "tuning choose_on_parts replace",
     "tuning choose_by_random_stopping replace",
     "search parts",
@@ -26,7 +26,7 @@ MADE_OF_METHODS = (
     "data functions replace",
     "data sums replace",
 )
-HALVED = (
+HALVED_SAMPLERS = (
     ("adassp replace", "gaussian:Gaussian.sample", "sigma=sigma, size", "sigma=sigma / 2, size"),
     ("functional replace", "laplace:Laplace.sample", "scale=self.scale,", "scale=self.scale / 2,"),
     (
@@ -39,18 +39,18 @@ HALVED = (
         "bolt_on replace",
         "vector_laplace:VectorLaplace.sample",
         "source, **self._stand_in(value.size)",
-        "source, **{name: one / 2 if name == 'scale' else one for name, one in self._stand_in(value.size).items()}",
+        "source, **{k: v / 2 if k == 'scale' else v for k, v in self._stand_in(value.size).items()}",
     ),
     ("objective replace", "objective:_Perturbed.sample", "minimise(linear,", "minimise(linear / 2,"),
 )
-"""Where a sampler draws, and what makes its noise half of what it was."""
+"""A subject, the sampler that it draws from, and the change of text that halves the sampler's noise."""
 
 
 def noise_faults() -> Iterator[PlantedFault]:
-    """One or more for each."""
-    entries = [f"{method.name} {method.adjacencies[0]}" for method in LEARNERS]
-    entries += [f"{method.name} {method.adjacencies[0]}" for method in SYNTHESISERS]
-    for subject in (*entries, *MADE_OF_METHODS):
+    """Stale noise for every subject, halved noise for `HALVED_SAMPLERS`."""
+    methods = [f"{method.name} {method.adjacencies[0]}" for method in LEARNERS]
+    methods += [f"{method.name} {method.adjacencies[0]}" for method in SYNTHESISERS]
+    for subject in (*methods, *OTHER_SUBJECTS):
         yield PlantedFault(
             name=f"stale_noise {subject}",
             target="privacy._account.account:_draw",
@@ -60,7 +60,7 @@ def noise_faults() -> Iterator[PlantedFault]:
             subjects=(subject,),
             test="freshness",
         )
-    for subject, target, old, new in HALVED:
+    for subject, target, old, new in HALVED_SAMPLERS:
         yield PlantedFault(
             name=f"half_the_noise {subject}",
             target=f"privacy._mechanisms.{target}",

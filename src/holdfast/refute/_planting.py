@@ -1,8 +1,8 @@
-"""Planting: the shipped code with one mistake in it, for as long as a refutation takes.
+"""Planting: a mistake is put into the shipped code for as long as a refutation takes.
 
-A broken version is no copy written for the occasion, which could be broken in other ways than the code is: in the one
-function that a fault names, one piece of text becomes another, and every caller meets the changed function. Texts are
-compared as words and marks: layout does not count, nor does a comma before a closing bracket.
+No broken copy is written by hand, since it could differ from the shipped code in other ways, too. In the one function
+that a fault names, one piece of text is replaced by another, and every caller then runs the changed function. Texts are
+compared token by token: layout does not count, nor does a comma before a closing bracket.
 """
 
 from __future__ import annotations
@@ -45,45 +45,45 @@ class PlantedFault:
 
 @contextmanager
 def with_fault(fault: PlantedFault) -> Iterator[None]:
-    """Within it, the function is the broken one, for whoever calls it; what was remembered of it is forgotten."""
-    function, code = _found(fault)
-    sound = function.__code__
-    function.__code__ = code
-    _forget()
+    """Within the context every caller runs the broken function; caches are emptied before and after."""
+    function, broken_code = _function_and_broken_code(fault)
+    sound_code = function.__code__
+    function.__code__ = broken_code
+    _clear_caches()
     try:
         yield
     finally:
-        function.__code__ = sound
-        _forget()
+        function.__code__ = sound_code
+        _clear_caches()
 
 
-def _found(fault: PlantedFault) -> tuple[types.FunctionType, types.CodeType]:
-    """The function as it is in use, and its code with the mistake."""
+def _function_and_broken_code(fault: PlantedFault) -> tuple[types.FunctionType, types.CodeType]:
+    """The function that is in use, and its code with the mistake."""
     place, _, name = fault.target.partition(":")
     module = import_module(f"holdfast.{place}")
     file = Path(str(module.__file__))
     source = file.read_text(encoding="utf-8")
     start, end = _span(source, name, fault.target)
-    after = source[:start] + changed(source[start:end], fault.old, fault.new) + source[end:]
-    whole = compile(after, str(file), "exec", dont_inherit=True)
-    codes = [code for code in _codes(whole) if code.co_qualname == name]
+    broken_source = source[:start] + replace_text(source[start:end], fault.old, fault.new) + source[end:]
+    module_code = compile(broken_source, str(file), "exec", dont_inherit=True)
+    codes = [code for code in _codes(module_code) if code.co_qualname == name]
     if len(codes) != 1:
         raise CannotPlant(f"{fault.target}: {name} is defined {len(codes)} times")
-    held: Any = module
+    owner: Any = module
     for part in name.split("."):
-        held = held.__dict__[part] if isinstance(held, type) else getattr(held, part)
-    return _function(held, fault.target), codes[0]
+        owner = owner.__dict__[part] if isinstance(owner, type) else getattr(owner, part)
+    return _function(owner, fault.target), codes[0]
 
 
-def _function(held: Any, target: str) -> types.FunctionType:
-    """Without what decorates it."""
+def _function(callable_: Any, target: str) -> types.FunctionType:
+    """The function inside a property, a class method or a decorator."""
     for attribute in ("fget", "func", "__func__", "__wrapped__"):
-        inner = getattr(held, attribute, None)
+        inner = getattr(callable_, attribute, None)
         if isinstance(inner, types.FunctionType):
             return _function(inner, target)
-    if isinstance(held, types.FunctionType):
-        return held
-    raise CannotPlant(f"{target}: a {type(held).__name__} is no function")
+    if isinstance(callable_, types.FunctionType):
+        return callable_
+    raise CannotPlant(f"{target}: a {type(callable_).__name__} is no function")
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
@@ -103,45 +103,45 @@ def _span(source: str, name: str, target: str) -> tuple[int, int]:
         if len(inner) != 1:
             raise CannotPlant(f"{target}: {part} is defined {len(inner)} times")
         node = inner[0]
-    first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
     return starts[first - 1], starts[node.end_lineno]
 
 
-def _forget() -> None:
-    """Empty every memory of the package: a remembered number may be the broken function's."""
+def _clear_caches() -> None:
+    """Empty every cache of the package, since a cached number may come from the broken function."""
     for name, module in list(sys.modules.items()):
         if name.startswith("holdfast"):
-            for held in list(vars(module).values()):
-                if isinstance(held, functools._lru_cache_wrapper):
-                    held.cache_clear()
+            for value in list(vars(module).values()):
+                if isinstance(value, functools._lru_cache_wrapper):
+                    value.cache_clear()
 
 
-def changed(source: str, old: str, new: str) -> str:
-    """`source` with the one place that reads `old` made `new`, whose further lines keep its indentation.
+def replace_text(source: str, old: str, new: str) -> str:
+    """`source` with the one place that reads `old` replaced by `new`, whose further lines keep the indentation.
 
     >>> changed("return a + b", "a + b", "a")
     'return a'
     """
-    there, wanted = _tokens(source), [each[0] for each in _tokens(old)]
-    if not wanted or wanted == [each[0] for each in _tokens(new)]:
+    source_tokens, wanted = _tokens(source), [token[0] for token in _tokens(old)]
+    if not wanted or wanted == [token[0] for token in _tokens(new)]:
         raise CannotPlant(f"{old!r} to {new!r} changes nothing")
-    words = [each[0] for each in there]
+    source_words = [token[0] for token in source_tokens]
     size = len(wanted)
-    places = [at for at in range(len(words) - size + 1) if words[at : at + size] == wanted]
+    places = [at for at in range(len(source_words) - size + 1) if source_words[at : at + size] == wanted]
     if len(places) != 1:
         raise CannotPlant(f"{old!r} occurs {len(places)} times, not once")
-    start, end = there[places[0]].start(), there[places[0] + size - 1].end()
+    start, end = source_tokens[places[0]].start(), source_tokens[places[0] + size - 1].end()
     line = source[source.rfind("\n", 0, start) + 1 :]
     indentation = line[: len(line) - len(line.lstrip())]
     first, *further = textwrap.dedent(new).split("\n")
-    lines = [first, *(indentation + each if each else each for each in further)]
+    lines = [first, *(indentation + text if text else text for text in further)]
     return source[:start] + "\n".join(lines) + source[end:]
 
 
 def _tokens(text: str) -> list[re.Match[str]]:
-    found = list(TOKEN.finditer(text))
+    tokens = list(TOKEN.finditer(text))
     return [
-        each
-        for each, after in zip_longest(found, found[1:])
-        if not (each[0] == "," and after is not None and after[0] in ")]}")
+        token
+        for token, after in zip_longest(tokens, tokens[1:])
+        if not (token[0] == "," and after is not None and after[0] in ")]}")
     ]

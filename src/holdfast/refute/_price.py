@@ -1,8 +1,8 @@
-"""PriceTrial: whether all that a run was charged for, composed again by itself, fits into what was promised.
+"""PriceTrial: whether the mechanisms that a run was charged for compose to no more than the account's limit.
 
-Accounts count in a currency: a limit is translated into an amount, and charges are held against it. Here neither is
-believed. The mechanisms of a run's charges are composed as curves, by numeric accounting, and the result is held
-against the limit itself. It is exact up to the accountant's error, so no chance is spent.
+An account translates its limit into an amount of its currency and subtracts charges from it. This trial trusts neither
+step. It composes the mechanisms of a run's charges as privacy curves, by numeric accounting, and compares the result
+with the limit itself. The result is exact up to the accountant's error, so the trial spends no chance.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from holdfast.privacy._account.witness import Witness
 from holdfast.privacy._curves.composition import compose
 from holdfast.privacy._mechanisms import mechanism_from_json
 from holdfast.privacy._mechanisms.mechanism import Mechanism
-from holdfast.refute._replay import Setup
+from holdfast.refute._replay import ReplayCase
 from holdfast.refute._trial import Outcome, Test
 
-SLACK = 1e-6
-"""What the accountant may round up by."""
+ACCOUNTING_SLACK = 1e-6
+"""By how much, relatively, the accountant may round up."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PriceTrial:
     """One run of a case on a plain table."""
 
-    case: Setup
+    case: ReplayCase
     rows: int
     spends: bool = False
     test: Test = "analysis"
 
     def run(self, source: Source, *, error: float) -> Outcome:
-        """Delta at the promised epsilon over the promised delta, or of pure promises the epsilons."""
-        world, account = self.case.plain(self.rows), self.case.open()
+        """Compare delta at the promised epsilon with the promised delta; for a pure promise, the epsilons."""
+        world, account = self.case.plain(self.rows), self.case.open_account()
         account.watch(Witness(seed=int(source.words(1)[0] >> np.uint64(1)), identifiers=world.identifiers))
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
@@ -44,18 +44,18 @@ class PriceTrial:
         uses: Counter[Mechanism] = Counter()
         for entry in account.journal.entries:
             uses[mechanism_from_json(entry.charge.mechanism)] += entry.charge.times
-        whole = compose([mechanism.repeated(times) for mechanism, times in uses.items()])
-        pure, point = account.limit.as_pure(), account.limit.as_approximate()
+        composed = compose([mechanism.repeated(times) for mechanism, times in uses.items()])
+        pure, approximate = account.limit.as_pure(), account.limit.as_approximate()
         if pure is not None:
-            share = whole.epsilon(0.0) / float(pure)
+            share = composed.epsilon(0.0) / float(pure)
         else:
-            epsilon, delta = point if point is not None else (1.0, account.limit.delta(1.0))
-            share = whole.delta(float(epsilon)) / float(delta)
+            epsilon, delta = approximate if approximate is not None else (1.0, account.limit.delta(1.0))
+            share = composed.delta(float(epsilon)) / float(delta)
         return Outcome(
             test="analysis",
             what=f"{self.case.name}: charges composed again, over the promise",
             statistic=share,
-            bound=1.0 + SLACK,
+            bound=1.0 + ACCOUNTING_SLACK,
             error=0.0,
             detail=f"{sum(uses.values())} uses of {len(uses)} mechanisms",
         )

@@ -1,8 +1,8 @@
-"""A published error: an algorithm claims a privacy that an attack refutes.
+"""The showcase of a published error: bolt-on SGD with mini-batches claims a privacy that an attack refutes.
 
-Bolt-on SGD with mini-batches, noise as printed (sensitivity divided by the batch) beside noise by the sound
-recursion. Twice: many runs on the worst pair known, pure noise in two dimensions; and one run in which
-every record is a canary of its own axis, Gaussian noise.
+Noise as printed (sensitivity divided by the batch size) is compared with noise by the sound recursion, in two attacks:
+many runs on the worst pair known, with pure noise in two dimensions; and one run in which every record is a canary on
+an axis of its own, with Gaussian noise.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from holdfast.privacy._curves.curve import ApproxDP
 from holdfast.privacy._mechanisms.gaussian import Gaussian
 from holdfast.privacy._mechanisms.mechanism import Mechanism
 from holdfast.privacy._mechanisms.vector_laplace import VectorLaplace
-from holdfast.refute._subjects.bolt_on import BoltOn, pair_b
+from holdfast.refute._subjects.bolt_on import BoltOn, worst_known_pair
 from holdfast.refute._subjects.claims import classical_sigma
-from holdfast.refute._two_worlds import along_both, calls
+from holdfast.refute._two_worlds import score_between, separate_draws
 
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 4.0)
 DELTA = 1e-6
@@ -47,8 +47,8 @@ class PublishedClaim:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Showcase:
-    """The table, and how far the worst pair is apart."""
+class BoltOnShowcase:
+    """A row for each claimed epsilon, and how far the worst pair is apart."""
 
     rows: tuple[PublishedClaim, ...]
     distance: float
@@ -57,7 +57,7 @@ class Showcase:
     runs: int
 
     @property
-    def refuted(self) -> tuple[PublishedClaim, ...]:
+    def refuted_claims(self) -> tuple[PublishedClaim, ...]:
         """The claims that the printed noise breaks."""
         return tuple(row for row in self.rows if max(row.printed, row.one_run_printed) > row.claimed)
 
@@ -67,7 +67,7 @@ class Showcase:
         return all(max(row.sound, row.one_run_sound) <= row.claimed for row in self.rows)
 
     def summary(self) -> str:
-        """The table in words and numbers."""
+        """The table as text."""
         head = (
             f"one record moves the model by {self.distance:.3f}; printed sensitivity {self.printed_sensitivity:g}, "
             f"sound {self.sound_sensitivity:.3g}\n"
@@ -91,59 +91,65 @@ class Showcase:
 
 def bolt_on_showcase(
     *, epsilons: tuple[float, ...] = EPSILONS, runs: int = 1000, seed: int | None = 1
-) -> Showcase:
+) -> BoltOnShowcase:
     """Attack both noises at each claimed epsilon; `seed=None` takes coins from the operating system.
 
     The printed constant takes L = 2 (the penalised loss within radius 1/penalty), as TensorFlow Privacy does:
     with L = 1 it would be half as large and refuted sooner.
     """
     require(runs >= 10, "runs", runs, ">= 10")
-    run, source = BoltOn(), Source(seed=seed)
-    first_rows, first_labels, second_rows, second_labels = pair_b(run.records)
-    without, present = run.train(first_rows, first_labels), run.train(second_rows, second_labels)
-    printed, sound = run.printed(lipschitz=2.0), run.sound()
-    score = along_both(without, present)
+    training, source = BoltOn(), Source(seed=seed)
+    first_rows, first_labels, second_rows, second_labels = worst_known_pair(training.records)
+    result_without, result_with = (
+        training.train(first_rows, first_labels),
+        training.train(second_rows, second_labels),
+    )
+    printed, sound = training.printed_sensitivity(lipschitz=2.0), training.sound_sensitivity()
+    score = score_between(result_without, result_with)
 
-    def many(noise: Mechanism) -> float:
-        scores = [calls(noise.sample, centre, score=score)(source, runs) for centre in (present, without)]
+    def epsilon_of_many_runs(noise: Mechanism) -> float:
+        scores = [
+            separate_draws(noise.sample, centre, score=score)(source, runs)
+            for centre in (result_with, result_without)
+        ]
         # The threshold is fixed before anything is drawn: half way between the two results.
-        middle = 0.5 * (score(without) + score(present))
+        middle = 0.5 * (score(result_without) + score(result_with))
         return epsilon_lower(at_threshold(*scores, threshold=middle), confidence=CONFIDENCE)
 
-    trained, labels = _canaries(run, source)
-    wide = run.sound(dimension=run.records)
+    trained, labels = _canaries(training, source)
+    wide_sensitivity = training.sound_sensitivity(dimension=training.records)
 
     def row(epsilon: float) -> PublishedClaim:
         pure: Callable[[float], Mechanism] = lambda sensitivity: VectorLaplace(  # noqa: E731
             epsilon=epsilon, l2_sensitivity=sensitivity, arithmetic="idealised"
         )
         # As published: the classical formula, which here is the larger noise of the two.
-        exposed, curve = _one_run(trained, labels, classical_sigma(epsilon, DELTA) * printed, source)
+        one_run_printed, curve = _one_run(trained, labels, classical_sigma(epsilon, DELTA) * printed, source)
         limit = ApproxDP(epsilon, DELTA)
-        enough = float(Gaussian.within(limit, l2_sensitivity=wide).sigma)
-        hidden, _ = _one_run(trained, labels, enough, source)
+        sound_sigma = float(Gaussian.within(limit, l2_sensitivity=wide_sensitivity).sigma)
+        one_run_sound, _ = _one_run(trained, labels, sound_sigma, source)
         return PublishedClaim(
             claimed=epsilon,
-            printed=many(pure(printed)),
-            sound=many(pure(sound)),
-            one_run_printed=exposed,
+            printed=epsilon_of_many_runs(pure(printed)),
+            sound=epsilon_of_many_runs(pure(sound)),
+            one_run_printed=one_run_printed,
             curve_printed=curve,
-            one_run_sound=hidden,
+            one_run_sound=one_run_sound,
         )
 
-    return Showcase(
+    return BoltOnShowcase(
         rows=tuple(row(epsilon) for epsilon in epsilons),
-        distance=float(np.linalg.norm(without - present)),
+        distance=float(np.linalg.norm(result_without - result_with)),
         printed_sensitivity=printed,
         sound_sensitivity=sound,
         runs=runs,
     )
 
 
-def _canaries(run: BoltOn, source: Source) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def _canaries(training: BoltOn, source: Source) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """One training in which record i is the axis e_i with a label by a fair coin."""
-    coins = (source.words(run.records) & np.uint64(1)).astype(bool)
-    return run.train(np.eye(run.records), np.where(coins, 1.0, -1.0)), coins
+    coins = (source.words(training.records) & np.uint64(1)).astype(bool)
+    return training.train(np.eye(training.records), np.where(coins, 1.0, -1.0)), coins
 
 
 def _one_run(

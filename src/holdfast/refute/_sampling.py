@@ -1,10 +1,10 @@
 """SamplingTrial: whether rows are drawn with the rate that the price was computed for.
 
-Amplification by sampling is a claim about secret coins, which no output shows. So each row is blanked or turned
-round, and the run is replayed with the same outputs and the same coins: the steps whose value moves are those in
-which the row was drawn. For a Poisson rate q, inclusions must be independent coins of chance q: over all rows and
-steps, for each row, in pairs of rows and of steps, and in the sizes of batches; for batches of fixed size, each row's
-rate and the overlaps. All p-values are exact, by binomial and hypergeometric laws.
+Amplification by sampling is a claim about secret coins, which no output shows. So each row in turn is blanked or
+changed, and the run is replayed with the same outputs and the same coins: the steps whose value moves are those whose
+batch holds the row. For a Poisson rate q, inclusions must be independent coins of probability q; this is tested over
+all rows and steps, for each row, in pairs of rows and of steps, and in the sizes of batches. For batches of fixed size
+each row's rate and the overlaps of batches are tested. All p-values are exact, by binomial and hypergeometric laws.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from holdfast._arrays import Bools
 from holdfast.noise._source import Source
 from holdfast.privacy._account.witness import Draw, replaying
 from holdfast.refute._prefixes import Prefix
-from holdfast.refute._replay import Setup, recorded
+from holdfast.refute._replay import ReplayCase, record_run
 from holdfast.refute._trial import Outcome, Test
 
 MOST_RUNS = 20
@@ -31,23 +31,24 @@ MOST_RUNS = 20
 class SamplingTrial:
     """Runs of one case whose mechanism declares a sampling rate below 1."""
 
-    case: Setup
+    case: ReplayCase
     rows: int
     coins: int = 1500
-    """Runs are made until there are so many, or twenty."""
+    """Runs are repeated until so many inclusions (rows times steps) were seen, but at most `MOST_RUNS` times."""
     spends: bool = True
     test: Test = "sampling"
 
     def run(self, source: Source, *, error: float) -> Outcome:
-        """Find out who was drawn when, and test it."""
-        found: list[tuple[Bools, list[Draw]]] = []
-        while sum(drawn.size for drawn, _ in found) < self.coins and len(found) < MOST_RUNS:
-            found.append(self._drawn(int(source.words(1)[0] >> np.uint64(1))))
+        """Find which rows each step drew, and test that against the declared rate."""
+        runs: list[tuple[Bools, list[Draw]]] = []
+        while sum(included.size for included, _ in runs) < self.coins and len(runs) < MOST_RUNS:
+            runs.append(self._inclusions(int(source.words(1)[0] >> np.uint64(1))))
         random = np.random.Generator(np.random.PCG64(int(source.words(1)[0])))
-        tests = [one for drawn, steps in found[:1] for one in _p_values([d for d, _ in found], steps, random)]
-        name, least = min(tests, key=lambda one: one[1])
+        first_steps = runs[0][1]
+        tests = list(_p_values([included for included, _ in runs], first_steps, random))
+        name, least = min(tests, key=lambda test: test[1])
         p = min(1.0, least * len(tests))
-        rate = float(np.mean([drawn.mean() for drawn, _ in found]))
+        rate = float(np.mean([included.mean() for included, _ in runs]))
         return Outcome(
             test="sampling",
             what=self.case.name,
@@ -55,33 +56,36 @@ class SamplingTrial:
             bound=-math.log10(error),
             error=error,
             p_value=p,
-            detail=f"{name}, p = {p:.2g}; drawn with rate {rate:.4f}, declared {_rate(found[0][1][0]):.4f}",
+            detail=f"{name}, p = {p:.2g}; drawn with rate {rate:.4f}, declared {_rate(first_steps[0]):.4f}",
         )
 
-    def _drawn(self, seed: int) -> tuple[Bools, list[Draw]]:
+    def _inclusions(self, seed: int) -> tuple[Bools, list[Draw]]:
+        """Whether each sampled step (a row of the array) drew each record (a column), and these steps."""
         world = self.case.plain(self.rows)
         tape = Prefix(kind="random", size=1.0, seed=seed % 2**31).tape
-        whole = recorded(self.case, world, seed=seed, tape=tape)
-        steps = [step for step in whole.transcript.steps if _rate(step) < 1]
-        drawn = np.zeros((len(steps), self.rows), dtype=bool)
+        recording = record_run(self.case, world, seed=seed, tape=tape)
+        steps = [step for step in recording.transcript.steps if _rate(step) < 1]
+        included = np.zeros((len(steps), self.rows), dtype=bool)
         for row in range(self.rows):
-            for other in self.case.touched(world, row):
-                told = recorded(self.case, other, seed=seed, tape=replaying(whole.outputs)).transcript.steps
+            for changed in self.case.change_record(world, row):
+                replayed = record_run(
+                    self.case, changed, seed=seed, tape=replaying(recording.outputs)
+                ).transcript.steps
                 for place, step in enumerate(steps):
-                    drawn[place, row] |= bool(np.any(step.value != told[step.number].value))
-        return drawn, steps
+                    included[place, row] |= bool(np.any(step.value != replayed[step.number].value))
+        return included, steps
 
 
-def declares_a_rate(case: Setup, rows: int) -> bool:
+def declares_a_rate(case: ReplayCase, rows: int) -> bool:
     """Whether any of a case's releases is on a sample."""
-    seen = recorded(case, case.plain(rows), seed=0)
-    return any(_rate(step) < 1 for step in seen.transcript.steps)
+    run = record_run(case, case.plain(rows), seed=0)
+    return any(_rate(step) < 1 for step in run.transcript.steps)
 
 
-def draws_fixed_batches(case: Setup, rows: int) -> bool:
+def draws_fixed_batches(case: ReplayCase, rows: int) -> bool:
     """Whether any of a case's releases is on a sample of fixed size."""
-    seen = recorded(case, case.plain(rows), seed=0)
-    return any(step.mechanism.sample_size is not None for step in seen.transcript.steps)
+    run = record_run(case, case.plain(rows), seed=0)
+    return any(step.mechanism.sample_size is not None for step in run.transcript.steps)
 
 
 def _rate(step: Draw) -> float:
@@ -89,42 +93,53 @@ def _rate(step: Draw) -> float:
 
 
 def _p_values(
-    found: list[Bools], steps: list[Draw], random: np.random.Generator
+    inclusions: list[Bools], steps: list[Draw], random: np.random.Generator
 ) -> Iterator[tuple[str, float]]:
     from scipy.stats import binom, hypergeom
 
-    rate, rows = _rate(steps[0]), found[0].shape[1]
+    rate, rows = _rate(steps[0]), inclusions[0].shape[1]
     batch = steps[0].mechanism.sample_size
-    drawn = np.concatenate(found)
-    sizes = drawn.sum(axis=1)
-    each = drawn.sum(axis=0)
-    yield "a row's own rate", rows * min(_exact(int(count), binom(len(drawn), rate)) for count in each)
-    both = [
-        (one[a] & one[b]).sum() for one in found for a, b in zip(*np.triu_indices(len(one), 1), strict=True)
+    included = np.concatenate(inclusions)
+    batch_sizes = included.sum(axis=1)
+    row_counts = included.sum(axis=0)
+    yield (
+        "a row's own rate",
+        rows * min(_exact_p_value(int(count), binom(len(included), rate)) for count in row_counts),
+    )
+    overlaps = [
+        (run[a] & run[b]).sum()
+        for run in inclusions
+        for a, b in zip(*np.triu_indices(len(run), 1), strict=True)
     ]
     if batch is None:
-        yield "the rate of all rows", _exact(int(drawn.sum()), binom(drawn.size, rate))
-        yield "the sizes of batches", _sizes(sizes, binom(rows, rate), random)
-        together: Any = binom(rows, rate**2)
+        yield "the rate of all rows", _exact_p_value(int(included.sum()), binom(included.size, rate))
+        yield "the sizes of batches", _size_variance_p_value(batch_sizes, binom(rows, rate), random)
+        overlap_law: Any = binom(rows, rate**2)
     else:
-        yield "the sizes of batches", 1.0 if bool(np.all(sizes == batch)) else 0.0
-        together = hypergeom(rows, batch, batch)
-    if both:
-        yield "batches of two steps", len(both) * min(_exact(int(count), together) for count in set(both))
+        yield "the sizes of batches", 1.0 if bool(np.all(batch_sizes == batch)) else 0.0
+        overlap_law = hypergeom(rows, batch, batch)
+    if overlaps:
+        yield (
+            "batches of two steps",
+            len(overlaps) * min(_exact_p_value(int(count), overlap_law) for count in set(overlaps)),
+        )
     first, second = np.triu_indices(rows, 1)
-    pairs = (drawn[:, first] & drawn[:, second]).sum(axis=0)
+    pairs = (included[:, first] & included[:, second]).sum(axis=0)
     chance = rate**2 if batch is None else rate * (batch - 1) / (rows - 1)
-    yield "two rows together", len(pairs) * min(_exact(int(n), binom(len(drawn), chance)) for n in set(pairs))
+    yield (
+        "two rows together",
+        len(pairs) * min(_exact_p_value(int(n), binom(len(included), chance)) for n in set(pairs)),
+    )
 
 
-def _exact(count: int, law: object) -> float:
+def _exact_p_value(count: int, law: object) -> float:
     """Two-sided: twice the smaller tail."""
     below, above = law.cdf(count), law.sf(count - 1)  # type: ignore[attr-defined]
     return float(min(1.0, 2.0 * min(below, above)))
 
 
-def _sizes(sizes: NDArray[np.int64], law: object, random: np.random.Generator) -> float:
-    """Sizes as uniform numbers, their variance as normal ones: batches of one size have none."""
+def _size_variance_p_value(sizes: NDArray[np.int64], law: object, random: np.random.Generator) -> float:
+    """The p-value of the variance of batch sizes, which are mapped to normal numbers by their law."""
     from scipy.special import ndtri
     from scipy.stats import chi2
 

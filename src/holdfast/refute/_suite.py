@@ -1,4 +1,4 @@
-"""The refutation suite: every mechanism and method under attack, and broken versions that must fall.
+"""The refutation suite: every mechanism and method is attacked, and broken versions must fall.
 
 A whole run refutes a true statement with probability at most `FALSE_ALARM`, whatever it contains: the error
 is shared evenly over all trials that use chance (a union bound, so dependence does not matter). Surviving
@@ -19,7 +19,7 @@ from holdfast._arguments import checked
 from holdfast.errors import require
 from holdfast.noise._source import Source
 from holdfast.privacy._wording import bound_text
-from holdfast.refute._replay_trial import POWER
+from holdfast.refute._replay_trial import REQUIRED_POWER
 from holdfast.refute._subject import Subject
 from holdfast.refute._trial import TESTS, Outcome, Test
 
@@ -29,7 +29,7 @@ FALSE_ALARM = 1e-6
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What became of one subject."""
+    """The outcomes of all trials of one subject."""
 
     name: str
     claim: str
@@ -42,25 +42,25 @@ class Verdict:
         return any(outcome.refuted for outcome in self.outcomes)
 
     @property
-    def as_it_should(self) -> bool:
-        """Broken ones must be refuted, all others must not."""
+    def is_as_expected(self) -> bool:
+        """Whether a broken subject was refuted, or any other was not."""
         return self.refuted == bool(self.broken)
 
     def refuted_by(self) -> tuple[Test, ...]:
         """The tests that refuted it."""
-        return tuple(t for t in TESTS if any(o.refuted for o in self.outcomes if o.test == t))
+        return tuple(test for test in TESTS if any(o.refuted for o in self.outcomes if o.test == test))
 
     def cell(self, test: Test) -> str:
-        """What the table shows: a distance, a p-value, `survived` or `REFUTED`, or `-` where it was not tried."""
-        tried = [outcome for outcome in self.outcomes if outcome.test == test]
-        if not tried:
+        """The table's entry for a test: a distance, a p-value, `survived`, `REFUTED`, or `-` if not tried."""
+        outcomes = [outcome for outcome in self.outcomes if outcome.test == test]
+        if not outcomes:
             return "-"
-        if any(outcome.refuted for outcome in tried):
+        if any(outcome.refuted for outcome in outcomes):
             return "REFUTED"
         if test == "replay":
             return f"{self.power:.3f}{' weak' if self.weak else ''}"
-        chances = [outcome.p_value for outcome in tried if outcome.p_value is not None]
-        return f"p {min(1.0, len(chances) * min(chances)):.2g}" if chances else "survived"
+        p_values = [outcome.p_value for outcome in outcomes if outcome.p_value is not None]
+        return f"p {min(1.0, len(p_values) * min(p_values)):.2g}" if p_values else "survived"
 
     @property
     def reached(self) -> dict[str, float]:
@@ -76,17 +76,19 @@ class Verdict:
         """The largest distance that any replay reached; None where nothing was replayed."""
         return max((outcome.power for outcome in self.outcomes if outcome.power is not None), default=None)
 
-    def thin(self) -> dict[str, float]:
-        """Kinds of release that no replay took near their bound, though others of the same subject came there.
+    def undertested_releases(self) -> dict[str, float]:
+        """Kinds of release whose distance stayed below the required power; none if the whole subject is weak.
 
-        Each has a sensitivity of its own, and one that is tested well says nothing about another.
+        Each kind has a sensitivity of its own, so one that is tested well says nothing about another.
         """
-        return {} if self.weak else {kind: most for kind, most in self.reached.items() if most < POWER}
+        return (
+            {} if self.weak else {kind: most for kind, most in self.reached.items() if most < REQUIRED_POWER}
+        )
 
     @property
     def weak(self) -> bool:
-        """Whether replays came nowhere near the bound, so that an understatement might pass unseen."""
-        return self.power is not None and self.power < POWER
+        """Whether no replay came near the bound, so that an understated sensitivity might pass unseen."""
+        return self.power is not None and self.power < REQUIRED_POWER
 
     def summary(self) -> str:
         """A line for the subject and one for each trial."""
@@ -104,14 +106,14 @@ class Verdict:
             "refuted": self.refuted,
             "power": self.power,
             "weak": self.weak,
-            "thin": self.thin(),
+            "thin": self.undertested_releases(),
             "outcomes": [outcome.to_json() for outcome in self.outcomes],
         }
 
 
 @dataclass(frozen=True, kw_only=True)
 class Refutations:
-    """A whole run: `passed` says whether what should survive did and what is broken fell."""
+    """The verdicts of a whole run; it passed if all sound subjects survived and all broken ones were refuted."""
 
     verdicts: tuple[Verdict, ...]
     false_alarm: float
@@ -120,23 +122,23 @@ class Refutations:
     @property
     def passed(self) -> bool:
         """Whether every verdict is as it should be."""
-        return all(verdict.as_it_should for verdict in self.verdicts)
+        return all(verdict.is_as_expected for verdict in self.verdicts)
 
     @property
     def error_spent(self) -> float:
         """The probability, at most, that anything true was refuted."""
         return sum(outcome.error for verdict in self.verdicts for outcome in verdict.outcomes)
 
-    def surprises(self) -> tuple[Verdict, ...]:
-        """Verdicts that are not as they should be."""
-        return tuple(verdict for verdict in self.verdicts if not verdict.as_it_should)
+    def unexpected_verdicts(self) -> tuple[Verdict, ...]:
+        """Verdicts on sound subjects that were refuted and on broken ones that survived."""
+        return tuple(verdict for verdict in self.verdicts if not verdict.is_as_expected)
 
-    def weak(self) -> tuple[Verdict, ...]:
-        """What survived replays without power."""
+    def weak_verdicts(self) -> tuple[Verdict, ...]:
+        """Verdicts on sound subjects whose replays had too little power."""
         return tuple(verdict for verdict in self.verdicts if verdict.weak and not verdict.broken)
 
     def table(self) -> str:
-        """By which test each subject fell or survived: the distance reached by replay, p-values of the laws."""
+        """A row for each subject and a column for each test: distances reached by replay, p-values of other tests."""
         width = max(len(verdict.name) for verdict in self.verdicts)
         head = f"{'':<{width}}  " + "".join(f"{test:<12}" for test in TESTS)
         lines = [head.rstrip()]
@@ -146,28 +148,28 @@ class Refutations:
                 lines.append(f"-- {title}")
             for verdict in rows:
                 cells = "".join(f"{verdict.cell(test):<12}" for test in TESTS)
-                mark = "" if verdict.as_it_should else "  <-- NOT AS IT SHOULD BE"
+                mark = "" if verdict.is_as_expected else "  <-- NOT AS IT SHOULD BE"
                 lines.append(f"{verdict.name:<{width}}  {cells.rstrip()}{mark}")
         return "\n".join(lines)
 
     def summary(self) -> str:
-        """The surprises in full, then one line."""
-        parts = [verdict.summary() for verdict in self.surprises()]
-        alive, broken = (sum(bool(v.broken) == b for v in self.verdicts) for b in (False, True))
+        """The unexpected verdicts in full, then one line that counts."""
+        parts = [verdict.summary() for verdict in self.unexpected_verdicts()]
+        sound, broken = (sum(bool(v.broken) == flag for v in self.verdicts) for flag in (False, True))
         fell = sum(v.refuted for v in self.verdicts if v.broken)
         survived = sum(not v.refuted for v in self.verdicts if not v.broken)
         coins = "fresh entropy" if self.fresh else "fixed seeds"
-        counts = [f"{survived} of {alive} survived"] if alive else []
+        counts = [f"{survived} of {sound} survived"] if sound else []
         counts += [f"{fell} of {broken} broken versions refuted"] if broken else []
-        weak = [verdict.name for verdict in self.weak()]
+        weak = [verdict.name for verdict in self.weak_verdicts()]
         counts += [f"{len(weak)} weak ({', '.join(weak)})"] if weak else []
         thin = [
             f"{v.name}: {kind} {most:.2f}"
             for v in self.verdicts
             if not v.broken
-            for kind, most in v.thin().items()
+            for kind, most in v.undertested_releases().items()
         ]
-        counts += [f"{len(thin)} kinds of release below {POWER} ({'; '.join(thin)})"] if thin else []
+        counts += [f"{len(thin)} kinds of release below {REQUIRED_POWER} ({'; '.join(thin)})"] if thin else []
         parts.append(
             f"{'passed' if self.passed else 'FAILED'}: {', '.join(counts)}; "
             f"false-alarm probability at most {bound_text(self.error_spent)} ({coins})"
@@ -246,27 +248,27 @@ def _verdict(subjects: Sequence[Subject], share: float, fresh: bool, place: int)
 
 
 _forked: list[Callable[[int], Verdict]] = []
-"""What forked processes find in their memory: subjects hold functions, which no pipe carries."""
+"""The work of forked processes, passed through their memory: subjects hold functions, which cannot be pickled."""
 
 
 def _verdicts(work: Callable[[int], Verdict], count: int, jobs: int) -> Iterator[Verdict]:
-    """In order, by so many processes."""
+    """Verdicts in order of the subjects, found by up to `jobs` processes."""
     if min(jobs, count) <= 1 or not hasattr(os, "fork"):
         yield from map(work, range(count))
         return
     _forked[:] = [work]
-    with multiprocessing.get_context("fork").Pool(min(jobs, count), initializer=_one_thread) as pool:
-        yield from pool.imap(_by_place, range(count))
+    with multiprocessing.get_context("fork").Pool(min(jobs, count), initializer=_limit_threads) as pool:
+        yield from pool.imap(_forked_verdict, range(count))
 
 
-def _one_thread() -> None:
-    """The processes share the processors; threads of each would wait for one another."""
+def _limit_threads() -> None:
+    """Limit each process to one thread, since the processes share the processors."""
     from threadpoolctl import threadpool_limits
 
     threadpool_limits(1)
 
 
-def _by_place(place: int) -> Verdict:
+def _forked_verdict(place: int) -> Verdict:
     return _forked[0](place)
 
 

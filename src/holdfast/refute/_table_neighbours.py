@@ -1,7 +1,9 @@
-"""Neighbouring tables under a schema: everybody in one cell and one unit in the opposite one, rare cells, full users.
+"""TableNeighbours: pairs of neighbouring tables under a schema.
 
-A unit that owns several rows brings up to twice as many as are kept. Under `add_remove` its rows come and go; under
-`zero_out` a null unit stays behind, which counts and contributes nothing; under `replace` others take their place.
+Most pairs put all other units (the crowd) in one cell and the unit that changes in the opposite one, or in a rare cell.
+A unit that owns several rows has twice as many as are kept. Its rows are absent from the neighbour under `add_remove`;
+under `zero_out` a null unit stays, which counts as a unit and contributes nothing; under `replace` other rows take
+their place.
 """
 
 from __future__ import annotations
@@ -21,153 +23,161 @@ from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
 from holdfast.refute._replay import World
 
 Columns = dict[str, list[Any]]
-OWNER = "owner"
+OWNER_COLUMN = "owner"
 
 
 @dataclass(frozen=True, kw_only=True)
 class TableNeighbours:
-    """Tables of one schema, of so many other units."""
+    """Neighbouring tables of one schema: `others` units that stay, and one that changes."""
 
     cells: Mapping[str, tuple[str, ...]]
     adjacency: Adjacency
     others: int = 15
     max_rows: int = 1
     n_public: int | None = None
-    number: str = ""
-    """The name of a column of numbers in [0, 1], if there is one."""
-    lacking: str = ""
-    """A column, as the target of a fit, in which rows may have no value, nor one that is declared; none if empty."""
+    number_column: str = ""
+    """The name of a column of numbers in [0, 1]; empty if there is none."""
+    missing_column: str = ""
+    """The name of a column, such as a target, in which rows may have no value or an undeclared one; empty if none."""
 
     @property
     def unit(self) -> PrivacyUnit:
-        """A row, or a user."""
-        return PrivacyUnit() if self.max_rows == 1 else PrivacyUnit.user(OWNER, max_rows=self.max_rows)
+        """A row, or a user with several rows."""
+        return PrivacyUnit() if self.max_rows == 1 else PrivacyUnit.user(OWNER_COLUMN, max_rows=self.max_rows)
 
     @property
     def schema(self) -> Schema:
-        """Categories, and the owner of each row."""
+        """The categories, the column of numbers, and the owner of each row."""
         columns: list[Any] = [Categorical(name, list(values)) for name, values in self.cells.items()]
-        columns += [Numeric(self.number, 0.0, 1.0, bins=4)] if self.number else []
-        return Schema([*columns, Identifier(OWNER)], unit=self.unit, adjacency=self.adjacency)
+        columns += [Numeric(self.number_column, 0.0, 1.0, bins=4)] if self.number_column else []
+        return Schema([*columns, Identifier(OWNER_COLUMN)], unit=self.unit, adjacency=self.adjacency)
 
-    def open(self, world: World) -> Table:
-        """In memory; which rows of a user are kept is decided by the same key for all worlds.
+    def open_table(self, world: World) -> Table:
+        """The table in memory; the same key decides for all worlds which rows of a user are kept.
 
-        No row of a table is a null unit, which counts and contributes nothing: the table is told how many there are.
+        A null unit has no row, so the table is given the number of units.
         """
-        opened = open_table(world.rows, self.schema, n_public=self.n_public, entropy=Source(seed=5))
+        table = open_table(world.rows, self.schema, n_public=self.n_public, entropy=Source(seed=5))
         if self.adjacency is Adjacency.zero_out:
             # There are as many units as identifiers, present or null.
             units = len(world.identifiers)
-            opened.units = lambda: units  # type: ignore[method-assign]
-        return opened
+            table.units = lambda: units  # type: ignore[method-assign]
+        return table
 
     def pairs(self, random: np.random.Generator) -> Iterator[tuple[World, World]]:
-        """Crowds in one cell or spread, against one who is alone, one in a rare cell, one who goes.
+        """Crowds in one cell or spread over all, with a unit in the opposite cell, in a random one, or without a cell.
 
-        Where a target may lack, every second pair is of one who has none.
+        Where a column may lack values, pairs with a unit that has none alternate with these.
         """
-        usual = self._usual(random)
-        for pair in self._without_target(random) if self.lacking else ():
+        complete_pairs = self._complete_pairs(random)
+        for pair in self._without_target(random) if self.missing_column else ():
             yield pair
-            yield from islice(usual, 1)
-        yield from usual
+            yield from islice(complete_pairs, 1)
+        yield from complete_pairs
 
     def _without_target(self, random: np.random.Generator) -> Iterator[tuple[World, World]]:
-        """One who has a target against one who has none, and who may differ from the other in nothing else."""
+        """Pairs in which the unit has a target in one table and none in the other; often nothing else differs."""
         low, high = ({name: values[end] for name, values in self.cells.items()} for end in (0, -1))
-        for crowd in (self._thinned(self._spread(random)), self._crowd(low), self._nobody()):
-            for mine in (high, low):
-                yield self._pair(crowd, mine, {**high, self.lacking: None})
-                yield self._pair(crowd, {**mine, self.lacking: None}, high)
-                yield self._pair(crowd, {**mine, self.lacking: "elsewhere"}, mine)
+        for crowd in (
+            self._without_half_of_the_values(self._spread(random)),
+            self._crowd(low),
+            self._smallest_crowd(),
+        ):
+            for own_cell in (high, low):
+                yield self._pair(crowd, own_cell, {**high, self.missing_column: None})
+                yield self._pair(crowd, {**own_cell, self.missing_column: None}, high)
+                yield self._pair(crowd, {**own_cell, self.missing_column: "elsewhere"}, own_cell)
 
-    def _usual(self, random: np.random.Generator) -> Iterator[tuple[World, World]]:
-        """Pairs in which everybody has values of all columns."""
+    def _complete_pairs(self, random: np.random.Generator) -> Iterator[tuple[World, World]]:
+        """Pairs in which every row of the crowd has a value in every column."""
         names = list(self.cells)
         low, high = ({name: self.cells[name][end] for name in names} for end in (0, -1))
-        for crowd in (self._crowd(low), self._spread(random), self._crowd(high), self._nobody()):
-            for mine, theirs in (
+        for crowd in (self._crowd(low), self._spread(random), self._crowd(high), self._smallest_crowd()):
+            for own_cell, new_cell in (
                 (high, low),
                 (low, high),
                 (high, self._cell(random)),
                 (self._cell(random), low),
             ):
-                yield self._pair(crowd, mine, theirs)
+                yield self._pair(crowd, own_cell, new_cell)
             yield self._pair(crowd, {name: "elsewhere" for name in names}, high)
 
     def vary(self, random: np.random.Generator, pair: tuple[World, World]) -> tuple[World, World]:
-        """Other cells for one of the crowd, or for the unit itself."""
+        """A pair near this one: new cells for the unit, and for up to two rows of the crowd."""
         crowd = {name: list(values) for name, values in pair[0].rows.items()}
-        kept = [place for place, owner in enumerate(crowd[OWNER]) if owner != "changed"]
-        crowd = {name: [values[place] for place in kept] for name, values in crowd.items()}
+        crowd_places = [place for place, owner in enumerate(crowd[OWNER_COLUMN]) if owner != "changed"]
+        crowd = {name: [values[place] for place in crowd_places] for name, values in crowd.items()}
         for _ in range(int(random.integers(3))):
-            if kept:
-                place, cell = int(random.integers(len(kept))), self._cell(random)
+            if crowd_places:
+                place, cell = int(random.integers(len(crowd_places))), self._cell(random)
                 for name, value in cell.items():
                     crowd[name][place] = value
         return self._pair(crowd, self._cell(random), self._cell(random))
 
     def plain(self, rows: int) -> World:
-        """Rows in random cells."""
-        made = self._spread(np.random.Generator(np.random.PCG64(rows)), rows)
-        return World(rows=made, identifiers=np.arange(rows))
+        """A table of so many rows in random cells."""
+        rows_by_column = self._spread(np.random.Generator(np.random.PCG64(rows)), rows)
+        return World(rows=rows_by_column, identifiers=np.arange(rows))
 
-    def touched(self, world: World, place: int) -> list[World]:
-        """A row without values, its target's among them."""
+    def change_record(self, world: World, place: int) -> list[World]:
+        """The table with all values of one row removed."""
         rows = {name: list(values) for name, values in world.rows.items()}
         for name in rows:
-            if name != OWNER:
+            if name != OWNER_COLUMN:
                 rows[name][place] = None
         return [dataclasses.replace(world, rows=rows)]
 
-    # Their parts.
+    # Parts of tables.
 
     def _cell(self, random: np.random.Generator) -> dict[str, Any]:
         return {name: values[int(random.integers(len(values)))] for name, values in self.cells.items()}
 
     def _crowd(self, cell: Mapping[str, str]) -> Columns:
         rows: Columns = {name: [cell[name]] * self.others for name in self.cells}
-        return self._owned(rows, self.others)
+        return self._with_owners(rows, self.others)
 
     def _spread(self, random: np.random.Generator, count: int | None = None) -> Columns:
         count = self.others if count is None else count
         cells = [self._cell(random) for _ in range(count)]
-        return self._owned({name: [cell[name] for cell in cells] for name in self.cells}, count)
+        return self._with_owners({name: [cell[name] for cell in cells] for name in self.cells}, count)
 
-    def _thinned(self, rows: Columns) -> Columns:
-        """Every other row without a value in the column that may lack them."""
-        values = rows[self.lacking]
-        return {**rows, self.lacking: [value if place % 2 else None for place, value in enumerate(values)]}
+    def _without_half_of_the_values(self, rows: Columns) -> Columns:
+        """The rows, every other one without a value in the column that may lack them."""
+        values = rows[self.missing_column]
+        return {
+            **rows,
+            self.missing_column: [value if place % 2 else None for place, value in enumerate(values)],
+        }
 
-    def _nobody(self) -> Columns:
+    def _smallest_crowd(self) -> Columns:
         # Where the number of units is public, an empty crowd would be another table altogether.
         return (
-            self._owned({name: [] for name in self.cells}, 0)
+            self._with_owners({name: [] for name in self.cells}, 0)
             if not self.adjacency.count_is_public
             else self._crowd({name: values[0] for name, values in self.cells.items()})
         )
 
-    def _owned(self, rows: Columns, count: int) -> Columns:
-        numbers = {self.number: [0.1] * count} if self.number else {}
-        return {**rows, **numbers, OWNER: [f"unit{place}" for place in range(count)]}
+    def _with_owners(self, rows: Columns, count: int) -> Columns:
+        numbers = {self.number_column: [0.1] * count} if self.number_column else {}
+        return {**rows, **numbers, OWNER_COLUMN: [f"unit{place}" for place in range(count)]}
 
     def _pair(
-        self, crowd: Columns, mine: Mapping[str, Any], theirs: Mapping[str, Any]
+        self, crowd: Columns, own_cell: Mapping[str, Any], new_cell: Mapping[str, Any]
     ) -> tuple[World, World]:
         size = 1 if self.max_rows == 1 else 2 * self.max_rows
-        number = {self.number: (1.0, 0.0)} if self.number else {}
+        number_column = {self.number_column: (1.0, 0.0)} if self.number_column else {}
 
         def world(cell: Mapping[str, Any] | None, side: int) -> World:
             own = 0 if cell is None else size
             rows = {
-                name: [*values, *([_value(cell, name, number, side)] * own)] for name, values in crowd.items()
+                name: [*values, *([_value(cell, name, number_column, side)] * own)]
+                for name, values in crowd.items()
             }
-            rows[OWNER] = [*crowd[OWNER], *["changed"] * own]
-            present = len(set(rows[OWNER])) + (cell is None and self.adjacency is Adjacency.zero_out)
+            rows[OWNER_COLUMN] = [*crowd[OWNER_COLUMN], *["changed"] * own]
+            present = len(set(rows[OWNER_COLUMN])) + (cell is None and self.adjacency is Adjacency.zero_out)
             return World(rows=rows, identifiers=np.arange(present))
 
-        return world(mine, 0), world(theirs if self.adjacency is Adjacency.replace else None, 1)
+        return world(own_cell, 0), world(new_cell if self.adjacency is Adjacency.replace else None, 1)
 
 
 def _value(

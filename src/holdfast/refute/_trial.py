@@ -1,4 +1,4 @@
-"""Trial: one attempt to refute one statement, and the Outcome that it leaves.
+"""Trial: one attempt to refute one statement, and its Outcome.
 
 A trial that uses chance spends an error: the probability, at most, with which it refutes a true statement.
 A trial by computation alone spends none. The kinds:
@@ -12,8 +12,9 @@ A trial by computation alone spends none. The kinds:
   neighbouring tables, random and built to be bad, with the same coins, against the sensitivity that the noise is
   scaled to. One distance above it refutes the proof. For a worst case that is known the distance must also come
   near, else the bound is vacuous or the test is blind.
-* `replay_trial.ReplayTrial`, `freshness.FreshnessTrial`, `sampling.SamplingTrial`: runs of methods, seen by a witness.
-* `two_worlds.TwoWorlds`: draws with and without one unit, against the claimed curve.
+* `ReplayTrial`, `FreshnessTrial`, `SamplingTrial`, `PriceTrial` (files of their own): runs of methods, recorded by a
+  witness.
+* `TwoWorlds` (a file of its own): draws with and without one unit, against the claimed curve.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ from holdfast.noise._source import Source
 Test = Literal["replay", "freshness", "sampling", "law", "neighbours", "audit", "analysis"]
 TESTS: tuple[Test, ...] = ("replay", "freshness", "sampling", "law", "neighbours", "audit", "analysis")
 Draw = Callable[[Source, int], NDArray[np.float64]]
-"""So many independent releases from this source, as numbers; each by a call of its own."""
-NEAR = 1.0 / 3.0
+"""From a source and a number, that many independent releases, as numbers, each drawn by a call of its own."""
+LEAST_SHARE = 1.0 / 3.0
 """The share of the claimed sensitivity that a known worst case must reach (soundness notes, section 17)."""
 
 
@@ -43,14 +44,14 @@ class Trial(Protocol):
 
     @property
     def test(self) -> Test:
-        """Of which kind it is."""
+        """The kind of trial."""
 
     @property
     def spends(self) -> bool:
         """Whether it can refute a true statement by chance."""
 
     def run(self, source: Source, *, error: float) -> Outcome:
-        """Try, with at most this probability of refuting a true statement."""
+        """Make the attempt; a true statement is refuted with at most this probability."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +74,7 @@ class Outcome:
     reached: Mapping[str, float] = field(default_factory=dict)
     """Of a replay: the largest distance that each kind of release reached."""
     raised: tuple[str, ...] = ()
-    """The classes of the exceptions that it ended in, where exceptions are what it found."""
+    """The classes of the exceptions that ended the run, where these are what refutes."""
 
     def __post_init__(self) -> None:
         require(self.test in TESTS, "test", self.test, f"one of {TESTS}")
@@ -101,7 +102,6 @@ class Outcome:
         return asdict(self) | {"refuted": self.refuted}
 
 
-# By computation.
 @dataclass(frozen=True, kw_only=True)
 class Analysis:
     """A statement compared with its exact value: `value` must not exceed `claimed`."""
@@ -125,7 +125,6 @@ class Analysis:
         )
 
 
-# By draws.
 @dataclass(frozen=True, kw_only=True)
 class Law:
     """Draws against a declared law; vectors also for dependence between their first two numbers.
@@ -146,10 +145,10 @@ class Law:
         """Draw and compare."""
         sample = np.asarray(self.draw(source, self.draws), dtype=np.float64)
         first = sample if sample.ndim == 1 else sample[:, 0]
-        tests = 1 if sample.ndim == 1 else 2
-        radius = dkw_radius(self.draws, error=error / tests)
+        columns = 1 if sample.ndim == 1 else 2
+        radius = dkw_radius(self.draws, error=error / columns)
         statistic, detail = law_distance(first, self.cdf), f"{self.draws} draws"
-        if tests == 2:
+        if columns == 2:
             both = float(np.mean(np.all(sample[:, :2] <= self.centre, axis=1)))
             expected = float(self.cdf(np.array([self.centre]))[0]) ** 2
             if abs(both - expected) > max(statistic, radius):
@@ -180,18 +179,17 @@ def law_distance(sample: Floats, cdf: Callable[[Floats], Floats]) -> float:
     0.25
     """
     values, counts = np.unique(sample, return_counts=True)
-    reached = np.cumsum(counts) / sample.size
-    between = values[1:] - np.diff(values) / 16.0
-    gaps = [np.abs(reached - cdf(values))]
-    if between.size:
-        gaps.append(np.abs(reached[:-1] - cdf(between)))
-    # Below the smallest value nothing was drawn.
+    empirical = np.cumsum(counts) / sample.size
+    before_jumps = values[1:] - np.diff(values) / 16.0
+    gaps = [np.abs(empirical - cdf(values))]
+    if before_jumps.size:
+        gaps.append(np.abs(empirical[:-1] - cdf(before_jumps)))
+    # Below the smallest value the empirical distribution function is 0.
     below = values[:1] - max(1e-9 * abs(float(values[0])), 1e-12)
     gaps.append(np.abs(cdf(below)))
     return float(max(np.max(gap) for gap in gaps))
 
 
-# By brute force over neighbours.
 @dataclass(frozen=True, kw_only=True)
 class Neighbours:
     """Observed distances over claimed sensitivities; `shares` yields one share for each pair tried.
@@ -202,7 +200,7 @@ class Neighbours:
 
     what: str
     shares: Callable[[Source], Iterable[float]]
-    least: float = NEAR
+    least: float = LEAST_SHARE
     spends: bool = False
     test: Test = "neighbours"
 

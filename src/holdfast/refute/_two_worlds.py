@@ -1,7 +1,7 @@
 """TwoWorlds: whether draws with and without one privacy unit disprove a claimed curve.
 
-Half of the draws choose events (bins in the order of their likelihood ratio); the other half tests them
-with exact binomial limits, with the error shared over all events, both directions and both limits.
+Half of the draws choose events (unions of bins, in the order of their likelihood ratio). The other half tests these
+events with exact binomial limits; the error is shared over all events, both directions and both limits.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from holdfast.privacy._tradeoff import TradeOff, clopper_pearson_upper
 from holdfast.refute._trial import Draw, Outcome, Test
 
 Sample = Callable[[Any, Source], Any]
-BINS = 40
+MOST_BINS = 40
 
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """The event that most contradicts a claim, or comes nearest to it: limits that hold together."""
+    """The event that contradicts a claim most, or comes nearest to it; its two limits hold at once."""
 
     detection: float
-    """Where the unit is (or is not) it has at least this probability."""
+    """A lower limit of its probability in one of the two worlds."""
     false_alarm: float
-    """For the neighbour it has at most this one."""
+    """An upper limit of its probability in the other world."""
     allowed: float
     """The detection that the claim allows at that rate of false alarms."""
 
@@ -58,23 +58,23 @@ def worst_event(claim: TradeOff, without: Floats, present: Floats, *, error: flo
     half, other_half = without.size // 2, present.size // 2
     pooled = np.concatenate([without[:half], present[:other_half]])
     values = np.unique(pooled)
-    if values.size > BINS:
-        values = np.unique(np.quantile(pooled, np.linspace(0, 1, BINS + 1)[1:-1]))
+    if values.size > MOST_BINS:
+        values = np.unique(np.quantile(pooled, np.linspace(0, 1, MOST_BINS + 1)[1:-1]))
 
-    def binned(draws: Floats) -> NDArray[np.int64]:
+    def bin_counts(draws: Floats) -> NDArray[np.int64]:
         return np.bincount(np.searchsorted(values, draws, side="right"), minlength=values.size + 1)
 
-    pilot = binned(without[:half]), binned(present[:other_half])
-    test = binned(without[half:]), binned(present[other_half:])
+    pilot = bin_counts(without[:half]), bin_counts(present[:other_half])
+    test = bin_counts(without[half:]), bin_counts(present[other_half:])
     share = error / (4 * (values.size + 1))
     events = [
         event
         for first, second in ((0, 1), (1, 0))
         for event in _events(claim, pilot[first], pilot[second], test[first], test[second], share)
     ]
-    against = [event for event in events if event.contradicts]
-    if against:
-        return max(against, key=lambda event: event.detection - event.allowed)
+    contradictions = [event for event in events if event.contradicts]
+    if contradictions:
+        return max(contradictions, key=lambda event: event.detection - event.allowed)
     return max(events, key=lambda event: event.detection - event.false_alarm)
 
 
@@ -84,14 +84,14 @@ def _events(claim: TradeOff, *counts: Any) -> list[Event]:
     order = np.argsort(-(pilot_in + 0.5) / (pilot_out + 0.5), kind="stable")
     hits, alarms = np.cumsum(test_in[order])[:-1].tolist(), np.cumsum(test_out[order])[:-1].tolist()
     draws_in, draws_out = int(np.sum(test_in)), int(np.sum(test_out))
-    found = []
+    events = []
     for hit, alarm in zip(hits, alarms, strict=True):
         detection = 1.0 - clopper_pearson_upper(draws_in - hit, draws_in, error=share)
         false_alarm = clopper_pearson_upper(alarm, draws_out, error=share)
-        found.append(
+        events.append(
             Event(detection=detection, false_alarm=false_alarm, allowed=claim.detection_at(false_alarm))
         )
-    return found
+    return events
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,10 +121,10 @@ class TwoWorlds:
         )
 
 
-def calls(sample: Sample, value: Any, *, score: Callable[[Any], float] | None = None) -> Draw:
+def separate_draws(sample: Sample, value: Any, *, score: Callable[[Any], float] | None = None) -> Draw:
     """Independent releases of one value, each by its own call; vectors give their first two numbers.
 
-    `sample` is a mechanism's, `value` checked by it; `score` makes one number of a release.
+    `sample` belongs to a mechanism that has checked `value`; `score`, if given, reduces a release to one number.
     """
 
     def draw(source: Source, size: int) -> Floats:
@@ -137,14 +137,14 @@ def calls(sample: Sample, value: Any, *, score: Callable[[Any], float] | None = 
     return draw
 
 
-def along_both(first: Any, second: Any) -> Callable[[Any], float]:
+def score_between(first: Any, second: Any) -> Callable[[Any], float]:
     """The score of additive noise between two vectors: how far the release lies from one towards the other."""
     direction = np.subtract(second, first, dtype=float).ravel()
     direction = direction / np.linalg.norm(direction)
     return lambda release: float(np.ravel(release) @ direction)
 
 
-def sometimes(rate: float, sampled: Draw, otherwise: Draw) -> Draw:
+def subsampled_draws(rate: float, sampled: Draw, otherwise: Draw) -> Draw:
     """Draws where the unit is subsampled: it takes part with this probability, by fresh coins."""
 
     def draw(source: Source, size: int) -> Floats:

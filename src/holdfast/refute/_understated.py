@@ -1,8 +1,8 @@
-"""The fault of every method for which none is written: its mechanisms declare half of their sensitivity.
+"""A planted fault for every method that has none of its own: its mechanisms declare half of their sensitivity.
 
-It falls to the method's replay, if that takes values farther apart than half of what is declared: so a new method is
-known to be tried in earnest before anybody has thought of the mistakes that it invites. A mechanism without a field
-that is called a sensitivity is out of its reach; its methods need a fault of their own.
+The method's replays refute it if they reach more than half of the declared distance. So a new method is known to be
+tested before anybody has thought of the mistakes that it invites. The fault does nothing to a mechanism without a field
+whose name ends in "sensitivity"; methods that use only such mechanisms need a fault of their own.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from holdfast.refute._planting import PlantedFault
 from holdfast.synth._catalogue import SYNTHESISERS
 from holdfast.synth.methods.method import SynthesisMethod
 
-HALVED = """\
+HALVE_SENSITIVITIES = """\
 for field in fields(self):
     if field.name.endswith("sensitivity"):
         object.__setattr__(self, field.name, getattr(self, field.name) / 2)
 self.validate()"""
 
 
-def understated(written: Iterable[PlantedFault]) -> Iterator[PlantedFault]:
-    """For every method of holdfast that no fault of these breaks under replay."""
-    broken = {
+def understated_faults(written: Iterable[PlantedFault]) -> Iterator[PlantedFault]:
+    """A fault for every method of holdfast that none of the written faults breaks under replay."""
+    methods_with_faults = {
         subject.split(" ")[0] for fault in written if fault.test == "replay" for subject in fault.subjects
     }
     methods: tuple[Learner | SynthesisMethod, ...] = (*LEARNERS, *SYNTHESISERS)
     for method in methods:
-        if method.name not in broken:
-            yield understated_in(method)
+        if method.name not in methods_with_faults:
+            yield understated_fault(method)
 
 
-def understated_in(method: Learner | SynthesisMethod) -> PlantedFault:
-    """In everything that one method releases.
+def understated_fault(method: Learner | SynthesisMethod) -> PlantedFault:
+    """The fault for one method: half of the sensitivity is declared of everything that it releases.
 
     >>> understated_in(LEARNERS[0]).name
     'understated_sensitivity adassp replace'
@@ -44,7 +44,7 @@ def understated_in(method: Learner | SynthesisMethod) -> PlantedFault:
         name=f"understated_sensitivity {subject}",
         target="privacy._mechanisms.mechanism:Mechanism.__post_init__",
         old="self.validate()",
-        new=HALVED,
+        new=HALVE_SENSITIVITIES,
         why="half of the sensitivity is declared",
         subjects=(subject,),
     )

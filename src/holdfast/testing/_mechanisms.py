@@ -22,7 +22,7 @@ from holdfast.privacy._curves.curve import ApproxDP
 from holdfast.privacy._curves.stored import curve_from_json
 from holdfast.privacy._mechanisms import MECHANISMS, mechanism_from_json
 from holdfast.privacy._mechanisms.mechanism import Mechanism
-from holdfast.refute._broken import quieter
+from holdfast.refute._broken import with_less_noise
 from holdfast.refute._subject import of_mechanism
 from holdfast.refute._suite import refute
 from holdfast.testing._contract import Check, ensure, ensure_near, refusal_text
@@ -134,14 +134,18 @@ def is_not_refuted(mechanism: Mechanism) -> None:
 
 def a_third_of_the_noise_is_refuted(mechanism: Mechanism) -> None:
     """The audit at the worst pair has power: it sees a third of the noise."""
-    subject = of_mechanism(mechanism, sample=quieter(mechanism, 3.0).sample, broken="a third of the noise")
+    subject = of_mechanism(
+        mechanism, sample=with_less_noise(mechanism, 3.0).sample, broken="a third of the noise"
+    )
     (verdict,) = refute([dataclasses.replace(subject, trials=subject.trials[-1:])]).verdicts
     ensure(verdict.refuted_by() == ("audit",), "the audit has no power: " + verdict.summary())
 
 
 def half_of_the_noise_breaks_the_declared_law(mechanism: Mechanism) -> None:
     """The test of the law has power: it sees half of the noise."""
-    subject = of_mechanism(mechanism, sample=quieter(mechanism).sample, broken="half the noise", draws=1600)
+    subject = of_mechanism(
+        mechanism, sample=with_less_noise(mechanism).sample, broken="half the noise", draws=1600
+    )
     (verdict,) = refute([dataclasses.replace(subject, trials=subject.trials[:1])]).verdicts
     ensure(verdict.refuted_by() == ("law",), "the test of the law has no power: " + verdict.summary())
 

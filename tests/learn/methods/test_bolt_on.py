@@ -19,7 +19,7 @@ from holdfast.learn._rows.examples import ArrayExamples, Chunk, regroup
 from holdfast.learn.methods.bolt_on import METHOD, SCHEDULES, Pass, StepCourse
 from holdfast.noise._source import Source
 from holdfast.privacy import Account, Adjacency, GaussianDP, PrivacyUnit, PureDP
-from holdfast.refute._subjects.bolt_on import pair_a, pair_b, random_pairs
+from holdfast.refute._subjects.bolt_on import label_change_pair, random_pairs, worst_known_pair
 
 bolt_on = METHOD.fit
 
@@ -127,7 +127,7 @@ def test_neighbours_with_the_same_coins_stay_within(changed: dict[str, Any], adj
     plan = course(**(changed | {"adjacency": Adjacency.of(adjacency)}))
     largest = 0.0
     for number, pair in enumerate(
-        (pair_a(plan.records), pair_b(plan.records), *random_pairs(plan.records, 2, 4))
+        (label_change_pair(plan.records), worst_known_pair(plan.records), *random_pairs(plan.records, 2, 4))
     ):
         x, y, x2, y2 = pair
         if adjacency == "zero_out":
@@ -141,7 +141,7 @@ def test_neighbours_with_the_same_coins_stay_within(changed: dict[str, Any], adj
 
 def test_the_bound_is_not_idle() -> None:
     plan = course(records=1000, batch=50, passes=10)
-    x, y, x2, y2 = pair_b(1000)
+    x, y, x2, y2 = worst_known_pair(1000)
     moved = max(
         float(
             np.linalg.norm(

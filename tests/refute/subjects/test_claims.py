@@ -30,5 +30,5 @@ def test_classical_gaussian() -> None:
     assert sigma == pytest.approx(0.3312, abs=1e-4)
     assert GaussianDP(1 / sigma).delta(16.0) == pytest.approx(3.18e-5, rel=2e-3)
     assert GaussianDP(1 / sigma).epsilon(1e-6) == pytest.approx(18.31, abs=0.01)
-    sound = claims.calibration(claims.classical_sigma(1.0, 1e-6), epsilon=1.0, delta=1e-6, name="one")
+    sound = claims.calibration_subject(claims.classical_sigma(1.0, 1e-6), epsilon=1.0, delta=1e-6, name="one")
     assert refute([sound]).passed  # the classical formula is right where it is proved

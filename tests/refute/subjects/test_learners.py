@@ -13,7 +13,7 @@ from holdfast.learn._catalogue import LEARNERS
 from holdfast.learn.methods.method import Fit, Learner
 from holdfast.noise._source import Source
 from holdfast.privacy import Adjacency, Gaussian
-from holdfast.refute._replay_trial import POWER, ReplayTrial
+from holdfast.refute._replay_trial import REQUIRED_POWER, ReplayTrial
 from holdfast.refute._subjects.learners import learner_settings, learner_subject
 
 
@@ -45,7 +45,7 @@ def test_a_sound_method_survives_and_is_taken_to_its_bound(name: str, adjacency:
         outcome = ReplayTrial(case=setting.case(), pairs=5, climbs=4).run(Source(seed=1), error=0.0)
         assert not outcome.refuted, outcome.summary()
         reached.append(outcome.power)
-    assert max(power for power in reached if power is not None) >= POWER
+    assert max(power for power in reached if power is not None) >= REQUIRED_POWER
 
 
 def test_a_method_that_takes_nothing_is_refused_and_not_passed() -> None:

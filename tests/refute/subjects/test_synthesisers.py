@@ -6,8 +6,8 @@ import pytest
 
 from holdfast.noise._source import Source
 from holdfast.privacy import Adjacency
-from holdfast.refute._replay import recorded
-from holdfast.refute._replay_trial import POWER, ReplayTrial
+from holdfast.refute._replay import record_run
+from holdfast.refute._replay_trial import REQUIRED_POWER, ReplayTrial
 from holdfast.refute._subjects.synthesisers import UNITS, synthesis_settings, synthesiser_subject
 from holdfast.synth._catalogue import SYNTHESISERS
 from holdfast.synth.methods.method import SynthesisMethod
@@ -20,20 +20,20 @@ def test_every_synthesiser_survives_and_is_taken_to_its_bound(method: SynthesisM
     outcome = ReplayTrial(case=setting.case(), pairs=2, climbs=0).run(Source(seed=1), error=0.0)
     assert not outcome.refuted, outcome.summary()
     assert outcome.power is not None
-    assert outcome.power >= POWER
+    assert outcome.power >= REQUIRED_POWER
 
 
 def test_the_certificate_is_part_of_the_run() -> None:
     setting = next(iter(synthesis_settings(SYNTHESISERS[0], Adjacency.replace)))
     case = setting.case()
-    seen = recorded(case, case.plain(UNITS), seed=1)
+    seen = record_run(case, case.plain(UNITS), seed=1)
     assert "largest errors" in {charge.label for charge in seen.transcript.charges}
 
 
 def test_users_and_unknown_numbers_are_tried() -> None:
     independent = next(method for method in SYNTHESISERS if method.name == "independent")
     found = list(synthesis_settings(independent, Adjacency.add_remove))
-    assert {setting.near.max_rows for setting in found} == {1, 2}
-    assert {setting.near.n_public for setting in found} == {None, UNITS}
+    assert {setting.tables.max_rows for setting in found} == {1, 2}
+    assert {setting.tables.n_public for setting in found} == {None, UNITS}
     subject = synthesiser_subject(independent, Adjacency.replace)
     assert {trial.test for trial in subject.trials} == {"replay", "freshness", "analysis"}

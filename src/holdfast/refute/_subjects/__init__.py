@@ -1,10 +1,10 @@
-"""What is refuted: mechanisms, statistics, learners, synthesisers, and what is made of them."""
+"""The subjects of refutation: mechanisms, statistics, learners, synthesisers, searches and estimators."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from holdfast.refute._subject import NamedSubject, Subject, matching, mechanism_subjects
+from holdfast.refute._subject import NamedSubject, Subject, mechanism_subjects, select_by_name
 from holdfast.refute._subjects.additive import additive_subjects
 from holdfast.refute._subjects.claims import sound_claims
 from holdfast.refute._subjects.data import data_subjects
@@ -25,14 +25,14 @@ REGISTRY: tuple[Callable[[], Iterable[NamedSubject]], ...] = (
     synthesiser_subjects,
     tuning_subjects,
 )
-"""Where subjects come from; a room with methods adds one function here."""
+"""Functions that list the subjects; whoever adds another kind of subject adds its function here."""
 
 
 def subject_names() -> Iterable[NamedSubject]:
-    """Everything that must survive, not made yet."""
-    return (one for source in REGISTRY for one in source())
+    """All subjects that must survive, by name; each is built when it is wanted."""
+    return (named_subject for list_subjects in REGISTRY for named_subject in list_subjects())
 
 
 def subjects(name: str | None = None) -> tuple[Subject, ...]:
-    """Everything that must survive, or what begins with this name (case and dashes do not count)."""
-    return tuple(one.make() for one in matching(subject_names(), name))
+    """All subjects that must survive, or those whose name begins with this (case and dashes do not count)."""
+    return tuple(named_subject.make() for named_subject in select_by_name(subject_names(), name))

@@ -1,8 +1,8 @@
-"""Bolt-on permutation SGD under refutation: the kernel's runs on neighbours against the noise's sensitivity.
+"""Bolt-on permutation SGD: how far runs of the kernel on neighbouring tables end apart, and two claims about it.
 
-Wu 2016, algorithm 2 (Wu et al. 2017): strongly convex loss, steps min(1/beta, 1/(penalty t)) with t counting
-batches, noise on the result. The printed sensitivity is divided by the batch; published versions of TensorFlow Privacy
-ship that division. It is wrong: t shrinks by the batch too, and the two effects cancel.
+Wu 2016, algorithm 2 (Wu et al. 2017): a strongly convex loss, steps of size min(1/beta, 1/(penalty t)) where t counts
+batches, and noise on the final weights. The printed sensitivity is divided by the batch size, and published versions of
+TensorFlow Privacy ship that division. It is wrong: larger batches also mean fewer steps t, and the two effects cancel.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from holdfast._kernel import SgdOptions, StepSize, start
 from holdfast._kernel.sensitivity import averaging_from, psgd_sensitivity, rounding_slack
 from holdfast.errors import require
 
-Pair = tuple[Floats, Floats, Floats, Floats]
+NeighbourArrays = tuple[Floats, Floats, Floats, Floats]
 """Rows and labels, and the neighbour's rows and labels."""
-CLIPPED = 1.0 + 1e-9
-"""The kernel clips rows to norm 1, up to this."""
+CLIPPED_NORM = 1.0 + 1e-9
+"""The kernel clips rows to norm 1, up to rounding: no clipped row is longer than this."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +55,7 @@ class BoltOn:
         return self.step_size.first(self.passes * math.ceil(self.records / self.batch))
 
     def train(self, rows: Floats, labels: Floats) -> Floats:
-        """The result before noise."""
+        """The final weights, before noise."""
         options = SgdOptions(
             dimension=rows.shape[1],
             batch=self.batch,
@@ -70,13 +70,13 @@ class BoltOn:
             run.end_pass()
         return run.final()
 
-    def sound(self, *, dimension: int = 2) -> float:
-        """The sensitivity under `replace`: the recursion, with slack for clipping and for rounding."""
+    def sound_sensitivity(self, *, dimension: int = 2) -> float:
+        """The sensitivity under `replace` by the proved recursion, with slack for clipping and for rounding."""
         return psgd_sensitivity(
             self.steps,
             batch=self.batch,
             passes=self.passes,
-            gradient_change=2.0 * CLIPPED,
+            gradient_change=2.0 * CLIPPED_NORM,
             smoothness=self.smoothness,
             penalty=self.penalty,
             averaging_weights=averaging_from(self.average_from, steps=self.steps.size),
@@ -84,19 +84,19 @@ class BoltOn:
             self.steps,
             dimension=dimension,
             batch=self.batch,
-            lipschitz=CLIPPED,
+            lipschitz=CLIPPED_NORM,
             smoothness=self.smoothness,
             penalty=self.penalty,
             radius=self.radius,
         )
 
-    def printed(self, *, lipschitz: float = 1.0) -> float:
+    def printed_sensitivity(self, *, lipschitz: float = 1.0) -> float:
         """Wu 2016 and TensorFlow Privacy: 2 L / (penalty m b). Too small by the batch."""
         return 2.0 * lipschitz / (self.penalty * self.records * self.batch)
 
 
-def pair_a(records: int) -> Pair:
-    """Others e1 with balanced labels; the last record is e2, its label changes."""
+def label_change_pair(records: int) -> NeighbourArrays:
+    """All records lie at e1 with balanced labels, except the last, at e2, whose label changes."""
     rows = np.tile([1.0, 0.0], (records, 1))
     labels = np.where(np.arange(records) % 2 == 0, 1.0, -1.0)
     rows[-1] = [0.0, 1.0]
@@ -106,8 +106,8 @@ def pair_a(records: int) -> Pair:
     return rows, labels, rows, changed
 
 
-def pair_b(records: int) -> Pair:
-    """Others (e1, -1); the last record swings from (1/2, +0.866) to (1/2, -0.866): the worst that is known."""
+def worst_known_pair(records: int) -> NeighbourArrays:
+    """All records are (e1, -1), except the last, which moves from (1/2, 0.866) to (1/2, -0.866); no worse is known."""
     rows = np.tile([1.0, 0.0], (records, 1))
     labels = np.full(records, -1.0)
     labels[-1] = 1.0
@@ -117,7 +117,7 @@ def pair_b(records: int) -> Pair:
     return rows, labels, changed, labels
 
 
-def random_pairs(records: int, dimension: int, count: int) -> Iterator[Pair]:
+def random_pairs(records: int, dimension: int, count: int) -> Iterator[NeighbourArrays]:
     """Random rows, some far too long, with one record replaced by another, its mirror image, or nothing."""
     rng = np.random.Generator(np.random.PCG64(records))
     rows = rng.normal(size=(records, dimension)) * rng.choice([0.1, 10.0], size=(records, 1))
@@ -130,7 +130,7 @@ def random_pairs(records: int, dimension: int, count: int) -> Iterator[Pair]:
         yield rows, labels, changed, flipped
 
 
-def moved(run: BoltOn, pair: Pair) -> float:
-    """How far the two results are apart."""
+def result_distance(run: BoltOn, pair: NeighbourArrays) -> float:
+    """The distance between the results of a run on both tables."""
     rows, labels, changed, flipped = pair
     return float(np.linalg.norm(run.train(rows, labels) - run.train(changed, flipped)))

@@ -1,7 +1,7 @@
-"""Claims with a sound and a printed version: the same trials, only the constant differs.
+"""Subjects for two constants that were published too small: of averaged iterates and of Gaussian noise.
 
-Each function builds the subject for whatever constant is claimed, so that the trials that a sound version
-survives are shown to refute the printed one (soundness notes, sections 0 and 1).
+Each function builds the subject for the constant that is claimed. So the same trials can be seen to let the sound
+constant survive and to refute the printed one (soundness notes, sections 0 and 1).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from holdfast.privacy._rounding import as_written
 from holdfast.refute._subject import NamedSubject, Subject
 from holdfast.refute._trial import Analysis, Neighbours
 
-# One record in permutation SGD on the linear loss -penalty w z, z in [0, 1] (section 1, Test B).
+# Permutation SGD on the linear loss -penalty w z, with z in [0, 1] (section 1, Test B).
 PENALTY = 0.1
 
 
@@ -49,14 +49,14 @@ def averaged_shift(records: int = 1000) -> float:
     return abs(results[1] - results[0])
 
 
-def averaging(claimed: float, *, name: str = "averaged_iterates", broken: str = "") -> Subject:
-    """The uniform average of one pass, with this sensitivity."""
+def averaging_subject(claimed: float, *, name: str = "averaged_iterates", broken: str = "") -> Subject:
+    """The uniform average of one pass, claimed to have this sensitivity."""
     trial = Neighbours(what="the first record changes", shares=lambda _: [averaged_shift() / claimed])
     return Subject(name=name, claim=f"sensitivity {claimed:.4g}", trials=(trial,), broken=broken)
 
 
 def sound_averaging(records: int = 1000) -> float:
-    """The recursion with the averaging's weights, and slack for rounding."""
+    """The sensitivity of the uniform average by the proved recursion, with slack for rounding."""
     steps = 1.0 / (PENALTY * np.arange(1, records + 1))
     return (1.0 + 1e-9) * psgd_sensitivity(
         steps,
@@ -69,8 +69,9 @@ def sound_averaging(records: int = 1000) -> float:
     )
 
 
-# Calibrations of Gaussian noise (section 0).
-def calibration(sigma: float, *, epsilon: float, delta: float, name: str, broken: str = "") -> Subject:
+def calibration_subject(
+    sigma: float, *, epsilon: float, delta: float, name: str, broken: str = ""
+) -> Subject:
     """Normal noise of this standard deviation on sensitivity 1, claimed (epsilon, delta)."""
     trial = Analysis(
         what=f"exact delta at epsilon {epsilon:g} for sigma {sigma:.4f}",
@@ -86,28 +87,28 @@ def classical_sigma(epsilon: float, delta: float) -> float:
 
 
 def sound_claims() -> Iterable[NamedSubject]:
-    """Every claim above with its sound constant."""
-    yield NamedSubject(name="averaged_iterates", make=lambda: averaging(sound_averaging()))
-    yield NamedSubject(name="gaussian_calibration", make=_analytic)
+    """The subjects with their sound constants, which must survive."""
+    yield NamedSubject(name="averaged_iterates", make=lambda: averaging_subject(sound_averaging()))
+    yield NamedSubject(name="gaussian_calibration", make=_sound_calibration)
 
 
-def _analytic() -> Subject:
+def _sound_calibration() -> Subject:
     sigma = float(calibrate(lambda sigma: GaussianDP(1 / as_written(sigma)), ApproxDP(16.0, 1e-6)))
-    return calibration(sigma, epsilon=16.0, delta=1e-6, name="gaussian_calibration")
+    return calibration_subject(sigma, epsilon=16.0, delta=1e-6, name="gaussian_calibration")
 
 
 def broken_claims() -> Iterable[NamedSubject]:
-    """The same trials with printed constants."""
-    averaged = "the average of iterates with the last iterate's sensitivity (Wu 2016, lemma 3.15)"
+    """The same trials with the printed constants, which must be refuted."""
+    reason = "the average of iterates with the last iterate's sensitivity (Wu 2016, lemma 3.15)"
     yield NamedSubject(
         name="averaging_without_factor",
-        make=lambda: averaging(2.0 / 1000, name="averaging_without_factor", broken=averaged),
+        make=lambda: averaging_subject(2.0 / 1000, name="averaging_without_factor", broken=reason),
     )
-    yield NamedSubject(name="classical_gaussian_16", make=_classical)
+    yield NamedSubject(name="classical_gaussian_16", make=_printed_calibration)
 
 
-def _classical() -> Subject:
-    return calibration(
+def _printed_calibration() -> Subject:
+    return calibration_subject(
         classical_sigma(16.0, 1e-6),
         epsilon=16.0,
         delta=1e-6,

@@ -1,8 +1,8 @@
-"""Learning methods as cases: every method, neighbour relation, loss, budget and declared choice, found by itself.
+"""Subjects for learning methods: every method under every neighbour relation, loss, limit and declared choice.
 
-Nothing is written for a single method: what it takes is what it declares. A choice is an option with a list of values
-(`Literal`); each of them is tried. Widths are one, a few and several hundred columns; units own one row or several; two
-fits share a process.
+Nothing is written here for a single method: its settings follow from what it declares. A choice is an option with a
+list of values (`Literal`), each of which is tried. Tables have one, a few or two hundred columns, units own one row or
+several, and two fits may share an account.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ from holdfast.privacy._curves.curve import ApproxDP, PrivacyCurve, PureDP
 from holdfast.refute._freshness import FreshnessTrial
 from holdfast.refute._neighbours import PointNeighbours
 from holdfast.refute._price import PriceTrial
-from holdfast.refute._replay import Setup, World, recorded
+from holdfast.refute._replay import ReplayCase, World, record_run
 from holdfast.refute._replay_trial import ReplayTrial
 from holdfast.refute._sampling import SamplingTrial, declares_a_rate, draws_fixed_batches
 from holdfast.refute._subject import NamedSubject, Subject
 from holdfast.refute._trial import Trial
 
-OTHERS, COLUMNS, WIDE, ROWS_PER_USER = 11, 3, 200, 3
+OTHER_RECORDS, COLUMNS, MANY_COLUMNS, ROWS_PER_USER = 11, 3, 200, 3
 RADIUS = 2.0
-PENALTY, STRONG = 0.1, 1e4
-STEEP = "huber"
-"""The loss whose slope is its bound near the origin: with it distances reach what is declared."""
-SMALL = 5
-"""A whole number that options take on small tables: batches of so many do not divide twelve records."""
+PENALTY, STRONG_PENALTY = 0.1, 1e4
+STEEP_LOSS = "huber"
+"""The loss whose slope reaches its bound near the origin, so that distances reach what is declared."""
+SMALL_NUMBER = 5
+"""A value for whole-number options on small tables; as a batch size it does not divide twelve records."""
 LOSSES: tuple[Any, ...] = (
     Logistic(),
     HuberHinge(),
@@ -57,13 +57,13 @@ LOSSES: tuple[Any, ...] = (
     Softmax(classes=3),
     OneVsAll(classes=3, binary=HuberHinge()),
 )
-CONSTANT = 0.5
+INTERCEPT_CONSTANT = 0.5
 LIMITS: tuple[PrivacyCurve, ...] = (PureDP(1.0), ApproxDP(1.0, 1e-3))
 
 
 @dataclass(frozen=True, kw_only=True)
 class LearnerSetting:
-    """One way to run a method: on what, for how much, and told what."""
+    """One way to run a method: its problem, limit, unit and options."""
 
     method: Learner
     adjacency: Adjacency
@@ -72,33 +72,33 @@ class LearnerSetting:
     rows_per_unit: int = 1
     options: Mapping[str, Any] = field(default_factory=dict)
     fits: int = 1
-    others: int = OTHERS
+    others: int = OTHER_RECORDS
     declared: int | None = None
     """The public number of units, where it is not the true one."""
-    exchanged: bool = False
-    """Whether batches have a fixed size (see `PointNeighbours`)."""
+    swap_places: bool = False
+    """Whether neighbours also swap places, for batches of fixed size (see `PointNeighbours`)."""
 
     @property
     def unit(self) -> PrivacyUnit:
-        """A row, or a user."""
+        """A row, or a user with several rows."""
         return PrivacyUnit() if self.rows_per_unit == 1 else PrivacyUnit("user", max_rows=self.rows_per_unit)
 
     @property
     def name(self) -> str:
-        """All of it in one line."""
-        shown = [self.problem.loss.name, "pure" if self.limit.as_pure() is not None else self.method.currency]
-        shown += [f"penalty {self.problem.penalty:g}"] if self.problem.penalty else []
-        shown += [f"radius {self.problem.radius:g}"] if math.isfinite(self.problem.radius) else []
-        shown += [f"{self.problem.dimension} columns"] if self.problem.dimension != COLUMNS else []
-        shown += [f"constant {self.problem.constant:g}"] if self.problem.constant else []
-        shown += ["users"] if self.rows_per_unit > 1 else []
-        shown += ["two fits"] if self.fits > 1 else []
-        shown += [f"{self.declared} declared"] if self.declared else []
-        shown += [f"{key}={value}" for key, value in self.options.items()]
-        return ", ".join(shown)
+        """The setting in one line."""
+        parts = [self.problem.loss.name, "pure" if self.limit.as_pure() is not None else self.method.currency]
+        parts += [f"penalty {self.problem.penalty:g}"] if self.problem.penalty else []
+        parts += [f"radius {self.problem.radius:g}"] if math.isfinite(self.problem.radius) else []
+        parts += [f"{self.problem.dimension} columns"] if self.problem.dimension != COLUMNS else []
+        parts += [f"constant {self.problem.constant:g}"] if self.problem.constant else []
+        parts += ["users"] if self.rows_per_unit > 1 else []
+        parts += ["two fits"] if self.fits > 1 else []
+        parts += [f"{self.declared} declared"] if self.declared else []
+        parts += [f"{key}={value}" for key, value in self.options.items()]
+        return ", ".join(parts)
 
-    def open(self) -> Account:
-        """In the currency of the method."""
+    def open_account(self) -> Account:
+        """An account in the currency of the method."""
         currency = "pure" if self.limit.as_pure() is not None else self.method.currency
         return Account(self.limit, adjacency=self.adjacency, unit=self.unit, currency=currency)
 
@@ -115,22 +115,24 @@ class LearnerSetting:
         shares = account.split(*[1.0 / self.fits] * self.fits) if self.fits > 1 else (account,)
         return [self.method.fit(examples, self.problem, account=share, **self.options) for share in shares]
 
-    def case(self) -> Setup:
-        """With its neighbours."""
-        near = PointNeighbours(
+    def case(self) -> ReplayCase:
+        """A replay case with its neighbouring tables."""
+        tables = PointNeighbours(
             problem=self.problem,
             adjacency=self.adjacency,
             others=self.others,
             rows_per_unit=self.rows_per_unit,
-            exchanged=self.exchanged,
+            swap_places=self.swap_places,
         )
-        return Setup.among(near, name=self.name, open=self.open, run=self.run)
+        return ReplayCase.from_neighbours(
+            tables, name=self.name, open_account=self.open_account, run=self.run
+        )
 
-    def works(self) -> bool:
-        """Whether the method takes it: nothing is refused on a plain table."""
+    def is_accepted(self) -> bool:
+        """Whether the method runs on an ordinary table, without an exception."""
         case = self.case()
         rows = self.others + self.rows_per_unit
-        return not recorded(case, case.plain(rows), seed=0).error
+        return not record_run(case, case.plain(rows), seed=0).error
 
 
 def problems(dimension: int = COLUMNS) -> Iterator[Problem]:
@@ -139,8 +141,8 @@ def problems(dimension: int = COLUMNS) -> Iterator[Problem]:
         yield Problem(loss=cast(Any, loss), dimension=dimension, penalty=penalty, radius=radius)
 
 
-def choices(method: Learner) -> Iterator[dict[str, Any]]:
-    """Every value of every option that has a list of them."""
+def option_choices(method: Learner) -> Iterator[dict[str, Any]]:
+    """Every value but the default, of every option that declares a list of values."""
     for option in method.options:
         kinds = [option.kind, *get_args(option.kind)]
         values = [value for kind in kinds if get_origin(kind) is Literal for value in get_args(kind)]
@@ -150,7 +152,7 @@ def choices(method: Learner) -> Iterator[dict[str, Any]]:
 
 
 def learner_settings(method: Learner, adjacency: Adjacency) -> Iterator[LearnerSetting]:
-    """Every loss and budget that the method takes; all else for one of them: choices, widths, users, two fits."""
+    """Every loss and limit that the method accepts, and around one of them all other variations."""
     working: dict[bool, LearnerSetting] = {}
     losses: set[tuple[str, bool]] = set()
     for limit in LIMITS[0 if method.pure else 1 :]:
@@ -158,87 +160,104 @@ def learner_settings(method: Learner, adjacency: Adjacency) -> Iterator[LearnerS
         for problem in problems():
             if (problem.loss.name, pure) in losses:
                 continue  # one problem for each loss, unpenalised and unbounded if the proof allows
-            one = LearnerSetting(method=method, adjacency=adjacency, problem=problem, limit=limit)
-            found = next((each for each in (one, *_helped(one)) if each.works()), None)
-            if found is not None:
+            setting = LearnerSetting(method=method, adjacency=adjacency, problem=problem, limit=limit)
+            accepted = next(
+                (attempt for attempt in (setting, *_with_small_option(setting)) if attempt.is_accepted()),
+                None,
+            )
+            if accepted is not None:
                 losses.add((problem.loss.name, pure))
-                if pure not in working or problem.loss.name == STEEP:
-                    working[pure] = found
-                yield found
+                if pure not in working or problem.loss.name == STEEP_LOSS:
+                    working[pure] = accepted
+                yield accepted
     for pure, base in working.items():
-        yield from _around(base, varied=not pure or len(working) == 1)
+        yield from _variations(base, varied=not pure or len(working) == 1)
 
 
-def _helped(one: LearnerSetting, number: int = SMALL) -> Iterator[LearnerSetting]:
-    """With one whole number made small: a default may be meant for larger tables. A declared bound stays true."""
-    for option in one.method.options:
+def _with_small_option(setting: LearnerSetting, number: int = SMALL_NUMBER) -> Iterator[LearnerSetting]:
+    """The setting with one whole-number option made small, since defaults may be meant for larger tables.
+
+    Options that declare a bound are left alone: a smaller bound would not hold.
+    """
+    for option in setting.method.options:
         if int in (option.kind, *get_args(option.kind)) and not option.name.endswith("bound"):
-            yield dataclasses.replace(one, options={**one.options, option.name: number})
+            yield dataclasses.replace(setting, options={**setting.options, option.name: number})
 
 
-def _penalised(one: LearnerSetting, penalty: float) -> LearnerSetting:
-    return dataclasses.replace(one, problem=dataclasses.replace(one.problem, penalty=penalty))
+def _with_penalty(setting: LearnerSetting, penalty: float) -> LearnerSetting:
+    return dataclasses.replace(setting, problem=dataclasses.replace(setting.problem, penalty=penalty))
 
 
-def _around(base: LearnerSetting, *, varied: bool) -> Iterator[LearnerSetting]:
+def _variations(base: LearnerSetting, *, varied: bool) -> Iterator[LearnerSetting]:
+    """Settings near `base` that the method accepts: other options and constants; if `varied`, also widths and users."""
     changed = dataclasses.replace
-    for told in choices(base.method):
-        one = changed(base, options={**base.options, **told})
-        tried = (one, *_helped(one), _penalised(one, PENALTY))
-        yield from itertools.islice((each for each in tried if each.works()), 1)
-    yield from (one for one in _helped(base) if one.options != base.options and one.works())
+    for choice in option_choices(base.method):
+        setting = changed(base, options={**base.options, **choice})
+        attempts = (setting, *_with_small_option(setting), _with_penalty(setting, PENALTY))
+        yield from itertools.islice((attempt for attempt in attempts if attempt.is_accepted()), 1)
+    yield from (
+        setting
+        for setting in _with_small_option(base)
+        if setting.options != base.options and setting.is_accepted()
+    )
     if base.method.centres:
-        centred = changed(base, problem=changed(base.problem, constant=CONSTANT))
-        centred_ones = {setting.name: setting for setting in (centred, _penalised(centred, PENALTY))}
-        yield from (setting for setting in centred_ones.values() if setting.works())
+        centred = changed(base, problem=changed(base.problem, constant=INTERCEPT_CONSTANT))
+        centred_settings = {setting.name: setting for setting in (centred, _with_penalty(centred, PENALTY))}
+        yield from (setting for setting in centred_settings.values() if setting.is_accepted())
     if base.problem.penalty > 0:
-        # Weights are next to nothing, so that bounds on residuals and slopes are what one row alone can do.
-        yield from (one for one in (_penalised(base, STRONG),) if one.works())
+        # Weights are nearly zero, so that residuals and slopes are those of a single row.
+        yield from (setting for setting in (_with_penalty(base, STRONG_PENALTY),) if setting.is_accepted())
     if varied and not base.adjacency.count_is_public:
-        # Far fewer units are declared than there are: a divisor, and a size of batches, that must not matter.
-        few = changed(base, declared=2, others=2 * 2)
-        yield from (one for one in (changed(base, declared=2), *_helped(few, 1)) if one.works())
+        # Far fewer units are declared than there are, so that divisors and batch sizes are wrong; privacy must not
+        # suffer.
+        few_units = changed(base, declared=2, others=2 * 2)
+        yield from (
+            setting
+            for setting in (changed(base, declared=2), *_with_small_option(few_units, 1))
+            if setting.is_accepted()
+        )
     if varied:
         yield changed(base, fits=2)
-        for columns in (1, WIDE):
-            one = changed(base, problem=changed(base.problem, dimension=columns))
-            if one.works():
-                yield one
+        for columns in (1, MANY_COLUMNS):
+            setting = changed(base, problem=changed(base.problem, dimension=columns))
+            if setting.is_accepted():
+                yield setting
     if not base.method.single_rows:
         users = changed(base, rows_per_unit=ROWS_PER_USER, others=4 * ROWS_PER_USER)
-        covered = (changed(users, problem=problem) for problem in (base.problem, *problems()))
-        for one in itertools.islice((one for one in covered if one.works()), 1):
-            yield one
-            if one.problem.penalty > 0:
-                yield _penalised(one, STRONG)
+        user_settings = (changed(users, problem=problem) for problem in (base.problem, *problems()))
+        for setting in itertools.islice((setting for setting in user_settings if setting.is_accepted()), 1):
+            yield setting
+            if setting.problem.penalty > 0:
+                yield _with_penalty(setting, STRONG_PENALTY)
 
 
 def learner_subject(method: Learner, adjacency: Adjacency) -> Subject:
-    """The method under one neighbour relation: replays of every setting, and its noise and sampling by themselves."""
-    found = list(learner_settings(method, adjacency))
-    if not found:
+    """The subject for a method under one neighbour relation: replays of all settings, noise, price and sampling."""
+    settings = list(learner_settings(method, adjacency))
+    if not settings:
         raise ParameterError(
             f"{method.name} takes none of the problems that the refutations know under {adjacency.value}; add one"
         )
-    if adjacency is Adjacency.zero_out and draws_fixed_batches(found[0].case(), OTHERS + 1):
-        found = [dataclasses.replace(setting, exchanged=True) for setting in found]
+    if adjacency is Adjacency.zero_out and draws_fixed_batches(settings[0].case(), OTHER_RECORDS + 1):
+        settings = [dataclasses.replace(setting, swap_places=True) for setting in settings]
     trials: list[Trial] = []
-    for place, setting in enumerate(found):
-        wide = setting.problem.dimension == WIDE
-        pairs, climbs = (6, 0) if wide else (16, 20) if place < 2 else (10, 6)
+    for place, setting in enumerate(settings):
+        many_columns = setting.problem.dimension == MANY_COLUMNS
+        pairs, climbs = (6, 0) if many_columns else (16, 20) if place < 2 else (10, 6)
         trials.append(ReplayTrial(case=setting.case(), pairs=pairs, climbs=climbs))
-    firsts = {setting.limit: setting for setting in reversed(found)}
-    bases = [setting.problem for setting in found if setting.fits > 1]
-    for setting in found:
+    first_of_limit = {setting.limit: setting for setting in reversed(settings)}
+    usual_problems = [setting.problem for setting in settings if setting.fits > 1]
+    for setting in settings:
         case, rows = setting.case(), setting.others + setting.rows_per_unit
-        # Noise does not know who is a neighbour of whom, nor do secret coins know the loss.
-        if adjacency.value == method.adjacencies[0] and setting is firsts[setting.limit]:
+        # Noise does not depend on the neighbour relation, nor do secret coins on the loss: one setting of each is
+        # enough.
+        if adjacency.value == method.adjacencies[0] and setting is first_of_limit[setting.limit]:
             trials.append(FreshnessTrial(case=case, rows=rows))
-        if setting is firsts[setting.limit]:
+        if setting is first_of_limit[setting.limit]:
             trials.append(PriceTrial(case=case, rows=rows))
-        usual = setting.problem in bases and (setting.fits, setting.rows_per_unit) == (1, 1)
+        is_usual = setting.problem in usual_problems and (setting.fits, setting.rows_per_unit) == (1, 1)
         if (
-            usual
+            is_usual
             and "arithmetic" not in setting.options
             and not setting.declared
             and declares_a_rate(case, rows)
@@ -248,7 +267,7 @@ def learner_subject(method: Learner, adjacency: Adjacency) -> Subject:
 
 
 def learner_subjects() -> Iterable[NamedSubject]:
-    """Every learning method under every neighbour relation that it names, of installed packages, too."""
+    """Every learning method under every neighbour relation that it names, those of installed packages included."""
     for method in (*LEARNERS, *REGISTRY.installed()):
         for adjacency in method.adjacencies:
             yield NamedSubject(

@@ -1,4 +1,4 @@
-"""The private steps of a pipeline as cases: scaling and principal components, from arrays, in every currency."""
+"""Subjects for the private steps of a pipeline: scaling and principal components, of arrays."""
 
 from __future__ import annotations
 
@@ -17,48 +17,50 @@ from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._curves.curve import ApproxDP, PrivacyCurve, PureDP
 from holdfast.refute._freshness import FreshnessTrial
 from holdfast.refute._neighbours import PointNeighbours
-from holdfast.refute._replay import Setup, World
+from holdfast.refute._replay import ReplayCase, World
 from holdfast.refute._replay_trial import ReplayTrial
 from holdfast.refute._subject import NamedSubject, Subject
 from holdfast.refute._trial import Trial
 
 OTHERS, COLUMNS = 11, 4
-USUAL = ApproxDP(1.0, 1e-3)
+USUAL_LIMIT = ApproxDP(1.0, 1e-3)
 
 
 @dataclass(frozen=True, kw_only=True)
 class StepSetting:
-    """One step, on rows of one length."""
+    """One step, tried on rows of one norm."""
 
     name: str
     make: Callable[..., PrivateStep]
     adjacency: Adjacency
     row_norm: float
-    limit: PrivacyCurve = USUAL
+    limit: PrivacyCurve = USUAL_LIMIT
     columns: int = COLUMNS
 
-    def open(self) -> Account:
-        """In the currency that the step opens itself."""
+    def open_account(self) -> Account:
+        """An account in the currency that the step itself would open."""
         currency = "gdp" if self.limit.as_pure() is None else "pure"
         return Account(self.limit, adjacency=self.adjacency, currency=currency)
 
     def run(self, world: World, account: Account) -> Any:
-        """What is released, twice: a step leaves a share for the next."""
+        """Fit the step, and return its release and its summary."""
         declared = None if self.adjacency.count_is_public else OTHERS + 1
-        made = self.make(n_public=declared).fit(world.rows.features, account=account)
-        return [made.release_.value, made.summary()]
+        fitted = self.make(n_public=declared).fit(world.rows.features, account=account)
+        return [fitted.release_.value, fitted.summary()]
 
-    def case(self) -> Setup:
-        """With its neighbours."""
+    def case(self) -> ReplayCase:
+        """A replay case with its neighbouring tables."""
         problem = Problem(loss=Logistic(), dimension=self.columns, row_norm=self.row_norm)
-        near = PointNeighbours(problem=problem, adjacency=self.adjacency, others=OTHERS, strange=False)
-        return Setup.among(near, name=self.name, open=self.open, run=self.run)
+        tables = PointNeighbours(problem=problem, adjacency=self.adjacency, others=OTHERS, strange_rows=False)
+        return ReplayCase.from_neighbours(
+            tables, name=self.name, open_account=self.open_account, run=self.run
+        )
 
 
 def step_subject(name: str, adjacency: Adjacency) -> Subject:
-    """Under one neighbour relation."""
+    """The subject for a step under one neighbour relation."""
     settings = {
-        # Rows on a sphere that holds the corners of the box, and one column, which goes from end to end.
+        # Four columns: the sphere of the rows holds the corners of the box. One column: it goes from end to end.
         "scaler": (
             partial(StepSetting, name="four columns", make=PrivateScaler, row_norm=2.0),
             partial(StepSetting, name="one column", make=PrivateScaler, row_norm=1.0, columns=1),
@@ -78,7 +80,7 @@ def step_subject(name: str, adjacency: Adjacency) -> Subject:
 
 
 def step_subjects() -> Iterable[NamedSubject]:
-    """Every step and neighbour relation."""
+    """A subject for every step and neighbour relation."""
     for adjacency in Adjacency:
         for name in ("scaler", "pca"):
             yield NamedSubject(name=f"{name} {adjacency.value}", make=partial(step_subject, name, adjacency))

@@ -1,6 +1,6 @@
-"""Synthesisers as cases: every method with its certificate, through the class that people use.
+"""Subjects for synthesisers: every method with its certificate, run through `Synthesizer`.
 
-What a method takes is what it declares; of options only the number of rounds is made small, where there is one.
+A setting follows from what a method declares; of its options only those that say how long a run is are made small.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._curves.curve import ApproxDP, PrivacyCurve, PureDP
 from holdfast.refute._freshness import FreshnessTrial
 from holdfast.refute._price import PriceTrial
-from holdfast.refute._replay import Setup, World, recorded
+from holdfast.refute._replay import ReplayCase, World, record_run
 from holdfast.refute._replay_trial import ReplayTrial
 from holdfast.refute._subject import NamedSubject, Subject
 from holdfast.refute._table_neighbours import TableNeighbours
@@ -28,8 +28,8 @@ from holdfast.synth.methods.method import SynthesisMethod
 CELLS: Mapping[str, tuple[str, ...]] = {"a": ("x", "y"), "b": ("p", "q", "r"), "c": ("no", "yes")}
 WORKLOAD = Workload.of([("a", "b"), ("b", "c")])
 UNITS, ROWS_PER_USER = 16, 2
-ROUNDS = {"rounds": 6, "samples": 2, "most_steps": 10}
-"""Options that say how long a run is: few rounds are as telling as many, and quicker."""
+SHORT_RUN_OPTIONS = {"rounds": 6, "samples": 2, "most_steps": 10}
+"""Options that say how long a run is: few rounds show as much as many, and are quicker."""
 LIMITS: tuple[PrivacyCurve, ...] = (PureDP(1.0), ApproxDP(1.0, 1e-3))
 
 
@@ -38,66 +38,77 @@ class SynthesiserSetting:
     """One way to run a synthesiser."""
 
     method: SynthesisMethod
-    near: TableNeighbours
+    tables: TableNeighbours
     limit: PrivacyCurve
 
     @property
     def name(self) -> str:
-        """All of it in one line."""
-        shown = ["pure" if self.limit.as_pure() is not None else self.method.currency]
-        shown += ["users"] if self.near.max_rows > 1 else []
-        shown += [] if self.near.n_public is None else ["n declared"]
-        return ", ".join(shown)
+        """The setting in one line."""
+        parts = ["pure" if self.limit.as_pure() is not None else self.method.currency]
+        parts += ["users"] if self.tables.max_rows > 1 else []
+        parts += [] if self.tables.n_public is None else ["n declared"]
+        return ", ".join(parts)
 
-    def open(self) -> Account:
-        """In the currency of the method."""
+    def open_account(self) -> Account:
+        """An account in the currency of the method."""
         currency = "pure" if self.limit.as_pure() is not None else self.method.currency
-        return Account(self.limit, adjacency=self.near.adjacency, unit=self.near.unit, currency=currency)
+        return Account(self.limit, adjacency=self.tables.adjacency, unit=self.tables.unit, currency=currency)
 
     def run(self, world: World, account: Account) -> Any:
-        """Rows, noisy counts, certificates and the model."""
-        told = {option.name: ROUNDS[option.name] for option in self.method.options if option.name in ROUNDS}
-        made = Synthesizer(method=self.method, workload=WORKLOAD, columns=list(CELLS), options=told)
-        made.fit(self.near.open(world), account=account)
-        return [made.release_, made.model_, made.certification_]
+        """Fit, and return the release, the model and the certificate."""
+        short_run = {
+            option.name: SHORT_RUN_OPTIONS[option.name]
+            for option in self.method.options
+            if option.name in SHORT_RUN_OPTIONS
+        }
+        synthesizer = Synthesizer(
+            method=self.method, workload=WORKLOAD, columns=list(CELLS), options=short_run
+        )
+        synthesizer.fit(self.tables.open_table(world), account=account)
+        return [synthesizer.release_, synthesizer.model_, synthesizer.certification_]
 
-    def case(self) -> Setup:
-        """With its neighbours."""
-        near = self.near
-        return Setup.among(near, name=self.name, open=self.open, run=self.run)
+    def case(self) -> ReplayCase:
+        """A replay case with its neighbouring tables."""
+        tables = self.tables
+        return ReplayCase.from_neighbours(
+            tables, name=self.name, open_account=self.open_account, run=self.run
+        )
 
-    def works(self) -> bool:
-        """Whether the method takes it."""
+    def is_accepted(self) -> bool:
+        """Whether the method runs on an ordinary table, without an exception."""
         case = self.case()
-        return not recorded(case, case.plain(UNITS), seed=0).error
+        return not record_run(case, case.plain(UNITS), seed=0).error
 
 
 def synthesis_settings(method: SynthesisMethod, adjacency: Adjacency) -> Iterator[SynthesiserSetting]:
-    """Every budget, known and unknown numbers of units, rows and users."""
+    """Every limit, with a declared and an undeclared number of units, by row and by user."""
     declared = (None,) if adjacency.count_is_public else (None, UNITS)
     for limit in LIMITS[0 if method.pure else 1 :]:
         for n_public in declared:
             for max_rows in (1,) if method.single_rows else (1, ROWS_PER_USER):
-                near = TableNeighbours(
+                tables = TableNeighbours(
                     cells=CELLS, adjacency=adjacency, others=UNITS - 1, max_rows=max_rows, n_public=n_public
                 )
-                one = SynthesiserSetting(method=method, near=near, limit=limit)
-                if one.works():
-                    yield one
+                setting = SynthesiserSetting(method=method, tables=tables, limit=limit)
+                if setting.is_accepted():
+                    yield setting
 
 
 def synthesiser_subject(method: SynthesisMethod, adjacency: Adjacency) -> Subject:
-    """The method under one neighbour relation."""
-    found = list(synthesis_settings(method, adjacency))
-    trials: list[Trial] = [ReplayTrial(case=one.case(), pairs=6, climbs=6) for one in found]
+    """The subject for a method under one neighbour relation."""
+    settings = list(synthesis_settings(method, adjacency))
+    trials: list[Trial] = [ReplayTrial(case=setting.case(), pairs=6, climbs=6) for setting in settings]
     if adjacency.value == method.adjacencies[0]:
-        trials += [FreshnessTrial(case=one.case(), rows=UNITS, numbers=200) for one in found[:1]]
-    trials += [PriceTrial(case=one.case(), rows=UNITS) for one in {one.limit: one for one in found}.values()]
+        trials += [FreshnessTrial(case=setting.case(), rows=UNITS, numbers=200) for setting in settings[:1]]
+    trials += [
+        PriceTrial(case=setting.case(), rows=UNITS)
+        for setting in {each.limit: each for each in settings}.values()
+    ]
     return Subject(name=f"{method.name} {adjacency.value}", claim="its account's limit", trials=tuple(trials))
 
 
 def synthesiser_subjects() -> Iterable[NamedSubject]:
-    """Every synthesiser under every neighbour relation that it names, of installed packages, too."""
+    """Every synthesiser under every neighbour relation that it names, those of installed packages included."""
     for method in (*SYNTHESISERS, *REGISTRY.installed()):
         for adjacency in method.adjacencies:
             yield NamedSubject(

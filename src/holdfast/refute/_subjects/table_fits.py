@@ -1,7 +1,8 @@
-"""Linear fits of tables as cases: rows that may have no target, of numbers, two classes and three, rows and users.
+"""Subjects for linear fits of tables, in which some rows have no target.
 
-The methods by themselves are subjects of their own (`learners`), on arrays; here the way from a table to what they see
-is under attack: which rows are null records, and what else of a row without a target might be seen.
+The methods by themselves are tried on arrays (`learners`). Here the way from a table to the arrays is tried: which rows
+become null records, and whether anything else of a row without a target has an effect. Targets are numbers, two classes
+or three; the unit is a row or a user.
 """
 
 from __future__ import annotations
@@ -15,22 +16,22 @@ from holdfast.learn import PrivateLinearRegression, PrivateLogisticRegression
 from holdfast.privacy._account import Account
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._curves.curve import ApproxDP
-from holdfast.refute._replay import Setup, World
+from holdfast.refute._replay import ReplayCase, World
 from holdfast.refute._replay_trial import ReplayTrial
 from holdfast.refute._subject import NamedSubject, Subject
 from holdfast.refute._table_neighbours import TableNeighbours
 from holdfast.refute._trial import Trial
 
 CELLS = {"a": ("x", "y"), "b": ("p", "q", "r"), "c": ("yes", "no")}
-NUMBER = "d"
+NUMBER_COLUMN = "d"
 UNITS, ROWS_PER_USER = 16, 3
 LIMIT = ApproxDP(1.0, 1e-3)
 METHODS: Mapping[str, tuple[tuple[str, Mapping[str, Any]], ...]] = {
     "c": (("output", {"penalty": 0.1}), ("noisy_gd", {}), ("newton", {}), ("objective", {"penalty": 0.1})),
     "b": (("output", {"penalty": 0.1}), ("noisy_gd", {})),
-    NUMBER: (("ssp", {}), ("adassp", {}), ("noisy_gd", {})),
+    NUMBER_COLUMN: (("ssp", {}), ("adassp", {}), ("noisy_gd", {})),
 }
-"""Some that live on sums, some that minimise, one that looks at the count of rows with a target (ssp)."""
+"""By target: methods that use sums, methods that minimise, and one that uses the count of rows with a target (ssp)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,24 +40,24 @@ class TableFit:
 
     target: str
     method: str
-    near: TableNeighbours
-    told: Mapping[str, Any] = field(default_factory=dict)
+    tables: TableNeighbours
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
-        """All of it in one line."""
+        """The setting in one line."""
         kind = {"c": "two classes", "b": "three classes"}.get(self.target, "numbers")
-        return ", ".join([self.method, kind, *(["users"] if self.near.max_rows > 1 else [])])
+        return ", ".join([self.method, kind, *(["users"] if self.tables.max_rows > 1 else [])])
 
-    def open(self) -> Account:
-        """In the currency of the methods."""
-        return Account(LIMIT, adjacency=self.near.adjacency, unit=self.near.unit, currency="gdp")
+    def open_account(self) -> Account:
+        """An account that counts in Gaussian DP, as the methods do."""
+        return Account(LIMIT, adjacency=self.tables.adjacency, unit=self.tables.unit, currency="gdp")
 
     def run(self, world: World, account: Account) -> Any:
         """The release and everything that can be read off the model."""
-        kind: Any = PrivateLinearRegression if self.target == NUMBER else PrivateLogisticRegression
-        model = kind(method=self.method, **self.told)
-        model.fit(self.near.open(world), target=self.target, account=account)
+        kind: Any = PrivateLinearRegression if self.target == NUMBER_COLUMN else PrivateLogisticRegression
+        model = kind(method=self.method, **self.options)
+        model.fit(self.tables.open_table(world), target=self.target, account=account)
         return [
             model.release_.value,
             dict(model.release_.provenance.parameters),
@@ -64,30 +65,32 @@ class TableFit:
             model.to_json(),
         ]
 
-    def case(self) -> Setup:
-        """With its neighbours."""
-        return Setup.among(self.near, name=self.name, open=self.open, run=self.run)
+    def case(self) -> ReplayCase:
+        """A replay case with its neighbouring tables."""
+        return ReplayCase.from_neighbours(
+            self.tables, name=self.name, open_account=self.open_account, run=self.run
+        )
 
 
 def table_fits(adjacency: Adjacency) -> Iterator[TableFit]:
-    """Every kind of target by every method that is tried; users by the first."""
+    """Every target with each of its methods, by row; and with noisy gradient descent by user, too."""
     for target, methods in METHODS.items():
-        for place, (method, told) in enumerate(methods):
+        for place, (method, options) in enumerate(methods):
             for max_rows in (1, ROWS_PER_USER) if method == "noisy_gd" and place else (1,):
-                near = TableNeighbours(
+                tables = TableNeighbours(
                     cells=CELLS,
-                    number=NUMBER,
+                    number_column=NUMBER_COLUMN,
                     adjacency=adjacency,
                     others=(UNITS - 1) * max_rows,
                     max_rows=max_rows,
                     n_public=None if adjacency.count_is_public else UNITS,
-                    lacking=target,
+                    missing_column=target,
                 )
-                yield TableFit(target=target, method=method, near=near, told=told)
+                yield TableFit(target=target, method=method, tables=tables, options=options)
 
 
 def table_fit_subject(adjacency: Adjacency) -> Subject:
-    """Under one neighbour relation."""
+    """The subject under one neighbour relation."""
     trials: list[Trial] = [
         ReplayTrial(case=setting.case(), pairs=10, climbs=0) for setting in table_fits(adjacency)
     ]
@@ -95,6 +98,6 @@ def table_fit_subject(adjacency: Adjacency) -> Subject:
 
 
 def table_fit_subjects() -> Iterable[NamedSubject]:
-    """Every neighbour relation."""
+    """A subject for every neighbour relation."""
     for adjacency in Adjacency:
         yield NamedSubject(name=f"table_fits {adjacency.value}", make=partial(table_fit_subject, adjacency))

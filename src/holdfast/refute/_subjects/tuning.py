@@ -1,4 +1,4 @@
-"""What is made of methods: choices among candidates, the search of an estimator, and an estimator itself."""
+"""Subjects that are built on methods: choices among candidates, the search of an estimator, and an estimator itself."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from holdfast.privacy._curves.curve import PureDP
 from holdfast.refute._freshness import FreshnessTrial
 from holdfast.refute._neighbours import PointNeighbours
 from holdfast.refute._price import PriceTrial
-from holdfast.refute._replay import Setup, World
+from holdfast.refute._replay import ReplayCase, World
 from holdfast.refute._replay_trial import ReplayTrial
 from holdfast.refute._subject import NamedSubject, Subject
 from holdfast.refute._trial import Trial
@@ -40,21 +40,21 @@ def _examples(world: World, adjacency: Adjacency) -> ArrayExamples:
 
 
 def _case(
-    name: str, adjacency: Adjacency, run: Callable[[World, Account], Any], *, strange: bool = True
-) -> Setup:
-    near = PointNeighbours(problem=PROBLEM, adjacency=adjacency, others=ROWS - 1, strange=strange)
+    name: str, adjacency: Adjacency, run: Callable[[World, Account], Any], *, strange_rows: bool = True
+) -> ReplayCase:
+    tables = PointNeighbours(problem=PROBLEM, adjacency=adjacency, others=ROWS - 1, strange_rows=strange_rows)
 
-    def opened() -> Account:
+    def open_account() -> Account:
         return Account(PureDP(2.0), adjacency=adjacency)
 
-    return Setup.among(near, name=name, open=opened, run=run)
+    return ReplayCase.from_neighbours(tables, name=name, open_account=open_account, run=run)
 
 
-def _chooser(choose: Choose, adjacency: Adjacency) -> Callable[[World, Account], Any]:
+def _choice_run(choose: Choose, adjacency: Adjacency) -> Callable[[World, Account], Any]:
     return lambda world, account: choose(CANDIDATES, _examples(world, adjacency), account=account)
 
 
-def _searched(strategy: Any) -> Callable[[World, Account], Any]:
+def _search_run(strategy: Any) -> Callable[[World, Account], Any]:
     def run(world: World, account: Account) -> Any:
         model = PrivateLogisticRegression(classes=[-1, 1], method="output", fit_intercept=False, penalty=0.5)
         search = PrivateSearch(model, {"penalty": [0.5, 1.0]}, strategy=strategy)
@@ -65,29 +65,29 @@ def _searched(strategy: Any) -> Callable[[World, Account], Any]:
     return run
 
 
-def _estimated(world: World, account: Account) -> Any:
+def _fit_estimator(world: World, account: Account) -> Any:
     model = PrivateLogisticRegression(classes=[-1, 1], method="auto", fit_intercept=False)
     model.fit(world.rows.features, world.rows.labels, account=account)
     return [model.release_, model.coef_]
 
 
-def _cases() -> Iterator[tuple[str, Adjacency, Setup]]:
+def _cases() -> Iterator[tuple[str, Adjacency, ReplayCase]]:
     for adjacency in Adjacency:
         for choose in (choose_on_parts, choose_by_random_stopping):
-            case = _case(choose.__name__, adjacency, _chooser(choose, adjacency))
+            case = _case(choose.__name__, adjacency, _choice_run(choose, adjacency))
             yield f"tuning {choose.__name__} {adjacency.value}", adjacency, case
     # Estimators take arrays under `replace`, where the number of rows is public.
     for name, run in (
-        ("search parts", _searched("parts")),
-        ("search random_stopping", _searched("random_stopping")),
-        ("estimator auto", _estimated),
+        ("search parts", _search_run("parts")),
+        ("search random_stopping", _search_run("random_stopping")),
+        ("estimator auto", _fit_estimator),
     ):
-        yield name, Adjacency.replace, _case(name, Adjacency.replace, run, strange=False)
+        yield name, Adjacency.replace, _case(name, Adjacency.replace, run, strange_rows=False)
 
 
-def _subject(name: str, adjacency: Adjacency, case: Setup) -> Subject:
+def _subject(name: str, adjacency: Adjacency, case: ReplayCase) -> Subject:
     trials: tuple[Trial, ...] = (ReplayTrial(case=case, pairs=24, climbs=20),)
-    if adjacency is Adjacency.replace:  # noise does not know who is a neighbour of whom
+    if adjacency is Adjacency.replace:  # noise does not depend on the neighbour relation
         trials = (
             *trials,
             FreshnessTrial(case=case, rows=ROWS, numbers=200),
@@ -97,7 +97,7 @@ def _subject(name: str, adjacency: Adjacency, case: Setup) -> Subject:
 
 
 def tuning_subjects() -> Iterable[NamedSubject]:
-    """Each of them."""
+    """A subject for each choice, search and estimator."""
     return (
         NamedSubject(name=name, make=partial(_subject, name, adjacency, case))
         for name, adjacency, case in _cases()
