@@ -43,7 +43,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="refute: events chosen on the draws that test them",
         target="refute:worst_event",
-        old="test = binned(without[half:]), binned(present[other_half:])",
+        old="test = bin_counts(without[half:]), bin_counts(present[other_half:])",
         new="test = pilot",
         tests=("tests/refute/test_two_worlds.py::test_events_are_not_chosen_on_the_draws_that_test_them",),
     ),

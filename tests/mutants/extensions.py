@@ -126,7 +126,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="refute: a method without a fault of its own has none",
         target="refute:understated_faults",
-        old="if method.name not in broken:",
+        old="if method.name not in methods_with_faults:",
         new="if False:",
         tests=(
             "tests/refute/test_broken.py::test_the_fault_of_a_method_without_one_of_its_own_falls[output]",

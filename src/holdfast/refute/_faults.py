@@ -238,14 +238,14 @@ WRITTEN_FAULTS: tuple[PlantedFault, ...] = (
     _fault(
         "functional_replace_counts_once",
         f"{LEARN}.functional:Quadratic.l1_sensitivity",
-        "self.exchanged if adjacency.gradient_factor == 2 else self.one_row",
+        "self.norm_of_exchange if adjacency.gradient_factor == 2 else self.one_row",
         "self.one_row",
         "two rows differ under replace, one is counted",
         "functional replace",
     ),
     _fault(
         "functional_rows_opposite",
-        f"{LEARN}.functional:Quadratic.exchanged",
+        f"{LEARN}.functional:Quadratic.norm_of_exchange",
         "sine = (",
         "sine = 0.25 * (",
         "the angle at which two rows do their worst is taken for a smaller one",
