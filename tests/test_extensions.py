@@ -477,7 +477,7 @@ def paid(folder: Path, mechanism: Any, *, keep: bool = True) -> tuple[Path, Path
         value = account.release(mechanism, [3.0])
         with pytest.MonkeyPatch.context() as patch:
             if not keep:
-                patch.setattr("holdfast.release._release.strange_proofs", lambda charged: [])
+                patch.setattr("holdfast.release._release.foreign_proofs", lambda charged: [])
             release = Release.of(account, value, method="a count")
         release.save(folder / "r.holdfast")
         Dossier.of_files([folder / "r.holdfast"], ledger=ledger).save(folder / "d.html")
@@ -521,7 +521,7 @@ def test_a_stranger_asks_the_charges_and_the_page_whose_they_are(
     monkeypatch.setattr(forging, "Gaussian", Loud)
     with pytest.MonkeyPatch.context() as patch:
         if hidden == "assumption":
-            patch.setattr("holdfast.release._release.strange_proofs", lambda charged: [])
+            patch.setattr("holdfast.release._release.foreign_proofs", lambda charged: [])
         if hidden == "red":
             patch.setattr("holdfast.dossier._record.Assumption", Harmless)
         case = forging.sound(tmp_path / "case")

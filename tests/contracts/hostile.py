@@ -40,7 +40,7 @@ from holdfast.ledger import Ledger
 from holdfast.ledger._signing.trust import Trust
 from holdfast.plan._release_plan import ReleasePlan
 from holdfast.release import Release
-from holdfast.release._archive import from_bytes, sums, to_bytes
+from holdfast.release._archive import checksums, from_bytes, to_bytes
 from tests.golden.stored_files import FOLDER
 from tests.ledger.unguarded import unguarded
 
@@ -285,7 +285,7 @@ def _release_with(folder: Path, **parts: Any) -> Path:
 def _raw_archive(text: bytes, members: dict[str, bytes]) -> bytes:
     """An archive around any text, with sums."""
     everything = {"release.json": text} | members
-    everything["SHA256SUMS"] = sums(everything)
+    everything["SHA256SUMS"] = checksums(everything)
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         for name, data in everything.items():

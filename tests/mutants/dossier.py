@@ -89,7 +89,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="closing: the hash leaves the value out",
         target="release:Release.sha256",
-        old="self.archived()",
+        old="self.file_bytes()",
         new="repr(self.provenance).encode()",
         tests=("tests/dossier/verification/test_findings.py::test_what_is_sound_passes",),
     ),

@@ -147,7 +147,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="outputs: parts of a database are forgotten",
         target="release:FileRead._parts",
-        old="for ending in PARTS",
+        old="for ending in DATABASE_PARTS",
         new="for ending in ()",
         tests=("tests/release/test_outputs.py::test_what_is_read_is_never_written_however_it_is_spelled",),
     ),

@@ -15,7 +15,7 @@ FAULTS = (
     Fault(
         name="useless: ten times too much is refused",
         target="release:units_hidden",
-        old="0.5 / apart",
+        old="0.5 / total_variation",
         new="5.0 / apart",
         tests=(
             "tests/release/test_usefulness.py::test_what_is_called_useless_is_half_the_time_what_a_made_up_table_gives",
@@ -31,7 +31,7 @@ FAULTS = (
     Fault(
         name="useless: a plan pays for its first step and refuses the second",
         target="plan:until_first_charge",
-        old="with refusing:",
+        old="with refuse_useless:",
         new="if True:",
         tests=("tests/cli/test_useless.py::test_a_plan_refuses_before_its_first_step_pays",),
     ),

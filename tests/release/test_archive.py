@@ -17,7 +17,7 @@ import pytest
 
 from holdfast.errors import FormatError, ParameterError
 from holdfast.release import Release
-from holdfast.release._archive import from_bytes, pack, sums, to_bytes
+from holdfast.release._archive import checksums, from_bytes, pack, to_bytes
 from holdfast.release._outputs import FileWritten
 from holdfast.release._release import _from_record
 from tests.golden.release_v1 import FOLDER, releases
@@ -80,7 +80,9 @@ def rebuilt(
     members.update({name: value for name, value in change.items() if value is not None})
     members = {name: value for name, value in members.items() if change.get(name, b"") is not None}
     if fix_sums and "SHA256SUMS" in members:
-        members["SHA256SUMS"] = sums({name: value for name, value in members.items() if name != "SHA256SUMS"})
+        members["SHA256SUMS"] = checksums(
+            {name: value for name, value in members.items() if name != "SHA256SUMS"}
+        )
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED) as archive:
         for name, value in members.items():

@@ -73,4 +73,4 @@ def test_what_a_release_says_of_itself_is_modest() -> None:
     for parameters in ({"x": "a" * 2**21}, {"x": deep}):
         made = Release.of(account, value, method="a count", parameters=parameters)
         with pytest.raises(ParameterError, match="into the value"):
-            made.archived()
+            made.file_bytes()

@@ -13,7 +13,7 @@ from holdfast.data._whole_file import write_whole
 from holdfast.errors import ParameterError
 from holdfast.ledger import Ledger, create_key
 from holdfast.ledger._jobs.keeping import Shelf
-from holdfast.release._outputs import PARTS, FileRead, FileWritten, Outputs, lies_outside
+from holdfast.release._outputs import DATABASE_PARTS, FileRead, FileWritten, Outputs, lies_outside
 
 NAMES = ("budget.db", "Zürich daten.csv", "schema.TOML", "a.b.c", "rows")
 
@@ -63,7 +63,7 @@ def test_what_is_read_is_never_written_however_it_is_spelled(tmp_path: Path, see
     if there:
         path.write_bytes(b"precious")
     if draw.random() < 0.3:  # what a database keeps beside itself need not be there
-        target = path.with_name(path.name + draw.choice(PARTS))
+        target = path.with_name(path.name + draw.choice(DATABASE_PARTS))
     else:
         target = path
     read = FileRead(name="the ledger", path=spelled(path, draw, freely=False))

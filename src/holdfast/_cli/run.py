@@ -67,7 +67,7 @@ def run(plan: Path, dry_run: bool, outside: bool, even_if_useless: bool, as_json
     def report_step(step: Step, done: Done) -> None:
         finished.append({"name": step.name, "output": step.output, "finding": done.finding})
         if not as_json:
-            click.echo(f"\n{step.kind} {step.name}: {step.output}\n{done.words}")
+            click.echo(f"\n{step.kind} {step.name}: {step.output}\n{done.summary}")
 
     with Ledger.open(loaded.setting.ledger, read_only=dry_run) as ledger:
         quote = loaded.quote(ledger)
@@ -76,7 +76,7 @@ def run(plan: Path, dry_run: bool, outside: bool, even_if_useless: bool, as_json
         quote.require()
         finding = False
         if not dry_run:
-            finding = loaded.run(ledger, begin=_begin, told=report_step)
+            finding = loaded.run(ledger, begin=_begin, report=report_step)
     if as_json:
         click.echo(json.dumps(quote.to_json() | {"done": finished, "finding": finding}))
     if finding:

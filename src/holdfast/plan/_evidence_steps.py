@@ -1,4 +1,4 @@
-"""Steps that spend nothing: attacks, audits and pages, as the commands of these names make them."""
+"""Steps that spend nothing: attacks, audits and pages, made as by the commands `attack`, `audit` and `dossier`."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     from holdfast.privacy._guarantee import Guarantee
 
 
-_HEAD_BYTES = 65_536
+_PAGE_HEAD_BYTES = 65_536
+"""How much of a file is read to see whether it is a page."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AttackStep:
-    """It charges nothing, and what it writes is for internal use only."""
+    """Attacks on the model of another step. It charges nothing, and what it writes is for internal use only."""
 
     kind: ClassVar[str] = "attack"
 
@@ -39,20 +40,20 @@ class AttackStep:
     seed: int = 0
 
     def inputs(self) -> dict[str, str]:
-        """The records of people."""
-        given = {name: getattr(self, name) for name in ("members", "non_members", "reference")}
-        return {name: path for name, path in given.items() if path is not None}
+        """The files with records of people."""
+        paths = {name: getattr(self, name) for name in ("members", "non_members", "reference")}
+        return {name: path for name, path in paths.items() if path is not None}
 
     def limit(self) -> None:
-        """Nothing."""
+        """None: it costs nothing."""
         return None
 
-    def finished(self, setting: Setting, ledger: Ledger) -> bool:
-        """Whether the output is there."""
+    def is_finished(self, setting: Setting, ledger: Ledger) -> bool:
+        """Whether its output exists."""
         return setting.place(self.output).exists()
 
     def check(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> None:
-        """Its model is a step, its attacks exist, and its files are there."""
+        """Refuse a model that is no step, unknown attacks, and files that do not exist."""
         from holdfast.attack._catalogue import find_attacks
 
         require_step(self, "model", self.model, plan)
@@ -67,12 +68,12 @@ class AttackStep:
         require(self.seed >= 0, f"seed of step {self.name!r}", self.seed, ">= 0")
 
     def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done:
-        """Attack, and write the figures, without the scores of anybody."""
+        """Attack, and write the results without the scores of single persons."""
         from holdfast.attack import Target, membership
         from holdfast.attack._models.target import read_records
 
         target = Target.of(setting.place(plan[self.model].output))
-        named: Any = "all" if self.attacks is None else list(self.attacks)
+        attacks: Any = "all" if self.attacks is None else list(self.attacks)
         report = membership(
             target,
             members=read_records(setting.place(self.members), label=self.target, target=target),
@@ -80,16 +81,16 @@ class AttackStep:
             reference=None
             if self.reference is None
             else read_records(setting.place(self.reference), label=self.target, target=target),
-            attacks=named,
+            attacks=attacks,
             random_state=self.seed,
         )
         write_whole(setting.place(self.output), json.dumps(report.to_json()).encode())
-        return Done(words=report.summary(), finding=report.verdict() == "refuted")
+        return Done(summary=report.summary(), finding=report.verdict() == "refuted")
 
 
 @dataclass(frozen=True, kw_only=True)
 class DossierStep:
-    """A page that is drawn again in every run: it costs nothing, and the budget may have moved."""
+    """A page, which every run draws again: it costs nothing, and the ledger may have new charges."""
 
     kind: ClassVar[str] = "dossier"
 
@@ -103,7 +104,7 @@ class DossierStep:
     confidence: float = 0.95
 
     def inputs(self) -> dict[str, str]:
-        """Its evidence, unless steps make it."""
+        """The files of its evidence; some are names of steps that make them."""
         return {
             f"{name} ({place})": path
             for name in ("releases", "audits", "attacks")
@@ -111,15 +112,15 @@ class DossierStep:
         }
 
     def limit(self) -> None:
-        """Nothing."""
+        """None: it costs nothing."""
         return None
 
-    def finished(self, setting: Setting, ledger: Ledger) -> bool:
-        """A page is drawn again: it costs nothing, and the budget may have moved."""
+    def is_finished(self, setting: Setting, ledger: Ledger) -> bool:
+        """False: a page is drawn again in every run."""
         return False
 
     def check(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> None:
-        """Its evidence is made by steps, or is there."""
+        """Refuse evidence that neither a step makes nor a file holds, and bad settings."""
         for name in ("releases", "audits", "attacks"):
             for entry in getattr(self, name):
                 if entry not in plan:
@@ -130,8 +131,8 @@ class DossierStep:
                 f"output of step {self.name!r} must be a new file or a page of holdfast, got {self.output!r}"
             )
         require(bool(self.releases), f"releases of step {self.name!r}", self.releases, "one or more")
-        said = self.audience in ("public", "internal")
-        require(said, f"audience of step {self.name!r}", self.audience, "'public' or 'internal'")
+        known = self.audience in ("public", "internal")
+        require(known, f"audience of step {self.name!r}", self.audience, "'public' or 'internal'")
         require(0 < self.confidence < 1, f"confidence of step {self.name!r}", self.confidence, "in (0, 1)")
 
     def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done:
@@ -146,20 +147,23 @@ class DossierStep:
             files(self.releases),
             audits=[read_audit(path) for path in files(self.audits)],
             attacks=[attack for path in files(self.attacks) for attack in read_attacks(path)],
-            also_run=self._unshown(setting, plan),
+            also_run=self._unshown_count(setting, plan),
             ledger=ledger,
             audience=self.audience,
             title=self.title,
             confidence=self.confidence,
         )
         dossier.save(setting.place(self.output))
-        return Done(words=dossier.summary(), finding=bool(dossier.contradictions))
+        return Done(summary=dossier.summary(), finding=bool(dossier.contradictions))
 
-    def _unshown(self, setting: Setting, plan: Mapping[str, Step]) -> int:
-        """How many audits and attacks of the plan were run and are not on this page: they share its error."""
+    def _unshown_count(self, setting: Setting, plan: Mapping[str, Step]) -> int:
+        """How many audits and attacks of the plan were run and are not on this page.
+
+        The page divides its chance of a false contradiction among them too.
+        """
         from holdfast.dossier._stored_evidence import read_attacks
 
-        left = {
+        outputs = {
             kind.kind: [
                 setting.place(other.output)
                 for name, other in plan.items()
@@ -169,18 +173,18 @@ class DossierStep:
             ]
             for kind in (AuditStep, AttackStep)
         }
-        return len(left["audit"]) + sum(len(read_attacks(path)) for path in left["attack"])
+        return len(outputs["audit"]) + sum(len(read_attacks(path)) for path in outputs["attack"])
 
 
 def is_page(path: Path) -> bool:
     """Whether a file is a page that holdfast wrote, which may be drawn again."""
     with path.open("rb") as file:
-        return b'<meta name="holdfast-seal"' in file.read(_HEAD_BYTES)
+        return b'<meta name="holdfast-seal"' in file.read(_PAGE_HEAD_BYTES)
 
 
 @dataclass(frozen=True, kw_only=True)
 class AuditStep:
-    """It charges nothing: what it learns is about records that it planted. A refutation ends with exit code 1."""
+    """An audit of a step's promise. It charges nothing, as it learns only about records that it planted itself."""
 
     kind: ClassVar[str] = "audit"
 
@@ -194,29 +198,29 @@ class AuditStep:
     delta: float = 1e-6
     design: str = "one-run"
     canaries: int | None = None
-    """Of one run; 1000 where nothing is said."""
+    """For the design `one-run`; 1000 by default."""
     runs: int | None = None
-    """Of the other designs; 400 where nothing is said."""
+    """For the other designs; 400 by default."""
     row_norm: float | None = None
     rows: str | None = None
-    """What the data are: public, generated or real; only audits on the first two may stand on a public page."""
+    """Whether the rows are public, generated or real; only audits on public or generated rows go on a public page."""
     confidence: float = 0.95
 
     def inputs(self) -> dict[str, str]:
-        """Its rows, and the file of its function."""
+        """The files of its rows and of its function."""
         file = module_file(self.function)
         return {"data": self.data} | ({} if file is None else {"function": str(Path.cwd() / file)})
 
     def limit(self) -> None:
-        """Nothing."""
+        """None: it costs nothing."""
         return None
 
-    def finished(self, setting: Setting, ledger: Ledger) -> bool:
-        """Whether the output is there."""
+    def is_finished(self, setting: Setting, ledger: Ledger) -> bool:
+        """Whether its output exists."""
         return setting.place(self.output).exists()
 
     def check(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> None:
-        """Its claim is a step, its function can be loaded, and its data are there."""
+        """Refuse a claim that is no step, a function that cannot be loaded, and bad settings."""
         from holdfast.audit._run import load
 
         require_step(self, "claim", self.claim, plan)
@@ -240,12 +244,12 @@ class AuditStep:
 
         features, labels = read_arrays(setting.place(self.data), self.label)
         claim = self._claim(setting, plan)
-        declared: Any = self.rows
+        rows_kind: Any = self.rows
         result = audit(
             load(self.function),
             features if labels is None else (features, labels),
             claim=claim,
-            rows=declared,
+            rows=rows_kind,
             design=self._audit_design(),
             delta=self.delta,
         )
@@ -257,7 +261,7 @@ class AuditStep:
             "result": result.to_json(),
         }
         write_whole(setting.place(self.output), json.dumps(record).encode())
-        return Done(words=result.summary(claim, confidence=self.confidence), finding=verdict == "refuted")
+        return Done(summary=result.summary(claim, confidence=self.confidence), finding=verdict == "refuted")
 
     def _audit_design(self) -> AuditDesign:
         """The design that the step's settings ask for."""

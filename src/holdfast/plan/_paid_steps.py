@@ -1,4 +1,4 @@
-"""Steps that spend: a private model and a synthetic table, as `holdfast fit` and `holdfast synth` make them."""
+"""Steps that spend: a private model as by `holdfast fit`, and a synthetic table as by `holdfast synth`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class SynthStep:
-    """Rows, the noisy counts they were made from, and a certificate, in one release file."""
+    """Synthetic rows, the noisy counts that they were drawn from, and a certificate, in one release file."""
 
     kind: ClassVar[str] = "synth"
 
@@ -35,19 +35,19 @@ class SynthStep:
     n_public: int | None = None
 
     def inputs(self) -> dict[str, str]:
-        """Nothing but what all steps share."""
+        """No files besides those that all steps share."""
         return {}
 
     def limit(self) -> PrivacyCurve:
-        """The promise asked for."""
+        """The promise that the settings ask for."""
         return limit_of(self.epsilon, self.delta, count=self.n_public)
 
-    def finished(self, setting: Setting, ledger: Ledger) -> bool:
-        """Whether an earlier run saved it."""
+    def is_finished(self, setting: Setting, ledger: Ledger) -> bool:
+        """Whether an earlier run saved its output."""
         return is_saved(self.name, self.output, setting, ledger)
 
     def check(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> None:
-        """Everything up to the first charge."""
+        """Refuse what would be refused before the first charge."""
         until_first_charge(self, setting, ledger)
 
     def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done:
@@ -55,11 +55,11 @@ class SynthStep:
         return spend(self, setting, ledger)
 
     def make(self, table: Table, account: Account) -> Release[Any]:
-        """The key lets a run that was killed go on."""
+        """Fit a synthesiser; its charges have a key, so that a run that was killed can go on."""
         from holdfast.synth import CertificateRequest, Synthesizer
 
         share = self.certificate_share
-        maker = Synthesizer(
+        synthesizer = Synthesizer(
             self.epsilon,
             self.delta,
             method=self.method,
@@ -69,7 +69,7 @@ class SynthStep:
             certificate=None if share == 0 else CertificateRequest(share=share),
             key=self.name,
         )
-        release: Release[Any] = maker.fit(table, account=account).release_
+        release: Release[Any] = synthesizer.fit(table, account=account).release_
         return release
 
 
@@ -92,19 +92,19 @@ class FitStep:
     n_public: int | None = None
 
     def inputs(self) -> dict[str, str]:
-        """Nothing but what all steps share."""
+        """No files besides those that all steps share."""
         return {}
 
     def limit(self) -> PrivacyCurve:
-        """The promise asked for."""
+        """The promise that the settings ask for."""
         return limit_of(self.epsilon, self.delta, count=self.n_public)
 
-    def finished(self, setting: Setting, ledger: Ledger) -> bool:
-        """Whether an earlier run saved it."""
+    def is_finished(self, setting: Setting, ledger: Ledger) -> bool:
+        """Whether an earlier run saved its output."""
         return is_saved(self.name, self.output, setting, ledger)
 
     def check(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> None:
-        """Everything up to the first charge."""
+        """Refuse what would be refused before the first charge."""
         until_first_charge(self, setting, ledger)
 
     def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done:
@@ -112,7 +112,7 @@ class FitStep:
         return spend(self, setting, ledger)
 
     def make(self, table: Table, account: Account) -> Release[Any]:
-        """A resumable account lets a run that was killed go on."""
+        """Fit a model from a resumable account, so that a run that was killed can go on."""
         from holdfast.learn._estimators import estimator_of
         from holdfast.privacy._account.resume import ResumableAccount
 

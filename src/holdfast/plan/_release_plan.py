@@ -1,4 +1,4 @@
-"""ReleasePlan: a whole release in one file, its cost known before anything is spent.
+"""ReleasePlan: the steps of a whole release in one file, whose cost is known before anything is spent.
 
 A new kind of step is one class and one line in STEPS.
 """
@@ -31,7 +31,7 @@ STEPS: tuple[type[Any], ...] = (FitStep, SynthStep, AttackStep, AuditStep, Dossi
 
 
 @dataclass(frozen=True, kw_only=True)
-class Priced:
+class PricedStep:
     """A step with what it would cost now."""
 
     step: Step
@@ -63,13 +63,13 @@ class Quote:
     >>> with TemporaryDirectory() as folder, Ledger.create(Path(folder) / "budget.db") as ledger:
     ...     _ = ledger.dataset("clinic", limit=PureDP(1.0))
     ...     quote = Quote(name="march", standing=ledger.standing("clinic"), steps=())
-    >>> quote.covered, quote.to_json()["total"]
+    >>> quote.is_covered, quote.to_json()["total"]
     (True, '0 %')
     """
 
     name: str
     standing: Standing
-    steps: tuple[Priced, ...]
+    steps: tuple[PricedStep, ...]
 
     @property
     def total(self) -> Cost:
@@ -80,20 +80,20 @@ class Quote:
         return total
 
     @property
-    def covered(self) -> bool:
-        """Whether the ledger has that much."""
+    def is_covered(self) -> bool:
+        """Whether that much is free in the ledger."""
         return self.total.fits(self.standing.free)
 
     def require(self) -> None:
         """Raise `BudgetExceeded` unless the ledger covers the plan."""
-        if not self.covered:
+        if not self.is_covered:
             raise BudgetExceeded(
                 f"the plan asks for more than {self._free()}, which is what is left of dataset "
                 f"{self.standing.dataset.name!r}; nothing was spent"
             )
 
     def summary(self) -> str:
-        """A line a step, then the total."""
+        """A line for each step, then the total."""
         whole = self.standing.dataset.amount
         lines = [
             f"plan {self.name}: dataset {self.standing.dataset.name}, limit {self.standing.dataset.limit.words()}"
@@ -108,8 +108,8 @@ class Quote:
             lines.append(
                 f"  {priced.step.kind:<8} {priced.step.name:<20} {price} ({priced.state}), writes {priced.step.output}"
             )
-        left = "not covered" if not self.covered else self._left()
-        lines.append(f"  total    {share(self.total, whole)} of the limit; free now {self._free()}; {left}")
+        rest = self._rest() if self.is_covered else "not covered"
+        lines.append(f"  total    {share(self.total, whole)} of the limit; free now {self._free()}; {rest}")
         return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:
@@ -131,13 +131,13 @@ class Quote:
             ],
             "total": share(self.total, whole),
             "free": self.standing.point(self.standing.free),
-            "covered": self.covered,
+            "covered": self.is_covered,
         }
 
     def _free(self) -> str:
         return self.standing.dataset.free_words(self.standing.free)
 
-    def _left(self) -> str:
+    def _rest(self) -> str:
         return f"left afterwards {self.standing.dataset.free_words(self.standing.free - self.total)}"
 
 
@@ -153,7 +153,7 @@ class ReleasePlan:
     steps : tuple
         What is done, in this order.
     outside : bool
-        Whether steps may write outside of the plan's folder: said by who runs the plan, not by its file.
+        Whether steps may write outside of the plan's folder; whoever runs the plan decides that, not its file.
 
     Examples
     --------
@@ -226,14 +226,14 @@ class ReleasePlan:
                 for name, path in step.inputs().items()
                 if path not in names
             ]
-        return Outputs(reads=tuple(reads), writes=tuple(map(self._written, self.steps)))
+        return Outputs(reads=tuple(reads), writes=tuple(map(self._output_file, self.steps)))
 
-    def _written(self, step: Step) -> FileWritten:
+    def _output_file(self, step: Step) -> FileWritten:
         place = self.setting.place(step.output)
         return FileWritten(name=f"output of step {step.name!r}", path=place, replaces=True)
 
     def require_outputs(self) -> None:
-        """Refuse outputs that would be written over something, or that lie where nobody said they may."""
+        """Refuse outputs that would be written over something, or that lie outside the plan's folder without leave."""
         for step in self.steps:
             if not self.outside and lies_outside(self.setting.place(step.output), self.setting.folder):
                 raise ParameterError(
@@ -258,24 +258,22 @@ class ReleasePlan:
             Every step with its cost, and what is free.
         """
         self.require_outputs()
-        there = ledger.standing(self.setting.dataset)
+        standing = ledger.standing(self.setting.dataset)
         return Quote(
             name=self.setting.name,
-            standing=there,
-            steps=tuple(self._priced(step, ledger, there) for step in self.steps),
+            standing=standing,
+            steps=tuple(self._price(step, ledger, standing) for step in self.steps),
         )
 
-    def _priced(self, step: Step, ledger: Ledger, there: Standing) -> Priced:
-        limit, nothing = step.limit(), there.dataset.currency.nothing
-        priced = partial(Priced, step=step, output=self.setting.place(step.output))
-        if step.finished(self.setting, ledger):
+    def _price(self, step: Step, ledger: Ledger, standing: Standing) -> PricedStep:
+        limit, nothing = step.limit(), standing.dataset.currency.nothing
+        priced = partial(PricedStep, step=step, output=self.setting.place(step.output))
+        if step.is_finished(self.setting, ledger):
             return priced(state="done", cost=nothing)
         if limit is None:
             return priced(state="to do", cost=nothing)
-        latest, price = (
-            Latest.of(ledger, self.setting.account(step.name)),
-            there.dataset.currency.limit(limit),
-        )
+        latest = Latest.of(ledger, self.setting.account(step.name))
+        price = standing.dataset.currency.limit(limit)
         if latest is None or latest.state == "nothing spent":
             return priced(state="to do", cost=price)
         if latest.state == "empty":
@@ -294,7 +292,7 @@ class ReleasePlan:
         ledger: Ledger,
         *,
         begin: Callable[[Step], None] = lambda step: None,
-        told: Callable[[Step, Done], None] = lambda step, done: None,
+        report: Callable[[Step, Done], None] = lambda step, done: None,
     ) -> bool:
         """Do every step that is not done.
 
@@ -303,9 +301,9 @@ class ReleasePlan:
         ledger : Ledger
             The ledger that pays.
         begin : callable
-            Hears of each step before it is done.
-        told : callable
-            Hears of each step and of what it did.
+            Called before each step.
+        report : callable
+            Called after each step, with what it did.
 
         Returns
         -------
@@ -315,7 +313,7 @@ class ReleasePlan:
         quote = self.quote(ledger)
         quote.require()
         Outputs(
-            writes=tuple(self._written(priced.step) for priced in quote.steps if priced.state != "done")
+            writes=tuple(self._output_file(priced.step) for priced in quote.steps if priced.state != "done")
         ).require()
         by_name = {step.name: step for step in self.steps}
         self._check(quote, ledger, by_name)
@@ -327,14 +325,14 @@ class ReleasePlan:
             begin(priced.step)
             done = priced.step.run(self.setting, ledger, by_name)
             finding = finding or done.finding
-            told(priced.step, done)
+            report(priced.step, done)
         return finding
 
     def _check(self, quote: Quote, ledger: Ledger, by_name: dict[str, Step]) -> None:
         """Refuse what any step would be refused for, before the first one spends.
 
-        The first that spends is asked when it is taken: its account is opened by its first charge, and what it
-        has to compute until then is not computed twice.
+        The first step that spends is not rehearsed: its account is opened by its first charge, so that it spends
+        nothing where it is refused, and what it computes until then is not computed twice.
         """
         to_do = [priced.step for priced in quote.steps if priced.state != "done"]
         first = next((step for step in to_do if step.limit() is not None), None)
@@ -358,26 +356,26 @@ def step_of(data: Any) -> Step:
         )
     _require_kinds(f"a {kind.kind} step", kind, settings)
     try:
-        parsed: Step = kind(**settings)
+        step: Step = kind(**settings)
     except TypeError as error:
         raise FormatError(f"a {kind.kind} step lacks a setting; it takes {', '.join(known)}") from error
-    return parsed
+    return step
 
 
 def _require_kinds(what: str, kind: type[Any], settings: dict[str, Any]) -> None:
-    """Refuse a setting of another type than the one declared."""
+    """Refuse a setting whose type is not the declared one."""
     hints = get_type_hints(kind)
     for name, value in settings.items():
         option = Option(name, hints[name], None)
         listed = "tuple[str" in str(hints[name]) and value is not None
         if not option.admits(value) or (listed and not all(isinstance(element, str) for element in value)):
-            wanted = option.type_text
-            for python, toml in _IN_TOML.items():
-                wanted = wanted.replace(python, toml)
-            raise FormatError(f"{name} of {what} must be {wanted}, got {type(value).__name__}")
+            type_text = option.type_text
+            for python_name, plain_name in _PLAIN_TYPE_NAMES.items():
+                type_text = type_text.replace(python_name, plain_name)
+            raise FormatError(f"{name} of {what} must be {type_text}, got {type(value).__name__}")
 
 
-_IN_TOML = {
+_PLAIN_TYPE_NAMES = {
     " | None": "",
     "tuple[str, ...]": "a list of texts",
     "tuple[Any, ...]": "a list",
@@ -385,7 +383,7 @@ _IN_TOML = {
     "int": "a whole number",
     "float": "a number",
 }
-"""What a user of plans calls a type."""
+"""What errors call a Python type in front of somebody who writes TOML."""
 
 
 def _setting(head: dict[str, Any], path: Path) -> Setting:

@@ -1,6 +1,6 @@
-"""Step: what a release plan asks of each kind of step, and what its steps share.
+"""Step: the interface of a step of a release plan, and what the steps of one plan share.
 
-Steps that spend have an account of their own, opened once and closed when the result is saved.
+Each step that spends has its own account, which is opened once and closed when the result is saved.
 """
 
 from __future__ import annotations
@@ -40,12 +40,14 @@ class Setting:
     approver: str = ""
     file: Path | None = None
     """The plan itself."""
+    even_if_useless: bool = False
+    """Whether steps are done although public numbers say that their results cannot be of use."""
 
     def reads(self) -> list[FileRead]:
         """The files that all steps share: none of them may be an output."""
         from holdfast.data._engines.places import local_place, would_be_read
 
-        shared = {
+        files = {
             "the plan": self.file,
             "the ledger": self.ledger,
             "the schema": self.schema,
@@ -53,12 +55,9 @@ class Setting:
         }
         return [
             FileRead(name=name, path=path, admits=would_be_read)
-            for name, path in shared.items()
+            for name, path in files.items()
             if path is not None
         ]
-
-    even_if_useless: bool = False
-    """Whether steps are done that cannot be of use, as public numbers say."""
 
     def place(self, path: str) -> Path:
         """A path of the plan, which is relative to the plan's folder."""
@@ -73,8 +72,9 @@ class Setting:
 class Done:
     """What a step did."""
 
-    words: str
+    summary: str
     finding: bool = False
+    """Whether it found something against a promise, which makes the exit code 1."""
 
 
 class Step(Protocol):
@@ -91,23 +91,23 @@ class Step(Protocol):
         """The file it writes."""
 
     def inputs(self) -> Mapping[str, str]:
-        """The files that it alone reads, by what the plan calls them; names of steps may be among them."""
+        """The files that only this step reads, by their names in the plan; a path may be the name of another step."""
 
     def limit(self) -> PrivacyCurve | None:
         """What it may cost; None where it costs nothing."""
 
-    def finished(self, setting: Setting, ledger: Ledger) -> bool:
-        """Whether an earlier run finished it."""
+    def is_finished(self, setting: Setting, ledger: Ledger) -> bool:
+        """Whether an earlier run finished this step."""
 
     def check(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> None:
         """Refuse what `run` would refuse, before any step spends anything."""
 
     def run(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done:
-        """Do it."""
+        """Do the step."""
 
 
 def is_saved(name: str, output: str, setting: Setting, ledger: Ledger) -> bool:
-    """Whether the output is there and was paid by this step; another file is not overwritten."""
+    """Whether the output exists and this step paid for it; any other file in its place is refused."""
     from holdfast.ledger._jobs.turns import paid_for
     from holdfast.release import Release
 
@@ -141,7 +141,7 @@ def spend(step: PaidStep, setting: Setting, ledger: Ledger) -> Done:
         release.save(setting.place(step.output))
 
     with _table(step, setting) as table, useful_only(unless=setting.even_if_useless):
-        done = once(
+        paid = once(
             ledger,
             setting.dataset,
             Job(
@@ -156,34 +156,34 @@ def spend(step: PaidStep, setting: Setting, ledger: Ledger) -> Done:
             approver=setting.approver,
             purpose=setting.purpose or f"{setting.name}: {step.name}",
         )
-    return Done(words=done.release.summary())
+    return Done(summary=paid.release.summary())
 
 
 def until_first_charge(step: PaidStep, setting: Setting, ledger: Ledger) -> None:
-    """Go as far as the first charge, which is refused: whatever the step would be refused for is said here."""
+    """Rehearse a step up to its first charge, so that it is refused here if it would be refused later."""
     from holdfast.privacy._account import Account
 
-    terms = ledger.dataset(setting.dataset)
+    dataset = ledger.dataset(setting.dataset)
     with _table(step, setting) as table, warnings.catch_warnings(), suppress(_FirstCharge):
-        warnings.simplefilter("ignore")  # they are said when the step is taken
-        refusing = useful_only(unless=setting.even_if_useless)
-        require_terms(terms, table.adjacency, table.unit)
+        warnings.simplefilter("ignore")  # the step itself will warn
+        refuse_useless = useful_only(unless=setting.even_if_useless)
+        require_terms(dataset, table.adjacency, table.unit)
         account = Account(
             step.limit(),
-            adjacency=terms.adjacency,
-            unit=terms.unit,
-            currency=terms.currency,
-            journal=OpenedByFirstCharge(_refuse),
+            adjacency=dataset.adjacency,
+            unit=dataset.unit,
+            currency=dataset.currency,
+            journal=OpenedByFirstCharge(_refuse_charge),
         )
-        with refusing:
+        with refuse_useless:
             step.make(table, account)
 
 
 class _FirstCharge(Exception):
-    """The step would now be charged."""
+    """A rehearsed step came to its first charge."""
 
 
-def _refuse() -> NoReturn:
+def _refuse_charge() -> NoReturn:
     raise _FirstCharge
 
 
@@ -195,7 +195,7 @@ def _table(step: PaidStep, setting: Setting) -> Table:
 
 
 def _request(step: PaidStep, setting: Setting, table: Table) -> dict[str, Any]:
-    """What the step asks, wherever its output goes and its plan lies."""
+    """What the step asks, without where its output and its plan lie."""
     settings: dict[str, Any] = {f.name: getattr(step, f.name) for f in fields(step)}  # type: ignore[arg-type]
     del settings["output"]
     source = without_password(setting.source.removeprefix(f"{setting.folder}/"))
@@ -203,12 +203,12 @@ def _request(step: PaidStep, setting: Setting, table: Table) -> dict[str, Any]:
 
 
 def require_file(setting: Setting, step: Step, name: str, path: str) -> None:
-    """Refuse a file that is not there."""
+    """Refuse a file that does not exist."""
     if not setting.place(path).is_file():
         raise ParameterError(f"{name} of step {step.name!r} must be a file that is there, got {path!r}")
 
 
-def require_step(step: Step, name: str, named: str, plan: Mapping[str, Step]) -> None:
+def require_step(step: Step, name: str, other: str, plan: Mapping[str, Step]) -> None:
     """Refuse the name of a step that the plan does not have."""
-    if named not in plan:
-        raise ParameterError(f"{name} of step {step.name!r} must name a step, got {name}={named!r}")
+    if other not in plan:
+        raise ParameterError(f"{name} of step {step.name!r} must name a step, got {name}={other!r}")

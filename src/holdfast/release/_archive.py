@@ -1,10 +1,10 @@
-"""The file of a release: JSON and arrays in a zip archive, nothing that runs code.
+"""The file of a release: JSON and arrays in a zip archive, and nothing that runs code.
 
-A value becomes JSON and named members. Numbers, texts, lists, tuples and mappings become JSON; arrays become `.npy`,
-Arrow tables become Arrow IPC. A JSON object with one key that starts with `$` is a reference or a tag; a mapping that
-would look like one is stored as pairs.
+Numbers, texts, lists, tuples and mappings of a value become JSON. Arrays (`.npy`) and Arrow tables (Arrow IPC) become
+members of the archive of their own. A JSON object with a single key that starts with `$` marks a tuple, a float that
+JSON lacks, or the name of a member; a mapping that would look like such an object is stored as pairs.
 
-Members are stored, never compressed, so that nothing in the file can claim to be larger than the file itself.
+Members are never compressed, so that nothing in the file can claim to be larger than the file itself.
 `SHA256SUMS` lists every other member in the form of the tool of that name, and `sha256sum -c` can check it.
 """
 
@@ -31,35 +31,34 @@ from holdfast.errors import FormatError, ParameterError
 from holdfast.release._tables import is_table, table_bytes, table_of
 
 FORMAT = "holdfast-release/1"
-MOST_BYTES = 4 * 2**30
+MOST_RELEASE_BYTES = 4 * 2**30
 MOST_MEMBERS = 10_000
-_NAME = re.compile(r"arrays/[0-9]{1,5}\.(npy|arrow)")
+_MEMBER_NAME = re.compile(r"arrays/[0-9]{1,5}\.(npy|arrow)")
 _JSON, _SUMS = "release.json", "SHA256SUMS"
-_MOST_DEPTH, _MOST_DIGITS = 100, 300
-_KINDS = "biufcUSMm"
-_HEADER = re.compile(
+_MOST_VALUE_DEPTH, _MOST_INTEGER_DIGITS = 100, 300
+_STORABLE_KINDS = "biufcUSMm"
+_ARRAY_HEADER = re.compile(
     rb"\x93NUMPY\x01\x00(?P<length>[\x00-\xff]{2})"
     rb"\{'descr': '(?P<dtype>[<|][a-zA-Z][0-9]{0,9}(\[[0-9]{0,9}[a-zA-Z]{1,2}\])?)', 'fortran_order': False, "
     rb"'shape': \((?P<shape>([0-9]{1,18}(, [0-9]{1,18}){0,63},?)?)\), \} *\n"
 )
-_MOST_JSON, _MOST_PARTS = (
-    64 * 2**20,
-    5_000_000,
-)  # the curve of a loss distribution may have four million numbers
-_TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*"')
+_MOST_JSON_BYTES = 64 * 2**20
+_MOST_JSON_VALUES = 5_000_000
+"""The curve of a loss distribution may have four million numbers."""
+_JSON_TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*"')
 
 
 # The archive.
 
 
 def to_bytes(record: dict[str, Any], members: dict[str, bytes]) -> bytes:
-    """The archive; the same release always gives the same bytes."""
+    """The archive of a record and its members; the same release always gives the same bytes."""
     text = json.dumps({"format": FORMAT} | record, indent=1, allow_nan=False).encode()
-    everything = {_JSON: text} | members
-    everything[_SUMS] = sums(everything)
+    entries = {_JSON: text} | members
+    entries[_SUMS] = checksums(entries)
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-        for name, data in everything.items():
+        for name, data in entries.items():
             info = zipfile.ZipInfo(name)  # dated 1980: the archive says nothing about when it was written
             info.create_system, info.external_attr = 3, 0o644 << 16
             archive.writestr(info, data)
@@ -71,8 +70,10 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
     try:
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
-            if size > MOST_BYTES:
-                raise FormatError(f"a release file has at most {MOST_BYTES} bytes, {str(path)!r} has {size}")
+            if size > MOST_RELEASE_BYTES:
+                raise FormatError(
+                    f"a release file has at most {MOST_RELEASE_BYTES} bytes, {str(path)!r} has {size}"
+                )
             data = file.read(size)
     except OSError as error:
         raise FormatError(f"cannot read the release file {str(path)!r}: {error.strerror}") from None
@@ -80,7 +81,7 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
 
 
 def from_bytes(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """Check names, sizes, format version and sums, in this order."""
+    """The record and the members of an archive, after a check of names, sizes, format version and checksums."""
     members = _members(data)
     text = members.pop(_JSON, None)
     if text is None:
@@ -89,41 +90,41 @@ def from_bytes(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
     if not isinstance(record, dict):
         raise FormatError(f"{_JSON} of the release file must hold one object")
     require_format("release file", record, FORMAT)
-    if not all(_NAME.fullmatch(name) for name in members if name != _SUMS):
+    if not all(_MEMBER_NAME.fullmatch(name) for name in members if name != _SUMS):
         raise FormatError("the release file holds a member of an unknown name")
-    if members.pop(_SUMS, None) != sums({_JSON: text} | members):
+    if members.pop(_SUMS, None) != checksums({_JSON: text} | members):
         raise FormatError(
             f"the release file was changed or damaged: its members do not have the sums of {_SUMS}"
         )
     return record, members
 
 
-def sums(members: dict[str, bytes]) -> bytes:
-    """One line per member, as `sha256sum` prints it."""
+def checksums(members: dict[str, bytes]) -> bytes:
+    """One line for each member, as `sha256sum` prints it."""
     lines = [f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in sorted(members.items())]
     return "".join(lines).encode()
 
 
 def _members(data: bytes) -> dict[str, bytes]:
-    """Every member of the archive: plain, stored, named once, and together no larger than the file."""
+    """Every member of the archive; refused if one is compressed, encrypted or named twice, or claims too much."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             infos = archive.infolist()
-            plain = all(
+            uncompressed = all(
                 info.compress_type == zipfile.ZIP_STORED
                 and info.compress_size == info.file_size
                 and not info.flag_bits & 0x1
                 for info in infos
             )
             total = sum(info.file_size for info in infos)
-            if not plain or total > len(data) or not 0 < len(infos) <= MOST_MEMBERS:
+            if not uncompressed or total > len(data) or not 0 < len(infos) <= MOST_MEMBERS:
                 raise FormatError(
                     "a release file holds stored members only, together no larger than the file"
                 )
             members = {info.filename: archive.read(info) for info in infos}
     except FormatError:
         raise
-    except Exception as error:  # zipfile answers a damaged archive with a dozen different errors
+    except Exception as error:  # zipfile raises a dozen different errors for a damaged archive
         raise FormatError("not a release file: it is no readable zip archive") from error
     if len(members) != len(infos):
         raise FormatError("the release file names a member twice")
@@ -134,18 +135,20 @@ def parse_json(
     data: bytes,
     what: str,
     *,
-    most_bytes: int = _MOST_JSON,
-    most_parts: int = _MOST_PARTS,
+    most_bytes: int = _MOST_JSON_BYTES,
+    most_parts: int = _MOST_JSON_VALUES,
     most_depth: int = 400,
 ) -> Any:
-    """JSON from a stranger: bounded in bytes, values and depth before it hurts, and without numbers that are none."""
+    """Parse JSON that is not trusted: bounded in bytes, values and depth, and without NaN or infinities.
+
+    `what` names the text in errors.
+    """
     if len(data) > most_bytes:
         raise FormatError(f"{what} has at most {most_bytes:,} bytes, this one has {len(data):,}")
-    if _parts(data) > most_parts and _parts(_TEXTS.sub(b'""', data)) > most_parts:
+    if _weighted_values(data) > most_parts and _weighted_values(_JSON_TEXTS.sub(b'""', data)) > most_parts:
         raise FormatError(f"{what} holds at most {most_parts:,} values, this one holds more")
     try:
-        whole = lambda text: int(text) if len(text) < _MOST_DIGITS else _finite("inf")  # noqa: E731
-        value = json.loads(data, parse_float=_finite, parse_constant=_finite, parse_int=whole)
+        value = json.loads(data, parse_float=_finite, parse_constant=_finite, parse_int=_whole_number)
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{what} is not valid JSON, or holds a number that is not finite") from error
     require_depth(value, what, most_depth)
@@ -153,23 +156,29 @@ def parse_json(
 
 
 def require_depth(value: Any, what: str, most: int) -> None:
-    """Refuse plain data that are nested deeper than this; looks without recursion."""
+    """Refuse plain data that are nested deeper than `most` levels. It does not recurse, so any depth is safe."""
     level, depth = [value] if isinstance(value, dict | list) else [], 0
     while level:
         depth += 1
         if depth > most:
             raise FormatError(f"{what} is nested at most {most} levels deep")
-        parts = [
-            part
+        values = [
+            value
             for container in level
-            for part in (container.values() if isinstance(container, dict) else container)
+            for value in (container.values() if isinstance(container, dict) else container)
         ]
-        level = [part for part in parts if isinstance(part, dict | list)]
+        level = [value for value in values if isinstance(value, dict | list)]
 
 
-def _parts(data: bytes) -> int:
-    """How many values, by what they take in memory: a text as much as three numbers, a list or mapping as ten."""
+def _weighted_values(data: bytes) -> int:
+    """How many values JSON holds, weighted by memory: a text counts as three numbers, a list or mapping as ten."""
     return data.count(b",") + data.count(b'"') + 10 * (data.count(b"[") + data.count(b"{"))
+
+
+def _whole_number(text: str) -> int:
+    if len(text) >= _MOST_INTEGER_DIGITS:
+        raise ValueError("too many digits")
+    return int(text)
 
 
 def _finite(text: str) -> float:
@@ -184,14 +193,14 @@ def _finite(text: str) -> float:
 
 @dataclass(frozen=True)
 class Contents:
-    """A value taken apart: one JSON tree, and the members it refers to."""
+    """A value as it is stored: a JSON tree, and the members of the archive that the tree refers to."""
 
     tree: Any
     members: dict[str, bytes] = field(default_factory=dict)
 
 
 def pack(value: Any) -> Contents:
-    """Take a value apart; `ParameterError` for what cannot be stored.
+    """The stored form of a value; `ParameterError` for what cannot be stored.
 
     >>> pack({"mean": 1.5, "counts": (1, 2)}).tree
     {'mean': 1.5, 'counts': {'$tuple': [1, 2]}}
@@ -201,7 +210,7 @@ def pack(value: Any) -> Contents:
 
 
 def unpack(contents: Contents) -> Any:
-    """Put it together again; `FormatError` for a tree that `pack` cannot have written."""
+    """The value of a stored form; `FormatError` for one that `pack` cannot have written."""
     unused = set(contents.members)
     value = _unpack_part(contents.tree, contents.members, unused, 0)
     if unused:
@@ -210,11 +219,13 @@ def unpack(contents: Contents) -> Any:
 
 
 def _pack_part(value: Any, members: dict[str, bytes], depth: int) -> Any:
-    if depth > _MOST_DEPTH:
-        raise ParameterError(f"value must be nested at most {_MOST_DEPTH} levels deep")
+    if depth > _MOST_VALUE_DEPTH:
+        raise ParameterError(f"value must be nested at most {_MOST_VALUE_DEPTH} levels deep")
     match value:
-        case int() if abs(value) >= 10 ** (_MOST_DIGITS - 2):
-            raise ParameterError(f"a whole number of a value has fewer than {_MOST_DIGITS - 2} digits")
+        case int() if abs(value) >= 10 ** (_MOST_INTEGER_DIGITS - 2):
+            raise ParameterError(
+                f"a whole number of a value has fewer than {_MOST_INTEGER_DIGITS - 2} digits"
+            )
         case None | bool() | str() | int():
             return value
         case float():
@@ -244,8 +255,8 @@ def _pack_part(value: Any, members: dict[str, bytes], depth: int) -> Any:
 
 
 def _unpack_part(tree: Any, members: dict[str, bytes], unused: set[str], depth: int) -> Any:
-    if depth > _MOST_DEPTH + 1:
-        raise FormatError(f"a stored value is nested at most {_MOST_DEPTH} levels deep")
+    if depth > _MOST_VALUE_DEPTH + 1:
+        raise FormatError(f"a stored value is nested at most {_MOST_VALUE_DEPTH} levels deep")
 
     def inner(part: Any) -> Any:
         return _unpack_part(part, members, unused, depth + 1)
@@ -299,8 +310,8 @@ def _npy(array: NDArray[Any]) -> bytes:
 
 
 def _array(data: bytes) -> NDArray[Any]:
-    """Read `.npy` bytes as `_npy` writes them; the claimed size is checked before anything is allocated."""
-    header = _HEADER.match(data)
+    """The array of `.npy` bytes that `_npy` wrote; the claimed size is checked before anything is allocated."""
+    header = _ARRAY_HEADER.match(data)
     if header is None or len(header[0]) != 10 + int.from_bytes(header["length"], "little"):
         raise FormatError("a stored array does not have the header that holdfast writes")
     shape = tuple(int(side) for side in header["shape"].decode().split(",") if side.strip())
@@ -314,7 +325,7 @@ def _array(data: bytes) -> NDArray[Any]:
     if dtype.kind == "U" and body and int(np.frombuffer(body, "<u4").max()) > sys.maxunicode:
         raise FormatError("a stored array of texts holds what is no text")
     try:
-        # A copy: a loaded value may be written to like the one that was stored.
+        # A copy, so that a loaded array can be changed like any other.
         flat = np.frombuffer(body, dtype) if body else np.empty(math.prod(shape), dtype)
         return flat.reshape(shape).copy()
     except (ValueError, OverflowError, MemoryError) as error:
@@ -324,5 +335,8 @@ def _array(data: bytes) -> NDArray[Any]:
 def _storable(dtype: np.dtype[Any]) -> bool:
     widest = {"f": 8, "c": 16}.get(dtype.kind, sys.maxsize)
     return (
-        dtype.kind in _KINDS and dtype.itemsize <= widest and not dtype.hasobject and dtype.byteorder != ">"
+        dtype.kind in _STORABLE_KINDS
+        and dtype.itemsize <= widest
+        and not dtype.hasobject
+        and dtype.byteorder != ">"
     )

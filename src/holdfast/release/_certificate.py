@@ -1,8 +1,8 @@
-"""Certificate: an accuracy claim about a released value, with its confidence.
+"""Certificate: a claim about the accuracy of a released value, with its confidence.
 
-A guarantee says what a release may cost the people in the data; a certificate says what it is
-worth to the people who use it: how far off the released answers may be, and how sure that is.
-It is itself computed from released or public values only, so it can be published.
+A guarantee bounds what a release reveals about the people in the data. A certificate is for the people
+who use the release: how far off its answers may be, and with which confidence. It is computed from
+released or public values only, so it can be published itself.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Certificate:
     name : str
         What is bounded, such as "largest error".
     statement : str
-        Over what it holds, in words.
+        In words, over which answers the claim holds.
     alpha : float
         The bound, >= 0.
     confidence : float
@@ -40,7 +40,7 @@ class Certificate:
     details : mapping, optional
         Plain data that the bound rests on.
     unit : str
-        Of what alpha is a number: SHARE for a part of all rows, else a word such as "records".
+        The unit of alpha: SHARE for a part of all rows, else a word such as "records".
 
     Examples
     --------
@@ -87,19 +87,19 @@ class Certificate:
 
     @property
     def vacuous(self) -> bool:
-        """Whether it claims nothing: no proportion can be off by more than all rows."""
+        """Whether it claims nothing: a proportion can never be off by more than 100 %."""
         return self.unit == SHARE and self.alpha >= 1.0
 
     def summary(self) -> str:
-        """One line a reader can use."""
+        """The name, the bound and the statement in one line."""
         return f"{self.name}: {self.bound()} ({self.statement})"
 
     def bound(self) -> str:
-        """The number with its scope and its confidence, which no text writes apart."""
+        """The bound with its query class and its confidence, which belong together in every text."""
         return f"at most {self.amount()} for {self.query_class}, with confidence {confidence_text(self.confidence)}"
 
     def amount(self) -> str:
-        """Alpha with its unit, as every summary and page writes it."""
+        """Alpha with its unit, as summaries and pages show it."""
         return (
             bound_share(self.alpha)
             if self.unit == SHARE
@@ -129,7 +129,7 @@ class Certificate:
 
 
 def bound_share(alpha: float) -> str:
-    """A bound that is a part of all rows.
+    """A bound on a part of all rows, as text.
 
     >>> bound_share(0.0327053)
     '3.28 % of the rows'

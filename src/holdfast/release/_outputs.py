@@ -1,8 +1,8 @@
 """Outputs: what a run reads and what it writes; it never writes over what it reads, nor twice to one place.
 
-One object decides for every command, every step of a plan and every function that writes a file, before anything is
-spent. Files are compared by what they are, not by how they are spelled: links, relative paths, another case and files
-that are not there yet make no difference. No option overrides that.
+Every command, every step of a plan and every function that writes a file asks this object before anything is spent.
+Paths are compared by the file that they name and not by their spelling: links, relative paths and other letter case
+make no difference, even for files that do not exist yet. No option overrides that.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from holdfast.data._irreplaceable import LEDGER_PARTS, require_replaceable
 from holdfast.data._whole_file import remove_abandoned, temporary_file
 from holdfast.errors import ParameterError
 
-PARTS = (*LEDGER_PARTS, ".wal")
-"""What a database, a ledger or one of DuckDB, keeps in files beside its own."""
-KEPT = ".kept"
+DATABASE_PARTS = (*LEDGER_PARTS, ".wal")
+"""Endings of the files that a ledger or a DuckDB database keeps beside its own."""
+KEPT_RESULTS_ENDING = ".kept"
 """The ending of the folder beside a ledger that holds results until they are written (`holdfast.ledger._jobs`)."""
 
 
@@ -33,43 +33,46 @@ class FileRead:
     name: str
     path: Path
     admits: Callable[[Path], bool] = lambda path: True
-    """Of a folder or a pattern: whether a file that lay there would be read as well."""
+    """For a folder or a pattern: whether a new file in it would be read as well."""
 
     def meets(self, output: Path) -> bool:
         """Whether writing there would change what is read."""
-        wanted = _identities(output)
-        if any(wanted & _identities(file) for file in (self.path, *self._parts(), *self._files())):
+        identities = _identities(output)
+        if any(identities & _identities(file) for file in (self.path, *self._parts(), *self._files())):
             return True
         if self._is_pattern:
-            wild = str(Path(*_wild_parts(self.path))).replace("**/", "*")
-            pattern = os.path.join(os.path.realpath(_root(self.path)), wild)
+            wildcards = str(Path(*_wild_parts(self.path))).replace("**/", "*")
+            pattern = os.path.join(os.path.realpath(_root(self.path)), wildcards)
             return fnmatch.fnmatch(
                 _without_case(os.path.realpath(output)), _without_case(pattern)
             ) and self.admits(output)
         if self.path.is_dir():
             return _lies_in(output, self.path) and self.admits(output)
         return any(
-            _lies_in(output, spelling.with_name(spelling.name + KEPT)) for spelling in self._spellings()
+            _lies_in(output, spelling.with_name(spelling.name + KEPT_RESULTS_ENDING))
+            for spelling in self._spellings()
         )
 
     @property
     def _is_pattern(self) -> bool:
-        """Whether it stands for files that match it."""
+        """Whether the path is a pattern with wildcards and not an existing file of that name."""
         return not self.path.exists() and any(letter in str(self.path) for letter in "*?[")
 
     def _spellings(self) -> tuple[Path, ...]:
-        """As it was given, and where it really is."""
+        """The path as it was given, and with links followed."""
         real = Path(os.path.realpath(self.path))
         return (self.path, real) if self.path.name and real.name else ()
 
     def _parts(self) -> Iterator[Path]:
-        """What a database keeps beside its own file."""
+        """The files that a database at this path would keep beside its own."""
         return (
-            spelling.with_name(spelling.name + ending) for spelling in self._spellings() for ending in PARTS
+            spelling.with_name(spelling.name + ending)
+            for spelling in self._spellings()
+            for ending in DATABASE_PARTS
         )
 
     def _files(self) -> Iterator[Path]:
-        """The files that it stands for; one of them may be a link to elsewhere."""
+        """The files that a folder or a pattern stands for; some may be links to elsewhere."""
         if self._is_pattern:
             return map(Path, glob.iglob(str(self.path), recursive=True))
         if self.path.is_dir():
@@ -142,14 +145,14 @@ class Outputs:
         for place, written in enumerate(self.writes):
             for read in self.reads:
                 if read.meets(written.path):
-                    raise _clash(written, read.name, "which is read")
+                    raise _clash_error(written, read.name, "which is read")
             for other in self.writes[:place]:
                 if _identities(written.path) & _identities(other.path):
-                    raise _clash(written, other.name, "which is written as well")
+                    raise _clash_error(written, other.name, "which is written as well")
             require_replaceable(written.path, name=written.name)
 
 
-def _clash(written: FileWritten, other: str, why: str) -> ParameterError:
+def _clash_error(written: FileWritten, other: str, why: str) -> ParameterError:
     return ParameterError(
         f"{written.name} must be a file of its own, got {str(written.path)!r}, which is {other}, or a part of it, "
         f"{why}; choose another name (nothing overrides this)"
@@ -162,9 +165,9 @@ def lies_outside(path: Path, folder: Path) -> bool:
 
 
 def _identities(path: Path) -> frozenset[object]:
-    """By what a place is known: its real path in any case, its inode, and its name in its folder's inode.
+    """What identifies a file: its real path without case, its inode, and its name in the inode of its folder.
 
-    Names that differ in case, or in how an accent is composed, are one file on some disks; they are taken for one
+    On some disks names that differ in case, or in how an accent is composed, are one file; here they are one
     everywhere.
     """
     real = os.path.realpath(path)
@@ -183,18 +186,19 @@ def _without_case(text: str) -> str:
 
 
 def _lies_in(path: Path, folder: Path) -> bool:
-    """Whether a path is a folder, or lies in it at any depth."""
-    wanted = _identities(folder)
+    """Whether a path is the folder itself, or lies in it at any depth."""
+    identities = _identities(folder)
     real = Path(os.path.realpath(path))
-    return any(wanted & _identities(folder) for folder in (real, *real.parents))
+    return any(identities & _identities(parent) for parent in (real, *real.parents))
 
 
 def _wild_parts(pattern: Path) -> Iterator[str]:
-    """The parts of a pattern from the first that is none of a folder; fnmatch's star crosses folders."""
+    """The parts of a pattern from the first one with a wildcard on."""
     return (part for part in pattern.parts[len(_root(pattern).parts) :])
 
 
 def _root(pattern: Path) -> Path:
+    """The folder above the first part with a wildcard."""
     parts: list[str] = []
     for part in pattern.parts:
         if any(letter in part for letter in "*?["):

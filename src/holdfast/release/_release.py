@@ -1,6 +1,6 @@
-"""Release: a value, what it promises, how it came about, and how accurate it is.
+"""Release: a value with its guarantee, its provenance and its certificates of accuracy.
 
-How it came about is its provenance: method, noise, software, date and payment, in facts that are themselves public.
+The provenance says how the value came about: method, noise, software, date and payment, all of them public facts.
 """
 
 from __future__ import annotations
@@ -35,11 +35,12 @@ from holdfast.release._usefulness import Prospect
 T = TypeVar("T")
 Noise = Literal["secure", "seeded"]
 Arithmetic = Literal["strict", "idealised"]
-_MOST_WORDS, _MOST_LEVELS = 2**20, 32
+_MOST_STATEMENT_LETTERS = 2**20
+_MOST_STATEMENT_LEVELS = 32
 
 
 def software_versions() -> dict[str, str]:
-    """What computed the value: the packages whose version can change a result."""
+    """The versions of Python and of the packages that can change a result."""
     return {"python": platform.python_version()} | {
         name: _version(name) for name in ("holdfast", "numpy", "scipy")
     }
@@ -58,12 +59,12 @@ class Provenance:
     Parameters
     ----------
     method : str
-        The name of the estimator's method; empty where it has but one.
+        The name of the estimator's method; empty for an estimator that has only one.
     estimator : str
-        The class that was fitted; empty where mechanisms alone released.
+        The class that was fitted; empty where the value comes from mechanisms and no estimator.
     package : str
-        Whose method that is: 'holdfast', the name and version of the installed package that registers it, or empty
-        where none does.
+        The package that the method is from: 'holdfast', the name and version of the installed package that registers
+        it, or empty where none does.
     steps : tuple of str
         The names of a pipeline's steps.
     parameters : mapping
@@ -71,7 +72,7 @@ class Provenance:
     schema_hash : str, optional
         The hash of the schema of the rows.
     noise : {'secure', 'seeded'}
-        The one field that says whether the value can be private: seeded noise never is.
+        How the noise was drawn; a value with seeded noise is not private.
     arithmetic : {'strict', 'idealised'}
         Whether all noise was drawn exactly, or some in floating point.
     software : mapping
@@ -129,7 +130,7 @@ class Provenance:
 
     @property
     def private(self) -> bool:
-        """Whether the noise can protect anybody."""
+        """Whether the noise was drawn securely; noise from a seed protects nobody."""
         return self.noise == "secure"
 
     @property
@@ -201,9 +202,9 @@ class Provenance:
 @checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Release(Generic[T]):
-    """What leaves: nothing downstream of it sees the table again.
+    """A released value with everything that is said about it; nothing that uses it sees the table again.
 
-    `Release.of` makes one of what an account released; estimators make theirs in `fit`.
+    `Release.of` makes a release from what an account released; estimators make theirs in `fit`.
 
     Parameters
     ----------
@@ -216,7 +217,7 @@ class Release(Generic[T]):
     certificates : tuple of Certificate
         How far off the value may be.
     prospects : tuple of Prospect
-        What public numbers said beforehand against its being of use; empty where nothing did.
+        Reasons, from public numbers, why the value cannot be of use; empty where there are none.
 
     Examples
     --------
@@ -240,7 +241,7 @@ class Release(Generic[T]):
     def __post_init__(self) -> None:
         object.__setattr__(self, "certificates", tuple(self.certificates))
         object.__setattr__(self, "prospects", tuple(self.prospects))
-        # A seed that either of them knows of is a seed of both.
+        # Where either of them says that the noise was seeded, both must say so.
         object.__setattr__(self, "guarantee", self.guarantee.drawn_from(self.provenance.noise))
         if not self.guarantee.private:
             object.__setattr__(self, "provenance", replace(self.provenance, noise="seeded"))
@@ -271,7 +272,7 @@ class Release(Generic[T]):
         value : object
             What was released. It must follow from what the account released and from what is public.
         method : str
-            What was done, in a word.
+            What was done, in a few words.
         parameters : mapping, optional
             The public parameters, as plain JSON.
         schema_hash : str, optional
@@ -281,14 +282,14 @@ class Release(Generic[T]):
         assumptions : sequence of Assumption
             What the proof takes for granted, beyond what the account knows.
         theorem : str, optional
-            What proves the promise; by default the account's own words.
+            What proves the promise; by default what the account says.
         prospects : sequence of Prospect
-            What public numbers said against its being of use.
+            Reasons, from public numbers, why the value cannot be of use.
 
         Returns
         -------
         Release
-            With a ledger's account, closed in the ledger.
+            The release; where a ledger paid, it holds the hash of the release from now on.
         """
         return cls.paid_by(
             account,
@@ -328,12 +329,12 @@ class Release(Generic[T]):
         Returns
         -------
         Release
-            With a ledger's account, closed in the ledger.
+            The release; where a ledger paid, it holds the hash of the release from now on.
         """
         head = account.journal.head  # read first: every charge up to it is among the entries
         paid = [entry for entry in account.journal.entries if entry.charge.share.startswith(account.share)]
-        strange = strange_proofs([entry.charge.mechanism for entry in paid])
-        guarantee = account.guarantee(assumptions=(*assumptions, *strange))
+        foreign = foreign_proofs([entry.charge.mechanism for entry in paid])
+        guarantee = account.guarantee(assumptions=(*assumptions, *foreign))
         strict = all(entry.charge.arithmetic == "strict" for entry in paid)
         if not guarantee.private:
             warn(
@@ -360,14 +361,14 @@ class Release(Generic[T]):
         return release
 
     def close_in(self, account: Account) -> None:
-        """Write the release's hash into the journal that holds its charges: a release not named there is not its own.
+        """Write the hash of this release into the journal that holds its charges, so that no other passes for it.
 
         Parameters
         ----------
         account : Account
             What paid.
         """
-        account.journal.close_release(self._closing(account.share))
+        account.journal.close_release(self._ledger_facts(account.share))
 
     @property
     def private(self) -> bool:
@@ -376,21 +377,21 @@ class Release(Generic[T]):
 
     @property
     def useless(self) -> tuple[str, ...]:
-        """Why the value cannot be of use, as far as released and public numbers tell; empty where nothing says so."""
+        """Reasons, from released and public numbers, why the value cannot be of use; empty where there are none."""
         vacuous = [claim.summary() for claim in self.certificates[:1] if claim.vacuous]
         return (*(prospect.sentence() for prospect in self.prospects), *vacuous)
 
     @property
     def first_lines(self) -> tuple[str, ...]:
-        """What every summary begins with: that the value cannot be of use, where that is so."""
+        """The first lines of every summary: the reasons why the value cannot be of use."""
         return tuple(f"OF NO USE: {reason}" for reason in self.useless)
 
     def summary(self) -> str:
-        """Whether it can be of use, what is promised, how it came about, and how accurate it is."""
+        """Reasons why it is of no use, guarantee, provenance and certificates, in a few lines."""
         return "\n".join([*self.first_lines, self.description()])
 
     def description(self) -> str:
-        """The summary without its first lines, for those that say more before it."""
+        """The summary without the reasons why it is of no use."""
         lines = [self.guarantee.summary(), self.provenance.summary()]
         return "\n".join(lines + [certificate.summary() for certificate in self.certificates])
 
@@ -402,16 +403,16 @@ class Release(Generic[T]):
         path : str or path
             The file to write.
         """
-        write_whole(Path(path), self.archived())
+        write_whole(Path(path), self.file_bytes())
 
-    def archived(self) -> bytes:
+    def file_bytes(self) -> bytes:
         """The bytes of the file: the same release always gives the same ones."""
         contents = pack(self.value)
         return archive.to_bytes(self._record(contents), contents.members)
 
     def sha256(self) -> str:
         """The hash of the file, which stands for everything in it."""
-        return hashlib.sha256(self.archived()).hexdigest()
+        return hashlib.sha256(self.file_bytes()).hexdigest()
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Release[Any]:
@@ -430,8 +431,8 @@ class Release(Generic[T]):
         record, members = archive.read(Path(path))
         return _from_record(record, members)
 
-    def _closing(self, share: str) -> dict[str, Any]:
-        """What the ledger that paid writes down of the release."""
+    def _ledger_facts(self, share: str) -> dict[str, Any]:
+        """What the ledger that paid stores about the release."""
         provenance = self.provenance
         return {
             "sha256": self.sha256(),
@@ -455,30 +456,30 @@ class Release(Generic[T]):
             "prospects": [prospect.to_json() for prospect in self.prospects],
         }
         try:
-            _require_modest(statements)
+            _require_readable_statements(statements)
         except FormatError as error:
             raise ParameterError(f"{error}; put what is larger into the value") from None
         return {"value": contents.tree} | statements
 
     def __eq__(self, other: object) -> bool:
-        """Equal where the files would be: arrays by dtype, shape and bits."""
+        """Whether the files of both would be equal: arrays are compared by dtype, shape and bits."""
         if not isinstance(other, Release):
             return NotImplemented
-        mine, theirs = pack(self.value), pack(other.value)
-        return mine.members == theirs.members and self._record(mine) == other._record(theirs)
+        own, others = pack(self.value), pack(other.value)
+        return own.members == others.members and self._record(own) == other._record(others)
 
     __hash__ = None  # type: ignore[assignment]
 
 
-def _require_modest(record: Mapping[str, Any]) -> None:
-    """What a release says of itself is read by people, and drawn on a page: a megabyte is enough, and 32 levels."""
+def _require_readable_statements(record: Mapping[str, Any]) -> None:
+    """Bound the size and depth of what a release says of itself, which people read and pages show."""
     statements = [record["provenance"], record["certificates"], record["prospects"]]
     statements.append(record["guarantee"] | {"curve": None})
-    require_depth(statements, "what a release says of itself", _MOST_LEVELS)
+    require_depth(statements, "what a release says of itself", _MOST_STATEMENT_LEVELS)
     size = len(json.dumps(statements, default=str))
-    if size > _MOST_WORDS:
+    if size > _MOST_STATEMENT_LETTERS:
         raise FormatError(
-            f"what a release says of itself has at most {_MOST_WORDS:,} letters, this has {size:,}"
+            f"what a release says of itself has at most {_MOST_STATEMENT_LETTERS:,} letters, this has {size:,}"
         )
 
 
@@ -486,7 +487,7 @@ def _from_record(record: dict[str, Any], members: dict[str, bytes]) -> Release[A
     names = ("format", "value", "guarantee", "provenance", "certificates", "prospects")
     record = dict(require_fields("release", record, names))
     try:
-        _require_modest(record)
+        _require_readable_statements(record)
         return Release(
             value=unpack(Contents(record["value"], members)),
             guarantee=Guarantee.from_json(record["guarantee"]),
@@ -500,11 +501,11 @@ def _from_record(record: dict[str, Any], members: dict[str, bytes]) -> Release[A
         raise FormatError("a field of the release file is missing or of the wrong kind") from error
 
 
-def strange_mechanisms(charged: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """The mechanisms that are none of holdfast's, be it inside of another one, each with its package or nothing."""
+def foreign_mechanisms(charges: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """The mechanisms, also inside of others, that are not holdfast's: name and package, empty if it is unknown."""
     known = {kind.__name__ for kind in MECHANISMS}
     origins: dict[str, str] = {}
-    for stored in charged:
+    for stored in charges:
         name = str(stored.get("mechanism"))
         if name not in known:
             origins[name] = str(stored.get("from", ""))
@@ -513,20 +514,20 @@ def strange_mechanisms(charged: Sequence[Mapping[str, Any]]) -> dict[str, str]:
             for mechanism in stored.values()
             if isinstance(mechanism, dict) and "mechanism" in mechanism
         ]
-        origins |= strange_mechanisms(inner)
+        origins |= foreign_mechanisms(inner)
     return origins
 
 
-def strange_proofs(charged: Sequence[Mapping[str, Any]]) -> list[Assumption]:
-    """What is assumed where charges rest on them."""
+def foreign_proofs(charges: Sequence[Mapping[str, Any]]) -> list[Assumption]:
+    """The assumptions of a guarantee whose charges rest on mechanisms that are not holdfast's."""
     return [
         Author(noun="mechanism", name=name, promise="is private", package=package).assumption
-        for name, package in strange_mechanisms(charged).items()
+        for name, package in foreign_mechanisms(charges).items()
     ]
 
 
 def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """As a provenance holds them: what is infinite or absent is left out."""
+    """The parameters as a provenance holds them, without those that are infinite or None."""
     return {
         name: value
         for name, value in parameters.items()
@@ -539,7 +540,7 @@ def plain_json(name: str, value: Mapping[str, Any]) -> dict[str, Any]:
     require(isinstance(value, Mapping), name, type(value).__name__, "a mapping")
     require(all(isinstance(key, str) for key in value), name, "...", "a mapping whose keys are texts")
     try:
-        result: dict[str, Any] = json.loads(json.dumps(dict(value), allow_nan=False, default=_item))
+        result: dict[str, Any] = json.loads(json.dumps(dict(value), allow_nan=False, default=_plain_number))
     except (AttributeError, TypeError, ValueError, RecursionError):
         raise ParameterError(
             f"{name} must be made of finite numbers, texts, lists and mappings; put arrays into the value"
@@ -547,7 +548,7 @@ def plain_json(name: str, value: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
-def _item(value: Any) -> Any:
+def _plain_number(value: Any) -> Any:
     """A NumPy number as a plain one."""
     return value.item()
 
@@ -572,7 +573,7 @@ def _are_numbers(entries: object) -> bool:
 
 
 def _ranges(numbers: Sequence[int]) -> str:
-    """Entry numbers, consecutive ones joined.
+    """Numbers of entries as text, consecutive ones as ranges.
 
     >>> _ranges((3, 4, 5, 9))
     'entries 3-5, 9'
@@ -583,5 +584,7 @@ def _ranges(numbers: Sequence[int]) -> str:
             runs[-1][1] = number
         else:
             runs.append([number, number])
-    shown = [f"{a}" if a == b else f"{a}-{b}" for a, b in runs[:8]] + ["..."] * (len(runs) > 8)
-    return "entries " + ", ".join(shown)
+    ranges = [f"{first}" if first == last else f"{first}-{last}" for first, last in runs[:8]] + ["..."] * (
+        len(runs) > 8
+    )
+    return "entries " + ", ".join(ranges)

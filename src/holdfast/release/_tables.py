@@ -1,4 +1,4 @@
-"""Tables in a release file: Arrow IPC, read without trusting what it claims.
+"""Tables in a release file: Arrow IPC, read without trusting the sizes that it claims.
 
 Buffers are never compressed, so that nothing can expand to more than the bytes at hand.
 """
@@ -33,7 +33,7 @@ def table_bytes(table: Any) -> bytes:
 
 
 def table_of(data: bytes) -> Any:
-    """Read what `table_bytes` wrote: message by message, so that what was looked at is what is read."""
+    """The table that `table_bytes` wrote. Each message is checked before any of them is read."""
     import pyarrow
 
     if not data.startswith(_MAGIC):
@@ -47,7 +47,7 @@ def table_of(data: bytes) -> Any:
                 )
         stream.seek(0)
         table = pyarrow.ipc.open_stream(stream).read_all()
-        # Columns of nothing but nulls take no bytes, however many rows they claim.
+        # A column of nulls alone takes no bytes, however many rows it claims to have.
         if table.num_rows > 8 * len(data):
             raise FormatError("a stored table claims more rows than its bytes can hold")
         table.validate(full=True)
@@ -61,8 +61,9 @@ def table_of(data: bytes) -> Any:
 def _is_compressed(message: bytes) -> bool:
     """Whether the flatbuffer of an IPC message says that its buffers are compressed.
 
-    Message: version, header type, header, body length. DictionaryBatch: id, data. RecordBatch: length, nodes, buffers,
-    compression (Arrow's Message.fbs). A table of a flatbuffer begins with the distance to the list of its fields.
+    Fields by number (Arrow's Message.fbs): a Message has version, header type, header and body length; a
+    DictionaryBatch id and data; a RecordBatch length, nodes, buffers and compression. A table of a flatbuffer begins
+    with the distance to the list of its fields.
     """
     (root,) = struct.unpack_from("<I", message)
     kind_at, header_at = _field(message, root, 1), _field(message, root, 2)

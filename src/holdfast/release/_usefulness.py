@@ -1,11 +1,11 @@
-"""Usefulness: what public numbers say, before anything is paid, of what a release can be worth at best.
+"""Usefulness: whether a release can be of any use, judged from public numbers before anything is paid.
 
-Noise is there to hide one unit. Where it hides all of them, the release cannot be of use, and that needs no look at
-the data: by the triangle inequality the outputs for two tables that differ in m units are at most m delta(0) apart
-in total variation. A table of n units and one that anybody could have made up beforehand differ in n units, so where
-n delta(0) <= 1/2 the release can be drawn such that it is, at least every other time, what the made-up table would
-have given. Families of methods that know more of their own noise say so by further prospects. Whoever goes on is
-warned by `UselessReleaseWarning`; commands refuse.
+Noise is there to hide one unit (a row or a user). Where it hides all of them, the release cannot be of use, which can
+be known without the data: by the triangle inequality the outputs for two tables that differ in m units are at most m
+delta(0) apart in total variation. A table of n units and one that anybody could have made up beforehand differ in n
+units, so where n delta(0) <= 1/2 the release is, at least every other time, one that the made-up table would have
+given. Methods that know more about their own noise add further prospects. The library warns with
+`UselessReleaseWarning`; commands refuse.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from holdfast.errors import FormatError, UselessRelease, UselessReleaseWarning, 
 from holdfast.privacy._curves.curve import PrivacyCurve
 
 MOST_UNITS = 10**10
-"""Where the number of units is private: more than there are people, so no table has more."""
+"""The number of units to assume where it is private: more than there are people, so no table has more."""
 Quantity = Literal["influence", "weights", "counts", "certificate"]
-"""What noise hides: all that the table's units can change, their pull on one weight, the counts of single columns,
-the certificate's claim."""
+"""What the noise of a prospect is compared with: everything that units can change (influence), what they can change in
+one weight, the counts of single columns, or the claim of the certificate."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Prospect:
-    """How many units noise hides in one quantity of a release, beside how many the table has. All of it is public.
+    """How many units the noise hides in one quantity of a release, and how many the table has. All of it is public.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class Prospect:
         return self.hidden >= self.units
 
     def sentence(self) -> str:
-        """What it says, with its numbers.
+        """The prospect as a sentence with its numbers.
 
         >>> Prospect(quantity="influence", hidden=384.2, units=200).sentence()
         'its noise hides what up to 384 rows change, and the table has 200: at least every other time ...
@@ -98,23 +98,23 @@ class Prospect:
 
 
 def units_hidden(curve: PrivacyCurve) -> float:
-    """How many units can change before a test tells their tables apart more often than in three of four cases.
+    """How many units can change before a test can tell the two tables apart in more than three of four cases.
 
     >>> from holdfast.privacy import PureDP
     >>> round(units_hidden(PureDP(0.01)))
     100
     """
-    apart = curve.delta(0.0)
-    return 0.5 / apart if apart > 0 else math.inf
+    total_variation = curve.delta(0.0)
+    return 0.5 / total_variation if total_variation > 0 else math.inf
 
 
 def influence(left: PrivacyCurve, units: int | None, *, noun: str = "rows") -> Prospect:
-    """What is true of whatever is released within this promise: the default of every family.
+    """The prospect of anything that is released within a promise, whatever the method.
 
-    `left` is what may be spent, `units` how many there are, None where that is private.
+    `left` is what may be spent; `units` is the number of units, None where that is private.
     """
-    number = MOST_UNITS if units is None else units
-    return Prospect(quantity="influence", hidden=units_hidden(left), units=number, noun=noun)
+    public_units = MOST_UNITS if units is None else units
+    return Prospect(quantity="influence", hidden=units_hidden(left), units=public_units, noun=noun)
 
 
 def announce(prospects: Iterable[Prospect]) -> tuple[Prospect, ...]:
@@ -132,9 +132,9 @@ def announce(prospects: Iterable[Prospect]) -> tuple[Prospect, ...]:
 
 @contextmanager
 def useful_only(*, unless: bool = False) -> Iterator[None]:
-    """Refuse what `announce` would warn of: `UselessRelease` is raised, before anything is charged.
+    """Raise `UselessRelease` where `announce` would warn, before anything is charged.
 
-    With `unless` it is warned of as anywhere else, and done.
+    With `unless` true it only warns, as everywhere else.
     """
     with warnings.catch_warnings():
         if not unless:

@@ -401,7 +401,7 @@ def close_again(case: Case, *, key: Path | None) -> None:
             old = next(entry for entry in entries_of(case.ledger) if entry.kind == "release")
             chain.append(
                 "release",
-                dict(old.body) | made._closing(old.body["share"]) | {"account": old.body["account"]},
+                dict(old.body) | made._ledger_facts(old.body["share"]) | {"account": old.body["account"]},
             )
         ledger.close_page(
             case.page.read_bytes(),

@@ -22,7 +22,7 @@ from holdfast.ledger._journal import charge_of, cost_of
 from holdfast.ledger._recompute import recompute
 from holdfast.privacy._wording import epsilon_text
 from holdfast.release import Provenance, Release
-from holdfast.release._release import strange_mechanisms, strange_proofs
+from holdfast.release._release import foreign_mechanisms, foreign_proofs
 
 if TYPE_CHECKING:
     from holdfast.ledger._recompute import Recomputed
@@ -343,7 +343,7 @@ def check_recomputed(
         dataset = Dataset.of(books.opening("dataset", payment(release, books, sha256="").dataset))
         charges = [(number, charge_of(books.entries[number])) for number in release.provenance.entries]
         check_told(release, [charge.mechanism for _, charge in charges], findings)
-        strange = strange_mechanisms([charge.mechanism for _, charge in charges])
+        strange = foreign_mechanisms([charge.mechanism for _, charge in charges])
         if strange:
             findings.skipped.append(
                 f"what {', '.join(sorted(strange))} costs: holdfast does not know it, and took its author's word"
@@ -366,7 +366,7 @@ def unrecorded_assumptions(
     release: Release[Any], charged: Sequence[Mapping[str, Any]] = ()
 ) -> list[Assumption]:
     """What a release rests on by its charges and by the package of its method, and does not say that it does."""
-    provenance, wanted = release.provenance, strange_proofs(charged)
+    provenance, wanted = release.provenance, foreign_proofs(charged)
     if provenance.package != OWN:
         author = Author(
             noun="method", name=provenance.method, promise="is private", package=provenance.package

@@ -16,14 +16,14 @@ from typing import Any
 from holdfast.data._whole_file import flush_folder, write_whole
 from holdfast.errors import FormatError
 from holdfast.release import Release
-from holdfast.release._outputs import KEPT
+from holdfast.release._outputs import KEPT_RESULTS_ENDING
 
 
 class Shelf:
     """The folder of kept results of one ledger."""
 
     def __init__(self, ledger: Path) -> None:
-        self.folder = ledger.with_name(ledger.name + KEPT)
+        self.folder = ledger.with_name(ledger.name + KEPT_RESULTS_ENDING)
 
     def place(self, account: str) -> Path:
         """The file of the result of an account; it is named by a hash, as an account's name may not be a file name."""
@@ -33,7 +33,7 @@ class Shelf:
         """Store a result, whole and on the disk, or not at all."""
         self.folder.mkdir(mode=0o700, exist_ok=True)
         flush_folder(self.folder.parent)
-        write_whole(self.place(account), release.archived(), mode=0o600)
+        write_whole(self.place(account), release.file_bytes(), mode=0o600)
 
     def find(self, account: str, *, paid_by: str) -> Release[Any] | None:
         """The result that is kept for an account; `FormatError` where the file is not what that account paid for."""
