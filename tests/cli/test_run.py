@@ -16,6 +16,7 @@ from holdfast._cli.app import app
 from holdfast.data import Categorical, Numeric, Schema
 from holdfast.errors import BudgetExceeded, FormatError
 from holdfast.ledger import Ledger
+from holdfast.ledger._jobs.keeping import Shelf
 from holdfast.plan._release_plan import ReleasePlan
 from holdfast.privacy import ZCDP, ApproxDP, Gaussian
 from holdfast.privacy._account.resume import ResumableAccount
@@ -131,12 +132,12 @@ def test_killed_after_the_noise_the_same_model_comes_back(
     """The charge and the value are in the ledger, the file is not there yet."""
     drawn: list[Any] = []
 
-    def save(release: Release[Any], path: Path) -> None:
+    def keep(shelf: Shelf, account: str, release: Release[Any]) -> None:
         drawn.append(release.value["coef"])
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Release, "save", save)
+        patch.setattr(Shelf, "keep", keep)
         run("run", plan)
     paid = spent(plan)
     assert paid.epsilon(1e-6) > 0.4
@@ -167,7 +168,7 @@ def test_killed_while_it_drew_step_by_step_it_is_refused(
     """Noisy gradients are gone with the process: another run would have to pay again."""
     plan = write(tmp_path, method="noisy_gd")
     with monkeypatch.context() as patch:
-        patch.setattr(Release, "save", killed)
+        patch.setattr(Shelf, "keep", killed)
         run("run", plan)
     paid = spent(plan)
     shown = run("run", plan)

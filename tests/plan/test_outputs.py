@@ -147,10 +147,10 @@ def test_a_dry_run_lists_the_outputs(folder: Path) -> None:
     assert [step["output"] for step in listed] == [str(folder.resolve() / output) for output in outputs]
 
 
-def test_a_page_is_drawn_over_nothing_but_a_page(folder: Path) -> None:
+def test_a_page_is_drawn_over_nothing_but_a_page_of_its_own(folder: Path) -> None:
     (folder / "thesis.html").write_text("<html>a thesis</html>")
     (folder / "plan.toml").write_text(_plan(dossier="thesis.html"))
     shown = _run()
     assert shown.exit_code == 2, shown.output
-    assert "a page of holdfast" in shown.output
+    assert "must be a new file" in shown.output
     assert (folder / "thesis.html").read_text() == "<html>a thesis</html>"

@@ -22,14 +22,18 @@ if TYPE_CHECKING:
 @click.option("--dry-run", is_flag=True, help="Show costs and outputs, and stop.")
 @click.option("--outside", is_flag=True, help="Let steps write outside of the plan's folder.")
 @EVEN_IF_USELESS
+@click.option("--force", is_flag=True, help="Let steps write over files that they did not make.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-def run(plan: Path, dry_run: bool, outside: bool, even_if_useless: bool, as_json: bool) -> None:
+def run(plan: Path, dry_run: bool, outside: bool, even_if_useless: bool, force: bool, as_json: bool) -> None:
     """Execute a release PLAN (TOML): models, synthetic tables, attacks, audits and pages, paid from one ledger.
 
     The total cost is shown first, and nothing is spent unless the ledger covers all of it (else exit code 3). A run
     that was killed is started again with the same command: what is done is left alone, what was paid is not paid
-    twice. Exit code 1 when an audit or a page contradicts a promise. Paths are relative to the plan. No step writes
-    over what the plan reads or over another step's output, and none outside of the plan's folder without --outside.
+    twice. Exit code 1 when an audit or a page contradicts a promise, in this run or in an earlier one: a step is done
+    only where its output is whole and its own. Paths are relative to the plan. No step writes over what the plan reads
+    or over another step's output, none outside of the plan's folder without --outside, and none over a file that it
+    did not make without --force. An audit step imports its function from the current folder and runs it: read plans
+    of others before you run them.
 
     \b
     Example of a plan:
@@ -59,7 +63,7 @@ def run(plan: Path, dry_run: bool, outside: bool, even_if_useless: bool, as_json
     from holdfast.ledger import Ledger
     from holdfast.plan._release_plan import ReleasePlan
 
-    loaded = ReleasePlan.load(plan, outside=outside)
+    loaded = ReleasePlan.load(plan, outside=outside, force=force)
     if even_if_useless:
         loaded = replace(loaded, setting=replace(loaded.setting, even_if_useless=True))
     finished: list[dict[str, object]] = []

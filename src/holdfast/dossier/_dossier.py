@@ -278,7 +278,7 @@ class Dossier:
             target.parent.mkdir(parents=True, exist_ok=True)
         require_place("path", target)
         page = self.html().encode()
-        write_whole(target, page)
+        # Closed first: a page that is there is always one that the ledger knows, however this ends.
         if self.ledger is not None and not self.ledger.read_only:
             self.ledger.close_page(
                 page,
@@ -286,6 +286,7 @@ class Dossier:
                 audience=self.audience,
                 releases=[release.sha256 for release in self.record.releases],
             )
+        write_whole(target, page)
         return target
 
     def summary(self) -> str:

@@ -102,6 +102,14 @@ class Chain:
         """Every entry as it is stored: number, text, hash."""
         return iter(self._sql.execute("SELECT number, text, hash FROM entries ORDER BY number"))
 
+    def closings(self, digest: str) -> Iterator[LedgerEntry]:
+        """Entries that close a release or a page of this hash, in order."""
+        query = "SELECT number FROM entries WHERE instr(text, ?) > 0 ORDER BY number"
+        for (number,) in self._sql.execute(query, (digest,)):
+            entry = self.entry(number)
+            if entry.body.get("sha256") == digest:
+                yield entry
+
     def last(self) -> LedgerEntry | None:
         """The newest entry; None in a ledger that is being created."""
         (number,) = self._sql.execute("SELECT max(number) FROM entries").fetchone()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -458,6 +458,11 @@ class Ledger:
         }
         with self._store.writing() as chain:
             chain.append("page", body)
+
+    def closed_pages(self, digest: str) -> list[Mapping[str, Any]]:
+        """What was written down of each page whose hash is this `digest`; nothing for a page that it did not close."""
+        with self._store.reading() as chain:
+            return [entry.body for entry in chain.closings(digest) if entry.kind == "page"]
 
     @property
     def read_only(self) -> bool:

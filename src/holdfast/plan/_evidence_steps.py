@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from holdfast.data._engines.places import module_file
-from holdfast.data._whole_file import write_whole
-from holdfast.errors import ParameterError, require
+from holdfast.errors import FormatError, ParameterError, require
+from holdfast.plan._sealed import read_sealed, write_sealed
 from holdfast.plan._step import Done, Setting, Step, require_file, require_step
 
 if TYPE_CHECKING:
@@ -19,15 +19,12 @@ if TYPE_CHECKING:
     from holdfast.privacy._guarantee import Guarantee
 
 
-_PAGE_HEAD_BYTES = 65_536
-"""How much of a file is read to see whether it is a page."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class AttackStep:
     """Attacks on the model of another step. It charges nothing, and what it writes is for internal use only."""
 
     kind: ClassVar[str] = "attack"
+    redrawn: ClassVar[bool] = False
 
     name: str
     output: str
@@ -48,9 +45,10 @@ class AttackStep:
         """None: it costs nothing."""
         return None
 
-    def is_finished(self, setting: Setting, ledger: Ledger) -> bool:
-        """Whether its output exists."""
-        return setting.place(self.output).exists()
+    def stored(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done | None:
+        """A whole report of this step about the model as it is, with the verdict that was reached."""
+        report = read_sealed(self, setting, judged=self._judged(setting, plan))
+        return None if report is None else Done(summary="", finding=report["verdict"] == "refuted")
 
     def check(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> None:
         """Refuse a model that is no step, unknown attacks, and files that do not exist."""
@@ -84,8 +82,12 @@ class AttackStep:
             attacks=attacks,
             random_state=self.seed,
         )
-        write_whole(setting.place(self.output), json.dumps(report.to_json()).encode())
+        write_sealed(self, setting, report.to_json(), judged=self._judged(setting, plan))
         return Done(summary=report.summary(), finding=report.verdict() == "refuted")
+
+    def _judged(self, setting: Setting, plan: Mapping[str, Step]) -> Path:
+        require_step(self, "model", self.model, plan)
+        return setting.place(plan[self.model].output)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,6 +95,7 @@ class DossierStep:
     """A page, which every run draws again: it costs nothing, and the ledger may have new charges."""
 
     kind: ClassVar[str] = "dossier"
+    redrawn: ClassVar[bool] = True
 
     name: str
     output: str
@@ -115,9 +118,17 @@ class DossierStep:
         """None: it costs nothing."""
         return None
 
-    def is_finished(self, setting: Setting, ledger: Ledger) -> bool:
-        """False: a page is drawn again in every run."""
-        return False
+    def stored(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done | None:
+        """A page that the ledger closed for this audience, under this title if it has one."""
+        page = setting.place(self.output)
+        if not page.is_file():
+            return None
+        digest = hashlib.sha256(page.read_bytes()).hexdigest()
+        ours = any(
+            closed["audience"] == self.audience and self.title in (None, closed["title"])
+            for closed in ledger.closed_pages(digest)
+        )
+        return Done(summary="") if ours else None
 
     def check(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> None:
         """Refuse evidence that neither a step makes nor a file holds, and bad settings."""
@@ -125,11 +136,6 @@ class DossierStep:
             for entry in getattr(self, name):
                 if entry not in plan:
                     require_file(setting, self, name, entry)
-        page = setting.place(self.output)
-        if page.exists() and not is_page(page):
-            raise ParameterError(
-                f"output of step {self.name!r} must be a new file or a page of holdfast, got {self.output!r}"
-            )
         require(bool(self.releases), f"releases of step {self.name!r}", self.releases, "one or more")
         known = self.audience in ("public", "internal")
         require(known, f"audience of step {self.name!r}", self.audience, "'public' or 'internal'")
@@ -176,17 +182,12 @@ class DossierStep:
         return len(outputs["audit"]) + sum(len(read_attacks(path)) for path in outputs["attack"])
 
 
-def is_page(path: Path) -> bool:
-    """Whether a file is a page that holdfast wrote, which may be drawn again."""
-    with path.open("rb") as file:
-        return b'<meta name="holdfast-seal"' in file.read(_PAGE_HEAD_BYTES)
-
-
 @dataclass(frozen=True, kw_only=True)
 class AuditStep:
     """An audit of a step's promise. It charges nothing, as it learns only about records that it planted itself."""
 
     kind: ClassVar[str] = "audit"
+    redrawn: ClassVar[bool] = False
 
     name: str
     output: str
@@ -215,9 +216,20 @@ class AuditStep:
         """None: it costs nothing."""
         return None
 
-    def is_finished(self, setting: Setting, ledger: Ledger) -> bool:
-        """Whether its output exists."""
-        return setting.place(self.output).exists()
+    def stored(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done | None:
+        """A whole record of this step about the claim as it is; what it shows is computed again from the audit."""
+        from holdfast.audit._result import AuditResult
+
+        record = read_sealed(self, setting, judged=self._judged(setting, plan))
+        if record is None:
+            return None
+        try:
+            result, claim = AuditResult.from_json(record["result"]), self._claim(setting, plan)
+        except (FormatError, KeyError):
+            return None
+        verdict = result.verdict(claim, self.confidence)
+        words = result.summary(claim, confidence=self.confidence)
+        return Done(summary=words, finding=verdict == "refuted") if verdict == record["verdict"] else None
 
     def check(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> None:
         """Refuse a claim that is no step, a function that cannot be loaded, and bad settings."""
@@ -260,7 +272,7 @@ class AuditStep:
             "epsilon_estimate": result.epsilon_estimate(self.confidence),
             "result": result.to_json(),
         }
-        write_whole(setting.place(self.output), json.dumps(record).encode())
+        write_sealed(self, setting, record, judged=self._judged(setting, plan))
         return Done(summary=result.summary(claim, confidence=self.confidence), finding=verdict == "refuted")
 
     def _audit_design(self) -> AuditDesign:
@@ -280,4 +292,8 @@ class AuditStep:
     def _claim(self, setting: Setting, plan: Mapping[str, Step]) -> Guarantee:
         from holdfast.release import Release
 
-        return Release.load(setting.place(plan[self.claim].output)).guarantee
+        return Release.load(self._judged(setting, plan)).guarantee
+
+    def _judged(self, setting: Setting, plan: Mapping[str, Step]) -> Path:
+        require_step(self, "claim", self.claim, plan)
+        return setting.place(plan[self.claim].output)

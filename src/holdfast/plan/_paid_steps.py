@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from holdfast.plan._step import Done, Setting, Step, is_saved, spend, until_first_charge
+from holdfast.plan._step import Done, Setting, Step, paid_release, spend, until_first_charge
 from holdfast.privacy._account.request import limit_of
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ class SynthStep:
     """Synthetic rows, the noisy counts that they were drawn from, and a certificate, in one release file."""
 
     kind: ClassVar[str] = "synth"
+    redrawn: ClassVar[bool] = False
 
     name: str
     output: str
@@ -42,9 +43,9 @@ class SynthStep:
         """The promise that the settings ask for."""
         return limit_of(self.epsilon, self.delta, count=self.n_public)
 
-    def is_finished(self, setting: Setting, ledger: Ledger) -> bool:
-        """Whether an earlier run saved its output."""
-        return is_saved(self.name, self.output, setting, ledger)
+    def stored(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done | None:
+        """The release that this step paid for, byte for byte as the ledger closed it."""
+        return paid_release(self.name, self.output, setting, ledger)
 
     def check(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> None:
         """Refuse what would be refused before the first charge."""
@@ -78,6 +79,7 @@ class FitStep:
     """A private model, as `holdfast fit` makes it."""
 
     kind: ClassVar[str] = "fit"
+    redrawn: ClassVar[bool] = False
 
     name: str
     output: str
@@ -99,9 +101,9 @@ class FitStep:
         """The promise that the settings ask for."""
         return limit_of(self.epsilon, self.delta, count=self.n_public)
 
-    def is_finished(self, setting: Setting, ledger: Ledger) -> bool:
-        """Whether an earlier run saved its output."""
-        return is_saved(self.name, self.output, setting, ledger)
+    def stored(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done | None:
+        """The release that this step paid for, byte for byte as the ledger closed it."""
+        return paid_release(self.name, self.output, setting, ledger)
 
     def check(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> None:
         """Refuse what would be refused before the first charge."""

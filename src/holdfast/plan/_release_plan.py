@@ -38,6 +38,13 @@ class PricedStep:
     state: str
     cost: Cost
     output: Path
+    finding: bool = False
+    """Whether an earlier run did it and found something against a promise."""
+
+    @property
+    def state_words(self) -> str:
+        """Its state, and what was found."""
+        return f"{self.state}, CONTRADICTED" if self.finding else self.state
 
 
 @checked
@@ -106,7 +113,8 @@ class Quote:
                 else f"{limit.words()}, {share(priced.cost, whole)} of the limit"
             )
             lines.append(
-                f"  {priced.step.kind:<8} {priced.step.name:<20} {price} ({priced.state}), writes {priced.step.output}"
+                f"  {priced.step.kind:<8} {priced.step.name:<20} {price} ({priced.state_words}), "
+                f"writes {priced.step.output}"
             )
         rest = self._rest() if self.is_covered else "not covered"
         lines.append(f"  total    {share(self.total, whole)} of the limit; free now {self._free()}; {rest}")
@@ -123,6 +131,7 @@ class Quote:
                     "do": priced.step.kind,
                     "name": priced.step.name,
                     "state": priced.state,
+                    "finding": priced.finding,
                     "output": str(priced.output),
                     "limit": None if (limit := priced.step.limit()) is None else limit.to_json(),
                     "share": share(priced.cost, whole),
@@ -154,6 +163,8 @@ class ReleasePlan:
         What is done, in this order.
     outside : bool
         Whether steps may write outside of the plan's folder; whoever runs the plan decides that, not its file.
+    force : bool
+        Whether steps may write over files that they did not make; whoever runs the plan decides that as well.
 
     Examples
     --------
@@ -181,9 +192,10 @@ class ReleasePlan:
     setting: Setting
     steps: tuple[Step, ...]
     outside: bool = False
+    force: bool = False
 
     @classmethod
-    def load(cls, path: Path, *, outside: bool = False) -> ReleasePlan:
+    def load(cls, path: Path, *, outside: bool = False, force: bool = False) -> ReleasePlan:
         """Read a plan; `FormatError` for anything that is not understood.
 
         Parameters
@@ -192,6 +204,8 @@ class ReleasePlan:
             The TOML file.
         outside : bool
             Whether its steps may write outside of its folder.
+        force : bool
+            Whether its steps may write over files that they did not make.
 
         Returns
         -------
@@ -214,7 +228,7 @@ class ReleasePlan:
         names = [step.name for step in steps]
         if len(set(names)) != len(names):
             raise FormatError("each step of a plan needs a name of its own")
-        return cls(setting=_setting(head, path), steps=steps, outside=outside)
+        return cls(setting=_setting(head, path), steps=steps, outside=outside, force=force)
 
     def outputs(self) -> Outputs:
         """Everything that its steps read and write."""
@@ -228,9 +242,14 @@ class ReleasePlan:
             ]
         return Outputs(reads=tuple(reads), writes=tuple(map(self._output_file, self.steps)))
 
-    def _output_file(self, step: Step) -> FileWritten:
+    def _output_file(self, step: Step, *, again: bool = False) -> FileWritten:
+        """The output of a step; `again` says that what lies there is its own and is made anew."""
         place = self.setting.place(step.output)
-        return FileWritten(name=f"output of step {step.name!r}", path=place, replaces=True)
+        return FileWritten(name=f"output of step {step.name!r}", path=place, replaces=self.force or again)
+
+    @property
+    def _by_name(self) -> dict[str, Step]:
+        return {step.name: step for step in self.steps}
 
     def require_outputs(self) -> None:
         """Refuse outputs that would be written over something, or that lie outside the plan's folder without leave."""
@@ -268,8 +287,10 @@ class ReleasePlan:
     def _price(self, step: Step, ledger: Ledger, standing: Standing) -> PricedStep:
         limit, nothing = step.limit(), standing.dataset.currency.nothing
         priced = partial(PricedStep, step=step, output=self.setting.place(step.output))
-        if step.is_finished(self.setting, ledger):
-            return priced(state="done", cost=nothing)
+        stored = step.stored(self.setting, ledger, self._by_name)
+        if stored is not None and not step.redrawn:
+            return priced(state="done", cost=nothing, finding=stored.finding)
+        self._output_file(step, again=stored is not None).require_new()
         if limit is None:
             return priced(state="to do", cost=nothing)
         latest = Latest.of(ledger, self.setting.account(step.name))
@@ -282,8 +303,8 @@ class ReleasePlan:
             return priced(state="made and kept, to be written", cost=nothing)
         if latest.state == "closed":
             raise LedgerError(
-                f"step {step.name!r} was paid and is closed, but its output {step.output!r} is gone; put it back, "
-                "or give the step another name, which is charged again"
+                f"step {step.name!r} was paid and is closed, but its output {step.output!r} is gone, or is not "
+                "what was paid for; put it back, or give the step another name, which is charged again"
             )
         return priced(state="begun, set aside already", cost=nothing)
 
@@ -294,7 +315,7 @@ class ReleasePlan:
         begin: Callable[[Step], None] = lambda step: None,
         report: Callable[[Step, Done], None] = lambda step, done: None,
     ) -> bool:
-        """Do every step that is not done.
+        """Do every step that is not done; what was done before is read again, and its finding counts as it did then.
 
         Parameters
         ----------
@@ -308,22 +329,30 @@ class ReleasePlan:
         Returns
         -------
         bool
-            Whether any step found something against a promise.
+            Whether any step found something against a promise, now or in an earlier run.
         """
         quote = self.quote(ledger)
         quote.require()
+        # Whether what is there may be written over was asked with the price.
         Outputs(
-            writes=tuple(self._output_file(priced.step) for priced in quote.steps if priced.state != "done")
+            writes=tuple(
+                self._output_file(priced.step, again=True) for priced in quote.steps if priced.state != "done"
+            )
         ).require()
-        by_name = {step.name: step for step in self.steps}
+        by_name = self._by_name
         self._check(quote, ledger, by_name)
-        finding = False
+        finding = any(priced.finding for priced in quote.steps)
         for priced in quote.steps:
             if priced.state == "done":
                 finish_written_work(ledger, self.setting.account(priced.step.name))
                 continue
             begin(priced.step)
             done = priced.step.run(self.setting, ledger, by_name)
+            if priced.step.stored(self.setting, ledger, by_name) is None:
+                raise LedgerError(
+                    f"step {priced.step.name!r} was done, and its output {priced.step.output!r} does not read back "
+                    "as it was written; look at the disk, and run the plan again"
+                )
             finding = finding or done.finding
             report(priced.step, done)
         return finding

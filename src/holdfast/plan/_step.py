@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol
 
-from holdfast.errors import ParameterError, without_password
+from holdfast.errors import FormatError, ParameterError, without_password
 from holdfast.ledger._dataset import require_terms
 from holdfast.ledger._jobs.first_charge import OpenedByFirstCharge
 from holdfast.release._outputs import FileRead
@@ -81,6 +81,8 @@ class Step(Protocol):
     """One step of a plan."""
 
     kind: ClassVar[str]
+    redrawn: ClassVar[bool]
+    """Whether every run does it anew: it costs nothing, and what it shows may have moved."""
 
     @property
     def name(self) -> str:
@@ -96,8 +98,8 @@ class Step(Protocol):
     def limit(self) -> PrivacyCurve | None:
         """What it may cost; None where it costs nothing."""
 
-    def is_finished(self, setting: Setting, ledger: Ledger) -> bool:
-        """Whether an earlier run finished this step."""
+    def stored(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done | None:
+        """What an earlier run of this step left at its output, read and verified; None for anything else."""
 
     def check(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> None:
         """Refuse what `run` would refuse, before any step spends anything."""
@@ -106,17 +108,19 @@ class Step(Protocol):
         """Do the step."""
 
 
-def is_saved(name: str, output: str, setting: Setting, ledger: Ledger) -> bool:
-    """Whether the output exists and this step paid for it; any other file in its place is refused."""
+def paid_release(name: str, output: str, setting: Setting, ledger: Ledger) -> Done | None:
+    """The release at the output, if an account of this step paid for it and the ledger closed it with these bytes."""
     from holdfast.ledger._jobs.turns import paid_for
     from holdfast.release import Release
 
     path = setting.place(output)
-    if not path.exists():
-        return False
-    if not paid_for(ledger, setting.dataset, setting.account(name), Release.load(path)):
-        raise ParameterError(f"output of step {name!r} must be a new file, got {output!r}")
-    return True
+    try:
+        release = Release.load(path) if path.is_file() else None
+    except FormatError:
+        return None
+    if release is None or not paid_for(ledger, setting.dataset, setting.account(name), release):
+        return None
+    return Done(summary="")
 
 
 class PaidStep(Step, Protocol):

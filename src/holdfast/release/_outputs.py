@@ -88,16 +88,21 @@ class FileWritten:
     path: Path
     replaces: bool = False
 
+    def require_new(self) -> None:
+        """Refuse to write over a file that was not made by the same work, unless that was asked for."""
+        path, name, shown = self.path, self.name, repr(str(self.path))
+        if path.exists() and not path.is_file():
+            raise ParameterError(f"{name} must be a file, got {shown}, which is a folder or a device")
+        if path.exists() and not self.replaces:
+            raise ParameterError(f"{name} must be a new file, got {shown}; use --force to overwrite it")
+
     def require_writable(self) -> None:
         """Refuse a path that a result could not be written to.
 
         A temporary file of a few pages is tried beside it, which also finds a full disk.
         """
         path, name, shown = self.path, self.name, repr(str(self.path))
-        if path.exists() and not path.is_file():
-            raise ParameterError(f"{name} must be a file, got {shown}, which is a folder or a device")
-        if path.exists() and not self.replaces:
-            raise ParameterError(f"{name} must be a new file, got {shown}; use --force to overwrite it")
+        self.require_new()
         if not path.parent.is_dir():
             raise ParameterError(
                 f"{name} must lie in a folder that exists, got {shown}; make the folder first"

@@ -89,6 +89,12 @@ def state_of(keys: list[str | None], *, is_open: bool) -> State:
 
 
 def paid_for(ledger: Ledger, dataset: str, key: str, release: Release[Any]) -> bool:
-    """Whether an account of this key paid for the release."""
+    """Whether an account of this key paid for the release, and the ledger closed it with these very bytes."""
     with ledger._store.reading() as chain:
-        return release.provenance.account in {f"{ledger.id}/{dataset}/{name}" for name in turns(chain, key)}
+        accounts = turns(chain, key)
+        if release.provenance.account not in {f"{ledger.id}/{dataset}/{name}" for name in accounts}:
+            return False
+        closed = [
+            entry.body["account"] for entry in chain.closings(release.sha256()) if entry.kind == "release"
+        ]
+    return any(account in accounts for account in closed)
