@@ -126,7 +126,7 @@ def on_device(device: Any, heads: Any, targets: Any, components: int, repeats: i
         found: dict[str, float] = {}
 
         def network_step() -> Any:
-            return generator._stepped(generator._layers, generator._state, generator._noise, target)
+            return generator._step_to_target(generator._layers, generator._state, generator._noise, target)
 
         found["network"] = best(network_step, jax.block_until_ready, repeats)
         optax = sys.modules["optax"]

@@ -208,7 +208,7 @@ def _select(data: ExactCounts, work: Workload, rounds: int) -> Curve:
         data, work, measured, float(GAME_ROWS), game, rounds=rounds, form="mixture", components=500, steps=10
     ):
         models.append(turn.model)
-        gap = np.abs(data(*turn.asked) - turn.model.project(turn.asked))
+        gap = np.abs(data(*turn.selected) - turn.model.project(turn.selected))
         curve["payoff"].append(float(gap.sum()) / (2 * GAME_ROWS))
         curve["noisy error"].append(turn.noisy_error)
         curve["largest error"].append(_error(data, work, turn.model))

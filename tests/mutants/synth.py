@@ -106,7 +106,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="measure_first: noise is held, too",
-        target="synth:_beyond_noise",
+        target="synth:_distance_beyond_noise",
         old=" - math.sqrt(2.0 / math.pi) * released.noise_std * released.values.size",
         new="",
         tests=(
@@ -133,8 +133,8 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="rows: dealt without a turn",
-        target="synth:deal",
-        old="+ np.repeat(turned, sizes)",
+        target="synth:systematic_cells",
+        old="+ np.repeat(rotation, sizes)",
         new="",
         tests=("tests/synth/models/graphical/test_rows.py::test_counts_are_right_on_average",),
     ),
@@ -366,7 +366,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="auto: takes a method that divides by a private number of rows",
         target="synth:SynthesisMethod.takes",
-        old="task.rows_are_public or task.universe > self.divides_within",
+        old="task.rows_are_public or task.universe_size > self.divides_within",
         new="True",
         tests=("tests/synth/test_choice.py::test_auto_never_takes_a_method_that_refuses",),
     ),
@@ -397,7 +397,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="thinning: reused, values that were trained on judge",
         target="synth:train_generator",
-        old="targets(train), targets(judge)",
+        old="targets(train), targets(validation)",
         new="targets(train), targets(train)",
         tests=(
             "tests/synth/models/generator/test_training.py::test_training_stops_before_the_noise_is_learnt",
@@ -405,14 +405,14 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="decoder: the farther one is taken",
-        target="synth:_by_tree",
-        old="distances[turns] < WORTH_IT * instead.distance",
-        new="distances[turns] > WORTH_IT * instead.distance",
+        target="synth:_fit_tree",
+        old="distances[best] < MOST_ERROR_RATIO * instead.distance",
+        new="distances[best] > MOST_ERROR_RATIO * instead.distance",
         tests=("tests/synth/methods/test_query_gan.py::test_values_held_back_choose_the_decoder",),
     ),
     Fault(
         name="decoder: what trained the tree judges it",
-        target="synth:distance_held_back",
+        target="synth:validation_error",
         old="* part.values - held.values",
         new="* part.values - part.values",
         tests=(
@@ -438,7 +438,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="two looks: the second one counts twice",
-        target="synth:NoisyResiduals.with_residuals",
+        target="synth:NoisyResiduals.combined_with",
         old="precision[own[columns]] += more",
         new="precision[own[columns]] += 2 * more",
         tests=(
@@ -447,7 +447,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="two looks: the second one takes the place of the first",
-        target="synth:NoisyResiduals.with_residuals",
+        target="synth:NoisyResiduals.combined_with",
         old="(before * values[columns] + more * other.values[columns]) / (before + more)",
         new="other.values[columns]",
         tests=(
@@ -457,8 +457,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="two looks: the larger error is taken",
         target="synth:two_looks",
-        old="if few.together < FAVOURED_RATIO * everything:",
-        new="if few.together > FAVOURED_RATIO * everything:",
+        old="if few.total < FAVOURED_RATIO * everything:",
+        new="if few.total > FAVOURED_RATIO * everything:",
         tests=("tests/synth/methods/test_two_looks.py::test_the_trial_tells_a_chain_from_a_hidden_number",),
     ),
     Fault(
@@ -470,14 +470,14 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="two looks: noise is taken for structure",
-        target="synth:Looks.foretold",
-        old="error**2 - now**2",
+        target="synth:WorkloadMeasurement.forecast_tree_error",
+        old="error**2 - noise_now**2",
         new="error**2",
         tests=("tests/synth/methods/test_two_looks.py::test_what_is_foretold_of_a_tree",),
     ),
     Fault(
         name="two looks: tables of pure noise are kept",
-        target="synth:Looks.stands_out",
+        target="synth:WorkloadMeasurement.stands_out",
         old="return distance > degrees + STANDING_OUT * math.sqrt(degrees)",
         new="return True",
         tests=("tests/synth/methods/test_two_looks.py::test_tables_within_the_noise_are_dropped",),
@@ -485,7 +485,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="two looks: where a trial cannot tell",
         target="synth:worth_a_trial",
-        old="and in_errors <= MOST_IN_ERRORS",
+        old="and error_noise <= MOST_ERROR_NOISE",
         new="",
         tests=(
             "tests/synth/methods/test_two_looks.py::test_auto_looks_twice_where_a_trial_is_worth_it_and_can_tell",
@@ -493,7 +493,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="two looks: the mean errors of a replaced row move once",
-        target="synth:Looks.mean_errors",
+        target="synth:WorkloadMeasurement.mean_errors",
         old="counts_l1(self.data.adjacency, self.data.unit) *",
         new="0.5 *",
         tests=(
@@ -519,7 +519,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="leader: a late draw costs what an early one does",
-        target="synth:draw",
+        target="synth:draw_queries",
         old="plan.draw_epsilon(past, truth.size)",
         new="plan.draw_epsilon(1, truth.size)",
         tests=("tests/synth/classics/test_query_gan_leader.py::test_the_game_costs_what_the_plan_says",),
@@ -536,7 +536,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="select: a table is asked twice",
         target="synth:select_rounds",
-        old="            del left[chosen]\n",
+        old="            del unmeasured[chosen]\n",
         new="",
         tests=(
             "tests/synth/classics/test_query_gan_select.py::test_rounds_buy_accuracy_and_the_budget_ends_the_game",
@@ -701,7 +701,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="mwem: a replay forgets what a query moved",
         target="synth:replay_measurements",
-        old="            total += float(moved.sum())\n",
+        old="            total += float(change.sum())\n",
         new="",
         tests=("tests/synth/methods/test_mwem.py::test_a_replay_is_multiplicative_weights_by_hand",),
     ),

@@ -458,8 +458,8 @@ WRITTEN_FAULTS: tuple[PlantedFault, ...] = (
     _fault(
         "mwem_answers_halved",
         f"{SYNTH}.mwem:answer_noise",
-        "reach, adjacency = SCORE_SENSITIVITY,",
-        "reach, adjacency = 0.5 * SCORE_SENSITIVITY,",
+        "sensitivity, adjacency = SCORE_SENSITIVITY,",
+        "sensitivity, adjacency = 0.5 * SCORE_SENSITIVITY,",
         "half the noise on answers",
         "mwem replace",
     ),
@@ -481,7 +481,7 @@ WRITTEN_FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "dual_query_past_forgotten",
-        f"{SYNTH_CLASSICS}.dual_query:draw",
+        f"{SYNTH_CLASSICS}.dual_query:draw_queries",
         "past * SCORE_SENSITIVITY",
         "SCORE_SENSITIVITY",
         "payoffs of all past rounds move, one is counted",
@@ -489,7 +489,7 @@ WRITTEN_FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "dqrs_past_forgotten",
-        f"{SYNTH_CLASSICS}.dual_query:draw",
+        f"{SYNTH_CLASSICS}.dual_query:draw_queries",
         "past * SCORE_SENSITIVITY",
         "SCORE_SENSITIVITY",
         "the same where queries are kept and redrawn",

@@ -54,7 +54,7 @@ GAME_FAULTS = (
     ),
     PlantedFault(
         name="two_looks_errors_of_one_model",
-        target="synth.methods.trial:Looks.mean_errors",
+        target="synth.methods.trial:WorkloadMeasurement.mean_errors",
         old="* math.sqrt(len(models)) * ROUNDING",
         new="* ROUNDING / math.sqrt(len(models))",
         why="the errors of two models are charged like half of one",
@@ -63,9 +63,9 @@ GAME_FAULTS = (
     ),
     PlantedFault(
         name="two_looks_decides_by_the_table",
-        target="synth.methods.trial:Looks.mean_errors",
+        target="synth.methods.trial:WorkloadMeasurement.mean_errors",
         old="float(distance)) / (2.0 * self.total) for distance in noisy",
-        new="float(distance)) / (2.0 * self.total) for distance in far",
+        new="float(distance)) / (2.0 * self.total) for distance in distances",
         why="which tables are looked at again depends on exact errors",
         subjects=(TWO_LOOKS_SUBJECT,),
         test="replay",
@@ -73,8 +73,8 @@ GAME_FAULTS = (
     PlantedFault(
         name="query_gan_select_score_halved",
         target="synth.classics.query_gan_select:select_rounds",
-        old="reach = counts_l1(data.adjacency, data.unit)",
-        new="reach = 0.5 * counts_l1(data.adjacency, data.unit)",
+        old="sensitivity = counts_l1(data.adjacency, data.unit)",
+        new="sensitivity = 0.5 * counts_l1(data.adjacency, data.unit)",
         why="half of what one row moves in the L1 error of a table",
         subjects=(SELECT_SUBJECT,),
         test="replay",
@@ -82,8 +82,8 @@ GAME_FAULTS = (
     PlantedFault(
         name="query_gan_select_sees_the_table",
         target="synth.classics.query_gan_select:select_rounds",
-        old="model=model, asked=chosen, measured=known[-1]",
-        new="model=model, asked=chosen, "
+        old="model=model, selected=chosen, measured=known[-1]",
+        new="model=model, selected=chosen, "
         "measured=Measurement(columns=chosen, values=data(*chosen), noise_std=1.0)",
         why="the round tells the exact table",
         subjects=(SELECT_SUBJECT,),
@@ -91,7 +91,7 @@ GAME_FAULTS = (
     ),
     PlantedFault(
         name="query_gan_leader_cost_does_not_grow",
-        target="synth.classics.dual_query:draw",
+        target="synth.classics.dual_query:draw_queries",
         old="sensitivity=past * SCORE_SENSITIVITY",
         new="sensitivity=SCORE_SENSITIVITY",
         why="the summed payoffs move by the number of rounds, not by one",

@@ -49,6 +49,6 @@ COLUMNS_ONLY = SynthesisMethod(
     run=columns_only,
     paper="Dwork, McSherry, Nissim and Smith 2006",
     pure=True,
-    tables=SynthesisTask.columns,
+    tables=SynthesisTask.column_count,
     seconds=(0.1, 0.3),
 )

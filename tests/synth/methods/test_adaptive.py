@@ -26,8 +26,8 @@ from holdfast.synth.methods.adaptive import (
     MOST_CANDIDATES,
     RoundSchedule,
     adaptive,
-    affordable,
     downward_closure,
+    fitting_candidates,
 )
 from holdfast.synth.methods.tree import METHOD as TREE
 from tests.synth.synth_binary import account, bits, counted, marginals, max_error, neighbours
@@ -211,13 +211,14 @@ def test_candidates_depend_on_sizes_and_keep_to_the_limit() -> None:
     closure = list(downward_closure(Workload.of([("c", "b", "a")]), domain))
     assert closure == [("a", "b"), ("a", "c"), ("b", "c"), ("a", "b", "c")]
     small = JunctionTree.of(domain, [("a", "b")])
-    listed = affordable(small, closure, [("a", "b")], most_cells=200, round_number=0)
+    listed = fitting_candidates(small, closure, [("a", "b")], most_cells=200, round_number=0)
     assert listed == [("a", "b"), ("a", "c"), ("b", "c")]
-    assert affordable(small, closure, [("a", "b")], most_cells=0, round_number=0) == [("a", "b")]
+    assert fitting_candidates(small, closure, [("a", "b")], most_cells=0, round_number=0) == [("a", "b")]
     wide = {f"x{place}": 2 for place in range(36)}
     many = list(downward_closure(Workload.of([(a, b) for a in wide for b in wide if a < b]), wide))
     turns = [
-        affordable(JunctionTree.of(wide, []), many, [], most_cells=1e9, round_number=r) for r in range(2)
+        fitting_candidates(JunctionTree.of(wide, []), many, [], most_cells=1e9, round_number=r)
+        for r in range(2)
     ]
     assert [len(turn) for turn in turns] == [MOST_CANDIDATES] * 2
     assert set(turns[0]) | set(turns[1]) == set(many)

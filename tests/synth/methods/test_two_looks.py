@@ -23,7 +23,7 @@ from holdfast.synth._exact_counts import ExactCounts
 from holdfast.synth.methods.method import Synthesis, SynthesisTask
 from holdfast.synth.methods.query_gan import query_gan
 from holdfast.synth.methods.residuals import NoisyResiduals, measure_residuals
-from holdfast.synth.methods.trial import Looks, TreeError, choose_tables
+from holdfast.synth.methods.trial import TreeError, WorkloadMeasurement, choose_tables
 from holdfast.synth.methods.two_looks import METHOD, two_looks
 from tests.synth.synth_binary import account, bits, counted, marginals, neighbours
 from tests.synth.synth_replay import distances
@@ -68,7 +68,7 @@ def test_two_looks_at_everything_are_one_look_with_both_budgets() -> None:
     looks = [
         measure_residuals(data, list(combinations(data.domain, 2)), account=one) for one in (first, second)
     ]
-    both = looks[0].with_residuals(looks[1])
+    both = looks[0].combined_with(looks[1])
     alone = measure_residuals(
         data, list(combinations(data.domain, 2)), account=account(data, currency="gdp", seed=8)
     )
@@ -84,9 +84,9 @@ def test_a_look_at_few_tables_leaves_the_others_as_they_were() -> None:
     data = counted(bits(500, 4), "add_remove")
     first, second = account(data, currency="gdp").split(0.5, 0.5)
     known = measure_residuals(data, list(combinations(data.domain, 2)), account=first)
-    both = known.with_residuals(measure_residuals(data, [("x0", "x1")], account=second))
-    noise = {tuple(one.columns): one.noise_std for one in both.parts()}
-    before = {tuple(one.columns): one.noise_std for one in known.parts()}
+    both = known.combined_with(measure_residuals(data, [("x0", "x1")], account=second))
+    noise = {tuple(one.columns): one.noise_std for one in both.measurements()}
+    before = {tuple(one.columns): one.noise_std for one in known.measurements()}
     assert noise["x2", "x3"] == pytest.approx(before["x2", "x3"])
     assert np.array_equal(both.values["x2", "x3"], known.values["x2", "x3"])
     assert noise["x0", "x1"] < 0.6 * before["x0", "x1"]
@@ -151,11 +151,11 @@ def test_a_forest_joins_every_column_once() -> None:
     follows = one ^ (random.random(ROWS) < 0.3)
     data = counted(np.stack([one, one, one, follows], 1), "add_remove")
     choices: dict[tuple[str, ...], float] = dict.fromkeys(combinations(data.domain, 2), 1.0)
-    looks = Looks(data, pairs(data), account(data, ApproxDP(50.0, 1e-6), currency="gdp"))
+    looks = WorkloadMeasurement(data, pairs(data), account(data, ApproxDP(50.0, 1e-6), currency="gdp"))
     forest = choose_tables(
         data,
         choices,
-        looks.tree([]),
+        looks.fit_tree([]),
         times=3,
         apart=True,
         noise_std=1.0,
@@ -167,15 +167,15 @@ def test_a_forest_joins_every_column_once() -> None:
 
 def test_what_is_foretold_of_a_tree() -> None:
     """An error that noise alone would make leaves nothing to its structure; a larger one does."""
-    assert TreeError(structure=0.3, noise=0.4).together == pytest.approx(0.5)
+    assert TreeError(structure=0.3, noise=0.4).total == pytest.approx(0.5)
     data = counted(chain(), "add_remove")
     first, last = account(data, LIMIT, currency="gdp").split(0.2, 0.8)
-    looks = Looks(data, pairs(data), first)
+    looks = WorkloadMeasurement(data, pairs(data), first)
     forest = [(f"x{place}", f"x{place + 1}") for place in range(COLUMNS - 1)]
-    tree = looks.tree(forest)
+    tree = looks.fit_tree(forest)
     coins = account(data, seed=5).source
-    small = looks.foretold(0.001, tree, forest, last, coins)
-    large = looks.foretold(0.5, tree, forest, last, coins)
+    small = looks.forecast_tree_error(0.001, tree, forest, last, coins)
+    large = looks.forecast_tree_error(0.5, tree, forest, last, coins)
     assert small.structure == 0.0
     assert large.structure == pytest.approx(0.5, rel=0.05)
     assert 0 < small.noise < 0.1
@@ -184,8 +184,8 @@ def test_what_is_foretold_of_a_tree() -> None:
 def test_tables_within_the_noise_are_dropped() -> None:
     codes = np.concatenate([chain(ROWS, 3), np.random.default_rng(1).integers(0, 2, (ROWS, 8))], axis=1)
     data = counted(codes, "add_remove")
-    looks = Looks(data, pairs(data), account(data, LIMIT, currency="gdp"))
-    independent = looks.tree([])
+    looks = WorkloadMeasurement(data, pairs(data), account(data, LIMIT, currency="gdp"))
+    independent = looks.fit_tree([])
     assert looks.stands_out(("x0", "x1"), independent)
     alone = [
         looks.stands_out(one, independent) for one in combinations([f"x{place}" for place in range(3, 11)], 2)
@@ -197,7 +197,7 @@ def test_a_look_through_much_noise_changes_next_to_nothing() -> None:
     data = counted(bits(200, 3), "add_remove")
     known = measure_residuals(data, [("x0", "x1")], account=account(data, currency="gdp"))
     other = {columns: value + 100.0 for columns, value in known.values.items()}
-    both: NoisyResiduals = known.with_residuals(replace(known, factor=known.factor * 1e6, values=other))
+    both: NoisyResiduals = known.combined_with(replace(known, factor=known.factor * 1e6, values=other))
     for columns, value in both.values.items():
         assert value == pytest.approx(known.values[columns], abs=1e-6)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from holdfast.errors import ParameterError
 from holdfast.noise._source import Source
 from holdfast.synth._models.coordinate_scores import CoordinateScores
-from holdfast.synth._models.oracle import RecordObjective, best_records, linear, one_hot_starts
+from holdfast.synth._models.oracle import RecordObjective, best_records, noise_scores, one_hot_starts
 
 DOMAIN = {"a": 3, "b": 2, "c": 4, "d": 2}
 WIDTH = sum(DOMAIN.values())
@@ -32,7 +32,7 @@ def test_the_three_solvers_agree_where_all_can_be_tried(seed: int) -> None:
         name: best_records(gain, Source(seed=1), noise=noise, oracle=name)
         for name in ("enumerate", "milp", "ascent")
     }
-    scores = [gain.values(EVERY) + linear(EVERY, np.tile(row, (48, 1)), DOMAIN) for row in noise]
+    scores = [gain.values(EVERY) + noise_scores(EVERY, np.tile(row, (48, 1)), DOMAIN) for row in noise]
     best = [float(score.max()) for score in scores]
     assert found["enumerate"].values == pytest.approx(best)
     assert found["milp"].values == pytest.approx(best)
@@ -41,7 +41,9 @@ def test_the_three_solvers_agree_where_all_can_be_tried(seed: int) -> None:
     assert found["ascent"].values == pytest.approx(best)
     for optima in found.values():
         assert np.all(optima.bounds >= optima.values - 1e-9)
-        assert optima.values == pytest.approx(gain.values(optima.codes) + linear(optima.codes, noise, DOMAIN))
+        assert optima.values == pytest.approx(
+            gain.values(optima.codes) + noise_scores(optima.codes, noise, DOMAIN)
+        )
 
 
 def test_auto_is_exact_where_that_is_quick_and_ascends_elsewhere() -> None:

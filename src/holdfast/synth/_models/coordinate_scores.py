@@ -1,7 +1,7 @@
-"""CoordinateScores: what every value of one column would score, with the other columns of a record held fixed.
+"""CoordinateScores: the score of a record for every value that one column could take, the others being fixed.
 
-A sum of functions of a few columns each is looked up along the axis of one column for many records at once: the
-step of coordinate ascent, and of fitting rows to noisy tables.
+A score is a sum of functions of a few columns each, given as tables. It is looked up along the axis of one column, for
+many records at once: one step of coordinate ascent, and of fitting rows to noisy tables.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from holdfast._arrays import Codes, Floats
 
 
 class CoordinateScores:
-    """The cells of given tables in which a record lies, and in which it would with one column changed."""
+    """The cells of given tables that contain a record, and those that would if one of its columns changed."""
 
     def __init__(self, domain: Mapping[str, int], column_sets: Sequence[Sequence[str]]) -> None:
         self.domain = dict(domain)
@@ -33,7 +33,7 @@ class CoordinateScores:
         self._cells = tuple(domain.values())
 
     def touching(self, column: int) -> list[int]:
-        """The sets that a column is in."""
+        """The places of the sets that contain a column."""
         return self._touching[column]
 
     def cells(self, codes: Codes, place: int) -> Codes:

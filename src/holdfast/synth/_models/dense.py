@@ -14,7 +14,7 @@ from holdfast.noise._source import Source
 from holdfast.noise._uniform import permutation
 from holdfast.synth._models.product import round_to_counts
 
-#: The largest universe that is held as one vector.
+#: The most possible records for which a weight vector is held.
 MOST_UNIVERSE_CELLS = 10_000_000
 
 

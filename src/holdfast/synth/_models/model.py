@@ -1,4 +1,4 @@
-"""Measurement and NoisyCount, counts as they were released, and Model, the distribution over records made of them.
+"""Measurement and NoisyCount: noisy counts as they were released. Model: a distribution over records fitted to them.
 
 All are public: whatever is computed from released values has no privacy cost.
 """
@@ -56,7 +56,7 @@ class Measurement:
 
 @dataclass(frozen=True, kw_only=True)
 class NoisyCount:
-    """A number of rows plus noise of a known size, independent of every measurement's. Public."""
+    """A number of rows plus noise of a known size, which is independent of the noise of every measurement. Public."""
 
     value: float
     noise_std: float
@@ -69,19 +69,19 @@ class Model(Protocol):
 
     @property
     def domain(self) -> Mapping[str, int]:
-        """Columns in order, with their numbers of cells."""
+        """The columns in order, with their numbers of cells."""
 
     @property
     def total(self) -> float:
-        """How many records it stands for."""
+        """The number of records that the model describes."""
 
     def project(self, columns: Sequence[str]) -> Floats:
         """The expected joint count of some columns; it sums to `total`."""
 
     def sample(self, rows: int, source: Source) -> Codes:
-        """Records as cell codes, one column per column of the domain, with as little sampling error as it can.
+        """Records as cell codes, one column per column of the domain, with as little sampling error as possible.
 
-        Coins come from the source: secret in a release, seeded in an experiment.
+        Randomness comes from the source: secret in a release, seeded in an experiment.
         """
 
 

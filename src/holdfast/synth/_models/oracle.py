@@ -28,18 +28,18 @@ Oracle = Literal["auto", "enumerate", "milp", "ascent"]
 #: Universes up to this size are searched completely.
 MOST_ENUMERATED_RECORDS = 2**16
 MOST_PROGRAMME_CELLS = 500
-"""Weighted cells up to which one record is found by the integer programme: tenths of a second."""
+"""The most weighted cells for which `auto` solves the integer programme: it takes tenths of a second."""
 ASCENT_STARTS = 24
-"""Coordinate ascents for each record asked for."""
+"""Coordinate ascents for each record that is wanted; the best one counts."""
 TIME_LIMIT = 10.0
 """Seconds that the integer programme may take for one record."""
 SMALLEST_COEFFICIENT = 1e-9
-"""Weights below this share of the largest are left out of the integer programme; the bound allows for them."""
+"""The integer programme leaves out weights below this share of the largest; the bound it returns allows for them."""
 
 
 @dataclass(kw_only=True, eq=False)
 class RecordObjective:
-    """f(x) = the sum over column sets of a table's value at x. Queries are added with their weights, as they come.
+    """f(x) = the sum over column sets of a table's value at x, to which weighted queries are added one by one.
 
     >>> gain = RecordObjective(domain={"a": 2, "b": 3})
     >>> gain.add(("a", "b"), np.eye(2, 3), 2.0)
@@ -51,7 +51,7 @@ class RecordObjective:
     tables: dict[Columns, Floats] = field(default_factory=dict)
 
     def add(self, columns: Columns, table: Floats, weight: float = 1.0) -> None:
-        """A weighted function of some columns."""
+        """Add a weighted function of some columns, given as a table."""
         if columns not in self.tables:
             self.tables[columns] = np.zeros(table.shape)
         self.tables[columns] += weight * table
@@ -69,14 +69,14 @@ class RecordObjective:
             values += universe.values(columns, table)
         return values
 
-    def bound(self) -> float:
+    def upper_bound(self) -> float:
         """An upper bound on f that needs no search: the largest value of each table."""
         return math.fsum(float(table.max()) for table in self.tables.values())
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Optima:
-    """Records found for each of several perturbed objectives, how good they are and how good any could be."""
+    """The best records found for several perturbed objectives, their values, and upper bounds on any record's value."""
 
     codes: Codes
     values: Floats
@@ -84,7 +84,7 @@ class Optima:
 
     @property
     def gap(self) -> float:
-        """The largest distance from a bound, 0 where all are proved optimal."""
+        """The largest difference between a bound and a value; 0 where all records are proved optimal."""
         return float(np.max(np.maximum(self.bounds - self.values, 0.0)))
 
 
@@ -97,8 +97,8 @@ def one_hot_starts(domain: Mapping[str, int]) -> list[int]:
     return [0, *accumulate(domain.values())]
 
 
-def linear(codes: Codes, noise: Floats, domain: Mapping[str, int]) -> Floats:
-    """<one-hot record, noise>, row by row: each record has its own noise vector."""
+def noise_scores(codes: Codes, noise: Floats, domain: Mapping[str, int]) -> Floats:
+    """The scalar product of each one-hot encoded record with its own row of noise."""
     starts = one_hot_starts(domain)
     at = np.arange(len(codes))
     noise_values = np.zeros(len(codes))
@@ -129,7 +129,7 @@ def best_records(
 
 
 def _choice(objective: RecordObjective, records: int) -> str:
-    """The solver that fits: exact where that is quick."""
+    """The solver that `auto` takes: an exact one where that is quick."""
     if universe_size(objective.domain) <= MOST_ENUMERATED_RECORDS:
         return "enumerate"
     cells = sum(int(np.count_nonzero(table)) for table in objective.tables.values())
@@ -137,7 +137,7 @@ def _choice(objective: RecordObjective, records: int) -> str:
 
 
 def enumerate_all(objective: RecordObjective, noise: Floats, source: Source) -> Optima:
-    """The best of all records: exact."""
+    """The best record of each objective, exactly: all possible records are tried."""
     universe = AllCells(objective.domain, most_cells=2**24)
     common = objective.everywhere()
     starts = one_hot_starts(objective.domain)
@@ -155,8 +155,8 @@ def enumerate_all(objective: RecordObjective, noise: Floats, source: Source) -> 
     return Optima(codes=codes.astype(np.int64), values=best, bounds=best)
 
 
-def ascend(objective: RecordObjective, noise: Floats, source: Source) -> Optima:
-    """Coordinate ascent from random records, 24 for each record asked for; no bound but the trivial one."""
+def solve_by_ascent(objective: RecordObjective, noise: Floats, source: Source) -> Optima:
+    """The best of 24 coordinate ascents from random records; the bound is the trivial one."""
     domain = objective.domain
     coordinates = CoordinateScores(domain, list(objective.tables))
     tables = [table.reshape(-1) for table in objective.tables.values()]
@@ -174,21 +174,21 @@ def ascend(objective: RecordObjective, noise: Floats, source: Source) -> Optima:
         active = active[np.any(seeded[active] != before, axis=1)]
         if active.size == 0:
             break
-    values = coordinates.totals(seeded, tables) + linear(seeded, repeated, domain)
+    values = coordinates.totals(seeded, tables) + noise_scores(seeded, repeated, domain)
     best = np.argmax(values.reshape(-1, ASCENT_STARTS), axis=1) + ASCENT_STARTS * np.arange(len(noise))
-    ceiling = objective.bound() + sum(
+    ceiling = objective.upper_bound() + sum(
         noise[:, starts[place] : starts[place + 1]].max(axis=1) for place in range(len(domain))
     )
     return Optima(codes=seeded[best], values=values[best], bounds=np.asarray(ceiling))
 
 
 def _records_of_large_cells(objective: RecordObjective, codes: Codes, source: Source) -> Codes:
-    """Half of the starts lie in a cell that some table likes: from elsewhere an ascent may never reach one."""
+    """Put half of the starts into cells with a positive value in some table, which an ascent may else never reach."""
     names = list(objective.domain)
     changed = codes.copy()
-    liked = [(columns, table) for columns, table in objective.tables.items() if table.max() > 0]
-    for place in range(0, len(changed), 2) if liked else ():
-        columns, table = liked[int(integers(source, bound=len(liked), size=1)[0])]
+    positive = [(columns, table) for columns, table in objective.tables.items() if table.max() > 0]
+    for place in range(0, len(changed), 2) if positive else ():
+        columns, table = positive[int(integers(source, bound=len(positive), size=1)[0])]
         good = np.flatnonzero(table.reshape(-1) > 0)
         cell = int(good[int(integers(source, bound=len(good), size=1)[0])])
         for name, code in zip(columns, np.unravel_index(cell, table.shape), strict=True):
@@ -196,16 +196,20 @@ def _records_of_large_cells(objective: RecordObjective, codes: Codes, source: So
     return changed
 
 
-def solve(objective: RecordObjective, noise: Floats, source: Source) -> Optima:
+def solve_programmes(objective: RecordObjective, noise: Floats, source: Source) -> Optima:
     """One integer programme for each record, by HiGHS: one-hot columns, and a variable for each weighted cell."""
     parts = [_programme(objective, row) for row in noise]
     codes = np.array([record for record, _ in parts], dtype=np.int64)
-    values = objective.values(codes) + linear(codes, noise, objective.domain)
+    values = objective.values(codes) + noise_scores(codes, noise, objective.domain)
     return Optima(codes=codes, values=values, bounds=np.maximum(values, [bound for _, bound in parts]))
 
 
 def _programme(objective: RecordObjective, row: Floats) -> tuple[list[int], float]:
-    """maximise <x, row> + sum of weights z: z <= x_i for the cells of a gain, z >= sum x_i - (k - 1) of a loss."""
+    """Solve one integer programme; returns a record and an upper bound on the objective.
+
+    Maximise <x, row> + sum of weight z over one-hot x, with a variable z for each weighted cell of k columns: z <= x_i
+    for each of its columns i where the weight is positive, and z >= sum x_i - (k - 1) where it is negative.
+    """
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import coo_array
 
@@ -247,8 +251,10 @@ def _programme(objective: RecordObjective, row: Floats) -> tuple[list[int], floa
         integrality=np.concatenate([np.ones(one_hot), np.zeros(len(weights))]),
         options={"time_limit": TIME_LIMIT},
     )
-    if solution.x is None:  # no record in time: any will do, privacy does not depend on it
-        ceiling = objective.bound() + sum(float(row[a:b].max()) for a, b in pairwise(starts))
+    if (
+        solution.x is None
+    ):  # no record within the time limit: any record is valid, privacy does not depend on it
+        ceiling = objective.upper_bound() + sum(float(row[a:b].max()) for a, b in pairwise(starts))
         return [0] * len(names), ceiling
     record = [int(np.argmax(solution.x[starts[place] : starts[place + 1]])) for place in range(len(names))]
     dual = solution.mip_dual_bound if solution.mip_dual_bound is not None else solution.fun
@@ -260,6 +266,6 @@ def _sparse(entries: list[tuple[int, int, float]], shape: tuple[int, int], make:
     return make((values, (rows, columns)), shape=shape)
 
 
-#: For each row of noise the best record.
+#: Finds the best record for each row of noise.
 Solver = Callable[[RecordObjective, Floats, Source], Optima]
-SOLVERS: dict[str, Solver] = {"enumerate": enumerate_all, "milp": solve, "ascent": ascend}
+SOLVERS: dict[str, Solver] = {"enumerate": enumerate_all, "milp": solve_programmes, "ascent": solve_by_ascent}

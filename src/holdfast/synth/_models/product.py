@@ -16,7 +16,7 @@ from holdfast.noise._uniform import permutation
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ProductModel:
-    """A distribution for each column, and how many records it stands for.
+    """A distribution for each column, and the number of records that the model describes.
 
     >>> model = ProductModel(columns={"a": [1, 1], "b": [3, 1]}, total=8.0)
     >>> model.project(["b", "a"]).tolist()
@@ -38,7 +38,7 @@ class ProductModel:
 
     @classmethod
     def uniform(cls, domain: Mapping[str, int], *, total: float) -> ProductModel:
-        """Every record as likely as any other."""
+        """The model in which all records are equally likely."""
         return cls(columns={name: np.ones(cells) for name, cells in domain.items()}, total=total)
 
     @property
@@ -47,14 +47,14 @@ class ProductModel:
         return {name: len(weights) for name, weights in self.columns.items()}
 
     def project(self, columns: Sequence[str]) -> Floats:
-        """The outer product of the columns."""
+        """The outer product of the columns' distributions, times the total."""
         table = np.array(self.total)
         for name in columns:
             table = np.multiply.outer(table, self.columns[name])
         return table
 
     def sample(self, rows: int, source: Source) -> Codes:
-        """Each column has its expected counts up to one; the order of each is shuffled on its own."""
+        """Records with each column's counts within one of their expectation; every column is shuffled by itself."""
         require(rows >= 0, "rows", rows, ">= 0")
         drawn = [
             np.repeat(np.arange(len(weights)), round_to_counts(np.asarray(weights), rows, source))[
@@ -66,9 +66,10 @@ class ProductModel:
 
 
 def round_to_counts(weights: Floats, rows: int, source: Source) -> Codes:
-    """Whole counts that sum to `rows`, each within one of its expectation and right on average.
+    """Whole counts that sum to `rows`, each within one of its expectation and unbiased.
 
-    Systematic sampling: one uniform offset, and a count for every whole number that the running sum passes.
+    Systematic sampling: the running sum of the expected counts, moved by one uniform offset, is rounded down; the
+    counts are its differences.
 
     >>> round_to_counts(np.array([0.5, 0.25, 0.25]), 4, Source(seed=1)).tolist()
     [2, 1, 1]

@@ -1,8 +1,8 @@
-"""Shared sums: many small tables of one large distribution, each summed out of a middle-sized one that several share.
+"""Shared sums: many small marginals of one large distribution, each summed out of a middle-sized table.
 
-A sum over a million records for each of a thousand pairs of columns goes through every record a thousand times. All
-pairs of twelve columns lie in one table of those twelve; so the records are gone through once for each such table, and
-the pairs are summed out of it. Which tables are shared depends on declared sizes only, and is planned once.
+To sum a million records for each of a thousand pairs of columns is to go through them a thousand times. All pairs of
+twelve columns are marginals of the table of those twelve; so the records are summed once for each such shared table,
+and the pairs are summed out of it. Which tables are shared depends on declared sizes only, and is planned once.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from holdfast.synth._models.dense import marginal_sums
 
 Columns = tuple[str, ...]
 MOST_SHARED_CELLS = 2**12
-"""Of a shared table: small beside the records, large enough to hold many tables."""
+"""The most cells of a shared table: few compared with the records, enough for many small tables."""
 FEW_TABLES = 8
-"""So few tables are summed one by one."""
+"""Up to so many tables are summed out of a shared table one by one, without further shared tables between."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SharedTable:
-    """A table, and those that are summed out of it, one by one or again by way of shared ones."""
+    """A table, and those that are summed out of it: one by one, or through smaller shared tables `within` it."""
 
     columns: Columns
     members: tuple[Columns, ...]
@@ -36,12 +36,13 @@ class SharedTable:
 def shared_tables(
     domain: Mapping[str, int], wanted: Sequence[Columns], *, most_cells: int = MOST_SHARED_CELLS
 ) -> tuple[SharedTable, ...]:
-    """Tables of at most so many cells in which all wanted ones lie; a wanted one that is larger is none's part.
+    """Tables of at most `most_cells` that together contain all wanted ones; a larger wanted one is a table by itself.
 
-    Greedy: the first wanted table that lies in none, and to it, one by one, the columns that bring most others in.
+    Greedy: begin with the first wanted table that no table contains yet, and add the columns that complete most others.
 
     >>> pairs = [("a", "b"), ("b", "c"), ("a", "c"), ("c", "d")]
-    >>> [(one.columns, len(one.members)) for one in shared_tables(dict.fromkeys("abcd", 2), pairs, most_cells=8)]
+    >>> shared = shared_tables(dict.fromkeys("abcd", 2), pairs, most_cells=8)
+    >>> [(table.columns, len(table.members)) for table in shared]
     [(('a', 'b', 'c'), 3), (('c', 'd'), 1)]
     """
     names = list(domain)
@@ -50,19 +51,19 @@ def shared_tables(
     tables = []
     while left:
         held, missing = incidence[0].copy(), incidence @ (1 - incidence[0])
-        while (best := _next(domain, names, held, incidence, missing, most_cells)) is not None:
+        while (best := _next_column(domain, names, held, incidence, missing, most_cells)) is not None:
             held[best] = 1
             missing -= incidence[:, best]
         columns = tuple(name for name, inside in zip(names, held, strict=True) if inside)
         inside = missing == 0
-        members = tuple(columns_of for columns_of, at in zip(left, inside, strict=True) if at)
+        members = tuple(member for member, contained in zip(left, inside, strict=True) if contained)
         tables.append(SharedTable(columns=columns, members=members, within=_within(domain, columns, members)))
-        left = [columns_of for columns_of, at in zip(left, inside, strict=True) if not at]
+        left = [member for member, contained in zip(left, inside, strict=True) if not contained]
         incidence = incidence[~inside]
     return tuple(tables)
 
 
-def _next(
+def _next_column(
     domain: Mapping[str, int],
     names: Sequence[str],
     held: NDArray[np.int64],
@@ -70,7 +71,7 @@ def _next(
     missing: NDArray[np.int64],
     most_cells: int,
 ) -> int | None:
-    """The column for which there is room and which brings most tables in; else most of those nearest to being in."""
+    """The column that most of the tables with the fewest missing columns lack, among those for which there is room."""
     cells = math.prod(domain[name] for name, inside in zip(names, held, strict=True) if inside)
     room = np.array(
         [not inside and cells * domain[name] <= most_cells for name, inside in zip(names, held, strict=True)]
@@ -97,7 +98,7 @@ def _within(
 def summed_together(
     project: Callable[[Columns], Floats], domain: Mapping[str, int], plan: Sequence[SharedTable]
 ) -> dict[Columns, Floats]:
-    """All members of the shared tables, which `project` makes."""
+    """All members of the shared tables; `project` computes a shared table from the distribution."""
     sums: dict[Columns, Floats] = {}
     for shared in plan:
         whole = project(shared.columns)

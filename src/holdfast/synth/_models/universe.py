@@ -22,11 +22,11 @@ from holdfast.synth._models.shared_sums import SharedTable, shared_tables, summe
 from holdfast.synth._workload.workload import AnswerVector
 
 SHARED_FROM = 2**14
-"""Points up to which each table is summed by itself: a shared one would be as large."""
+"""Up to so many points each table is summed by itself: a shared table would be as large as the universe."""
 
 
 class Universe(ABC):
-    """Points that carry a distribution. The answers of a workload are linear in it."""
+    """Points, each a record, that a distribution gives weights to. Answers of a workload are linear in the weights."""
 
     domain: Mapping[str, int]
     _planned: tuple[AnswerVector, tuple[SharedTable, ...]] | None = None
@@ -34,11 +34,11 @@ class Universe(ABC):
     @property
     @abstractmethod
     def size(self) -> int:
-        """The number of points; one that is there twice counts twice."""
+        """The number of points; a record that appears twice counts twice."""
 
     @abstractmethod
     def values(self, columns: Sequence[str], table: Floats) -> Floats:
-        """A function of some columns, at every point."""
+        """The values at every point of a function of some columns, given as a table over their cells."""
 
     @abstractmethod
     def project(self, probabilities: Floats, columns: Sequence[str]) -> Floats:
@@ -46,11 +46,11 @@ class Universe(ABC):
 
     @abstractmethod
     def model(self, probabilities: Floats, total: float) -> DenseModel | RowsModel:
-        """These probabilities as a distribution of so many records."""
+        """The model of `total` records with these probabilities."""
 
     @property
     def log_size(self) -> float:
-        """ln |X|, at least ln 2: what step sizes are made of."""
+        """ln |X|, at least ln 2: step sizes depend on it."""
         return math.log(max(2, self.size))
 
     def uniform(self) -> Floats:
@@ -58,7 +58,7 @@ class Universe(ABC):
         return np.full(self.size, 1.0 / self.size)
 
     def answers(self, probabilities: Floats, layout: AnswerVector) -> Floats:
-        """The answers of all queries: of many points, by way of sums that several share."""
+        """The answers of all queries; where there are many points, through sums that several queries share."""
         if self.size <= SHARED_FROM:
             return layout.answers_of(lambda columns: self.project(probabilities, columns))
         if self._planned is None or self._planned[0] is not layout:
@@ -92,7 +92,7 @@ class AllCells(Universe):
         return universe_size(self.domain)
 
     def values(self, columns: Sequence[str], table: Floats) -> Floats:
-        """Broadcast along the other axes."""
+        """The table, broadcast along the axes of the other columns."""
         names = list(self.domain)
         places = [names.index(name) for name in columns]
         order = sorted(range(len(places)), key=places.__getitem__)
@@ -110,7 +110,7 @@ class AllCells(Universe):
 
 
 class SampledSupport(Universe):
-    """Records given in advance, from public or released values only; a distribution lives on them alone.
+    """Records given in advance, from public or released values only; all other records have probability 0.
 
     Privacy does not depend on which records they are (soundness, section 9, large domains, iii); accuracy does.
     """
@@ -127,7 +127,7 @@ class SampledSupport(Universe):
         return len(self.codes)
 
     def cells(self, columns: Sequence[str]) -> Codes:
-        """The cell of each record, kept between rounds."""
+        """The cell of each record in the joint table of some columns, cached between rounds."""
         key = tuple(columns)
         if key not in self._cells:
             self._cells[key] = flat_cells(self.codes, self.domain, key).astype(np.int32)

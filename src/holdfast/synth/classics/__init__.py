@@ -1,6 +1,6 @@
 """CLASSICS: synthesisers of the literature for study and comparison, which `method="auto"` never chooses.
 
-A file each, but for sepFEM, which is FEM with other noise.
+Each has a file of its own, except sepFEM, which is FEM with other noise.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""DQRS: DualQuery that keeps most of its queries from round to round, by rejection sampling (Vietri et al. 2020).
+"""DQRS: DualQuery that reuses most of its queries from round to round, by rejection sampling (Vietri et al. 2020).
 
-The weights of two rounds differ little, so a query drawn in one is, kept with the right probability, a draw of the
-next: only the rejected are drawn afresh, and only a fresh draw pays for a whole history.
+The weights of two rounds differ little. So a query drawn in one round, if it is kept with the right probability, is a
+draw of the next round too. Only rejected queries are drawn again, at the full cost of a draw.
 
-**What is proved here** (written for this file, since the keep or redraw decision itself depends on the table).
+**Proof of privacy** (written for this file, since the decision to keep or redraw depends on the table).
 Write a_i(q) = c_q/n - q(x_i) in [-1, 1], Q_t for the weights exp(eta sum_{i<=t} a_i), r = Q_t/Q_{t-1} =
 exp(eta a_t)/Z_t. Keeping q with probability p(q) = c r(q) and else drawing from Q_t makes a draw of Q_t exactly:
 c Q_t + (1 - c) Q_t. As log r has oscillation at most 2 eta, c = (1 - gamma) exp(-2 eta) keeps p at most 1 - gamma.
@@ -37,7 +37,7 @@ from holdfast.synth.classics.dual_query import (
     MOST_STEP,
     DualQueryPlan,
     complete_plan,
-    draw,
+    draw_queries,
     largest_step,
     objective_of_draws,
     payoff,
@@ -87,7 +87,7 @@ def dqrs(
     with progress(desc="dqrs", total=plan.rounds) as bar:
         for past in range(plan.rounds):
             if past:
-                if not fits(account, truth, plan, past):
+                if not round_fits(account, truth, plan, past):
                     break
                 sample, fresh = resample_queries(truth, plan, scores, sample, past, gain, account)
                 redrawn += fresh
@@ -120,22 +120,22 @@ def resample_queries(
     gain: Floats,
     account: Account,
 ) -> tuple[list[int], int]:
-    """The queries of the next round, and how many of them are fresh. `scores` include `gain`, the last round's."""
+    """The queries of the next round, and how many of them are new. `scores` include `gain`, that of the last round."""
     share = rejection(plan, past)
     if share >= 1.0:
-        return draw(truth, plan, scores, past, len(sample), account), len(sample)
+        return draw_queries(truth, plan, scores, past, len(sample), account), len(sample)
     odds = log_odds(plan, scores, gain, past, truth.size)[sample]
     permit = account.permit(
-        keeping(plan, past, truth.size, account), times=len(sample), label=f"keep, round {past + 1}"
+        keep_mechanism(plan, past, truth.size, account), times=len(sample), label=f"keep, round {past + 1}"
     )
-    stay = [permit.release(np.array([each, -each]) / 2) == 0 for each in odds.tolist()]
-    absent = stay.count(False)
-    fresh = iter(draw(truth, plan, scores, past, absent, account) if absent else [])
-    return [query if same else next(fresh) for query, same in zip(sample, stay, strict=True)], absent
+    kept = [permit.release(np.array([each, -each]) / 2) == 0 for each in odds.tolist()]
+    rejected = kept.count(False)
+    fresh = iter(draw_queries(truth, plan, scores, past, rejected, account) if rejected else [])
+    return [query if keep else next(fresh) for query, keep in zip(sample, kept, strict=True)], rejected
 
 
 def log_odds(plan: DualQueryPlan, scores: Floats, gain: Floats, past: int, count: float) -> Floats:
-    """ln p / (1 - p) of keeping each signed query, p = c r; `scores` are those after `past` rounds. Private."""
+    """ln(p / (1 - p)) for the probability p = c r of keeping each signed query, after `past` rounds. Private."""
     rate = plan.step / count
     log_ratio = rate * gain - (log_sum_exp(rate * scores) - log_sum_exp(rate * (scores - gain)))
     # c = (1 - gamma) exp(-2 eta), and r <= exp(2 eta): the minimum is for rounding only.
@@ -143,8 +143,11 @@ def log_odds(plan: DualQueryPlan, scores: Floats, gain: Floats, past: int, count
     return np.asarray(log_keep - np.log(-np.expm1(log_keep)))
 
 
-def keeping(plan: DualQueryPlan, past: int, count: float, account: Account) -> Exponential:
-    """Keep or redraw by scores of plus and minus half their log-odds, each of which moves by half of Delta / gamma."""
+def keep_mechanism(plan: DualQueryPlan, past: int, count: float, account: Account) -> Exponential:
+    """The exponential mechanism that keeps or redraws, with scores of plus and minus half the log-odds of keeping.
+
+    One unit moves each score by at most half of Delta / gamma.
+    """
     reach = odds_sensitivity(plan, past, count)
     return Exponential(epsilon=reach, sensitivity=as_written(reach) / 2, adjacency=account.adjacency)
 
@@ -160,7 +163,7 @@ def odds_sensitivity(plan: DualQueryPlan, past: int, count: float) -> float:
 
 
 def rejection(plan: DualQueryPlan, past: int) -> float:
-    """gamma, the least probability of a redraw: the minimiser of a slot's cost; 1 where keeping does not pay."""
+    """gamma, the least probability of a redraw, which minimises the cost of a query; 1 where keeping does not pay."""
     # Costs in units of a fresh draw's: (kappa / gamma)^2 for the decision, gamma + 2 eta for the expected draws.
     kappa = (1.0 + (past - 1) * math.tanh(plan.step / 2.0)) / past
     gamma = math.pow(2.0 * kappa * kappa, 1.0 / 3.0)
@@ -170,7 +173,7 @@ def rejection(plan: DualQueryPlan, past: int) -> float:
 
 
 def round_cost(plan: DualQueryPlan, past: int, count: float, *, redraw: float | None = None) -> float:
-    """A round's cost in zCDP, with this share of the queries redrawn; without, with the expected share."""
+    """The rho of a round if the share `redraw` of the queries is drawn again; by default the expected share."""
     share = rejection(plan, past)
     fresh = plan.draw_epsilon(past, count) ** 2 / 8.0
     if share >= 1.0:
@@ -179,7 +182,7 @@ def round_cost(plan: DualQueryPlan, past: int, count: float, *, redraw: float | 
     return plan.samples * (odds_sensitivity(plan, past, count) ** 2 / 8.0 + expected * fresh)
 
 
-def fits(account: Account, truth: ExactAnswers, plan: DualQueryPlan, past: int) -> bool:
+def round_fits(account: Account, truth: ExactAnswers, plan: DualQueryPlan, past: int) -> bool:
     """Whether the next round can be paid even if every query is redrawn."""
     kind, left = amount(account)
     if kind == "zcdp":
@@ -190,7 +193,7 @@ def fits(account: Account, truth: ExactAnswers, plan: DualQueryPlan, past: int) 
 
 
 def largest_expected_step(rounds: int, samples: int, count: float, kind: str, left: float) -> float:
-    """The step whose expected cost is what is left: what keeping saves buys a longer one than DualQuery's."""
+    """The step whose expected cost is what is left; longer than DualQuery's, because kept queries cost less."""
     low = largest_step(rounds, samples, count, kind, left)
     if kind == "pure" or low >= MOST_STEP:
         return low
@@ -207,7 +210,7 @@ def largest_expected_step(rounds: int, samples: int, count: float, kind: str, le
 
 
 def log_sum_exp(values: Floats) -> float:
-    """ln sum exp, without overflow."""
+    """ln(sum of exp(values)), without overflow."""
     top = float(values.max())
     return float(top + math.log(float(np.exp(values - top).sum())))
 

@@ -23,11 +23,12 @@ from holdfast.synth._workload import Workload
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod
 
 MOST_DRAWS = 1_000
-"""Queries drawn in all, unless rounds and samples are given: each costs a pass over the weights of all queries."""
+"""The most queries drawn in all, where rounds or samples are not given: each draw is a pass over all query weights."""
 MOST_STEP = 2.0
-ROUNDS = (2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200, 300, 500, 800)
-SAMPLES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
-#: The largest step for (rounds, samples, count, currency, what is left).
+#: Rounds and samples among which `complete_plan` chooses.
+ROUND_CHOICES = (2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200, 300, 500, 800)
+SAMPLE_CHOICES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+#: The largest step that can be paid for, from rounds, samples, count, currency and what is left.
 LargestStep = Callable[[int, int, float, str, float], float]
 THEOREM = "DualQuery: draws from multiplicative weights are exponential mechanisms (soundness, section 10 B)"
 
@@ -46,11 +47,11 @@ class DualQueryPlan:
         require(0 < self.step < math.inf, "step", self.step, "> 0 and finite")
 
     def draw_epsilon(self, past: int, count: float) -> float:
-        """Of one draw after so many rounds: 2 eta t / n, twice the step times the sensitivity t / n."""
+        """The epsilon of one draw after `past` rounds: 2 eta t / n, twice the step times the sensitivity t / n."""
         return 2.0 * self.step * past / count
 
     def pure(self, count: float) -> float:
-        """The pure cost, eta s T (T - 1) / n.
+        """The epsilon of the whole run under pure differential privacy, eta s T (T - 1) / n.
 
         >>> round(DualQueryPlan(rounds=20, samples=5, step=0.1).pure(1000), 9)
         0.19
@@ -58,7 +59,7 @@ class DualQueryPlan:
         return self.step * self.samples * self.rounds * (self.rounds - 1) / count
 
     def rho(self, count: float) -> float:
-        """The cost in zCDP, s eta^2 T (T - 1)(2T - 1) / (12 n^2).
+        """The rho of the whole run under zCDP, s eta^2 T (T - 1)(2T - 1) / (12 n^2).
 
         >>> round(DualQueryPlan(rounds=20, samples=5, step=0.1).rho(1000), 9)
         6.175e-05
@@ -78,7 +79,7 @@ def dual_query(
     oracle: Oracle = "auto",
     most_draws: int = MOST_DRAWS,
 ) -> Synthesis:
-    """Draw s signed queries from their weights, add the record that they like best, weigh queries up that still err.
+    """In each round, draw s signed queries from their weights, add the record of the largest sum, update the weights.
 
     Private under every adjacency: a draw after t rounds is an exponential mechanism whose score, the sum over rounds
     of a count minus a public number, moves by at most t. The first round is uniform and free. The oracle sees drawn
@@ -97,7 +98,7 @@ def dual_query(
     scores, records, gaps = np.zeros(2 * truth.layout.size), [], []
     with progress(desc="dual_query", total=plan.rounds) as bar:
         for past in range(plan.rounds):
-            drawn = draw(truth, plan, scores, past, plan.samples, account)
+            drawn = draw_queries(truth, plan, scores, past, plan.samples, account)
             best = best_records(objective_of_draws(truth, data, drawn), account.source, oracle=oracle)
             records.append(best.codes[0])
             gaps.append(best.gap / plan.samples)
@@ -116,10 +117,10 @@ def dual_query(
     )
 
 
-def draw(
+def draw_queries(
     truth: ExactAnswers, plan: DualQueryPlan, scores: Floats, past: int, size: int, account: Account
 ) -> list[int]:
-    """That many signed queries from the weights after so many rounds, charged at once."""
+    """`size` signed queries drawn from the weights after `past` rounds, charged at once."""
     if past == 0:
         return [int(index) for index in integers(account.source, bound=scores.size, size=size)]
     mechanism = Exponential(
@@ -141,7 +142,7 @@ def objective_of_draws(truth: ExactAnswers, data: ExactCounts, drawn: list[int])
 
 
 def payoff(truth: ExactAnswers, data: ExactCounts, record: NDArray[np.int64]) -> Floats:
-    """c_q(S) - n q(x) for every signed query and one record."""
+    """c_q(S) - n q(x) for every signed query q and one record x. Private."""
     model = RowsModel(domain=data.domain, codes=record.reshape(1, -1), total=1.0)
     return truth.signed_excess(truth.layout.answers_of(model.project))
 
@@ -157,20 +158,20 @@ def complete_plan(
     most_draws: int,
     largest: LargestStep | None = None,
 ) -> DualQueryPlan:
-    """What is given, and for the rest the plan of the least bound that spends what is left; public values only."""
+    """The plan with the least error bound that spends what is left; given options stay. Reads public values only."""
     kind, left = amount(account)
-    affordable = largest_step if largest is None else largest
-    free = rounds is None or samples is None
+    step_limit = largest_step if largest is None else largest
+    choosing = rounds is None or samples is None
     plans = [
         DualQueryPlan(
-            rounds=t, samples=s, step=step if step is not None else affordable(t, s, truth.size, kind, left)
+            rounds=t, samples=s, step=step if step is not None else step_limit(t, s, truth.size, kind, left)
         )
-        for t in ([rounds] if rounds is not None else ROUNDS)
-        for s in ([samples] if samples is not None else SAMPLES)
-        if not free or t * s <= most_draws
+        for t in ([rounds] if rounds is not None else ROUND_CHOICES)
+        for s in ([samples] if samples is not None else SAMPLE_CHOICES)
+        if not choosing or t * s <= most_draws
     ]
     log_queries = math.log(2.0 * truth.layout.size)
-    # Regret of the query player, and the error of the record player, which sees s queries of its mixture.
+    # The regret of the weights, plus the error of the records, which see s sampled queries instead of all.
     return min(
         plans,
         key=lambda plan: (
@@ -182,7 +183,8 @@ def complete_plan(
 
 
 def largest_step(rounds: int, samples: int, count: float, kind: str, left: float) -> float:
-    """The step whose cost is what is left, at most MOST_STEP; both costs are a power of the step."""
+    """The step whose cost is what is left, at most MOST_STEP: pure cost is linear in the step, rho is quadratic."""
+    # In both currencies `cost` is linear in the step: epsilon, or the square root of rho.
     unit = DualQueryPlan(rounds=rounds, samples=samples, step=1.0)
     cost, given = (
         (unit.pure(count), left) if kind == "pure" else (math.sqrt(unit.rho(count)), math.sqrt(left))

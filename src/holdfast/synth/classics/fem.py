@@ -26,11 +26,11 @@ from holdfast.synth._workload import Workload
 from holdfast.synth.methods.measure import best_rounds
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod
 
-#: One-hot coefficients for so many records: domain, records, scale, source.
+#: Noise as one-hot coefficients, from the domain, the number of records, the scale and the source of randomness.
 Perturbation = Callable[[Any, int, float, Source], Floats]
 MOST_ROUNDS = 200
-SAMPLES = 20
-PERTURBATION = 1.0
+RECORDS_PER_ROUND = 20
+PERTURBATION_SCALE = 1.0
 THEOREM = "exponential mechanism, T adaptive selections of sensitivity 1; the oracle post-processes (FEM)"
 SEP_FEM_THEOREM = (
     "exponential mechanism, T adaptive selections of sensitivity 1; the oracle post-processes (sepFEM)"
@@ -39,7 +39,7 @@ SEP_FEM_THEOREM = (
 
 @dataclass(frozen=True, kw_only=True)
 class Leader:
-    """Who plays the records: a method's name, the noise that perturbs its leader, and its theorem."""
+    """What FEM and sepFEM differ in: the method's name, the noise that perturbs the leader, and the theorem quoted."""
 
     name: str
     noise: Perturbation
@@ -52,12 +52,12 @@ def fem(
     *,
     account: Account,
     rounds: int | None = None,
-    samples: int = SAMPLES,
-    perturbation: float = PERTURBATION,
+    samples: int = RECORDS_PER_ROUND,
+    perturbation: float = PERTURBATION_SCALE,
     oracle: Oracle = "auto",
     most_rounds: int = MOST_ROUNDS,
 ) -> Synthesis:
-    """T times: s records that follow the perturbed leader of the queries so far, then the query they err on most.
+    """In each of T rounds, find s records by follow-the-perturbed-leader, then select the query they answer worst.
 
     Private under every adjacency: the only reads of the table are T selections of sensitivity 1. The number of rounds
     is fixed first and each round's epsilon follows from it, so the last round fits (published code stops one round
@@ -68,7 +68,7 @@ def fem(
         data,
         workload,
         account=account,
-        leader=FOLLOWED,
+        leader=FEM_LEADER,
         rounds=rounds,
         samples=samples,
         perturbation=perturbation,
@@ -83,8 +83,8 @@ def sep_fem(
     *,
     account: Account,
     rounds: int | None = None,
-    samples: int = SAMPLES,
-    perturbation: float = PERTURBATION,
+    samples: int = RECORDS_PER_ROUND,
+    perturbation: float = PERTURBATION_SCALE,
     oracle: Oracle = "auto",
     most_rounds: int = MOST_ROUNDS,
 ) -> Synthesis:
@@ -97,7 +97,7 @@ def sep_fem(
         data,
         workload,
         account=account,
-        leader=SEPARATED,
+        leader=SEP_FEM_LEADER,
         rounds=rounds,
         samples=samples,
         perturbation=perturbation,
@@ -118,7 +118,7 @@ def play(
     oracle: Oracle,
     most_rounds: int,
 ) -> Synthesis:
-    """The game of FEM and sepFEM, which differ in the leader's noise."""
+    """Run FEM or sepFEM: the same rounds of perturbed records and selected queries, with the leader's noise."""
     truth = ExactAnswers.of(data, workload)
     require(samples >= 1, "samples", samples, "a whole number >= 1")
     log_universe = math.log(max(2, universe_size(data.domain)))
@@ -167,7 +167,7 @@ def play(
 
 
 def leader_uniforms(source: Source, rows: int, width: int) -> Floats:
-    """In (0, 1): for perturbations, on which no privacy rests."""
+    """Uniform numbers in (0, 1), for perturbations: their floating point is no risk, as no privacy rests on them."""
     integers = (source.words(rows * width) >> np.uint64(11)).astype(np.float64)
     return np.asarray((integers + 0.5) * 2.0**-53).reshape(rows, width)
 
@@ -178,7 +178,7 @@ def exponential_noise(domain: Any, rows: int, scale: float, source: Source) -> F
 
 
 def separators(domain: Mapping[str, int]) -> Floats:
-    """Every separator as a 0/1 row of one-hot coefficients.
+    """The separators, queries that tell any two records apart: each a 0/1 row of one-hot coefficients.
 
     >>> separators({"a": 2, "b": 3}).astype(int).tolist()
     [[0, 1, 0, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 0, 1]]
@@ -201,8 +201,8 @@ def separator_noise(domain: Any, rows: int, scale: float, source: Source) -> Flo
     return np.asarray(laplace @ basis)
 
 
-FOLLOWED = Leader(name="fem", noise=exponential_noise, theorem=THEOREM)
-SEPARATED = Leader(name="sep_fem", noise=separator_noise, theorem=SEP_FEM_THEOREM)
+FEM_LEADER = Leader(name="fem", noise=exponential_noise, theorem=THEOREM)
+SEP_FEM_LEADER = Leader(name="sep_fem", noise=separator_noise, theorem=SEP_FEM_THEOREM)
 METHOD = SynthesisMethod(
     name="fem",
     run=fem,

@@ -44,8 +44,8 @@ def frank_wolfe_dual(
     good it is.
     """
     truth = ExactAnswers.of(data, workload)
-    begun = initial_universe(data, account=account, options=points)
-    universe, rest = begun.universe, begun.account
+    initial = initial_universe(data, account=account, options=points)
+    universe, rest = initial.universe, initial.account
     times = rounds
     if times is None:
         times = best_rounds(
@@ -56,7 +56,7 @@ def frank_wolfe_dual(
             most=most_rounds,
         )
     require(times >= 1, "rounds", times, "a whole number >= 1")
-    # Soundness, section 9: alpha may be tiny; this one adds half of the first term's square.
+    # Soundness, section 9: any small alpha will do; this one adds half of the square of the bound's first term.
     alpha = 1.0 / (2.0 * math.sqrt(times * universe.log_size)) if smoothing is None else smoothing
     require(alpha > 0, "smoothing", alpha, "> 0")
     step = min(1.0, alpha * math.sqrt(2.0 * universe.log_size / times))
@@ -82,13 +82,13 @@ def frank_wolfe_dual(
     return Synthesis(
         model=universe.model(average, truth.size),
         theorem=THEOREM,
-        measurements=begun.measurements,
+        measurements=initial.measurements,
         parameters={
             "rounds": times,
             "epsilon_per_selection": epsilon,
             "smoothing": alpha,
             "step": step,
-            **begun.parameters,
+            **initial.parameters,
         },
     )
 
@@ -96,7 +96,7 @@ def frank_wolfe_dual(
 def error_bound(
     count: float, rho: float, log_universe: float, queries: int, rounds: int, smoothing: float
 ) -> float:
-    """The bound of the docstring, for the whole universe.
+    """The bound on the error in the docstring of `frank_wolfe_dual`, for the whole universe.
 
     >>> round(error_bound(math.inf, 1.0, math.log(256), 448, 200, 1e-12), 4)
     0.2355
@@ -106,7 +106,7 @@ def error_bound(
 
 
 def softmax(values: Floats) -> Floats:
-    """exp, normalised, in the log domain."""
+    """Probabilities proportional to exp(values)."""
     powers = np.exp(values - values.max())
     return np.asarray(powers / powers.sum())
 

@@ -1,9 +1,10 @@
-"""QueryGAN against player B: queries drawn from multiplicative weights, a generator that answers those drawn.
+"""QueryGAN with drawn queries: queries come from multiplicative weights, and a generator learns from those drawn.
 
-Fine 2020 with a private no-regret learner in the place of its discriminator (soundness, section 10 B): weights over the
-signed class, exp(eta sum over i < t of [q(S) - q(g_i)]), are follow-the-perturbed-leader with Gumbel noise. A draw in
-round t is an exponential mechanism whose score moves by t - 1 if one record does: it costs more the longer the game
-lasts (`DualQueryPlan`). The generator knows which queries were drawn, with their signs, and no answers.
+A game of two players after Fine 2020, with a private no-regret learner in the place of the discriminator (soundness,
+section 10 B). The query player keeps weights over all signed queries, exp(eta sum over i < t of [q(S) - q(g_i)]),
+which is follow-the-perturbed-leader with Gumbel noise. A draw in round t is an exponential mechanism whose score moves
+by t - 1 if one record changes, so draws cost more the longer the game lasts (`DualQueryPlan`). The generator learns
+which queries were drawn, with their signs, and none of their answers.
 """
 
 from __future__ import annotations
@@ -28,21 +29,23 @@ from holdfast.synth._models.generator.mixture import MixtureModel
 from holdfast.synth._models.generator.payoffs import Payoffs
 from holdfast.synth._models.generator.training import Form, new_generator, require_generator
 from holdfast.synth._workload import Workload
-from holdfast.synth.classics.dual_query import DualQueryPlan, complete_plan, draw
-from holdfast.synth.classics.query_gan_select import average_mixture, averaged_columns
+from holdfast.synth.classics.dual_query import DualQueryPlan, complete_plan, draw_queries
+from holdfast.synth.classics.query_gan_select import average_mixture, single_record_model
 from holdfast.synth.methods.method import Synthesis, SynthesisMethod
 from holdfast.synth.methods.mwem import answer_noise
 from holdfast.synth.methods.query_gan import components_for
 
 LEADER_COMPONENTS = 100
-"""Of each round's generator; the mixture of all rounds has them all."""
-STEPS = 20
-"""Of descent between two rounds."""
+"""Components of each round's generator; the mixture of all rounds has the components of all."""
+STEPS_PER_ROUND = 20
+"""Steps of gradient descent between two rounds."""
 MOST_ROUNDS, MOST_GAME_DRAWS = 200, 2_000
-RECENT_TURNS = 1
-"""Rounds whose queries the generator learns from: with all of them it follows the leader, and is led about."""
+RECENT_ROUNDS = 1
+"""The generator learns from the queries of this many last rounds. With those of all rounds it is less stable."""
 REGRET_SHARE = 0.05
+"""Share of the budget for the noisy payoff of the game."""
 REGRET_FAILURE = 0.05
+"""Probability that `regret_certificate` may be wrong."""
 THEOREM = (
     "draws from multiplicative weights are exponential mechanisms of growing cost (soundness, section 10 B)"
 )
@@ -50,15 +53,15 @@ THEOREM = (
 
 @dataclass(frozen=True, kw_only=True)
 class LeaderTraining(OptionGroup):
-    """What generator plays, how long it learns between two rounds, and from which.
+    """Options of the generator: its form, its steps of training between two rounds, and from which queries it learns.
 
-    `recent=None` is historical play: the generator learns from all queries ever drawn.
+    `recent=None` is historical play: the generator learns from the queries of all rounds so far.
     """
 
     generator: Form = "mixture"
     components: int = LEADER_COMPONENTS
-    training_steps: int = STEPS
-    recent: int | None = RECENT_TURNS
+    training_steps: int = STEPS_PER_ROUND
+    recent: int | None = RECENT_ROUNDS
 
     def __post_init__(self) -> None:
         require_generator(self.generator)
@@ -71,14 +74,14 @@ DEFAULT_TRAINING = LeaderTraining()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class LeaderTurn:
-    """A round as it was played. What it holds is public: a model made of earlier draws, and this round's draws."""
+class LeaderRound:
+    """One round of the game. Public: a model that depends on earlier draws, and the draws of this round."""
 
     number: int
     model: MixtureModel
-    """Fixed before the queries were drawn: without that no regret bound holds."""
+    """The generator's model before the round's queries were drawn; the regret bound needs that order."""
     drawn: tuple[int, ...]
-    """Signed queries, by their place in the answers of the class and then of its negation."""
+    """Signed queries by index: first those of positive sign, then those of negative sign."""
 
 
 def query_gan_leader(
@@ -94,18 +97,17 @@ def query_gan_leader(
     regret_share: float = REGRET_SHARE,
     most_draws: int = MOST_GAME_DRAWS,
 ) -> Synthesis:
-    """Draw signed queries from their weights, and train the generator to answer those drawn with more.
+    """In each round, draw signed queries from their weights, and train the generator to raise its answers to them.
 
     Private under every adjacency for units of one row. Rounds, draws and step are planned from public values, so that
-    the game spends its budget.
-    `release="average"` is the mixture of all rounds' generators, of which the bound below speaks; "last" is the last
-    one. `regret_share` of the budget buys the payoff of the game, and with it `regret_certificate`: how far the
-    mixture's answers are off at most, with confidence 95 %, by the regret of the weights. It is larger than the
-    certificate of the rows and speaks of the mixture alone: information.
+    the game spends its budget. `release="average"` is the mixture of the generators of all rounds, which the regret
+    bound is about; "last" is the last generator. `regret_share` of the budget releases the payoff of the game, from
+    which follows `regret_certificate`: a bound on the error of the mixture's answers, with confidence 95 %. It is for
+    information: larger than the certificate of the rows, and about the mixture alone.
     """
     require(0 <= regret_share < 1, "regret_share", regret_share, "in [0, 1)")
     truth = ExactAnswers.of(data, workload)
-    playing, *paying = account.split(1.0 - regret_share, regret_share) if regret_share else (account,)
+    playing, *certifying = account.split(1.0 - regret_share, regret_share) if regret_share else (account,)
     plan = complete_plan(
         truth,
         playing,
@@ -116,9 +118,9 @@ def query_gan_leader(
         most_draws=most_draws,
     )
     training = replace(training, components=components_for(data.domain, training.components))
-    turns = list(leader_rounds(data, truth, plan, playing, training))
-    model = average_mixture([turn.model for turn in turns]) if release == "average" else turns[-1].model
-    regret = {} if not paying else regret_certificate(truth, plan, turns, paying[0])
+    played = list(leader_rounds(data, truth, plan, playing, training))
+    model = average_mixture([past.model for past in played]) if release == "average" else played[-1].model
+    regret = {} if not certifying else regret_certificate(truth, plan, played, certifying[0])
     return Synthesis(
         model=model,
         theorem=THEOREM,
@@ -136,10 +138,10 @@ def query_gan_leader(
 
 
 def rounds_for(count: float) -> int:
-    """The rounds of a game on so many records: its cost in zCDP is as eta^2 T^3 / n^2, so T grows as n^(2/3).
+    """The number of rounds of a game on `count` records; it grows as n^(2/3), since the zCDP cost is ~ eta^2 T^3 / n^2.
 
-    The factor was chosen on one table of 20,000 records: 30 rounds with a long step, which the plan of DualQuery takes
-    there, are three times worse, because a generator moves less in a round than an oracle that finds a new record.
+    The factor was chosen on one table of 20,000 records. The plan of DualQuery there, 30 rounds with a long step, has
+    three times the error, because a generator changes less in a round than an oracle that finds a new record.
 
     >>> rounds_for(200), rounds_for(20_000), rounds_for(1e6)
     (9, 184, 200)
@@ -153,10 +155,10 @@ def leader_rounds(
     plan: DualQueryPlan,
     account: Account,
     training: LeaderTraining,
-) -> Iterator[LeaderTurn]:
-    """The game, round by round: the generator moves, then queries are drawn and charged, then it learns from them."""
+) -> Iterator[LeaderRound]:
+    """The game, round by round: the model is fixed, queries are drawn and charged, the generator learns."""
     heads = Heads.of(data.domain)
-    # Its first noise is nobody's secret; a run that is resumed begins with the same.
+    # The seed of the first generator is public, so that a resumed run begins with the same one.
     playing = (
         new_generator(training.generator, heads, components=training.components, source=Source(seed=0))
         if heads.names
@@ -167,13 +169,13 @@ def leader_rounds(
     with progress(desc="query_gan_leader", total=plan.rounds) as bar:
         for past in range(plan.rounds):
             model = (
-                averaged_columns(data, heads, truth.size)
+                single_record_model(data, heads, truth.size)
                 if playing is None
                 else MixtureModel.of_heads(data.domain, heads, playing.probabilities(), total=truth.size)
             )
-            drawn.append(tuple(draw(truth, plan, scores, past, plan.samples, account)))
+            drawn.append(tuple(draw_queries(truth, plan, scores, past, plan.samples, account)))
             scores += truth.signed_excess(_answers(truth, model))
-            yield LeaderTurn(number=past + 1, model=model, drawn=drawn[-1])
+            yield LeaderRound(number=past + 1, model=model, drawn=drawn[-1])
             if playing is not None:
                 since = -training.recent if training.recent else 0
                 payoffs = Payoffs(heads, _signed_queries(truth, drawn[since:]))
@@ -183,9 +185,9 @@ def leader_rounds(
 
 
 def regret_certificate(
-    truth: ExactAnswers, plan: DualQueryPlan, turns: Sequence[LeaderTurn], account: Account
+    truth: ExactAnswers, plan: DualQueryPlan, played: Sequence[LeaderRound], account: Account
 ) -> dict[str, float]:
-    """What the game itself says of the mixture: mean payoff, noised, plus what the weights may have missed.
+    """A bound on the error of the mixture: the noisy mean payoff of the game, plus the regret of the weights.
 
     For all signed queries at once, with V = q(S) - q(g) in [-1, 1] and N draws in T rounds,
 
@@ -197,7 +199,7 @@ def regret_certificate(
     """
     mechanism, std = answer_noise(account, 1)
     payoffs = [
-        truth.signed_excess(_answers(truth, turn.model))[list(turn.drawn)] for turn in turns
+        truth.signed_excess(_answers(truth, past.model))[list(past.drawn)] for past in played
     ]  # private until noise is added
     mean = np.array([float(np.mean(np.concatenate(payoffs)))])
     noisy = float(np.ravel(account.release(mechanism, mean, label="mean payoff"))[0])
@@ -218,7 +220,7 @@ def _answers(truth: ExactAnswers, model: MixtureModel) -> np.ndarray[tuple[int],
 def _signed_queries(
     truth: ExactAnswers, drawn: Sequence[Sequence[int]]
 ) -> Iterator[tuple[Sequence[str], np.ndarray[tuple[int, ...], np.dtype[np.float64]], float]]:
-    for index in (query for turn in drawn for query in turn):
+    for index in (query for round_draws in drawn for query in round_draws):
         query, sign = truth.query_and_sign(index)
         columns, values = truth.layout.query(query)
         yield columns, values, sign

@@ -1,4 +1,4 @@
-"""The Gaussian mechanism on a workload of marginals: table by table, or optimally factorised."""
+"""The Gaussian mechanism on a workload of marginals: noise on each table, or on an optimal factorisation of all."""
 
 from __future__ import annotations
 
@@ -27,12 +27,14 @@ from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisR
 from holdfast.synth.methods.residuals import FACTORISED, measure_residuals, wanted_tables
 
 MOST_TREE_CELLS = 300_000
-"""The largest junction tree that a graphical model is fitted on; beyond, rows are."""
+"""The most cells of a junction tree on which a graphical model is fitted; beyond, synthetic rows are fitted."""
 SWEEPS = 4
+"""Times that rows are gone through, column by column, while they are fitted."""
 SIGNIFICANT_DEVIATIONS = 2.0
-"""Where the noise exceeds the mean count of a cell, rows move only for a gain of so many deviations of what the noise
-alone would make of a move (chosen on Adult at epsilon 1: of 0, 1.1, 2.7 and 5.7 the middle two were best)."""
-PLAIN = "Gaussian mechanism on all tables of the workload at once (soundness, section 20)"
+"""Where the noise exceeds the mean count of a cell, a record is only changed if the fit gains more than this many
+standard deviations of the gain that noise alone would show (chosen on Adult at epsilon 1: of 0, 1.1, 2.7 and 5.7 the
+middle two were best)."""
+TABLE_BY_TABLE = "Gaussian mechanism on all tables of the workload at once (soundness, section 20)"
 LAPLACE = "Laplace mechanism on all tables of the workload at once (soundness, section 20)"
 
 
@@ -56,7 +58,7 @@ def gaussian(
     tables, weights = wanted_tables(workload)
     pure = account.remaining().as_pure() is not None
     if pure or not factorised:
-        measured, parameters, theorem = _plain(data, tables, account, pure)
+        measured, parameters, theorem = _measure_each_table(data, tables, account, pure)
         lower = partial(summed_tables, measured)
     else:
         residuals = measure_residuals(data, tables, weights=weights, objective=objective, account=account)
@@ -76,7 +78,7 @@ def gaussian(
     )
 
 
-def _plain(
+def _measure_each_table(
     data: ExactCounts, tables: list[Columns], account: Account, pure: bool
 ) -> tuple[tuple[Measurement, ...], dict[str, Any], str]:
     if pure:
@@ -91,7 +93,7 @@ def _plain(
         Measurement(columns=columns, values=part.reshape(table.shape), noise_std=float(mechanism.sigma))
         for columns, table, part in zip(tables, exact, parts, strict=True)
     )
-    return measured, {"noise_std": float(mechanism.sigma)}, PLAIN
+    return measured, {"noise_std": float(mechanism.sigma)}, TABLE_BY_TABLE
 
 
 def lower_sets(tables: Sequence[Columns]) -> list[Columns]:
@@ -107,7 +109,7 @@ def lower_sets(tables: Sequence[Columns]) -> list[Columns]:
 
 
 def summed_tables(measured: Sequence[Measurement]) -> tuple[Measurement, ...]:
-    """The same tables from ones with independent noise: each summed out of the one that tells it best."""
+    """The tables of `lower_sets` from tables with independent noise: each summed out of the most precise one."""
     tables = {}
     for columns in lower_sets([tuple(measurement.columns) for measurement in measured]):
         whole = min(
@@ -135,8 +137,8 @@ def fitted_model(
 ) -> Model:
     """A graphical model where the junction tree of all tables is small enough, else rows.
 
-    `lower` sums the measured tables. A model that is held back from the noise of many small cells would lose these
-    sums, though they stand well above theirs; rows have no use for them.
+    `lower` returns the marginals of the measured tables. The fit of a graphical model is regularised against the noise
+    of many small cells and would lose these sums, whose own noise is small; fitted rows have no use for them.
     """
     tree = JunctionTree.of(data.domain, [entry.columns for entry in measured])
     if tree.cells <= most_cells:
@@ -153,10 +155,10 @@ def fitted_model(
 
 
 def least_gain(measured: Sequence[Measurement], total: float) -> float:
-    """What a move must gain: nothing where the noise is below the mean count of a cell, else more than noise would.
+    """What changing a record must gain: 0 where noise is below the mean count of a cell, else more than noise gives.
 
-    A move takes a record out of one cell and into another in each of the k tables of a column: with noise alone its
-    gain has deviation 2 sqrt(2 k) / sigma. Released and declared values only.
+    A change takes a record out of one cell and into another in each of the k tables of a column: with noise alone its
+    gain has standard deviation 2 sqrt(2 k) / sigma. Reads released and declared values only.
     """
     mean_count = len(measured) * total / sum(entry.values.size for entry in measured)
     noise_std = max(entry.noise_std for entry in measured)

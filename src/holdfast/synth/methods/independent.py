@@ -1,4 +1,4 @@
-"""Independent noisy 1-way marginals: the least that a synthesiser must beat, and all that a column needs."""
+"""Independent columns: a noisy table of counts for each, and nothing about pairs. The baseline of every comparison."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def independent(data: ExactCounts, workload: Workload, *, account: Account) -> S
     """Count every column, add noise once, and draw the columns independently of each other.
 
     Private for rows and for users: a unit of c rows moves each table of counts by at most c (soundness,
-    section 18). Whatever columns have to do with each other is lost, so it is a line to compare with.
+    section 18). Every dependence between columns is lost.
     """
     names = data.names
     exact = np.concatenate(data.counts([(name,) for name in names])).astype(np.int64)
@@ -71,7 +71,7 @@ METHOD = SynthesisMethod(
     paper="baseline",
     pure=True,
     currency="gdp",
-    tables=SynthesisTask.columns,
+    tables=SynthesisTask.column_count,
     ranks=(
         SynthesisRank(
             place=0.0, reason="one column has nothing to do with any other", when=SynthesisTask.has_one_column

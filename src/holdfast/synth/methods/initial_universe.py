@@ -1,4 +1,4 @@
-"""Where a weight vector lives: on all records where they are few, else on records drawn from noisy one-way tables."""
+"""The records that get weights: all possible records where they are few, else a sample from noisy one-way tables."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from holdfast.synth._models.product import ProductModel
 from holdfast.synth._models.universe import AllCells, SampledSupport, Universe
 from holdfast.synth.methods.measure import measure_tables
 
-#: Universes up to this size are held as they are; larger ones are sampled.
+#: The most possible records that all get a weight; of more, a sample is drawn.
 HELD_CELLS = 2**20
 SUPPORT_RECORDS = 100_000
 START_SHARE = 0.1
-"""Of the budget, for the one-way tables that a sampled support is drawn from."""
+"""The share of the budget for the one-way tables from which a sample of records is drawn."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class InitialUniverse:
-    """The points, what was measured to choose them, and the account that is left for the rest."""
+    """The records that get weights, the tables measured to draw them, and the account that is left."""
 
     universe: Universe
     account: Account
@@ -33,14 +33,14 @@ class InitialUniverse:
 
     @property
     def parameters(self) -> dict[str, object]:
-        """Of the release: which points, and how many."""
+        """What the release says: all records or a sample, and how many."""
         kind = "sampled" if self.measurements else "all"
         return {"universe": kind, "points": self.universe.size}
 
 
 @dataclass(frozen=True, kw_only=True)
 class UniverseOptions(OptionGroup):
-    """How many records are held as they are; how many are drawn where there are more, and what that may spend."""
+    """Options: up to how many records all are used, how many are drawn where there are more, and for which share."""
 
     held: int = HELD_CELLS
     support: int = SUPPORT_RECORDS
@@ -77,7 +77,7 @@ def initial_universe(
 
 
 def independent_start(one_way: tuple[Measurement, ...], total: float) -> ProductModel:
-    """Independent columns from noisy one-way tables; cells within the noise of nothing keep a little weight."""
+    """Independent columns from noisy one-way tables; every cell keeps a little weight, even if its count is <= 0."""
     columns = {}
     for entry in one_way:
         counts = np.maximum(entry.values, 0.0)

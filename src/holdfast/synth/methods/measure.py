@@ -1,4 +1,4 @@
-"""What methods buy of an account alike: noisy tables of counts, a noisy number of rows, rounds of selections."""
+"""Measurements that several methods share: noisy tables of counts, noisy sums, a noisy number of rows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ROUNDING = 1.0 + 2.0**-20
 def measure_tables(
     data: ExactCounts, column_sets: Sequence[Sequence[str]], *, account: Account, label: str
 ) -> tuple[Measurement, ...]:
-    """Noisy joint counts of all these columns at once, for what is left: exact integer noise, Gaussian or Laplace.
+    """Noisy joint counts of all these columns, which spend all that is left: integer noise, Gaussian or Laplace.
 
     G tables have L2 sensitivity sqrt(G) (sqrt(2 G) under `replace`), L1 sensitivity G (2 G); soundness, section 20.
     """
@@ -53,7 +53,7 @@ def measure_tables(
 def measure_functions(
     data: ExactCounts, group: OneLayer, *, account: Account, label: str = "functions"
 ) -> tuple[NDArray[np.float64], float]:
-    """Noisy sums of functions of whole rows, for all that is left, and the standard deviation of their noise.
+    """Noisy sums of functions of whole rows, which spend all that is left, and the standard deviation of their noise.
 
     Gaussian noise, scaled to how far one unit moves all of them together (`OneLayer.l2_sensitivity`).
     """
@@ -66,7 +66,7 @@ def measure_functions(
 
 
 def noisy_rows(data: ExactCounts, *, account: Account, share: float) -> int:
-    """About how many rows there are, for a share of what is left in zCDP; at least one.
+    """The number of rows with noise, for this share of what is left in zCDP; at least one.
 
     A table without columns has the L2 sensitivity of any other: the rows of a unit, at most.
     """
@@ -82,7 +82,7 @@ def noisy_rows(data: ExactCounts, *, account: Account, share: float) -> int:
 
 
 def total_of(data: ExactCounts, measured: Sequence[Measurement]) -> float:
-    """The number of rows where it is public, else what the noisy tables say on average; at least one."""
+    """The number of rows where it is public, else the mean of the noisy tables' sums; at least one."""
     rows = data.public_rows
     return max(
         1.0, float(np.mean([measurement.total for measurement in measured])) if rows is None else float(rows)
@@ -90,7 +90,7 @@ def total_of(data: ExactCounts, measured: Sequence[Measurement]) -> float:
 
 
 def best_rounds(account: Account, *, count: float, log_universe: float, queries: int, most: int) -> int:
-    """The minimiser of sqrt(2 ln|X| / T) + the error of a selection, at least 1 and at most `most`.
+    """The number of rounds T that minimises sqrt(2 ln|X| / T) + the error of a selection; between 1 and `most`.
 
     In zCDP a selection errs by sqrt(T / (2 rho)) ln(2|Q|) / n, so T* = n sqrt(2 rho) sqrt(2 ln|X|) / ln(2|Q|)
     (soundness, section 9); in pure DP by 2 T ln(2|Q|) / (epsilon n), so

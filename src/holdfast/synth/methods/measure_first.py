@@ -1,11 +1,12 @@
-"""Measure first, choose afterwards: the whole workload once, then a model of the tables that stand out of the noise.
+"""Measure first, choose afterwards: all tables of the workload once, then a model of those with more signal than noise.
 
-The other order than `adaptive`, which pays for each selection before it knows what it will see. Here every table of the
-workload is released at once in the residual basis (Xiao et al. 2023), with the noise of `gaussian`, and no lower table
-costs anything more: it is a sum of the same residuals. Which of them a junction tree is to hold is then decided as AIM
-does (McKenna et al. 2022), by what the model gets most wrong, but against released values: for nothing. Last, noisy
-tables are drawn towards the model where noise exceeds what a count varies, and rows are moved until they agree with
-all. For workloads of which every table can be paid for; where few of many can, a selection before the noise is better.
+`adaptive` pays for selecting a table before it measures it. Here every table of the workload is released at once in
+the residual basis (Xiao et al. 2023), with the noise of `gaussian`; tables of fewer columns are sums of the same
+residuals and cost nothing more. Which tables a junction tree is to hold is then decided as in AIM (McKenna et al.
+2022), by the error of the model, but against released values and so for free. At the end, noisy tables are shrunk
+towards the model where noise exceeds the variation of a count, and synthetic rows are changed until they agree with
+all tables. For workloads whose tables can all be measured well; where the budget is enough for few of many, a
+selection before the noise (`adaptive`) is better.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ from holdfast.synth._rows.impossible_rows import Zeros
 from holdfast.synth._workload import Workload
 from holdfast.synth.methods.adaptive import (
     MOST_MODEL_CELLS,
-    affordable,
     downward_closure,
-    in_order,
+    fitting_candidates,
+    in_domain_order,
     sweep_sets,
 )
 from holdfast.synth.methods.measure import total_of
@@ -53,16 +54,17 @@ def measure_first(
     most_cells: int = MOST_MODEL_CELLS,
     constraints: Sequence[Zeros] = (),
 ) -> Synthesis:
-    """Noise on every residual of the workload, once; then a junction tree of the tables that say more than noise.
+    """Noise on every residual of the workload, once; then a junction tree of the tables with more signal than noise.
 
-    Private for rows and for users: one release (soundness, section 20), the rest is post-processing. `objective` is the
-    variance that the noise is divided for: the "sum" of all cells' or the "max" of them. `most_cells` bounds the model.
+    Private for rows and for users: one release (soundness, section 20), the rest is post-processing. The noise is
+    divided among the residuals so that the `objective` is least: the "sum" of the variances of all cells, or their
+    "max". `most_cells` bounds the size of the model.
     """
     require(most_cells >= 1, "most_cells", most_cells, ">= 1")
     wanted, weights = wanted_tables(workload)
     residuals = measure_residuals(data, wanted, weights=weights, objective=objective, account=account)
     measured = residuals.tables(wanted)
-    # From here on only released and declared values are read.
+    # Everything below reads released and declared values only.
     total = total_of(data, measured)
     weighted = downward_closure(workload, data.domain)
     sets = [*((name,) for name in data.domain if name in workload.columns), *weighted]
@@ -70,7 +72,7 @@ def measure_first(
     fitted, held = chosen_model(
         data.domain, lower, weighted, total=total, most_cells=most_cells, constraints=constraints
     )
-    swept = {in_order(measurement.columns, data.domain): measurement for measurement in lower}
+    swept = {in_domain_order(measurement.columns, data.domain): measurement for measurement in lower}
     tables = {
         columns: shrunk(merge([swept[columns]], total)[columns], fitted.model.project(columns), total)
         for columns in sweep_sets(data, workload, round(total))
@@ -104,33 +106,38 @@ def chosen_model(
 ) -> tuple[GraphicalEstimate, list[Columns]]:
     """A model of noisy tables, and which of them it holds beside the single columns. Reads released values only.
 
-    By turns the table that is furthest from the model, by its weight and beyond what its noise would make (AIM,
-    equation (1), with the released table in place of the private one), as long as one is, and the tree has room for it.
+    In each round the table is added whose weighted distance from the model exceeds its expected noise most (AIM,
+    equation (1), with the released table in place of the private one), until none does or the tree has no room.
     """
-    left = {in_order(measurement.columns, domain): measurement for measurement in released}
-    held = [measurement for columns, measurement in left.items() if len(columns) == 1]
+    tables = {in_domain_order(measurement.columns, domain): measurement for measurement in released}
+    held = [measurement for columns, measurement in tables.items() if len(columns) == 1]
     centre = column_centres(held, total)
     zeros = [zeros.potential(domain) for zeros in constraints]
-    tied = [columns for columns, _ in zeros]
+    constrained = [columns for columns, _ in zeros]
     chosen: list[Columns] = []
     fitted: GraphicalEstimate | None = None
     while True:
         start = None if fitted is None else fitted.theta
         fitted = estimate_model(domain, held, total=total, centre=centre, start=start, zeros=zeros)
-        open_ones = [columns for columns in weights if columns not in chosen]
         sets = [tuple(measurement.columns) for measurement in held]
-        fits = affordable(
-            fitted.model.tree, open_ones, [*sets, *tied], most_cells=most_cells, round_number=len(chosen)
+        candidates = fitting_candidates(
+            fitted.model.tree,
+            [columns for columns in weights if columns not in chosen],
+            [*sets, *constrained],
+            most_cells=most_cells,
+            round_number=len(chosen),
         )
-        scores = [weights[columns] * _beyond_noise(left[columns], fitted) for columns in fits]
-        if not fits or max(scores) <= 0:
+        scores = [
+            weights[columns] * _distance_beyond_noise(tables[columns], fitted) for columns in candidates
+        ]
+        if not candidates or max(scores) <= 0:
             return fitted, chosen
-        chosen.append(fits[int(np.argmax(scores))])
-        held.append(left[chosen[-1]])
+        chosen.append(candidates[int(np.argmax(scores))])
+        held.append(tables[chosen[-1]])
 
 
-def _beyond_noise(released: Measurement, fitted: GraphicalEstimate) -> float:
-    """How far the model is from a released table, less what noise alone is expected to put between them."""
+def _distance_beyond_noise(released: Measurement, fitted: GraphicalEstimate) -> float:
+    """The L1 distance of the model from a released table, less what the table's noise alone is expected to add."""
     gap = np.abs(released.values - fitted.model.project(released.columns)).sum()
     return float(gap) - math.sqrt(2.0 / math.pi) * released.noise_std * released.values.size
 

@@ -1,8 +1,8 @@
-"""SynthesisMethod: what a private synthesiser declares of itself, and the one door through which it runs.
+"""SynthesisMethod: what a private synthesiser declares about itself, and `fit`, which checks a task and runs it.
 
 A method is a function in a file of its own, whose keywords are its options, and a `METHOD` that says what its proof
-covers and how it ranks where `auto` chooses. Everything that can be refused is refused in `fit`, for all methods alike,
-before anything is charged.
+covers and how it ranks where `method="auto"` chooses. Whatever can be refused is refused in `fit`, in the same way for
+all methods and before anything is charged.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from holdfast.synth._workload import Workload
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Synthesis:
-    """What a method releases: a model, the noisy tables it rests on, and what a reader needs. Nothing un-noised."""
+    """What a method releases: a model, the noisy tables it was fitted to, and facts about the run. Nothing exact."""
 
     model: Model
     theorem: str
@@ -38,24 +38,27 @@ class Synthesis:
     assumptions: tuple[Assumption, ...] = ()
 
 
-#: Currencies in which Gaussian noise on reals has a cost, and integer noise has none.
+#: Currencies of an account in which Gaussian noise on real numbers can be charged, and integer noise cannot.
 MEASURING_CURRENCIES = ("gdp", "renyi")
 MOST_TRAINED_CELLS = 100_000
-"""Cells of a workload, all tables together, on which a generator is trained unasked. Not tuned: a bound on time, put
-between tables of small columns (up to 20,000 cells in the panel) and those of Adult (148,000 in pairs)."""
+"""The most cells, of all tables of a workload together, for which `auto` chooses a generator. A bound on time, not a
+tuned value: it lies between tables of small columns (up to 20,000 cells in the panel of benchmarks) and those of Adult
+(148,000 in pairs)."""
 MOST_SMALL_TABLE_CELLS = 1_500_000
-"""The same where tables are small: all triples of 100 bits. A junction tree holds nothing of so many columns that all
-depend on each other: on 240 bits of eight hidden numbers the tree was seven times worse than the generator."""
+"""The same bound where tables are small: all triples of 100 binary columns. Where so many columns all depend on each
+other, no junction tree is small enough: on 240 binary columns made from eight hidden numbers, its error was seven
+times that of the generator."""
 SMALL_TABLE_CELLS = 32
-"""Mean cells of a table up to which all tables are measured at once whatever the noise. Chosen on the panel's tuning
-tables, location_20, latent_16_triples and gss (4, 8 and 26 cells), with noise 2 to 16 times the mean count of a cell:
-the generator was at most 1.16 times worse than a selection, and the selection up to 1.9 times worse than it."""
+"""Tables of at most this many cells on average are all measured at once, however large the noise. Chosen on three
+tables kept for tuning, location_20, latent_16_triples and gss (4, 8 and 26 cells), with noise 2 to 16 times the mean
+count of a cell: the generator was at most 1.16 times worse than a selection, the selection up to 1.9 times worse."""
 MOST_RELATIVE_NOISE = 2.5
-"""In mean counts of a cell: the noise of all tables at once up to which they are measured so. Chosen on coarse tables
-of Adult and GSS, pairs and triples: up to there the generator's average was within 1.09 of a selection's, and a
-selection's largest error up to 1.9 times the generator's."""
+"""Larger tables are all measured at once while the noise of a cell is at most this multiple of its mean count. Chosen
+on coarse tables of Adult and GSS, pairs and triples: up to there the generator's average error was within 1.09 of a
+selection's, and a selection's largest error up to 1.9 times the generator's."""
 OBJECTIVES = ("average", "largest")
 LARGE_EPSILON = 500.0
+"""A limit's delta at this epsilon is taken as its delta in rules of thumb."""
 RunSynthesis = Callable[..., Synthesis]
 """A method's function, `run(data, workload, *, account, ...)`: exact counts in, noise only through the account.
 
@@ -65,7 +68,7 @@ It spends all that remains in the account, unless its options say otherwise.
 
 @dataclass(frozen=True, kw_only=True)
 class SynthesisTask:
-    """What is public of a synthesis before it begins, and all that `auto` may look at."""
+    """What is public about a synthesis before it begins: all that `method="auto"` may read."""
 
     domain: Mapping[str, int]
     workload: Workload
@@ -73,29 +76,29 @@ class SynthesisTask:
     adjacency: Adjacency = Adjacency.replace
     unit: PrivacyUnit = field(default_factory=PrivacyUnit)
     rows_are_public: bool = True
-    """Whether the number of rows is: declared, or the same in all neighbours."""
+    """Whether the number of rows is public: declared, or the same in all neighbouring tables."""
     currency: str | None = None
-    """What the account that is given counts in; None where one is opened that suits the method."""
+    """The currency of the account that was given; None where one is opened that suits the method."""
     rows: int | None = None
     """The number of rows, where it is public and known."""
     objective: str = "average"
     """Which error is to be small: that of the workload's tables on average, or the largest of all answers."""
 
     @property
-    def universe(self) -> int:
+    def universe_size(self) -> int:
         """The number of possible records."""
         return math.prod(self.domain.values())
 
-    def columns(self) -> int:
-        """How many there are."""
+    def column_count(self) -> int:
+        """The number of columns."""
         return len(self.domain)
 
     def is_any(self) -> bool:
-        """Every task."""
+        """True: the condition of a rank that is about every task."""
         return True
 
     def is_pure(self) -> bool:
-        """Whether a delta is excluded."""
+        """Whether the limit is pure differential privacy, so that delta must be 0."""
         return self.limit.as_pure() is not None
 
     def cannot_select(self) -> bool:
@@ -103,19 +106,19 @@ class SynthesisTask:
         return self.currency in MEASURING_CURRENCIES
 
     def wants_largest(self) -> bool:
-        """Whether the largest error counts: then no table is left to a model's guess."""
+        """Whether the largest error is to be small: then every table of the workload has to be measured."""
         return self.objective == "largest" and not self.is_pure()
 
     def shows_every_table(self) -> bool:
         """Whether all tables are better measured at once than selected.
 
-        A selection pays where few of many tables can be learnt: it leaves the others out, and a junction tree
-        leaves out what it cannot hold. K tables at once have sqrt(K) times the noise of one; where that is no
-        more than a few times the mean count of a cell (`MOST_RELATIVE_NOISE`), a generator learns as much of
-        all tables as a selection of some, and leaves none out. Where tables are small (`SMALL_TABLE_CELLS`),
-        each costs so little that this holds with far more noise, and for a private number of rows too. A
-        generator that learns them goes through every cell at every step: there may be `MOST_TRAINED_CELLS`, of
-        small tables `MOST_SMALL_TABLE_CELLS`.
+        A selection is better where the budget is enough for few of many tables: the others are left out, and so
+        is what a junction tree has no room for. K tables at once have sqrt(K) times the noise of one. Where that
+        is no more than a few times the mean count of a cell (`MOST_RELATIVE_NOISE`), a generator learns as much
+        of all tables as a selection learns of some. Where tables are small (`SMALL_TABLE_CELLS`), this holds with
+        far more noise, and for a private number of rows too. A generator goes through every cell at every step
+        of its training, so their number is bounded: `MOST_TRAINED_CELLS`, of small tables
+        `MOST_SMALL_TABLE_CELLS`.
         """
         tables = self.table_cells()
         cells = sum(tables)
@@ -137,22 +140,22 @@ class SynthesisTask:
         tables = self.table_cells()
         if not self.rows or self.is_pure():
             return None
-        # The median of the largest of so many normal numbers, in size.
+        # The median of the largest absolute value of so many standard normal numbers.
         quantile = NormalDist().inv_cdf(1.0 - math.log(2.0) / (2.0 * max(2, sum(tables))))
         return min(1.0, quantile * self.rough_noise(len(tables)) / self.rows)
 
     def table_cells(self) -> list[int]:
-        """Of each set of columns that the workload reads."""
+        """The number of cells of each joint table that the workload reads."""
         sets = {frozenset(group.columns) for group in self.workload.groups}
         return [math.prod(self.domain[name] for name in columns) for columns in sets]
 
     def noise_in_counts(self, tables: int) -> float:
-        """About the noise of a cell if so many tables are measured at once, over what one holds on average."""
+        """About the noise of a cell if so many tables are measured at once, as a multiple of a cell's mean count."""
         cells = self.table_cells()
         return self.rough_noise(tables) * sum(cells) / (max(1, self.rows or 0) * len(cells))
 
     def rough_noise(self, tables: int) -> float:
-        """About the noise in a cell if so many tables are measured at once: a rule of thumb, for a choice only."""
+        """About the noise of a cell if so many tables are measured at once: a rule of thumb, only used to choose."""
         delta = max(1e-9, self.limit.delta(LARGE_EPSILON))
         epsilon = self.limit.epsilon(delta)
         l2 = counts_l2(self.adjacency, self.unit, marginals=tables)
@@ -170,14 +173,14 @@ def one_table(task: SynthesisTask) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class SynthesisRank:
-    """A place in the order of `auto`, the smallest first, and why."""
+    """A place in the order in which `method="auto"` prefers methods, the smallest first, and the reason."""
 
     place: float
     reason: str
     when: Callable[[SynthesisTask], bool] = SynthesisTask.is_any
-    """The tasks that it is about."""
+    """The tasks that this rank is about."""
     options: Mapping[str, Any] = field(default_factory=dict)
-    """What the method is told where it is chosen so."""
+    """The options that the method runs with where it is chosen by this rank."""
 
 
 @checked
@@ -246,17 +249,17 @@ class SynthesisMethod:
 
     @property
     def instead_of_pure(self) -> str:
-        """What to do where delta must be 0 and the method cannot work without."""
+        """The advice given where delta must be 0 and the method needs delta > 0."""
         return "use method='auto' for pure privacy"
 
     @property
     def options(self) -> tuple[Option, ...]:
-        """What its function may be told beside the data: its keywords, and the fields of groups of options."""
+        """The options of its function: its keywords, and the fields of groups of options."""
         return options_of(self.run)
 
     @property
     def currencies(self) -> tuple[str, ...]:
-        """What an account may count in that pays for it."""
+        """The currencies of the accounts that can pay for it."""
         return (
             "zcdp",
             *(("pure",) if self.pure else ()),
@@ -264,14 +267,14 @@ class SynthesisMethod:
         )
 
     def takes(self, task: SynthesisTask) -> bool:
-        """Whether such a task would be admitted, whatever the table holds."""
+        """Whether the method can do such a task, whatever the table holds."""
         return (
             (self.pure or not task.is_pure())
             and task.adjacency.value in self.adjacencies
             and (task.unit.max_rows == 1 or not self.single_rows)
-            and (self.most_cells is None or task.universe <= self.most_cells)
+            and (self.most_cells is None or task.universe_size <= self.most_cells)
             and (task.currency is None or task.currency in self.currencies)
-            and (task.rows_are_public or task.universe > self.divides_within)
+            and (task.rows_are_public or task.universe_size > self.divides_within)
         )
 
     def rank(self, task: SynthesisTask) -> SynthesisRank | None:
@@ -301,7 +304,7 @@ class SynthesisMethod:
             check_options(options, self.options, method=self.name)
         admit(data, account, self)
         self._require_currency(account)
-        self._require_held(data.domain)
+        self._require_universe_fits(data.domain)
         workload.check(data.table.schema)
         return self.run(data, workload, account=account, **keywords_of(options, self.options))
 
@@ -319,7 +322,7 @@ class SynthesisMethod:
                 f"open one with delta > 0 and currency={self.currency!r}, or use method='auto'"
             )
 
-    def _require_held(self, domain: Mapping[str, int]) -> None:
+    def _require_universe_fits(self, domain: Mapping[str, int]) -> None:
         cells = math.prod(domain.values())
         if self.most_cells is not None and cells > self.most_cells:
             raise ParameterError(

@@ -1,7 +1,7 @@
 """MWEM: multiplicative weights driven by the exponential mechanism (Hardt, Ligett and McSherry 2012).
 
-On domains too large to hold, whole tables are selected and measured: the weights then factor, and are a graphical model
-(McKenna, Sheldon and Miklau 2019).
+Where there are too many possible records to give each a weight, whole tables are selected and measured instead: the
+weights then factor over their cells, and are a graphical model (McKenna, Sheldon and Miklau 2019).
 """
 
 from __future__ import annotations
@@ -42,13 +42,15 @@ MOST_ROUNDS = 200
 PASSES = 10
 """Times that all measurements so far are replayed in each round (Hardt, Ligett and McSherry 2012, section 2.3)."""
 THEOREM = "MWEM: selections of sensitivity 1 by the exponential mechanism and noisy answers of sensitivity 1"
-WITHOUT = (
+SELECTIONS_THEOREM = (
     "multiplicative weights on selections of sensitivity 1 by the exponential mechanism, no measurements"
 )
-ROUNDS = 16
+MOST_TABLE_ROUNDS = 16
+"""The most tables that are selected on a large domain, where `rounds` is not given."""
 MOST_MODEL_CELLS = 1_000_000
-"""The largest junction tree, in cells."""
-FOR_ONE_WAY, FOR_SELECTIONS = 0.1, 0.1
+"""The most cells of a junction tree, all cliques together."""
+ONE_WAY_SHARE, SELECTION_SHARE = 0.1, 0.1
+"""Shares of the budget, on a large domain: for one-way tables, and for selections; the rest measures."""
 FACTORED_THEOREM = (
     "MWEM over a graphical model: one-way tables, then tables selected by their L1 error (sensitivity 1, or 2 under "
     "replace) and measured with Gaussian noise"
@@ -79,9 +81,9 @@ def mwem(
     if factored or (factored is None and large and measure):
         return mwem_factored(data, workload, account=account, rounds=rounds, most_cells=most_cells)
     truth = ExactAnswers.of(data, workload)
-    begun = initial_universe(data, account=account, options=points)
-    universe, rest = begun.universe, begun.account
-    # Half of the budget selects, where the rest measures.
+    initial = initial_universe(data, account=account, options=points)
+    universe, rest = initial.universe, initial.account
+    # Where queries are measured, half of the budget selects and half measures.
     shares = rest.split(0.5, 0.5) if measure else (rest,)
     times = rounds
     if times is None:
@@ -97,9 +99,9 @@ def mwem(
     average, facts = run(truth, universe, times, passes, *shares)
     return Synthesis(
         model=universe.model(average, truth.size),
-        theorem=THEOREM if measure else WITHOUT,
-        measurements=begun.measurements,
-        parameters={"rounds": times, "measure": measure, **facts, **begun.parameters},
+        theorem=THEOREM if measure else SELECTIONS_THEOREM,
+        measurements=initial.measurements,
+        parameters={"rounds": times, "measure": measure, **facts, **initial.parameters},
     )
 
 
@@ -132,14 +134,14 @@ def _with_measurements(
 def replay_measurements(
     universe: Universe, truth: ExactAnswers, log_weights: Floats, known: dict[int, list[float]], passes: int
 ) -> Floats:
-    """All measurements, again and again: w(x) *= exp(q(x) (a - q(p)) / 2), each with the current p.
+    """Apply all measurements `passes` times: w(x) *= exp(q(x) (a - q(p)) / 2), each with the current p.
 
-    A query that is 0 or 1 multiplies the records that it counts by one number, so only these are touched, and sums are
-    kept up to date; each pass begins with exact ones.
+    A query whose values are 0 or 1 multiplies the weights of the records that it counts by one number, so only these
+    are changed, and the sum of all weights is updated; each pass begins with an exact sum.
     """
     queries = [
-        _Counted.of(universe.values(*truth.layout.query(index)), float(np.mean(heard)))
-        for index, heard in known.items()
+        _MeasuredQuery.of(universe.values(*truth.layout.query(index)), float(np.mean(noisy_answers)))
+        for index, noisy_answers in known.items()
     ]
     for _ in range(passes):
         weights = np.exp(log_weights - log_weights.max())
@@ -147,28 +149,28 @@ def replay_measurements(
         for query in queries:
             inside = weights[query.records] * query.values
             step = (query.target - float(inside.sum()) / total) / 2.0
-            moved = weights[query.records] * np.expm1(step * query.values)
-            weights[query.records] += moved
-            total += float(moved.sum())
+            change = weights[query.records] * np.expm1(step * query.values)
+            weights[query.records] += change
+            total += float(change.sum())
             log_weights[query.records] += step * query.values
     weights = np.exp(log_weights - log_weights.max())
     return np.asarray(weights / weights.sum())
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Counted:
-    """The records at which a query is not 0, its values there (one number where they agree), and its answer."""
+class _MeasuredQuery:
+    """The records at which a query is not 0, its values there (one number if all are equal), and its noisy answer."""
 
     records: NDArray[np.intp]
     values: Floats | float
     target: float
 
     @classmethod
-    def of(cls, values: Floats, target: float) -> _Counted:
+    def of(cls, values: Floats, target: float) -> _MeasuredQuery:
         records = np.flatnonzero(values)
-        there = values[records]
-        alike = len(there) > 0 and bool((there == there[0]).all())
-        return cls(records=records, values=float(there[0]) if alike else there, target=target)
+        nonzero = values[records]
+        constant = len(nonzero) > 0 and bool((nonzero == nonzero[0]).all())
+        return cls(records=records, values=float(nonzero[0]) if constant else nonzero, target=target)
 
 
 def _without_measurements(
@@ -197,17 +199,17 @@ def _without_measurements(
 
 
 def answer_noise(account: Account, times: int) -> tuple[Mechanism, float]:
-    """Noise for `times` single answers of sensitivity 1 that together spend what is left, and its deviation."""
+    """Noise for `times` answers of sensitivity 1 that together spend what is left, and its standard deviation."""
     kind, left = amount(account)
-    reach, adjacency = SCORE_SENSITIVITY, account.adjacency
+    sensitivity, adjacency = SCORE_SENSITIVITY, account.adjacency
     if kind == "zcdp":
-        sigma = reach * math.sqrt(times / (2.0 * left)) / SAFE
-        return Gaussian(sigma=sigma, l2_sensitivity=reach, adjacency=adjacency), sigma
-    scale = reach * times / left / SAFE
-    return Laplace(scale=scale, l1_sensitivity=reach, adjacency=adjacency), math.sqrt(2.0) * scale
+        sigma = sensitivity * math.sqrt(times / (2.0 * left)) / SAFE
+        return Gaussian(sigma=sigma, l2_sensitivity=sensitivity, adjacency=adjacency), sigma
+    scale = sensitivity * times / left / SAFE
+    return Laplace(scale=scale, l1_sensitivity=sensitivity, adjacency=adjacency), math.sqrt(2.0) * scale
 
 
-# On domains too large to hold.
+# On domains with too many possible records to give each a weight.
 
 
 def mwem_factored(
@@ -221,18 +223,18 @@ def mwem_factored(
     """Measure every column; then T times select the workload's table that the model fits worst, and measure it.
 
     A softmax of a sum of table queries *is* a graphical model, so the weights are never written out. Private for rows
-    and for users, whose c rows multiply every sensitivity. Tables that would make the junction tree too large are no
-    candidates: that depends on declared sizes and on what was selected before.
+    and for users, whose c rows multiply every sensitivity. Tables that would make the junction tree too large are not
+    candidates: that depends on declared sizes and on earlier selections.
     """
     tables = list(dict.fromkeys(tuple(group.columns) for group in workload.groups if len(group.columns) > 1))
     weights: dict[Columns, float] = {}
     for group in workload.groups:
         key = tuple(group.columns)
         weights[key] = max(group.weight, weights.get(key, 0.0))
-    times = min(ROUNDS, max(1, len(tables))) if rounds is None else rounds
+    times = min(MOST_TABLE_ROUNDS, max(1, len(tables))) if rounds is None else rounds
     require(times >= 1, "rounds", times, "a whole number >= 1")
     first, selecting, measuring = account.split(
-        FOR_ONE_WAY, FOR_SELECTIONS, round(1.0 - FOR_ONE_WAY - FOR_SELECTIONS, 12)
+        ONE_WAY_SHARE, SELECTION_SHARE, round(1.0 - ONE_WAY_SHARE - SELECTION_SHARE, 12)
     )
     measured = list(
         measure_tables(data, [(name,) for name in data.names], account=first, label="one-way tables")
@@ -244,30 +246,30 @@ def mwem_factored(
     }
     state = estimate_model(data.domain, measured, total=total, centre=centre)
     shares = measuring.split(*[1.0 / (times * (1 + 1e-12))] * times)
-    done: list[Columns] = []
+    selected: list[Columns] = []
     epsilon = selection_epsilon(selecting, times)
-    reach = counts_l1(data.adjacency, data.unit) * max(weights.values()) * ROUNDING
-    mechanism = Exponential(epsilon=epsilon, sensitivity=reach, adjacency=account.adjacency)
+    sensitivity = counts_l1(data.adjacency, data.unit) * max(weights.values()) * ROUNDING
+    mechanism = Exponential(epsilon=epsilon, sensitivity=sensitivity, adjacency=account.adjacency)
     permit = selecting.permit(mechanism, times=times, label="worst tables")
     noise_std = _noise_std(measured[0].noise_std, len(data.names), times)
     with progress(desc="mwem", total=times) as bar:
         for place in range(times):
-            graph = Triangulation(data.domain, [*((name,) for name in data.names), *done])
-            open_to = [
+            graph = Triangulation(data.domain, [*((name,) for name in data.names), *selected])
+            candidates = [
                 columns
                 for columns in tables
-                if columns not in done and graph.cells_with(columns) <= most_cells
+                if columns not in selected and graph.cells_with(columns) <= most_cells
             ]
-            if not open_to:
+            if not candidates:
                 break
             scores = [
                 weights[columns] * _score(exact, state.model.project(columns), noise_std)
-                for columns, exact in zip(open_to, data.counts(open_to), strict=True)
+                for columns, exact in zip(candidates, data.counts(candidates), strict=True)
             ]
-            chosen = open_to[permit.release(np.array(scores))]
+            chosen = candidates[permit.release(np.array(scores))]
             label = f"table {place + 1}"
             measured += measure_tables(data, [chosen], account=shares[place], label=label)
-            done.append(chosen)
+            selected.append(chosen)
             state = estimate_model(data.domain, measured, total=total, centre=centre, start=state.theta)
             bar.update()
     return Synthesis(
@@ -275,23 +277,23 @@ def mwem_factored(
         theorem=FACTORED_THEOREM,
         measurements=tuple(measured),
         parameters={
-            "rounds": len(done),
+            "rounds": len(selected),
             "universe": "factored",
             "epsilon_per_selection": epsilon,
-            "tables": [" x ".join(columns) for columns in done],
+            "tables": [" x ".join(columns) for columns in selected],
             "cells": state.model.tree.cells,
         },
     )
 
 
 def _score(exact: Floats, modelled: Floats, noise_std: float) -> float:
-    """The L1 error less what the noise of a measurement would add: large tables must be worth it."""
+    """The L1 error, less what the noise of a measurement would add: so a large table needs a large error."""
     return float(np.abs(exact - modelled).sum()) - math.sqrt(2.0 / math.pi) * noise_std * exact.size
 
 
 def _noise_std(one_way: float, columns: int, times: int) -> float:
-    """The noise of a later table, from that of the one-way tables: it buys 1 / T of eight times their budget."""
-    share = round(1.0 - FOR_ONE_WAY - FOR_SELECTIONS, 12) / (FOR_ONE_WAY * times)
+    """The noise of a later table, from that of the one-way tables: T tables share eight times their budget."""
+    share = round(1.0 - ONE_WAY_SHARE - SELECTION_SHARE, 12) / (ONE_WAY_SHARE * times)
     return one_way / math.sqrt(columns * share)
 
 

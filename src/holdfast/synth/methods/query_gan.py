@@ -1,13 +1,15 @@
-"""QueryGAN, in one shot: the whole workload is measured once, and a generator is trained on what came out.
+"""QueryGAN in one round: the whole workload is measured once, and a generator is trained on the noisy values.
 
 After Fine, "Certifiably accurate private data release with generative adversarial networks" (2020), as far as it
-holds (soundness, section 10). The generator is a mixture of products, whose answers to marginals are exact and have
-derivatives; the query player asks every query at once, in the residual basis (`gaussian`), where noise is least and
-independent from one coordinate to the next, so that the squared distance over sigma^2 is the likelihood. A junction
-tree that held all tables of many columns would be too large; a generator needs none. Training stops where values held
-back by Gaussian thinning say so. Where few tables say something of their own, a junction tree of just those knows more:
-the same values choose between the two decoders. What is promised of the rows is their certificate; that training
-converges is not.
+holds (soundness, section 10). The generator is a mixture of products of independent columns, whose marginals are exact
+and differentiable. All queries are measured together in the residual basis (`gaussian`): there noise is least, and
+independent from one coordinate to the next, so that the squared distance over sigma^2 is minus twice the
+log-likelihood. A junction tree that held all tables of many columns would be too large; a generator needs none.
+
+Gaussian thinning splits the noisy values into two independent parts, one to train on and one for validation.
+Validation decides when training stops. It also decides whether a junction tree takes the generator's place, which is
+more accurate where few tables hold all dependences. The certificate says how accurate the rows are; that training
+converges is not promised.
 """
 
 from __future__ import annotations
@@ -31,15 +33,15 @@ from holdfast.synth._models.generator.targets import Targets
 from holdfast.synth._models.generator.training import (
     COMPONENTS,
     MOST_STEPS,
-    TRAIN_WIDER,
+    TRAINING_NOISE_FACTOR,
     Form,
     Generator,
-    distance_held_back,
     gaussian_thinning,
     new_generator,
     require_generator,
     share_of_model,
     train_generator,
+    validation_error,
 )
 from holdfast.synth._models.graphical.growing import GrownTree, grown_trees
 from holdfast.synth._models.model import Measurement, Model, on_simplex
@@ -52,18 +54,21 @@ from holdfast.synth.methods.method import Synthesis, SynthesisMethod, SynthesisR
 from holdfast.synth.methods.residuals import FACTORISED, NoisyResiduals, measure_residuals, wanted_tables
 
 MOST_BLENDED = 20_000
-"""Residuals beyond which the noisy tables are not held against the model: projecting it on each takes too long."""
-LEAST_CHANCE = 0.01
-"""Of an even share, what the first model gives each cell of a column at least."""
-SPARE = 4
-"""Components for each possible record, at most."""
+"""The most residuals for which noisy tables and the model are averaged: projecting the model on each takes time."""
+LEAST_CELL_SHARE = 0.01
+"""The first model gives each cell of a column at least this fraction of an even share."""
+COMPONENTS_PER_RECORD = 4
+"""The most components of a mixture for each possible record."""
 Decoder = Literal["either", "generator", "tree"]
-"""What the measurement is decoded by: whichever the values held back are nearer to, or one of the two."""
-WORTH_IT, LEAST_SHARE = 0.85, 0.25
-"""A tree takes the generator's place with at most so much of its squared error, and at least such a share in what rows
-are fitted to. Both errors are estimates, and few cells weigh more in squares than in the average that people read;
-with a smaller share it is the noisy tables that are near, not the tree."""
-Halves = tuple[Sequence[Measurement], Sequence[Measurement]]
+"""Which model is fitted to the noisy residuals: a generator, a junction tree, or the one with the smaller validation
+error."""
+MOST_ERROR_RATIO, LEAST_TREE_SHARE = 0.85, 0.25
+"""A tree takes the generator's place if its squared validation error is at most this fraction of the generator's, and
+if it has at least this share in the tables that rows are fitted to. Both errors are estimates, and squares weigh large
+errors in few cells more than an average does; with a smaller share it is the noisy tables that are accurate, not the
+tree."""
+ThinnedParts = tuple[Sequence[Measurement], Sequence[Measurement]]
+"""The training part and the validation part of noisy values (`gaussian_thinning`)."""
 
 
 def query_gan(
@@ -80,10 +85,10 @@ def query_gan(
     """Noise on every residual of the workload, once; then a mixture of products that agrees with all of them.
 
     Private for rows and for users: one release, the rest is post-processing, with coins that are a function of what
-    was released. Rows are dealt out by the mixture and then moved towards its own marginals, or towards a mean of
-    these and the noisy tables where the values held back say that the tables know more. `generator="network"` trains a
+    was released. Rows are sampled from the mixture and then changed until they agree with its marginals, or with a
+    mean of these and the noisy tables where validation says that this is more accurate. `generator="network"` trains a
     network from noise to the mixture (JAX, the extra `gan`) in place of free logits. `decoder="either"` lets a junction
-    tree take the mixture's place where the values held back are nearer to it.
+    tree take the mixture's place where its validation error is smaller.
     """
     require_generator(generator)
     require(decoder in get_args(Decoder), "decoder", decoder, f"one of {', '.join(get_args(Decoder))}")
@@ -108,29 +113,29 @@ def query_gan(
             **residuals.parameters(tables),
             "generator": generator,
             "components": components,
-            **result.told,
+            **result.facts,
             "share_of_model": round(result.share, 4),
         },
     )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Decoded:
-    """A model of what was measured, and what the values held back say of it."""
+class DecodedModel:
+    """A model fitted to noisy residuals, and its validation error."""
 
     model: Model
     share: float = 1.0
-    """Of the model in what rows are fitted to; the rest is the noisy tables' own."""
+    """The model's share in the tables that rows are fitted to; the noisy tables have the rest."""
     distance: float = 0.0
-    """From the values held back to that mean, as it was without them: squared, in units of their noise."""
-    told: Mapping[str, int | float | str]
-    """What a reader is told of how it came about."""
+    """Squared distance of that mean from the validation values, in units of their noise, before they were used."""
+    facts: Mapping[str, int | float | str]
+    """What the release says about how the model came about."""
 
 
 def blended_tables(
     measured: Sequence[Measurement], model: Model, share: float, total: float
 ) -> dict[tuple[str, ...], Floats]:
-    """The tables that rows are fitted to: the model's in part, and nowhere far from what was measured."""
+    """The tables that rows are fitted to: a mean of the model's and the noisy ones, never far from the noisy ones."""
     return {
         tuple(measurement.columns): on_simplex(
             limit_deviations(
@@ -143,8 +148,11 @@ def blended_tables(
 
 
 def components_for(domain: Mapping[str, int], most: int) -> int:
-    """No distribution over few records needs more components; a few times as many are easier to train."""
-    return min(most, SPARE * math.prod(domain.values()))
+    """As many components as asked for, or fewer where few records are possible.
+
+    A distribution over R possible records needs no more than R components; a few times as many are easier to train.
+    """
+    return min(most, COMPONENTS_PER_RECORD * math.prod(domain.values()))
 
 
 def decode_residuals(
@@ -156,120 +164,128 @@ def decode_residuals(
     form: str,
     components: int,
     most_steps: int,
-) -> Decoded:
-    """The model whose residuals agree best with the released ones, as far as thinning can tell. Post-processing."""
+) -> DecodedModel:
+    """The model whose residuals agree best with the released ones, judged by validation. Post-processing."""
     domain = residuals.strategy.domain
     heads = Heads.of(domain)
     start = int(coins.words(1)[0])
     if not heads.names:  # one possible record
         ones = np.ones((components, 0), dtype=np.float32)
         alone = MixtureModel.of_heads(domain, heads, ones, total=total)
-        return Decoded(model=alone, told={"steps": 0, "held_back": 0.0})
-    halves = gaussian_thinning(residuals.parts(), coins)
+        return DecodedModel(model=alone, facts={"steps": 0, "held_back": 0.0})
+    thinned = gaussian_thinning(residuals.measurements(), coins)
     if decoder == "tree":
-        return _by_tree(residuals, total, halves)
+        return _fit_tree(residuals, total, thinned)
 
-    def begin(values: Sequence[Measurement]) -> Generator:
-        columns = _columns(domain, values, total)
+    def untrained_generator(values: Sequence[Measurement]) -> Generator:
+        columns = _column_distributions(domain, values, total)
         return new_generator(form, heads, components=components, source=Source(seed=start), columns=columns)
 
-    result = _by_generator(residuals, total, halves, begin, most_steps)
+    result = _fit_generator(residuals, total, thinned, untrained_generator, most_steps)
     if decoder == "generator" or len(residuals.strategy.sets) > MOST_BLENDED:
         return result
-    return _by_tree(residuals, total, halves, instead=result)
+    return _fit_tree(residuals, total, thinned, instead=result)
 
 
-def _by_generator(
+def _fit_generator(
     residuals: NoisyResiduals,
     total: float,
-    halves: Halves,
-    begin: Callable[[Sequence[Measurement]], Generator],
+    thinned: ThinnedParts,
+    untrained_generator: Callable[[Sequence[Measurement]], Generator],
     most_steps: int,
-) -> Decoded:
-    """The mixture of products, trained for as long as the values held back say."""
-    domain, parts = residuals.strategy.domain, residuals.parts()
+) -> DecodedModel:
+    """The mixture of products, trained for as many steps as validation says."""
+    domain, measurements = residuals.strategy.domain, residuals.measurements()
     heads = Heads.of(domain)
     generator, stopping = train_generator(
-        begin,
-        parts,
+        untrained_generator,
+        measurements,
         lambda values: Targets(heads, values, helmert, total=total),
-        halves=halves,
+        thinned=thinned,
         most_steps=most_steps,
     )
     share, distance = 1.0, stopping.distance
-    if len(parts) <= MOST_BLENDED:
+    if len(measurements) <= MOST_BLENDED:
         learnt = MixtureModel.of_heads(domain, heads, stopping.best, total=total)
-        expected = [residual_table(learnt.project(part.columns)) for part in parts]
-        share = share_of_model(expected, *halves)
-        distance = distance_held_back(expected, share, *halves, _care(residuals))
-    return Decoded(
+        expected = [residual_table(learnt.project(measurement.columns)) for measurement in measurements]
+        share = share_of_model(expected, *thinned)
+        distance = validation_error(expected, share, *thinned, _error_weights(residuals))
+    return DecodedModel(
         model=MixtureModel.of_heads(domain, heads, generator.probabilities(), total=total),
         share=share,
         distance=distance,
-        told={"steps": stopping.steps, "held_back": round(stopping.distance, 4)},
+        facts={"steps": stopping.steps, "held_back": round(stopping.distance, 4)},
     )
 
 
-def _by_tree(
-    residuals: NoisyResiduals, total: float, halves: Halves, instead: Decoded | None = None
-) -> Decoded:
-    """The junction tree of as many turns as the values held back say, grown again from all values.
+def _fit_tree(
+    residuals: NoisyResiduals, total: float, thinned: ThinnedParts, instead: DecodedModel | None = None
+) -> DecodedModel:
+    """A junction tree, grown for as many rounds as validation says, then once more from all values.
 
-    Where they are too near to what it would stand `instead` of, that is handed back: nothing is grown again.
+    Returns the model `instead`, where one is given and the tree is not clearly better.
     """
     train = replace(
         residuals,
-        factor=residuals.factor * TRAIN_WIDER,
-        values={**residuals.values, **{tuple(part.columns): part.values for part in halves[0]}},
+        factor=residuals.factor * TRAINING_NOISE_FACTOR,
+        values={**residuals.values, **{tuple(part.columns): part.values for part in thinned[0]}},
     )
     shares, distances = [], []
-    care = _care(residuals)
-    for tree in _trees(train, total):
-        shares.append(share_of_model(tree.residuals, *halves, care))
-        distances.append(distance_held_back(tree.residuals, shares[-1], *halves, care))
+    weights = _error_weights(residuals)
+    for tree in _growing_trees(train, total):
+        shares.append(share_of_model(tree.residuals, *thinned, weights))
+        distances.append(validation_error(tree.residuals, shares[-1], *thinned, weights))
         if distances[-1] > min(distances):
             break
-    turns = int(np.argmin(distances))
-    if instead and not (distances[turns] < WORTH_IT * instead.distance and shares[turns] >= LEAST_SHARE):
+    best = int(np.argmin(distances))
+    if instead and not (
+        distances[best] < MOST_ERROR_RATIO * instead.distance and shares[best] >= LEAST_TREE_SHARE
+    ):
         return instead
-    *_, grown = islice(_trees(residuals, total), turns + 1)
-    return Decoded(
+    *_, grown = islice(_growing_trees(residuals, total), best + 1)
+    return DecodedModel(
         model=grown.model,
-        share=shares[turns],
-        distance=distances[turns],
-        told={"decoder": "tree", "held": len(grown.held), "held_back": round(distances[turns], 4)},
+        share=shares[best],
+        distance=distances[best],
+        facts={"decoder": "tree", "held": len(grown.held), "held_back": round(distances[best], 4)},
     )
 
 
-def _care(residuals: NoisyResiduals) -> list[float]:
-    """What an error in a coordinate of each residual adds to the squared errors of all tables that were asked for."""
+def _error_weights(residuals: NoisyResiduals) -> list[float]:
+    """For each residual, what an error in one coordinate adds to the summed squared errors of the workload's tables."""
     domain = residuals.strategy.domain
-    care = dict.fromkeys(residuals.strategy.sets, 0.0)
+    weights = dict.fromkeys(residuals.strategy.sets, 0.0)
     for columns in residuals.strategy.marginals:
         for size in range(len(columns) + 1):
             for inner in combinations(columns, size):
-                if inner in care:
-                    care[inner] += 1.0 / math.prod(domain[name] for name in columns if name not in inner)
-    return [care[tuple(part.columns)] for part in residuals.parts()]
+                if inner in weights:
+                    weights[inner] += 1.0 / math.prod(domain[name] for name in columns if name not in inner)
+    return [weights[tuple(measurement.columns)] for measurement in residuals.measurements()]
 
 
-def _trees(residuals: NoisyResiduals, total: float) -> Iterator[GrownTree]:
+def _growing_trees(residuals: NoisyResiduals, total: float) -> Iterator[GrownTree]:
     return grown_trees(
         residuals.strategy.domain,
-        residuals.parts(),
+        residuals.measurements(),
         lambda columns: residuals.tables([columns])[0],
         residual_table,
         total=total,
     )
 
 
-def _columns(domain: Mapping[str, int], parts: Sequence[Measurement], total: float) -> dict[str, Floats]:
-    """Each column's distribution as its residual says, no cell without a chance; even where it was not measured."""
-    residual = {part.columns[0]: restored_table(part.values) for part in parts if len(part.columns) == 1}
+def _column_distributions(
+    domain: Mapping[str, int], measurements: Sequence[Measurement], total: float
+) -> dict[str, Floats]:
+    """Each column's distribution from its noisy residual, uniform where there is none; no cell has probability 0."""
+    residual = {
+        measurement.columns[0]: restored_table(measurement.values)
+        for measurement in measurements
+        if len(measurement.columns) == 1
+    }
     shares = {}
     for name, cells in domain.items():
         counts = total / cells + residual.get(name, np.zeros(cells))
-        shares[name] = np.maximum(on_simplex(counts, total=total) / total, LEAST_CHANCE / cells)
+        shares[name] = np.maximum(on_simplex(counts, total=total) / total, LEAST_CELL_SHARE / cells)
     return shares
 
 

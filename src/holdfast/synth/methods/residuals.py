@@ -1,7 +1,8 @@
-"""The residuals of a workload, bought of an account at once: what `gaussian`, `measure_first` and `query_gan` look at.
+"""Noisy residuals of a workload, measured together: what `gaussian`, `measure_first` and `query_gan` start from.
 
-A residual is what a set of columns says beyond its subsets (`workload.residual_basis`). Noise on residuals is
-independent from one coordinate to the next, so two looks at the same table add up: their precisions do.
+A residual is what the joint table of some columns says beyond the tables of its subsets (`workload.residual_basis`).
+Noise on residuals is independent from one coordinate to the next. So two measurements of the same residual combine
+into their mean weighted by precision, and no information is lost.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from holdfast.synth._workload import Workload
 from holdfast.synth._workload.residual_basis import Columns, Strategy, residual_table, restored_table
 
 MOST_ROWS = 2**32
-"""No table whose number of rows is private may have more."""
+"""The most rows of a table whose number of rows is private."""
 FACTORISED = (
     "Gaussian mechanism on a factorised workload: residual basis, largest column norm (soundness, section 20)"
 )
@@ -38,12 +39,12 @@ class NoisyResiduals:
     factor: float
     """The noise of a coordinate, in units of the strategy's deviation for it."""
     values: Mapping[Columns, Floats]
-    """In counts, each in its shape."""
+    """Each residual in units of counts, in its own shape."""
     rows: int | None
-    """The number of rows, where it is public and so not among the residuals."""
+    """The number of rows where it is public; else None, and the total is one of the residuals."""
 
     def tables(self, wanted: Sequence[Columns]) -> tuple[Measurement, ...]:
-        """Marginals, which agree with each other; the noise is correlated between cells."""
+        """Noisy joint tables of these columns. They agree with each other; their noise is correlated between cells."""
         return tuple(
             Measurement(
                 columns=columns,
@@ -53,8 +54,8 @@ class NoisyResiduals:
             for columns in wanted
         )
 
-    def parts(self) -> tuple[Measurement, ...]:
-        """The residuals themselves, but for the total."""
+    def measurements(self) -> tuple[Measurement, ...]:
+        """The noisy residuals themselves, without the total."""
         deviations = self.strategy.deviations.tolist()
         return tuple(
             Measurement(columns=columns, values=self.values[columns], noise_std=self.factor * deviation)
@@ -62,11 +63,11 @@ class NoisyResiduals:
             if columns
         )
 
-    def with_residuals(self, other: NoisyResiduals) -> NoisyResiduals:
-        """Both looks at one table as one: means weighted by precision, and precisions add up.
+    def combined_with(self, other: NoisyResiduals) -> NoisyResiduals:
+        """Two measurements of one table as one: means weighted by precision, and the precisions add up.
 
-        `other` holds some of the same residuals. Where it holds all of them, with the same noise for each, nothing is
-        lost against one look with the budget of both.
+        `other` holds some of the same residuals. Where it holds all of them, with the same noise for each, the result
+        is as good as one measurement with the budget of both.
         """
         precision = (self.factor * self.strategy.deviations) ** -2.0
         values, own = dict(self.values), self.strategy.places
@@ -78,12 +79,12 @@ class NoisyResiduals:
         return replace(self, strategy=both, factor=1.0, values=values)
 
     def parameters(self, wanted: Sequence[Columns]) -> dict[str, Any]:
-        """What a reader is told of the noise."""
-        spread = [self._noise_std(columns) for columns in wanted]
+        """What the release says about the noise."""
+        deviations = [self._noise_std(columns) for columns in wanted]
         return {
             "residuals": len(self.strategy.sets),
-            "noise_std": max(spread),
-            "least_noise_std": min(spread),
+            "noise_std": max(deviations),
+            "least_noise_std": min(deviations),
         }
 
     def _noise_std(self, columns: Columns) -> float:
@@ -99,27 +100,27 @@ def measure_residuals(
     account: Account,
     label: str = "residuals",
 ) -> NoisyResiduals:
-    """Every residual that these tables need, once, for all that is left in the account."""
+    """Every residual that these tables need, each measured once, for all that is left in the account."""
     rows = data.public_rows
     strategy = Strategy.of(data.domain, tables, weights=weights, objective=objective, total=rows is None)
     values = scaled_residuals(strategy, data)
     if values.size:
         mechanism = residual_noise(strategy, data, account)
         noisy, factor = account.release(mechanism, values, label=label), float(mechanism.sigma)
-    else:  # one cell in every table: nothing but the public total is asked
+    else:  # every table has one cell, whose count is the public number of rows
         noisy, factor = values, 0.0
     return NoisyResiduals(strategy=strategy, factor=factor, values=_parts(strategy, noisy), rows=rows)
 
 
 def residual_noise(strategy: Strategy, data: ExactCounts, account: Account) -> Gaussian:
-    """What the account can pay for: its sigma is the noise of a coordinate, in units of the strategy's deviation."""
+    """The least noise that the account can pay for; its sigma is in units of the strategy's deviations."""
     dimension = sum(strategy.size(columns) for columns in strategy.sets)
     l2 = l2_sensitivity(strategy, data, dimension)
     return Gaussian.within(account.remaining(), l2_sensitivity=l2, adjacency=account.adjacency)
 
 
 def wanted_tables(workload: Workload) -> tuple[list[Columns], list[float]]:
-    """The joint tables that a workload reads, each once, and the largest weight of its groups."""
+    """The joint tables that a workload reads, each once, and for each the largest weight of the groups that read it."""
     weights: dict[Columns, float] = {}
     for group in workload.groups:
         columns = tuple(group.columns)
@@ -128,7 +129,7 @@ def wanted_tables(workload: Workload) -> tuple[list[Columns], list[float]]:
 
 
 def scaled_residuals(strategy: Strategy, data: ExactCounts) -> Floats:
-    """All residuals of a private table, each in units of its own noise: what is released. Private until then."""
+    """All residuals of a private table, each divided by its own deviation. Private: noise is still to be added."""
     exact = data.counts(strategy.sets)
     if data.public_rows is None and any(table.sum() > MOST_ROWS for table in exact):
         raise ParameterError(
@@ -142,9 +143,9 @@ def scaled_residuals(strategy: Strategy, data: ExactCounts) -> Floats:
 
 
 def l2_sensitivity(strategy: Strategy, data: ExactCounts, dimension: int) -> float:
-    """The strategy's, and what rounding in the transform can add: 16 units in the last place of n, per coordinate.
+    """The strategy's sensitivity, plus what rounding in the transform can add: 16 ulp of n for each coordinate.
 
-    A private n is not looked at: `MOST_ROWS` stands for it, which at a million coordinates costs 2 % of noise.
+    A private n is not read: `MOST_ROWS` stands for it, which at a million coordinates costs 2 % of noise.
     """
     if not strategy.sets:
         return 1.0
@@ -167,13 +168,13 @@ def _parts(strategy: Strategy, noisy: Floats) -> dict[Columns, Floats]:
 def reconstruct_marginal(
     strategy: Strategy, parts: Mapping[Columns, Floats], columns: Sequence[str], rows: int | None
 ) -> Floats:
-    """A marginal: the sum over the subsets of its columns of their residuals, spread evenly over the others."""
+    """A marginal: the residuals of all subsets of its columns, each spread evenly over the other columns, summed."""
     order = tuple(name for name in strategy.domain if name in columns)
     shape = [strategy.domain[name] for name in order]
     table = np.full(shape, 0.0 if rows is None else rows / math.prod(shape))
-    held = [c for size in range(len(order) + 1) for c in combinations(order, size) if c in parts]
-    # In the order in which they were released: sums keep their last digits, and rows their coins.
-    for subset in sorted(held, key=strategy.places.__getitem__):
+    subsets = [c for size in range(len(order) + 1) for c in combinations(order, size) if c in parts]
+    # Added up in the order in which they were released, so that the same release gives the same digits and rows.
+    for subset in sorted(subsets, key=strategy.places.__getitem__):
         spread = math.prod(strategy.domain[name] for name in order if name not in subset)
         table += (
             restored_table(parts[subset]).reshape([strategy.domain[n] if n in subset else 1 for n in order])

@@ -1,4 +1,4 @@
-"""A noisy spanning tree of pairs: every column, and for each but one the column it depends on most.
+"""A noisy spanning tree of pairs: every column is measured, and joined to a column on which it depends strongly.
 
 After McKenna, Miklau and Sheldon, "Winning the NIST contest: a scalable and general approach to differentially private
 synthetic data" (2021), known as MST, with the estimate of `graphical.estimation` and rows by controlled rounding.
@@ -29,8 +29,8 @@ THEOREM = (
     "McKenna, Miklau and Sheldon 2021; bounded range: Cesar and Rogers 2021); the model and its rows are "
     "post-processing"
 )
-#: The largest pair that is a candidate, in cells.
-LARGEST_PAIR = 2**20
+#: The most cells of a pair of columns that may be an edge of the tree.
+MOST_PAIR_CELLS = 2**20
 
 
 def tree(
@@ -49,7 +49,7 @@ def tree(
     pairs = [
         pair
         for pair in combinations(data.names, 2)
-        if data.domain[pair[0]] * data.domain[pair[1]] <= LARGEST_PAIR
+        if data.domain[pair[0]] * data.domain[pair[1]] <= MOST_PAIR_CELLS
     ]
     names = [(name,) for name in data.names]
     if not pairs:  # one column, or columns too large to be counted together
@@ -71,26 +71,26 @@ def _spanning_edges(
         measurement.columns[0]: on_simplex(measurement.values, total=total) / total
         for measurement in measured
     }
-    # How far each pair is from independence: the columns' noisy tables are public by now.
+    # How far each pair is from independence, as the noisy tables of single columns describe it; these are public.
     scores = np.array(
         [
             np.abs(exact - total * np.multiply.outer(shares[pair[0]], shares[pair[1]])).sum()
             for pair, exact in zip(pairs, data.counts(pairs), strict=True)
         ]
     )
-    part = {name: place for place, name in enumerate(data.names)}
+    component = {name: place for place, name in enumerate(data.names)}
     mechanism = Exponential(
         epsilon=selection_epsilon(account, len(data.names) - 1),
         sensitivity=counts_l1(data.adjacency, data.unit),
         adjacency=account.adjacency,
     )
     edges: list[Columns] = []
-    while open_pairs := [place for place, (a, b) in enumerate(pairs) if part[a] != part[b]]:
+    while open_pairs := [place for place, (a, b) in enumerate(pairs) if component[a] != component[b]]:
         drawn = account.release(mechanism, scores[open_pairs], label=f"edge {len(edges) + 1}")
         a, b = pairs[open_pairs[int(drawn)]]
         edges.append((a, b))
-        gone, remaining = part[b], part[a]
-        part = {name: remaining if place == gone else place for name, place in part.items()}
+        merged, remaining = component[b], component[a]
+        component = {name: remaining if place == merged else place for name, place in component.items()}
     return edges
 
 
@@ -116,7 +116,7 @@ def _synthesis(
 
 
 def _total(data: ExactCounts, measured: Sequence[Measurement]) -> float:
-    """The public number of rows, or what the noisy tables say: each sum has variance cells sigma^2."""
+    """The public number of rows, or its estimate from the noisy tables: the sum of one has variance cells sigma^2."""
     if data.public_rows is not None:
         return max(1.0, float(data.public_rows))
     weights = [1.0 / (measurement.values.size * measurement.noise_std**2) for measurement in measured]

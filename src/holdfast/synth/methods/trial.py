@@ -1,4 +1,7 @@
-"""Looks: what is known of a table between two looks at it, and what that foretells. `two_looks` is made of it."""
+"""WorkloadMeasurement: a workload's noisy tables, measured in several steps, and forecasts of the error from them.
+
+`two_looks` measures all tables roughly, fits two models, forecasts the error of each, and measures again.
+"""
 
 from __future__ import annotations
 
@@ -30,31 +33,31 @@ from holdfast.synth.methods.query_gan import blended_tables
 from holdfast.synth.methods.residuals import NoisyResiduals, measure_residuals, residual_noise, wanted_tables
 
 STANDING_OUT = 1.0
-"""In roots of a table's degrees of freedom: the squared distance from independence, in units of the noise and beyond
-what noise alone makes it on average, from which on a tried table is kept."""
-WEAKER = 0.25
-"""How much more noise makes of the true table than of one that the tree describes, for each mean count of noise in a
-cell, up to one: where noise is large a tree is held back, and its columns depend less on each other than the true."""
-Answers = Callable[[Columns], Floats]
-"""A table of counts for a set of columns."""
+"""A table stands out of the noise if its squared distance from independence, in units of the noise, exceeds its k
+degrees of freedom, which is what noise alone makes it on average, by this many times sqrt(k)."""
+UNDERSTATED_NOISE = 0.25
+"""A fitted tree is smoother than the private table where noise is large, so noise changes a fit to the tree's own
+tables by less. The error is multiplied by 1 + this times the noise, in mean counts of a cell and at most one."""
+TableOfCounts = Callable[[Columns], Floats]
+"""A function that returns the table of counts of a set of columns."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TreeError:
-    """The average total variation of a tree that is measured once more."""
+    """A forecast of the average total variation distance of a tree, after its tables are measured once more."""
 
     structure: float
-    """What no measurement of its tables mends."""
+    """The part that remains however precisely the tree's tables are measured."""
     noise: float
 
     @property
-    def together(self) -> float:
-        """As if they were independent."""
+    def total(self) -> float:
+        """Both parts together, as if they were independent."""
         return math.hypot(self.structure, self.noise)
 
 
-class Looks:
-    """What was seen so far of one table: released values, beside the table itself."""
+class WorkloadMeasurement:
+    """The private table, and all values released about it so far; each measurement adds to the precision."""
 
     def __init__(self, data: ExactCounts, workload: Workload, account: Account) -> None:
         self.data, self.domain = data, data.domain
@@ -63,83 +66,84 @@ class Looks:
             data, self.tables, weights=self.weights, account=account, label="first look"
         )
         self.singles = [columns for columns in self.residuals.values if len(columns) == 1]
-        self.total = total_of(data, self.known_tables())
+        self.total = total_of(data, self.noisy_tables())
 
-    def look(
+    def measure(
         self, tables: Sequence[Columns], account: Account, label: str, weights: Sequence[float] | None = None
     ) -> None:
-        """Measure these, too; what was known of them before counts as well."""
-        seen = measure_residuals(self.data, tables, weights=weights, account=account, label=label)
-        self.residuals = self.residuals.with_residuals(seen)
+        """Measure these tables, and combine the result with earlier measurements of the same residuals."""
+        measured = measure_residuals(self.data, tables, weights=weights, account=account, label=label)
+        self.residuals = self.residuals.combined_with(measured)
 
-    def known_tables(self) -> tuple[Measurement, ...]:
-        """The workload's tables, as they are known by now."""
+    def noisy_tables(self) -> tuple[Measurement, ...]:
+        """The workload's tables, from all measurements so far."""
         return self.residuals.tables(self.tables)
 
-    def tree(self, held: Sequence[Columns], residuals: NoisyResiduals | None = None) -> Model:
-        """A junction tree of the single columns and these tables, from what is known, or from other residuals."""
-        known = self.residuals if residuals is None else residuals
-        single = known.tables(self.singles)
+    def fit_tree(self, held: Sequence[Columns], residuals: NoisyResiduals | None = None) -> Model:
+        """A junction tree of the single columns and these tables, from all measurements, or from other residuals."""
+        noisy = self.residuals if residuals is None else residuals
+        single = noisy.tables(self.singles)
         centre = column_centres(single, self.total)
-        measured = [*single, *known.tables(held)]
+        measured = [*single, *noisy.tables(held)]
         return estimate_model(self.domain, measured, total=self.total, centre=centre).model
 
     def reconciled_tables(self, model: Model, share: float) -> dict[Columns, Floats]:
-        """The tables that rows are fitted to, from what is known by now."""
-        return blended_tables(self.known_tables(), model, share, self.total)
+        """The tables that synthetic rows are fitted to: the model's share, and the noisy tables for the rest."""
+        return blended_tables(self.noisy_tables(), model, share, self.total)
 
-    def mean_errors(self, models: Sequence[Answers], account: Account) -> list[float]:
-        """The average total variation of each model from the table, with noise.
+    def mean_errors(self, models: Sequence[TableOfCounts], account: Account) -> list[float]:
+        """The average total variation distance of each model from the private table, with noise.
 
-        A row moves one cell of each table: the L1 distance of a table by at most 1, and so their weighted mean. Under
-        `replace` it is 2, and a unit of several rows moves it by as much as each of them.
+        A row moves one cell of each table: the L1 distance of a table by at most 1, and so the weighted mean of the
+        distances. Under `replace` by at most 2; a unit of several rows by as much as all its rows together.
         """
         exact = self.data.counts(self.tables)
-        far = [
+        distances = [
             _mean_distance(zip(exact, map(model, self.tables), strict=True), self.weights) for model in models
         ]
-        reach = counts_l1(self.data.adjacency, self.data.unit) * math.sqrt(len(models)) * ROUNDING
-        mechanism = Gaussian.within(account.remaining(), l2_sensitivity=reach, adjacency=account.adjacency)
-        noisy = account.release(mechanism, np.array(far), label="mean errors of two models")
+        l2 = counts_l1(self.data.adjacency, self.data.unit) * math.sqrt(len(models)) * ROUNDING
+        mechanism = Gaussian.within(account.remaining(), l2_sensitivity=l2, adjacency=account.adjacency)
+        noisy = account.release(mechanism, np.array(distances), label="mean errors of two models")
         return [max(0.0, float(distance)) / (2.0 * self.total) for distance in noisy]
 
-    def foretold(
+    def forecast_tree_error(
         self, error: float, tree: Model, forest: Sequence[Columns], account: Account, coins: Source
     ) -> TreeError:
-        """The tree's error at the end, if the account is spent on the forest: of its structure and of its noise.
+        """The error that the tree will have once the account is spent on the forest's tables.
 
-        The noise's part, now and then, is what it makes of a table that the tree describes: a table of its own.
+        `error` is the tree's error today. How much of it is due to noise is found by simulation: the tree is taken for
+        the truth, its tables get noise of the same size, and a tree is fitted to them. The rest is due to structure.
         """
         sets = [*self.singles, *forest]
         strategy = Strategy.of(self.domain, sets, total=self.residuals.rows is None)
         factor = float(residual_noise(strategy, self.data, account).sigma)
-        blank = {columns: np.zeros_like(self.residuals.values[columns]) for columns in strategy.sets}
-        to_come = NoisyResiduals(strategy=strategy, factor=factor, values=blank, rows=self.residuals.rows)
-        now, then = (
-            self._distance_by_noise(tree, forest, known, coins)
-            for known in (self.residuals, self.residuals.with_residuals(to_come))
+        zeros = {columns: np.zeros_like(self.residuals.values[columns]) for columns in strategy.sets}
+        planned = NoisyResiduals(strategy=strategy, factor=factor, values=zeros, rows=self.residuals.rows)
+        noise_now, noise_later = (
+            self._simulated_distance(tree, forest, noisy, coins)
+            for noisy in (self.residuals, self.residuals.combined_with(planned))
         )
-        noise = [
+        relative_noise = [
             measurement.noise_std * measurement.values.size / self.total
             for measurement in self.residuals.tables(forest)
         ]
-        now *= 1.0 + WEAKER * min(1.0, float(np.mean(noise)))
-        return TreeError(structure=math.sqrt(max(0.0, error**2 - now**2)), noise=then)
+        noise_now *= 1.0 + UNDERSTATED_NOISE * min(1.0, float(np.mean(relative_noise)))
+        return TreeError(structure=math.sqrt(max(0.0, error**2 - noise_now**2)), noise=noise_later)
 
-    def _distance_by_noise(
-        self, tree: Model, forest: Sequence[Columns], known: NoisyResiduals, coins: Source
+    def _simulated_distance(
+        self, tree: Model, forest: Sequence[Columns], noisy: NoisyResiduals, coins: Source
     ) -> float:
-        """How far from the tree another is that is fitted to the tree's own tables with this noise."""
-        drawn = {}
-        for columns, deviation in zip(known.strategy.sets, known.strategy.deviations.tolist(), strict=True):
+        """The distance from a tree to one that is fitted to the first tree's own tables, with the noise of `noisy`."""
+        simulated = {}
+        for columns, deviation in zip(noisy.strategy.sets, noisy.strategy.deviations.tolist(), strict=True):
             exact = residual_table(tree.project(columns)) if columns else np.array(self.total)
             noise = normal(coins, size=exact.size).reshape(exact.shape)
-            drawn[columns] = exact + known.factor * deviation * noise
-        again = self.tree(forest, replace(known, values=drawn))
-        pairs = ((tree.project(columns), again.project(columns)) for columns in self.tables)
+            simulated[columns] = exact + noisy.factor * deviation * noise
+        refitted = self.fit_tree(forest, replace(noisy, values=simulated))
+        pairs = ((tree.project(columns), refitted.project(columns)) for columns in self.tables)
         return _mean_distance(pairs, self.weights) / (2.0 * self.total)
 
-    def with_more(
+    def with_worst_tables(
         self,
         held: Sequence[Columns],
         choices: Mapping[Columns, float],
@@ -148,17 +152,23 @@ class Looks:
         choosing: Account,
         measuring: Account,
     ) -> list[Columns]:
-        """These tables, and so many more: those in which their tree is most wrong, where it has room for them.
+        """The held tables, and up to `times` more in which their tree has the largest error, if it has room for them.
 
-        Which ones were selected is released, so that leaving some out is post-processing.
+        Which tables were selected is released, so leaving some out is post-processing.
         """
-        left = {columns: weight for columns, weight in choices.items() if columns not in held}
+        candidates = {columns: weight for columns, weight in choices.items() if columns not in held}
         sets = list(held)
-        if not left:
+        if not candidates:
             return sets
-        noise_std = math.sqrt(len(held) + times + 1) * noise_of_one((measuring,), self.data)
+        noise_std = math.sqrt(len(held) + times + 1) * single_table_noise((measuring,), self.data)
         for columns in choose_tables(
-            self.data, left, self.tree(held), times=times, apart=False, noise_std=noise_std, account=choosing
+            self.data,
+            candidates,
+            self.fit_tree(held),
+            times=times,
+            apart=False,
+            noise_std=noise_std,
+            account=choosing,
         ):
             graph = Triangulation(self.domain, [*((name,) for name in self.domain), *sets])
             if graph.cells_with(columns) <= MOST_FOREST_CELLS:
@@ -166,22 +176,21 @@ class Looks:
         return sets
 
     def stands_out(self, columns: Columns, independent: Model) -> bool:
-        """Whether a table is further from independent columns than noise alone mostly makes it."""
-        inner = [
-            columns_of for size in range(1, len(columns) + 1) for columns_of in combinations(columns, size)
-        ]
-        parts = {tuple(part.columns): part for part in self.residuals.parts()}
+        """Whether a noisy table is further from independent columns than noise alone would mostly make it."""
+        subsets = [subset for size in range(1, len(columns) + 1) for subset in combinations(columns, size)]
+        measured = {tuple(residual.columns): residual for residual in self.residuals.measurements()}
         gaps = [
-            (parts[subset].values - residual_table(independent.project(subset))) / parts[subset].noise_std
-            for subset in inner
-            if subset in parts
+            (measured[subset].values - residual_table(independent.project(subset)))
+            / measured[subset].noise_std
+            for subset in subsets
+            if subset in measured
         ]
         distance, degrees = sum(float(np.sum(gap**2)) for gap in gaps), sum(gap.size for gap in gaps)
         return distance > degrees + STANDING_OUT * math.sqrt(degrees)
 
 
 def _mean_distance(pairs: Iterable[tuple[Floats, Floats]], weights: Sequence[float]) -> float:
-    """Of tables in the L1 norm, each by its weight."""
+    """The weighted mean of the L1 distances between the two tables of each pair."""
     return float(np.average([np.abs(table - other).sum() for table, other in pairs], weights=weights))
 
 
@@ -195,10 +204,10 @@ def choose_tables(
     noise_std: float,
     account: Account,
 ) -> list[Columns]:
-    """By turns the table in which the model is most wrong, for all that is left in the account.
+    """Select up to `times` tables in which the model has the largest error, for all that is left in the account.
 
-    A score is that of `adaptive`: the weighted L1 error, less what noise of this deviation would leave. Where tables
-    are to be `apart`, each joins columns that the others have not joined yet: a forest.
+    Scores are those of `adaptive`: the weighted L1 error, less what noise of this deviation would leave. With `apart`,
+    each table joins columns that the tables selected before have not joined: together they are a forest.
     """
     listed = list(choices)
     scores = weighted_errors(data, listed, choices, model, noise_std)
@@ -222,8 +231,8 @@ def choose_tables(
     return chosen
 
 
-def noise_of_one(accounts: Sequence[Account], data: ExactCounts) -> float:
-    """The noise of one table on which all of these are spent: precisions add up."""
+def single_table_noise(accounts: Sequence[Account], data: ExactCounts) -> float:
+    """The noise of one table on which all these accounts are spent; precisions add up."""
     l2 = counts_l2(data.adjacency, data.unit)
     each = [
         Gaussian.within(account.remaining(), l2_sensitivity=l2, adjacency=account.adjacency)

@@ -90,7 +90,7 @@ def test_thinning_stops_it_as_it_stops_the_mixture() -> None:
     pytest.importorskip("jax")
     measured = noisy(2)
     made, stopping = train_generator(
-        lambda _: small(), measured, targets, halves=(noisy(2, 1), noisy(2, 2)), most_steps=20
+        lambda _: small(), measured, targets, thinned=(noisy(2, 1), noisy(2, 2)), most_steps=20
     )
     assert made.probabilities().shape == (7, HEADS.width)
     assert stopping.steps <= 20

@@ -13,11 +13,11 @@ from holdfast.synth._models.generator.heads import Heads
 from holdfast.synth._models.generator.targets import Targets
 from holdfast.synth._models.generator.training import (
     LogitMixture,
-    best_length,
-    distance_held_back,
+    early_stopping,
     gaussian_thinning,
     share_of_model,
     train_generator,
+    validation_error,
 )
 from holdfast.synth._models.model import Measurement
 
@@ -79,7 +79,7 @@ def test_training_stops_before_the_noise_is_learnt() -> None:
         mixture,
         noisy,
         lambda m: goals(list(m)),
-        halves=gaussian_thinning(noisy, Source(seed=2)),
+        thinned=gaussian_thinning(noisy, Source(seed=2)),
         most_steps=400,
     )
     assert 20 <= stopping.steps < 250
@@ -87,7 +87,7 @@ def test_training_stops_before_the_noise_is_learnt() -> None:
     # Far closer to the truth than the noisy tables are, whose mean squared distance is 1 a cell.
     assert kept < 0.5 * goals(exact).count
     # The wrong version: values that were trained on say to go on for ever, and the model learns their noise.
-    reused = best_length(mixture(), goals(noisy), goals(noisy), most_steps=400)
+    reused = early_stopping(mixture(), goals(noisy), goals(noisy), most_steps=400)
     assert reused.steps > 1.5 * stopping.steps
     overfitted = mixture()
     for _ in range(400):
@@ -118,18 +118,18 @@ def test_the_distance_held_back_estimates_the_squared_error() -> None:
     train, judge = gaussian_thinning(noisy, Source(seed=3))
     truth = [one.values for one in exact]
     care = [1.0 + place for place in range(len(truth))]
-    assert distance_held_back(truth, 1.0, train, judge, care) == pytest.approx(0.0, abs=0.15)
+    assert validation_error(truth, 1.0, train, judge, care) == pytest.approx(0.0, abs=0.15)
     wrong = [one + 10.0 * NOISE for one in truth]
-    assert distance_held_back(wrong, 1.0, train, judge, care) == pytest.approx(100.0 / 5.0, rel=0.15)
+    assert validation_error(wrong, 1.0, train, judge, care) == pytest.approx(100.0 / 5.0, rel=0.15)
     # The half that trains has a quarter of the variance of the half that judges.
-    assert distance_held_back(wrong, 0.0, train, judge, care) == pytest.approx(0.25, abs=0.15)
+    assert validation_error(wrong, 0.0, train, judge, care) == pytest.approx(0.25, abs=0.15)
 
 
 def test_the_same_coins_make_the_same_generator() -> None:
     _, noisy = two_groups(NOISE)
     halves = gaussian_thinning(noisy, Source(seed=2))
     made = [
-        train_generator(mixture, noisy, lambda m: goals(list(m)), halves=halves, most_steps=20)[
+        train_generator(mixture, noisy, lambda m: goals(list(m)), thinned=halves, most_steps=20)[
             0
         ].probabilities()
         for _ in range(2)

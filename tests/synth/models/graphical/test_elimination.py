@@ -45,7 +45,7 @@ def test_a_message_is_computed_once() -> None:
 
 def test_few_kept_messages_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = chain().project(("f", "a", "c"))
-    monkeypatch.setattr(elimination, "KEPT_CELLS", 1)
+    monkeypatch.setattr(elimination, "MOST_CACHED_CELLS", 1)
     assert np.allclose(chain().project(("f", "a", "c")), whole)
 
 
@@ -62,4 +62,4 @@ def test_a_table_beyond_the_limit_is_not_made_but_counted_from_rows(monkeypatch:
     counted = drawn.project(("a", "f"))
     assert counted.sum() == pytest.approx(60.0)
     assert not np.array_equal(counted, exact)
-    assert np.abs(counted - exact).max() < 60.0 * 4 / np.sqrt(graphical.DRAWN_ROWS)
+    assert np.abs(counted - exact).max() < 60.0 * 4 / np.sqrt(graphical.SAMPLED_ROWS)

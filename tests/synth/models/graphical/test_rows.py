@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from holdfast._arrays import Codes
 from holdfast.noise._source import Source
 from holdfast.synth._models.graphical.junction_tree import JunctionTree, propagate, shape_of
-from holdfast.synth._models.graphical.model import GraphicalModel, bit_reversed_rank, deal
+from holdfast.synth._models.graphical.model import GraphicalModel, bit_reversed_rank, systematic_cells
 
 DOMAIN = {"a": 3, "b": 4, "c": 5}
 CHAIN = [("a", "b"), ("b", "c")]
@@ -70,7 +70,7 @@ def test_a_cell_without_mass_is_never_drawn() -> None:
     shares = np.array([[0.0, 1.0, 0.0, 1e-17], [0.0, 0.0, 0.0, 0.0]])
     group = np.repeat([0, 1], 50)
     for seed in range(30):
-        picked = deal(shares, group, np.arange(100), Source(seed))
+        picked = systematic_cells(shares, group, np.arange(100), Source(seed))
         assert set(picked[:50].tolist()) <= {1, 3}
         assert ((picked[50:] >= 0) & (picked[50:] < 4)).all()
 

@@ -1,1 +1,1 @@
-"""Generators: mixtures of products, trained on noisy values by gradient descent. Post-processing throughout."""
+"""Generators: mixtures of products of columns, trained on noisy values by gradient descent. All is post-processing."""

@@ -1,7 +1,7 @@
-"""Heads: where each column's logits and features lie, and the softmax over each.
+"""Heads: the place of each column's logits and features in one array, and the softmax over each column.
 
-All m columns of d cells are one (K, d, m) array: first cell 0 of every column, then cell 1. A hundred small columns
-cost a few array operations so, along axes that are long.
+All m columns of d cells are one (K, d, m) array: first cell 0 of every column, then cell 1. So a hundred small columns
+cost a few operations on large arrays.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Singles = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Heads:
-    """A softmax for each column of the domain.
+    """One softmax for each column of the domain.
 
     >>> heads = Heads.of({"a": 3, "b": 2})
     >>> heads.names, heads.width
@@ -41,7 +41,7 @@ class Heads:
         return sum(self.sizes)
 
     def slices(self, less: int = 0) -> dict[str, slice]:
-        """Where each column's cells lie; or its features, `less` fewer than cells.
+        """The places of each column's cells; or of its features, which are `less` fewer than cells.
 
         >>> Heads.of({"a": 2, "b": 2, "c": 3}).slices()
         {'a': slice(0, 3, 2), 'b': slice(1, 4, 2), 'c': slice(4, 7, 1)}

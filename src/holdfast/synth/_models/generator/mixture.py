@@ -67,7 +67,7 @@ class MixtureModel:
 
     @property
     def components(self) -> int:
-        """K."""
+        """The number of components, K."""
         return len(next(iter(self.columns.values())))
 
     def project(self, columns: Sequence[str]) -> Floats:
@@ -79,21 +79,21 @@ class MixtureModel:
         return np.asarray((joint.T @ last).reshape([self.columns[name].shape[1] for name in columns]))
 
     def sample(self, rows: int, source: Source) -> Codes:
-        """Each component its share of the rows, and in it each column its expected counts, up to one.
+        """Rows in which every component, and every column inside it, has its expected counts, up to one.
 
-        Systematic rounding over components and inside each: of the error of independent draws only that of the
-        pairing inside a component is left.
+        Systematic sampling over components and inside each: the only sampling error left is in how the columns of a
+        component are paired.
         """
         require(rows >= 0, "rows", rows, ">= 0")
         shares = round_to_counts(np.ones(self.components), rows, source)
         codes = np.empty((rows, len(self.columns)), dtype=np.int64)
         for place, column in enumerate(self.columns.values()):
-            codes[:, place] = _dealt(column, shares, source)
+            codes[:, place] = _sampled_column(column, shares, source)
         return codes[permutation(source, rows)]
 
 
-def _dealt(column: Floats, shares: Codes, source: Source) -> Codes:
-    """A value for each row, component after component: systematic rounding in each, shuffled inside it."""
+def _sampled_column(column: Floats, shares: Codes, source: Source) -> Codes:
+    """A value for each row, component after component: systematic sampling in each, then shuffled inside it."""
     component = np.repeat(np.arange(len(shares)), shares)
     ends = np.cumsum(column, axis=1)[component]
     # The i-th of m rows of a component takes the cell in which (i + u) / m falls; u is uniform for each component.

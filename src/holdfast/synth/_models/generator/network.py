@@ -1,8 +1,8 @@
-"""NetworkMixture: a small network from fixed Gaussian noise to the heads, trained in JAX on CPU or GPU alike.
+"""NetworkMixture: a small network from fixed Gaussian noise to the heads, trained in JAX on a CPU or a GPU.
 
-The noise of every component is drawn once and stays, so the network stands for a mixture of K products, whose answers
-to marginals are exact. What the free logits of `LogitMixture` learn one by one, components that are near in noise
-learn together (Liu, Vietri and Wu 2021). Needs the extra `gan`; everything here sees released values only.
+The input noise of every component is drawn once and stays fixed, so the network describes a mixture of K products,
+whose marginals are exact. The logits of `LogitMixture` are learnt one by one; here, components with similar input noise
+learn together (Liu, Vietri and Wu 2021). Needs the extra `gan`; everything here reads released values only.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NOISE_WIDTH = 64
 HIDDEN_WIDTHS = (256, 256)
 NETWORK_RATE = 0.001
 FIRST_LOGITS = 0.3
-"""Deviation of the first logits, as in the direct form."""
+"""Standard deviation of the first logits, as in `LogitMixture`."""
 
 
 class NetworkMixture:
@@ -45,7 +45,7 @@ class NetworkMixture:
         noise: int = NOISE_WIDTH,
         hidden: tuple[int, ...] = HIDDEN_WIDTHS,
     ) -> None:
-        """`columns` are distributions to begin with: the biases of the last layer."""
+        """`columns` are initial distributions: the first biases of the last layer."""
         require(components >= 1, "components", components, ">= 1")
         require(0 < rate < math.inf, "rate", rate, "> 0 and finite")
         _, jnp, optax = _libraries()
@@ -63,25 +63,27 @@ class NetworkMixture:
                 layers[-1][1][at] = np.log(columns[name])
         self._layers = [(jnp.asarray(weights), jnp.asarray(bias)) for weights, bias in layers]
         self._state = optax.adam(rate).init(self._layers)
-        self._made, self._stepped, self._pulled = _compile(heads, float(rate))
+        self._forward, self._step_to_target, self._step_along_slope = _compile(heads, float(rate))
 
     def probabilities(self) -> Singles:
-        """What the network makes of its noise now."""
-        return np.asarray(self._made(self._layers, self._noise))
+        """The network's output for its fixed noise."""
+        return np.asarray(self._forward(self._layers, self._noise))
 
     def step(self, targets: Objective) -> None:
-        """Adam on all layers; what is no `Targets` tells its derivative in the probabilities."""
+        """One step of Adam on all layers; an objective that is not `Targets` gives its derivative in probabilities."""
         if not isinstance(targets, Targets):
             slope = targets.gradient(self.probabilities())[1]
-            self._layers, self._state = self._pulled(self._layers, self._state, self._noise, slope)
+            self._layers, self._state = self._step_along_slope(self._layers, self._state, self._noise, slope)
             return
         if self._held[0] is not targets:
             self._held = (targets, device_targets(targets))
-        self._layers, self._state = self._stepped(self._layers, self._state, self._noise, self._held[1])
+        self._layers, self._state = self._step_to_target(
+            self._layers, self._state, self._noise, self._held[1]
+        )
 
 
 def device_targets(targets: Targets) -> Any:
-    """What a compiled step is given of the targets, on the device."""
+    """The targets as arrays on the device, as a compiled step takes them."""
     _, jnp, _ = _libraries()
     maps = {size: jnp.asarray(places) for size, places in targets.maps.items()}
     alone = (jnp.asarray(targets.wanted), jnp.asarray(targets.precision))
@@ -138,7 +140,7 @@ def _compile(heads: Heads, rate: float) -> tuple[Any, Any, Any]:
 
 
 def require_network() -> None:
-    """Refuse where the extra is not installed."""
+    """Raise an error where the extra `gan` is not installed."""
     _libraries()
 
 

@@ -1,4 +1,4 @@
-"""Payoffs: signed queries that a generator is to answer with more, without knowing by how much they are off."""
+"""Payoffs: a loss that raises a generator's answers to signed queries whose exact answers it does not know."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from holdfast.synth._models.generator.heads import Heads, Singles
 
 
 class Payoffs:
-    """- mean over signed queries s q of s q(g): what the generator loses to the query player, but for a constant.
+    """- mean over signed queries s q of s q(g): the generator's loss against the query player, up to a constant.
 
-    Each query is a sum of cells, and a cell's probability is the mean over components of a product of the columns': the
-    loss is linear in the mixture, and in the probabilities of every single column.
+    Each query is a sum of cells, and a cell's probability is the mean over components of a product of probabilities of
+    single columns: the loss is linear in the mixture, and in the probabilities of every single column.
 
     >>> heads = Heads.of({"a": 2, "b": 2})
     >>> both = Payoffs(heads, [(("a", "b"), np.array([[0.0, 0.0], [0.0, 1.0]]), 1.0)])

@@ -1,8 +1,8 @@
-"""Stacks: the blocks of many targets as a few arrays of one shape each, and the distance from them in JAX.
+"""Stacks: blocks of `Targets` of similar size as one array, and the distance from them in JAX.
 
-An accelerator wants few large products where a processor likes many that fit its cache. Blocks of about one size are
-filled up with zeros to the largest of them and lie behind each other; what is filled up has precision 0. The same code
-runs on both. JAX is handed in, so that this file can be read without it.
+An accelerator is fast with few large matrix products, a processor with many that fit its cache. Blocks of similar size
+are padded with zeros to the largest of them and stacked; padding has precision 0. The same code runs on both devices.
+JAX is passed as an argument, so that this module can be imported without it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from holdfast.synth._models.generator.targets import Block, Targets
 
 Places = NDArray[np.int32]
 MOST_VALUES = 2**17
-"""Of a stack, per component: 500 components of a full one are a quarter of a gigabyte."""
+"""The most values of a stack, per component: 500 components of a full stack are a quarter of a gigabyte."""
 GROWTH = 1.5
 """Blocks whose sides differ by less than this factor share a stack."""
 
@@ -28,7 +28,7 @@ GROWTH = 1.5
 class Stack:
     """B blocks of D leading cells, L features of the column before the last and R of the last.
 
-    Places that are filled up point behind the last feature, where a zero lies.
+    Padded indices point one past the last feature, where `stack_distance` expects a zero.
     """
 
     prefix: Places
@@ -40,18 +40,18 @@ class Stack:
 
     @property
     def arrays(self) -> tuple[Any, ...]:
-        """What a compiled step is given."""
+        """The arrays that a compiled training step takes as arguments."""
         return self.prefix, self.left, self.right, self.wanted, self.precision
 
 
 def block_stacks(targets: Targets) -> list[Stack]:
-    """All joint values of the targets, blocks of like size together."""
-    kinds: dict[tuple[int, ...], list[Block]] = {}
+    """All blocks of the targets, those of similar size stacked."""
+    classes: dict[tuple[int, ...], list[Block]] = {}
     for block in sorted(targets.blocks, key=lambda block: -block.wanted.size):
-        sides = [_rung(length) for length in block.wanted.shape[1:]]
-        kinds.setdefault((len(block.prefix), block.wanted.shape[0], *sides), []).append(block)
+        sides = [_size_class(length) for length in block.wanted.shape[1:]]
+        classes.setdefault((len(block.prefix), block.wanted.shape[0], *sides), []).append(block)
     stacks = []
-    for blocks in kinds.values():
+    for blocks in classes.values():
         depth, left, _ = np.max([block.wanted.shape for block in blocks], axis=0)
         most = max(1, MOST_VALUES // int(depth * left))
         stacks += [
@@ -60,8 +60,8 @@ def block_stacks(targets: Targets) -> list[Stack]:
     return stacks
 
 
-def _rung(length: int) -> int:
-    """On a ladder of lengths, each GROWTH times the one before."""
+def _size_class(length: int) -> int:
+    """The class of a length, where each class begins at GROWTH times the length of the one before."""
     return int(np.floor(np.log(length) / np.log(GROWTH) + 1e-9))
 
 

@@ -1,12 +1,12 @@
-"""Targets: noisy values that are products of the columns' distributions, averaged over the components of a mixture.
+"""Targets: the noisy values that a generator is trained on, and the distance of a mixture of products from them.
 
 In a mixture of K equally likely products with distributions p_ki of the columns i, the joint distribution of columns A
 is the mean over k of the outer product of p_ki over i in A: exact, no sampling. A linear map F of each p_ki passes
 through the product, so the same code answers tables (F the identity) and residuals (F the rows of `helmert`), whose
 noise is independent from one coordinate to the next: there the squared distance over sigma^2 is the likelihood.
 
-Sets of columns that share all but their last two are one block and one matrix product: all pairs of any number of
-columns are one, all triples one for each first column.
+Sets of columns that share all but their last two columns make one block, which is one matrix product: all pairs of any
+number of columns are one block, all triples are one block for each first column.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from holdfast.errors import require
 from holdfast.synth._models.generator.heads import Heads, Singles
 from holdfast.synth._models.model import Measurement
 
-#: Below this share of wanted pairs in a block, its columns are gone through one by one. All pairs have half.
+#: Where a smaller share of the pairs in a block was measured, the block is split by columns. All pairs have half.
 DENSE_SHARE = 0.3
 
 
 class Objective(Protocol):
-    """What a generator descends on."""
+    """A loss that a generator minimises by gradient descent."""
 
     def gradient(self, probabilities: Singles) -> tuple[float, Singles]:
         """The value, and its derivative in each component's probabilities."""
@@ -37,7 +37,10 @@ class Objective(Protocol):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Block:
-    """Values of sets that share a prefix: (features of the prefix, of the next column, of the last column)."""
+    """Noisy values of sets that share a prefix of columns.
+
+    The axes of `wanted` and `precision` are the features of the prefix, of the next column, and of the last column.
+    """
 
     prefix: tuple[slice, ...]
     left: Codes
@@ -48,7 +51,7 @@ class Block:
 
 
 class Targets:
-    """What a generator is to agree with, in proportions, and how much each value counts.
+    """Noisy values as proportions, and the precision of each: what a generator is to agree with.
 
     `features` gives the linear map F of a column with so many cells: `np.eye` for tables, `helmert` for residuals.
 
@@ -80,20 +83,24 @@ class Targets:
         joint: dict[tuple[str, ...], list[Measurement]] = {}
         for measurement in held:
             if len(measurement.columns) == 1:
-                self._mean(self.wanted, self.precision, self._places[measurement.columns[0]], measurement)
+                self._average_in(
+                    self.wanted, self.precision, self._places[measurement.columns[0]], measurement
+                )
             elif measurement.columns:
                 joint.setdefault(tuple(measurement.columns[:-2]), []).append(measurement)
-        self.blocks = [block for prefix, ones in joint.items() for block in self._blocks_of(prefix, ones)]
+        self.blocks = [
+            block for prefix, measurements in joint.items() for block in self._blocks_of(prefix, measurements)
+        ]
 
     def distance(self, probabilities: Singles) -> float:
-        """Sum of squared distances over sigma^2."""
+        """The sum of squared distances from the noisy values, each over its sigma^2."""
         features = self._features(probabilities)
         gap = features.mean(axis=0) - self.wanted
         loss = float(np.dot(gap * self.precision, gap))
         return loss + sum(_distance(block, features) for block in self.blocks)
 
     def gradient(self, probabilities: Singles) -> tuple[float, Singles]:
-        """The same, and its derivative in each component's probabilities."""
+        """The distance, and its derivative in each component's probabilities."""
         features = self._features(probabilities)
         share = np.float32(1.0 / len(features))
         gap = features.mean(axis=0) - self.wanted
@@ -110,36 +117,38 @@ class Targets:
     def _transpose(self, block: Singles) -> Singles:
         return np.asarray(self.maps[block.shape[1] + self._less].T @ block)
 
-    def _mean(self, wanted: Singles, held: Singles, at: Any, measurement: Measurement) -> None:
-        """Two measurements of one set are their precision-weighted mean."""
+    def _average_in(self, wanted: Singles, held: Singles, at: Any, measurement: Measurement) -> None:
+        """Average a measurement into the values at some place, weighted by precision."""
         precision = (self.total / measurement.noise_std) ** 2
         values = measurement.values.reshape(wanted[at].shape) / self.total
         both = held[at] + precision
         wanted[at] = (held[at] * wanted[at] + precision * values) / both
         held[at] = both
 
-    def _blocks_of(self, prefix: tuple[str, ...], ones: list[Measurement]) -> list[Block]:
+    def _blocks_of(self, prefix: tuple[str, ...], measurements: list[Measurement]) -> list[Block]:
         """One block where most pairs of last columns are wanted, else one for each column before the last."""
-        lefts = {measurement.columns[-2] for measurement in ones}
-        rights = {measurement.columns[-1] for measurement in ones}
-        pairs = {(measurement.columns[-2], measurement.columns[-1]) for measurement in ones}
+        lefts = {measurement.columns[-2] for measurement in measurements}
+        rights = {measurement.columns[-1] for measurement in measurements}
+        pairs = {(measurement.columns[-2], measurement.columns[-1]) for measurement in measurements}
         # All pairs of m columns are nearly half of (m - 1)^2: that is as dense as ordered columns can be.
         if len(pairs) >= DENSE_SHARE * len(lefts) * len(rights):
-            return [self._block(prefix, ones)]
+            return [self._block(prefix, measurements)]
         return [
-            self._block(prefix, [measurement for measurement in ones if measurement.columns[-2] == left])
+            self._block(
+                prefix, [measurement for measurement in measurements if measurement.columns[-2] == left]
+            )
             for left in sorted(lefts)
         ]
 
-    def _block(self, prefix: tuple[str, ...], ones: list[Measurement]) -> Block:
-        lefts = list(dict.fromkeys(measurement.columns[-2] for measurement in ones))
-        rights = list(dict.fromkeys(measurement.columns[-1] for measurement in ones))
+    def _block(self, prefix: tuple[str, ...], measurements: list[Measurement]) -> Block:
+        lefts = list(dict.fromkeys(measurement.columns[-2] for measurement in measurements))
+        rights = list(dict.fromkeys(measurement.columns[-1] for measurement in measurements))
         rows, across = self._lengths(lefts), self._lengths(rights)
         depth = math.prod(self._length(name) for name in prefix)
         shape = (depth, sum(map(self._length, lefts)), sum(map(self._length, rights)))
         wanted, held = np.zeros(shape, dtype=np.float32), np.zeros(shape, dtype=np.float32)
-        for measurement in ones:
-            self._mean(
+        for measurement in measurements:
+            self._average_in(
                 wanted,
                 held,
                 (slice(None), rows[measurement.columns[-2]], across[measurement.columns[-1]]),
@@ -171,7 +180,7 @@ def _distance(block: Block, features: Singles) -> float:
 
 
 def _descend(block: Block, features: Singles, slope: Singles) -> float:
-    """Add the block's part of the derivative to `slope`; its part of the loss."""
+    """Add the block's part of the derivative to `slope`, and return its part of the loss."""
     left, right = features[:, block.left], features[:, block.right]
     share = np.float32(1.0 / len(features))
     loss = 0.0
@@ -205,7 +214,7 @@ def _leading(features: Singles, prefix: Sequence[slice]) -> Singles:
 
 
 def _back_leading(features: Singles, prefix: Sequence[slice], back: Singles, slope: Singles) -> None:
-    """The derivative of a product in each factor: the others stay."""
+    """Add the derivative in each factor of the prefix's products to `slope`."""
     for at, place in enumerate(prefix):
         before, after = _leading(features, prefix[:at]), _leading(features, prefix[at + 1 :])
         cube = back.reshape(len(features), before.shape[1], -1, after.shape[1])
@@ -213,7 +222,7 @@ def _back_leading(features: Singles, prefix: Sequence[slice], back: Singles, slo
 
 
 def _in_order(measurement: Measurement, places: Mapping[str, slice]) -> Measurement:
-    """The axes in the order of the heads; a column of one cell has no head and falls away."""
+    """The measurement with its axes in the order of the heads; columns of one cell have no head and are left out."""
     axes = [axis for axis, name in enumerate(measurement.columns) if name in places]
     axes.sort(key=lambda axis: places[measurement.columns[axis]].start)
     gone = [axis for axis in range(len(measurement.columns)) if axis not in axes]

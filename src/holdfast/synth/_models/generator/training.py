@@ -1,6 +1,6 @@
-"""Generators in two forms, trained by Adam for as long as Gaussian thinning says.
+"""Generators in two forms, trained by Adam; the number of steps is chosen on validation values (Gaussian thinning).
 
-Everything here sees released values only: it costs no privacy, whatever it does and however long.
+Everything here reads released values only and so costs no privacy, however long it trains.
 """
 
 from __future__ import annotations
@@ -23,35 +23,36 @@ from holdfast.synth._models.generator.targets import Objective, Targets
 from holdfast.synth._models.model import Measurement
 
 COMPONENTS = 500
-"""Of the mixture. On one latent table of 60 columns, one seed: 200 are 6 % worse than 500, and 1,000 are 2 % better."""
+"""Components of the mixture. On a table of 60 columns made from hidden variables, one seed: the error of 200 is 6 %
+larger than that of 500, the error of 1,000 2 % smaller."""
 MOST_STEPS = 2_000
-STEPS_PER_LOOK = 5
-"""Steps between two looks at what was held back."""
+STEPS_PER_CHECK = 5
+"""Steps between two checks of the validation error."""
 PATIENCE = 12
-"""Looks without a better one, after which training ends."""
+"""Training ends after so many checks without a smaller validation error."""
 LEARNING_RATE = 0.03
 LOGIT_SPREAD = 0.3
-"""Of the first logits: small, so that strong dependences are learnt first and noise last."""
-TRAIN_WIDER = math.sqrt(1.25)
-"""The noise of what trains, over that of what was measured (`gaussian_thinning`)."""
+"""Standard deviation of the first logits: small, so that strong dependences are learnt first and noise last."""
+TRAINING_NOISE_FACTOR = math.sqrt(1.25)
+"""The noise of the training values, as a multiple of that of the measured values (`gaussian_thinning`)."""
 #: Adam's memory of slopes and of their squares, and what keeps it from dividing by zero (Kingma and Ba 2015).
 FIRST_MOMENT_DECAY, SECOND_MOMENT_DECAY, LEAST_ROOT = 0.9, 0.99, 1e-12
 
 
 class Generator(Protocol):
-    """Parameters that turn into the probabilities of a mixture, and learn from the derivative in them."""
+    """Trainable parameters that give the probabilities of a mixture."""
 
     heads: Heads
 
     def probabilities(self) -> Singles:
-        """Of every component and cell: what the parameters stand for now."""
+        """The probability of every cell of every column, in every component."""
 
     def step(self, targets: Objective) -> None:
         """One step of descent towards the targets."""
 
 
 class LogitMixture:
-    """The direct form: every component's logits are free. Needs nothing but NumPy."""
+    """The direct form: every component's logits are free parameters. Needs only NumPy."""
 
     def __init__(
         self,
@@ -62,7 +63,7 @@ class LogitMixture:
         source: Source,
         columns: Mapping[str, Floats] | None = None,
     ) -> None:
-        """`columns` are distributions to begin with: then the first model is nearly that of independent columns."""
+        """`columns` are initial distributions: with them the first model is nearly that of independent columns."""
         require(components >= 1, "components", components, ">= 1")
         require(0 < rate < math.inf, "rate", rate, "> 0 and finite")
         self.heads, self.rate, self._taken = heads, np.float32(rate), 0
@@ -96,7 +97,7 @@ Form = Literal["mixture", "network"]
 
 
 def require_generator(form: str) -> None:
-    """Refuse what cannot be built here: called before anything is charged."""
+    """Refuse an unknown form, and one whose libraries are not installed; called before anything is charged."""
     require(form in ("mixture", "network"), "generator", form, "'mixture' or 'network'")
     if form == "network":
         require_network()
@@ -105,7 +106,7 @@ def require_generator(form: str) -> None:
 def new_generator(
     form: str, heads: Heads, *, components: int, source: Source, columns: Mapping[str, Floats] | None = None
 ) -> Generator:
-    """A generator of either form, which has learnt nothing but the columns' distributions, where they are given."""
+    """An untrained generator of either form, which begins at the columns' distributions where these are given."""
     kind: Callable[..., Generator] = LogitMixture if form == "mixture" else NetworkMixture
     return kind(heads, components=components, source=source, columns=columns)
 
@@ -113,26 +114,26 @@ def new_generator(
 def gaussian_thinning(
     measured: Sequence[Measurement], source: Source
 ) -> tuple[list[Measurement], list[Measurement]]:
-    """Two independent measurements from one: to train on, and to judge by.
+    """Two independent measurements from one: for training and for validation.
 
     With y = x + sigma e and z standard normal, drawn now and independent of e,
 
         u = y + sigma z / 2,    v = y - 2 sigma z.
 
     Given x both are normal and jointly so, and Cov(u, v) = sigma^2 Var(e) - (1/2)(2) sigma^2 Var(z) = 0: jointly normal
-    and uncorrelated, so independent. v says of a model made from u what new data would say. Their variances are 5/4
-    and 5 sigma^2: four fifths of the information train, one fifth judges. An argument about accuracy, not about
-    privacy: nothing private is looked at.
+    and uncorrelated, so independent. v tests a model made from u as new data would. Their variances are 5/4 and
+    5 sigma^2: four fifths of the information are for training, one fifth for validation. This is about accuracy, not
+    about privacy: nothing private is read.
     """
-    train, judge = [], []
+    train, validation = [], []
     for measurement in measured:
         drawn = (
             normal(source, size=measurement.values.size).reshape(measurement.values.shape)
             * measurement.noise_std
         )
-        train.append(_shift(measurement, drawn / 2.0, TRAIN_WIDER))
-        judge.append(_shift(measurement, -2.0 * drawn, math.sqrt(5.0)))
-    return train, judge
+        train.append(_shift(measurement, drawn / 2.0, TRAINING_NOISE_FACTOR))
+        validation.append(_shift(measurement, -2.0 * drawn, math.sqrt(5.0)))
+    return train, validation
 
 
 def _shift(measurement: Measurement, by: Floats, wider: float) -> Measurement:
@@ -143,97 +144,100 @@ def _shift(measurement: Measurement, by: Floats, wider: float) -> Measurement:
 
 @dataclass(frozen=True, kw_only=True)
 class Stopping:
-    """How long a generator is to be trained, and what was held back says of it then."""
+    """After how many steps the validation error of a generator is least."""
 
     steps: int
-    looks: tuple[tuple[int, float], ...]
-    """Steps, and the mean squared distance from the values held back, in units of their noise: 1 is a perfect model."""
+    checks: tuple[tuple[int, float], ...]
+    """Steps, and the mean squared distance from the validation values in units of their noise: 1 is a perfect model."""
     best: Singles
-    """The probabilities at the best look: what was learnt without the values held back."""
+    """The probabilities at the least validation error; they depend on the training values only."""
 
     @property
     def distance(self) -> float:
-        """At the best look."""
-        return min(distance for _, distance in self.looks)
+        """The least validation error."""
+        return min(distance for _, distance in self.checks)
 
 
-def best_length(
-    generator: Generator, train: Targets, judge: Targets, *, most_steps: int = MOST_STEPS
+def early_stopping(
+    generator: Generator, train: Targets, validation: Targets, *, most_steps: int = MOST_STEPS
 ) -> Stopping:
-    """Train on one half of thinned values until the other half says that it gets no better."""
-    looks = [(0, judge.distance(generator.probabilities()) / max(1, judge.count))]
-    best, shares = 0, generator.probabilities()
+    """Train on one part of thinned values until the error on the other part gets no smaller."""
+    checks = [(0, validation.distance(generator.probabilities()) / max(1, validation.count))]
+    best, best_probabilities = 0, generator.probabilities()
     with progress(desc="how long to train", total=most_steps) as bar:
-        for taken in range(STEPS_PER_LOOK, most_steps + 1, STEPS_PER_LOOK):
-            for _ in range(STEPS_PER_LOOK):
+        for taken in range(STEPS_PER_CHECK, most_steps + 1, STEPS_PER_CHECK):
+            for _ in range(STEPS_PER_CHECK):
                 generator.step(train)
-            looks.append((taken, judge.distance(generator.probabilities()) / max(1, judge.count)))
-            bar.update(STEPS_PER_LOOK)
-            if looks[-1][1] < looks[best][1]:
-                best, shares = len(looks) - 1, generator.probabilities()
-            if len(looks) - 1 - best >= PATIENCE:
+            checks.append((taken, validation.distance(generator.probabilities()) / max(1, validation.count)))
+            bar.update(STEPS_PER_CHECK)
+            if checks[-1][1] < checks[best][1]:
+                best, best_probabilities = len(checks) - 1, generator.probabilities()
+            if len(checks) - 1 - best >= PATIENCE:
                 break
-    return Stopping(steps=looks[best][0], looks=tuple(looks), best=shares)
+    return Stopping(steps=checks[best][0], checks=tuple(checks), best=best_probabilities)
 
 
 def share_of_model(
     expected: Sequence[Floats],
     train: Sequence[Measurement],
-    judge: Sequence[Measurement],
-    care: Sequence[float] | None = None,
+    validation: Sequence[Measurement],
+    weights: Sequence[float] | None = None,
 ) -> float:
-    """w in [0, 1]: of w model + (1 - w) noisy values the one that the values held back are nearest to.
+    """The w in [0, 1] for which w model + (1 - w) training values is nearest to the validation values.
 
-    The model and the noisy values it learnt from are two decoders of one measurement, and the values held back are
-    independent of both: the squared distance is as good a judge of every mixture of them.
+    The validation values are independent of the model and of the training values, so the squared distance from them
+    ranks all such means fairly. `weights` are those of the measurements; by default their precisions.
     """
     towards = across = 0.0
-    for place, (model, part, held) in enumerate(zip(expected, train, judge, strict=True)):
-        weight = held.noise_std**-2 if care is None else care[place]
+    for place, (model, part, held) in enumerate(zip(expected, train, validation, strict=True)):
+        weight = held.noise_std**-2 if weights is None else weights[place]
         step = model - part.values
         towards += weight * float(np.vdot(step, (held.values - part.values)))
         across += weight * float(np.vdot(step, step))
     return min(1.0, max(0.0, towards / across)) if across > 0 else 1.0
 
 
-def distance_held_back(
+def validation_error(
     expected: Sequence[Floats],
     share: float,
     train: Sequence[Measurement],
-    judge: Sequence[Measurement],
-    care: Sequence[float],
+    validation: Sequence[Measurement],
+    weights: Sequence[float],
 ) -> float:
-    """The squared distance of that mixture from the truth, as the values held back estimate it, each part by its care.
+    """The weighted squared distance of share * model + (1 - share) * training values from the truth, estimated.
 
-    1 is as far as the values held back themselves are.
+    The validation values estimate it without bias. 1 is their own distance from the truth.
     """
-    noise = math.fsum(c * part.values.size * part.noise_std**2 for c, part in zip(care, judge, strict=True))
-    far = math.fsum(
-        c
+    noise = math.fsum(
+        weight * held.values.size * held.noise_std**2
+        for weight, held in zip(weights, validation, strict=True)
+    )
+    distance = math.fsum(
+        weight
         * (
             float(np.sum((share * model + (1.0 - share) * part.values - held.values) ** 2))
             - held.values.size * held.noise_std**2
         )
-        for model, part, held, c in zip(expected, train, judge, care, strict=True)
+        for model, part, held, weight in zip(expected, train, validation, weights, strict=True)
     )
-    return far / noise
+    return distance / noise
 
 
 def train_generator(
-    make: Callable[[Sequence[Measurement]], Generator],
+    untrained: Callable[[Sequence[Measurement]], Generator],
     measured: Sequence[Measurement],
     targets: Callable[[Sequence[Measurement]], Targets],
     *,
-    halves: tuple[Sequence[Measurement], Sequence[Measurement]],
+    thinned: tuple[Sequence[Measurement], Sequence[Measurement]],
     most_steps: int = MOST_STEPS,
 ) -> tuple[Generator, Stopping]:
-    """A generator trained on all values, for as long as their thinned halves say.
+    """A generator trained on all values, for the number of steps that is best on their thinned parts.
 
-    `make` begins anew, from nothing but the values that it is given.
+    `untrained` makes a new generator, which may depend on the values that it is given only.
     """
-    train, judge = halves
-    stopping = best_length(make(train), targets(train), targets(judge), most_steps=most_steps)
-    generator, all_values = make(measured), targets(measured)
+    train, validation = thinned
+    stopping = early_stopping(untrained(train), targets(train), targets(validation), most_steps=most_steps)
+    generator, all_values = untrained(measured), targets(measured)
     with progress(desc="training", total=stopping.steps) as bar:
         for _ in range(stopping.steps):
             generator.step(all_values)

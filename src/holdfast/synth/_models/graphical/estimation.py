@@ -1,4 +1,4 @@
-"""From noisy tables to a graphical model: maximum entropy, held back where the noise is large.
+"""Estimates of a graphical model from noisy tables: maximum entropy, regularised where the noise is large.
 
 The potentials theta, one table per measured set of columns c, solve
 
@@ -9,9 +9,10 @@ whose dual says: of all distributions p, take the one with the least
     sum_c |mu_c(p) - y_c|^2 / (2 sigma_c^2)  +  (n / kappa) KL(p | p0)
 
 (relaxed maximum entropy: Dudik, Phillips and Schapire 2007; p0 has the potentials theta0). With kappa = 1 this
-is the most likely table behind the noisy ones if its records were drawn from p0; a larger kappa believes more
-in what was measured and less in p0. Noisy cells that are negative, or many and nearly empty, need no threshold:
-where the noise exceeds what p0 lets vary they hardly move. Post-processing of released values: no privacy cost.
+is the most likely table behind the noisy ones if its records were drawn from p0; a larger kappa gives more weight
+to what was measured and less to p0. Noisy cells that are negative, or many and nearly empty, need no threshold:
+where the noise exceeds the variation of counts under p0, the model stays close to p0. Post-processing of released
+values: no privacy cost.
 """
 
 from __future__ import annotations
@@ -38,15 +39,16 @@ from holdfast.synth._models.graphical.model import GraphicalModel
 from holdfast.synth._models.model import Measurement, on_simplex
 
 Tables = Mapping[Columns, Floats]
-#: kappa is at most this many times the noise. Noisy tables contradict each other: believed without restraint they have
-#: no model, and the search runs away.
-MOST_TRUST = 3.0
-#: Impossible cells stay outside a model whose junction tree they would make larger than this, in cells.
+#: kappa is at most this many times the noise. Noisy tables contradict each other: without a limit on kappa no model
+#: fits them, and the search diverges.
+MOST_KAPPA_RATIO = 3.0
+#: Declared impossible cells are left out of the estimate where they would make the junction tree larger than this.
 MOST_ESTIMATED_CELLS = 2**22
 #: Value and gradient at a point.
 Function = Callable[[Floats], tuple[float, Floats]]
-MEMORY = 8
-#: Armijo's share of the slope that a step has to deliver.
+#: Pairs of steps and gradient changes that L-BFGS remembers.
+LBFGS_MEMORY = 8
+#: A step must gain at least this share of what the slope promises (Armijo's condition).
 SUFFICIENT_DECREASE = 1e-4
 SHORTEST_STEP = 2.0**-30
 
@@ -115,22 +117,22 @@ def estimate_model(
             for columns, entry in merged.items()
         }
     )
-    middle = layout.one_vector(centre or {})
+    centre_vector = layout.one_vector(centre or {})
     fixed = _tables_of_zeros(tree, zeros)
 
-    def negative(vector: Floats) -> tuple[float, Floats]:
+    def negative_log_likelihood(vector: Floats) -> tuple[float, Floats]:
         beliefs = propagate(tree, layout.potentials(vector, fixed))
-        if not np.isfinite(beliefs.log_normaliser):  # beyond what floats can hold: the search steps back
+        if not np.isfinite(beliefs.log_normaliser):  # overflow: the line search takes a shorter step
             return np.inf, vector
-        away = vector - middle
-        value = total * beliefs.log_normaliser - wanted @ vector + 0.5 * (ridge * away) @ away
-        return float(value), total * layout.marginals(beliefs) - wanted + ridge * away
+        offset = vector - centre_vector
+        value = total * beliefs.log_normaliser - wanted @ vector + 0.5 * (ridge * offset) @ offset
+        return float(value), total * layout.marginals(beliefs) - wanted + ridge * offset
 
     theta = layout.one_vector({**(centre or {}), **(start or {})})
     first = propagate(tree, layout.potentials(theta, fixed))
     # The diagonal of the Hessian is at most the expected counts plus the ridge.
     curvature = total * layout.marginals(first) + ridge + 1.0
-    theta = lbfgs(negative, theta, curvature=curvature, iterations=iterations, tolerance=gain)
+    theta = lbfgs(negative_log_likelihood, theta, curvature=curvature, iterations=iterations, tolerance=gain)
     beliefs = propagate(tree, layout.potentials(theta, fixed))
     return GraphicalEstimate(
         model=GraphicalModel(tree=tree, beliefs=beliefs, total=total),
@@ -141,7 +143,7 @@ def estimate_model(
 def zeros_that_fit(
     domain: Mapping[str, int], sets: Sequence[Columns], zeros: Sequence[tuple[Columns, Floats]]
 ) -> list[tuple[Columns, Floats]]:
-    """The impossible cells that the measured sets' tree has room for; rows keep to the others when they are drawn."""
+    """The impossible cells that the junction tree has room for; the others are respected when rows are drawn."""
     joined = {tuple(columns) for columns, _ in zeros}
     if JunctionTree.of(domain, [*sets, *joined]).cells <= MOST_ESTIMATED_CELLS:
         return list(zeros)
@@ -153,19 +155,19 @@ def zeros_that_fit(
 
 
 def variance_factor(noise_std: float, cells: int, *, total: float) -> float:
-    """kappa of a table: how far its counts may be from the model, in variances of a Poisson count.
+    """kappa of a table: the assumed variance of its counts about the model, in variances of a Poisson count.
 
-    In a table worth measuring, cells differ from the model by about what they hold, n / N of N cells: a
+    In a table worth measuring, cells differ from the model by about their mean count, n / N for N cells: a
     variance of (n / N)^2, which is n / N times that of a Poisson count.
 
     >>> variance_factor(100.0, 50, total=1000.0)
     20.0
     """
-    return max(1.0, min(total / cells, MOST_TRUST * noise_std))
+    return max(1.0, min(total / cells, MOST_KAPPA_RATIO * noise_std))
 
 
 def column_centres(single: Sequence[Measurement], total: float) -> dict[Columns, Floats]:
-    """theta0 of independent columns: what their noisy tables say, no cell below 0."""
+    """theta0 of independent columns, from their noisy tables change to counts >= 0."""
     return {
         tuple(measurement.columns): log_shares(on_simplex(measurement.values, total=total), total)
         for measurement in single
@@ -173,7 +175,7 @@ def column_centres(single: Sequence[Measurement], total: float) -> dict[Columns,
 
 
 def log_shares(values: Floats, total: float) -> Floats:
-    """Potentials of one column's cells from its (non-negative) counts; no cell is given up for lost."""
+    """Potentials of one column's cells from its counts >= 0; a cell of count 0 still gets a finite potential."""
     return np.asarray(np.log(np.maximum(values, min(0.3, 0.1 * total / values.size))))
 
 
@@ -187,10 +189,10 @@ def _tables_of_zeros(tree: JunctionTree, zeros: Sequence[tuple[Columns, Floats]]
 
 
 class CliqueLayout:
-    """Where the measured tables sit in a junction tree, so that one pass serves all of them: as one long vector.
+    """The measured tables as one long vector, and their places in the cliques of a junction tree.
 
-    A set of columns inside another is handled through the larger one: only sets that no other contains touch
-    the cliques, which are large; everything else is a sum of those.
+    Cliques are large, so only sets that no other set contains are added to them or summed out of them; a set inside
+    another one is summed out of that one.
     """
 
     def __init__(self, tree: JunctionTree, sets: Sequence[Columns]) -> None:
@@ -199,7 +201,7 @@ class CliqueLayout:
         self.shapes = [shape_of(columns, tree.domain) for columns in sets]
         sizes = [math.prod(shape) for shape in self.shapes]
         self._ends = np.cumsum([0, *sizes]).tolist()
-        # From the largest number of columns down: hosts come before what they hold.
+        # From the largest number of columns down, so that a set comes after the larger one it is summed out of.
         self._order = sorted(range(len(sets)), key=lambda i: (-len(sets[i]), i))
         self._host: list[int | None] = []
         self._home: list[int] = []
@@ -270,40 +272,42 @@ def lbfgs(
     """
     point = start
     value, gradient = function(point)
-    pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=MEMORY)
+    pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=LBFGS_MEMORY)
     for _ in range(iterations):
-        direction = -_descent(gradient, pairs, curvature)
+        direction = -_newton_direction(gradient, pairs, curvature)
         slope = float(gradient @ direction)
         if -slope <= tolerance:
             break
         step = 1.0
         while True:
-            tried = point + step * direction
-            height, slant = function(tried)
-            if height <= value + SUFFICIENT_DECREASE * step * slope or step < SHORTEST_STEP:
+            next_point = point + step * direction
+            next_value, next_gradient = function(next_point)
+            if next_value <= value + SUFFICIENT_DECREASE * step * slope or step < SHORTEST_STEP:
                 break
             step /= 2.0
-        if height > value:
+        if next_value > value:
             break
-        moved, bent = tried - point, slant - gradient
-        if (curved := float(moved @ bent)) > 0:
-            pairs.append((moved, bent, 1.0 / curved))
-        point, value, gradient = tried, height, slant
+        change, gradient_change = next_point - point, next_gradient - gradient
+        if (curvature_along := float(change @ gradient_change)) > 0:
+            pairs.append((change, gradient_change, 1.0 / curvature_along))
+        point, value, gradient = next_point, next_value, next_gradient
     return point
 
 
-def _descent(gradient: Floats, pairs: deque[tuple[Floats, Floats, float]], curvature: Floats) -> Floats:
+def _newton_direction(
+    gradient: Floats, pairs: deque[tuple[Floats, Floats, float]], curvature: Floats
+) -> Floats:
     """The two loops of L-BFGS: an approximate inverse Hessian times the gradient."""
     direction = gradient.copy()
     shares = []
-    for moved, bent, inverse in reversed(pairs):
-        share = inverse * float(moved @ direction)
-        direction -= share * bent
+    for change, gradient_change, inverse in reversed(pairs):
+        share = inverse * float(change @ direction)
+        direction -= share * gradient_change
         shares.append(share)
     direction /= curvature
-    if pairs:  # the diagonal, scaled to the curvature last seen
-        moved, bent, inverse = pairs[-1]
-        direction *= 1.0 / (inverse * float(bent @ (bent / curvature)))
-    for (moved, bent, inverse), share in zip(pairs, reversed(shares), strict=True):
-        direction += (share - inverse * float(bent @ direction)) * moved
+    if pairs:  # scale the diagonal to the curvature along the last step
+        change, gradient_change, inverse = pairs[-1]
+        direction *= 1.0 / (inverse * float(gradient_change @ (gradient_change / curvature)))
+    for (change, gradient_change, inverse), share in zip(pairs, reversed(shares), strict=True):
+        direction += (share - inverse * float(gradient_change @ direction)) * change
     return direction

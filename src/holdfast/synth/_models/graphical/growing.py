@@ -1,8 +1,9 @@
-"""A junction tree grown from noisy residuals: each turn holds a forest of the tables that the model gets most wrong.
+"""Junction trees grown from noisy residuals: each round adds a forest of the tables that the model gets most wrong.
 
-The other decoder of a workload that was measured at once. A generator holds every table and a little of the noise of
-each; where few tables say something of their own, a graphical model of just those knows more. The first turn is the
-tree of Chow and Liu (1968), later ones add what no tree can say. Reads released values only: no privacy cost.
+An alternative to a generator where the whole workload was measured at once. A generator fits every table, and with it
+some of the noise of each; where few tables hold all dependences, a graphical model of just those is more accurate. The
+first round adds the tree of Chow and Liu (1968), later rounds add dependences that no tree can hold. Reads released
+values only: no privacy cost.
 """
 
 from __future__ import annotations
@@ -20,52 +21,55 @@ from holdfast.synth._models.graphical.junction_tree import Columns, Triangulatio
 from holdfast.synth._models.graphical.model import GraphicalModel
 from holdfast.synth._models.model import Measurement
 
-MOST_TURNS = 8
+MOST_GROWTH_ROUNDS = 8
 MOST_FOREST_CELLS = 2**14
-"""Of a grown tree: few tables need few cells, and a generator is there for what needs more."""
+"""The most cells of a grown tree. Few tables need few cells; where more are needed, a generator is used instead."""
 TRIALS_PER_COLUMN = 4
-"""Tables that are held against the room left in the tree in one turn, in multiples of the number of columns."""
+"""Tables that one round tries to fit into the tree, in multiples of the number of columns."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GrownTree:
-    """A model, and the tables of two columns or more that it was made from."""
+    """A model, and the tables of two or more columns that it was fitted to."""
 
     model: GraphicalModel
     held: tuple[Columns, ...]
     residuals: Sequence[Floats]
-    """What the model says of each residual that was measured."""
+    """The model's value of each residual that was measured."""
 
 
 def grown_trees(
     domain: Mapping[str, int],
-    parts: Sequence[Measurement],
+    noisy_residuals: Sequence[Measurement],
     table: Callable[[Columns], Measurement],
     residual_table: Callable[[Floats], Floats],
     *,
     total: float,
     most_cells: int = MOST_FOREST_CELLS,
 ) -> Iterator[GrownTree]:
-    """Models of more and more tables, from independent columns on, as long as some table stands out of the noise.
+    """Models of more and more tables, beginning with independent columns, until no table stands out of the noise.
 
-    `parts` are noisy residuals, `table` makes the noisy table of some columns from them, and `residual_table` the
-    residual of a table.
+    `noisy_residuals` were measured, `table` makes the noisy table of some columns from them, and `residual_table`
+    makes the residual of a table.
     """
-    sets = [tuple(part.columns) for part in parts]
+    sets = [tuple(residual.columns) for residual in noisy_residuals]
     single = [table(columns) for columns in sets if len(columns) == 1]
     centre = column_centres(single, total)
     candidates = {columns: _subsets(columns) for columns in sets if len(columns) > 1}
     held: list[Columns] = []
     theta = None
-    for _ in range(MOST_TURNS + 1):
+    for _ in range(MOST_GROWTH_ROUNDS + 1):
         measured = [*single, *(table(columns) for columns in held)]
         fitted = estimate_model(domain, measured, total=total, centre=centre, start=theta)
         theta = fitted.theta
         residuals = [residual_table(fitted.model.project(columns)) for columns in sets]
         yield GrownTree(model=fitted.model, held=tuple(held), residuals=residuals)
         gaps = {
-            columns: (float(np.sum((part.values - model) ** 2)) / part.noise_std**2, part.values.size)
-            for columns, part, model in zip(sets, parts, residuals, strict=True)
+            columns: (
+                float(np.sum((noisy.values - modelled) ** 2)) / noisy.noise_std**2,
+                noisy.values.size,
+            )
+            for columns, noisy, modelled in zip(sets, noisy_residuals, residuals, strict=True)
         }
         scores = {
             columns: _standing_out([gaps[inner] for inner in below if inner in gaps], len(candidates))
@@ -79,10 +83,10 @@ def grown_trees(
 
 
 def _standing_out(gaps: Sequence[tuple[float, int]], candidates: int) -> float:
-    """By how much squared distances, in units of the noise, exceed what the largest of so many of pure noise reaches.
+    """By how much a squared distance, in units of the noise, exceeds the largest one that pure noise would give.
 
-    A chi square of k degrees exceeds k + 2 sqrt(k x) + 2 x with a chance of at most exp(-x) (Laurent and Massart 2000,
-    lemma 1); with x = log(candidates) about one table of pure noise is held.
+    Of `candidates` tables of pure noise, about one has a score above 0: a chi square of k degrees exceeds
+    k + 2 sqrt(k x) + 2 x with probability at most exp(-x) (Laurent and Massart 2000, lemma 1), and x = log(candidates).
     """
     distance, degrees = math.fsum(gap for gap, _ in gaps), sum(size for _, size in gaps)
     chance = math.log(max(1, candidates))
@@ -90,17 +94,17 @@ def _standing_out(gaps: Sequence[tuple[float, int]], candidates: int) -> float:
 
 
 class Forest:
-    """Which columns are joined by some table, so that no two tables join the same."""
+    """Which columns are joined by some table, so that each new table can join columns that none has joined."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._above = {name: name for name in names}
 
     def is_apart(self, columns: Sequence[str]) -> bool:
-        """Whether no two of these are joined yet."""
+        """Whether no two of these columns are joined yet."""
         return len({self._root(name) for name in columns}) == len(columns)
 
     def join(self, columns: Sequence[str]) -> None:
-        """From now on these are."""
+        """Join these columns with each other."""
         roots = [self._root(name) for name in columns]
         for root in roots:
             self._above[root] = min(roots)
@@ -114,7 +118,7 @@ class Forest:
 def _forest(
     domain: Mapping[str, int], scores: Mapping[Columns, float], held: Sequence[Columns], most_cells: int
 ) -> list[Columns]:
-    """Of the tables that stand out, the best first, those that join columns which the turn has not joined yet."""
+    """The tables to add in one round: those of positive score, best first, if they join columns not joined before."""
     joined = Forest(domain)
     chosen: list[Columns] = []
     graph = Triangulation(domain, held)

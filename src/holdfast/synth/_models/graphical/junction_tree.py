@@ -1,4 +1,4 @@
-"""JunctionTree: cliques of a triangulated graph, so arranged that marginals can be passed along, and the passing.
+"""JunctionTree: the cliques of a triangulated graph of columns as a tree, and belief propagation along it.
 
 Lauritzen and Spiegelhalter (1988). Joint tables are plain arrays whose axes are columns. The same tables give the same
 tree: columns are eliminated greedily by the size of the clique that this makes, ties broken by their order.
@@ -16,7 +16,7 @@ import numpy as np
 from holdfast._arrays import Floats
 
 Columns = tuple[str, ...]
-#: What is below this share of the largest is taken as impossible, so that no quotient overflows.
+#: Probabilities below this share of the largest are taken as 0, so that no quotient overflows.
 LEAST_MESSAGE_SHARE = 1e-200
 
 # Tables.
@@ -34,8 +34,8 @@ def spread(values: Floats, columns: Sequence[str], onto: Sequence[str]) -> Float
     (3, 1, 2)
     """
     place = {name: axis for axis, name in enumerate(columns)}
-    moved = values.transpose([place[name] for name in onto if name in place])
-    return moved.reshape([values.shape[place[name]] if name in place else 1 for name in onto])
+    ordered = values.transpose([place[name] for name in onto if name in place])
+    return ordered.reshape([values.shape[place[name]] if name in place else 1 for name in onto])
 
 
 def sum_onto(values: Floats, columns: Sequence[str], onto: Sequence[str]) -> Floats:
@@ -44,10 +44,10 @@ def sum_onto(values: Floats, columns: Sequence[str], onto: Sequence[str]) -> Flo
     >>> sum_onto(np.ones((2, 3)), ("a", "b"), ("b",)).tolist()
     [2.0, 2.0, 2.0]
     """
-    gone = tuple(axis for axis, name in enumerate(columns) if name not in onto)
-    left = [name for name in columns if name in onto]
-    summed = values.sum(axis=gone) if gone else values
-    return summed.transpose([left.index(name) for name in onto])
+    summed_axes = tuple(axis for axis, name in enumerate(columns) if name not in onto)
+    remaining = [name for name in columns if name in onto]
+    summed = values.sum(axis=summed_axes) if summed_axes else values
+    return summed.transpose([remaining.index(name) for name in onto])
 
 
 # The tree. Sets of columns are bit masks.
@@ -65,27 +65,27 @@ def maximal_cliques(domain: Mapping[str, int], tables: Iterable[Sequence[str]]) 
 
 
 class Triangulation:
-    """One greedy elimination, and what it would have been with another table: the beginning is the same.
+    """A greedy elimination of columns, which can tell what adding one more table would cost without starting again.
 
-    Until the first column of the other table is eliminated nothing changes: only its own columns have new
-    neighbours, so they alone become dearer, and the cheapest column stays the cheapest.
+    The elimination with one more table is the same until the first column of that table is eliminated: only its
+    columns get new neighbours and so a higher cost, and the cheapest column stays the cheapest.
     """
 
     def __init__(self, domain: Mapping[str, int], tables: Iterable[Sequence[str]]) -> None:
         self._sizes = list(domain.values())
         self._number = {name: place for place, name in enumerate(domain)}
         self._weights: dict[int, float] = {}
-        around = [1 << place for place in range(len(self._sizes))]
+        neighbours = [1 << place for place in range(len(self._sizes))]
         for columns in tables:
-            self._join(around, columns)
-        #: Before each step: what is left, neighbours, costs, and how many cliques there were.
+            self._join(neighbours, columns)
+        #: Before each step: the columns that are left, neighbours, costs, and the number of cliques.
         self._steps: list[tuple[int, list[int], dict[int, float], int]] = []
-        self._turn: dict[int, int] = {}
+        self._step_of: dict[int, int] = {}
         self.cliques: list[int] = []
-        self._run((1 << len(around)) - 1, around, {}, self.cliques, record=True)
+        self._run((1 << len(neighbours)) - 1, neighbours, {}, self.cliques, record=True)
 
     def cells_with(self, more: Sequence[str]) -> int:
-        """The cells of all cliques together, were one more table joined; public, so candidates may depend on it.
+        """The cells of all cliques together if one more table were joined; public, as it depends on sizes only.
 
         >>> Triangulation({"a": 10, "b": 10, "c": 10}, [("a", "b"), ("b", "c")]).cells_with(("a", "c"))
         1000
@@ -93,26 +93,26 @@ class Triangulation:
         places = [self._number[name] for name in more]
         if not places:
             return sum(self._cells(clique) for clique in self.cliques)
-        left, around, costs, count = self._steps[min(self._turn[place] for place in places)]
-        around, cliques = list(around), self.cliques[:count]
-        self._join(around, more)
+        left, neighbours, costs, count = self._steps[min(self._step_of[place] for place in places)]
+        neighbours, cliques = list(neighbours), self.cliques[:count]
+        self._join(neighbours, more)
         costs = {place: cost for place, cost in costs.items() if place not in places}
-        self._run(left, around, costs, cliques, record=False)
+        self._run(left, neighbours, costs, cliques, record=False)
         return sum(self._cells(clique) for clique in cliques)
 
     def _run(
-        self, left: int, around: list[int], costs: dict[int, float], cliques: list[int], *, record: bool
+        self, left: int, neighbours: list[int], costs: dict[int, float], cliques: list[int], *, record: bool
     ) -> None:
-        """Eliminate what is left, the cheapest first; add the maximal cliques to `made`."""
+        """Eliminate the columns that are left, the cheapest first; append the maximal cliques to `cliques`."""
         while left:
             for place in _members(left):
                 if place not in costs:
-                    costs[place] = self._weight(around[place] & left)
+                    costs[place] = self._weight(neighbours[place] & left)
             best = min(costs, key=lambda place: (costs[place], place))
             if record:
-                self._turn[best] = len(self._steps)
-                self._steps.append((left, list(around), dict(costs), len(cliques)))
-            clique = around[best] & left
+                self._step_of[best] = len(self._steps)
+                self._steps.append((left, list(neighbours), dict(costs), len(cliques)))
+            clique = neighbours[best] & left
             for other in cliques:
                 if clique & other == clique:
                     break
@@ -120,16 +120,16 @@ class Triangulation:
                 cliques.append(clique)
             left &= ~(1 << best)
             for place in _members(clique & left):
-                around[place] |= clique
+                neighbours[place] |= clique
                 del costs[place]
             del costs[best]
 
-    def _join(self, around: list[int], columns: Sequence[str]) -> None:
+    def _join(self, neighbours: list[int], columns: Sequence[str]) -> None:
         mask = 0
         for name in columns:
             mask |= 1 << self._number[name]
         for place in _members(mask):
-            around[place] |= mask
+            neighbours[place] |= mask
 
     def _weight(self, mask: int) -> float:
         """The logarithm of the number of cells."""
@@ -143,7 +143,7 @@ class Triangulation:
 
 @lru_cache(maxsize=2**16)
 def _members(mask: int) -> tuple[int, ...]:
-    """The places of the ones. Candidates of one round ask for the same few masks."""
+    """The places of the bits that are set; cached, since one round needs the same few masks many times."""
     places = []
     while mask:
         low = mask & -mask
@@ -186,7 +186,7 @@ class JunctionTree:
         return cls(domain=dict(domain), cliques=tuple(cliques[i] for i in order), parents=tuple(above))
 
     def separator(self, place: int) -> Columns:
-        """What a clique shares with its parent; empty for the root."""
+        """The columns that a clique shares with its parent; empty for the root."""
         if self.parents[place] < 0:
             return ()
         parent = set(self.cliques[self.parents[place]])
@@ -236,7 +236,7 @@ def propagate(tree: JunctionTree, potentials: Sequence[Floats]) -> Beliefs:
         log_scale += top
         tables.append(np.exp(potential - top))
     messages: list[Floats] = [np.ones(())] * len(tables)
-    # Towards the root: each clique absorbs what its children say about the columns they share.
+    # Towards the root: each clique is multiplied by its children's marginals of the columns they share.
     for place in range(len(tables) - 1, 0, -1):
         parent, shared = tree.parents[place], tree.separator(place)
         message = sum_onto(tables[place], tree.cliques[place], shared)
@@ -246,7 +246,7 @@ def propagate(tree: JunctionTree, potentials: Sequence[Floats]) -> Beliefs:
         tables[parent] *= spread(message / top, shared, tree.cliques[parent])
     total = float(tables[0].sum())
     tables[0] /= total if total > 0 else 1.0
-    # Away from it: what the parent now knows, over what it was told.
+    # Away from the root: each clique is multiplied by its parent's marginal over the message it had sent.
     for place in range(1, len(tables)):
         parent, shared = tree.parents[place], tree.separator(place)
         known = sum_onto(tables[parent], tree.cliques[parent], shared)

@@ -1,8 +1,8 @@
-"""GraphicalModel: a calibrated junction tree as a released distribution: its tables, and rows drawn from it.
+"""GraphicalModel: a calibrated junction tree as a released distribution; its marginals, and rows sampled from it.
 
-Independent draws would add the bootstrap error; `draw_rows` adds as little as whole records allow. A clique's new
-columns are dealt out by systematic sampling among the rows that agree on the columns already drawn: in every such group
-each cell gets its expected number, rounded up or down, and its expectation is exact (Madow 1949). Rows of a group are
+Independent draws would add a sampling error; `draw_rows` adds as little as whole records allow. It goes through the
+cliques. Among the rows that agree on the columns drawn so far, the new columns of a clique are drawn by systematic
+sampling: each cell gets its expected number of rows, rounded up or down without bias (Madow 1949). Rows of a group are
 ordered by the columns they already have and take the points of a van der Corput sequence, so that pairs with columns
 outside the clique are spread evenly too.
 """
@@ -21,16 +21,16 @@ from holdfast._arrays import Codes, Floats
 from holdfast.noise._source import Source
 from holdfast.synth._models.graphical.junction_tree import Beliefs, Columns, JunctionTree, shape_of, sum_onto
 
-#: Rows that stand for the model where an exact table would be too large.
-DRAWN_ROWS = 2**17
-#: The largest table that elimination may make, in cells (128 MB); beyond, rows of the model are counted.
+#: Rows sampled from the model to estimate a marginal whose exact computation would be too large.
+SAMPLED_ROWS = 2**17
+#: The most cells of a table that elimination may make (128 MB); beyond, rows sampled from the model are counted.
 MOST_JOINT_CELLS = 2**24
-#: The most products that a table may be the sum of, in multiples of that.
-MOST_WORK = 8
-#: Messages kept, in cells all together; they start anew when there are more.
-KEPT_CELLS = 2**22
-#: Products over fewer cells than this are taken as they come.
-SMALL_CELLS = 2**15
+#: The most products that elimination may sum for one table, in multiples of `MOST_JOINT_CELLS`.
+MOST_PRODUCTS = 8
+#: The most cells of all cached messages together; the cache is cleared when it is full.
+MOST_CACHED_CELLS = 2**22
+#: Products over at most so many cells are computed without a search for the best order.
+SMALL_PRODUCT_CELLS = 2**15
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -59,7 +59,7 @@ class GraphicalModel:
         return self.total * (self._sample_table(wanted) if exact is None else exact)
 
     def sample(self, rows: int, source: Source) -> Codes:
-        """Rows by controlled rounding along the tree: cliques' counts are within rounding of their expectation."""
+        """Rows whose counts in every clique are within rounding of their expectation (`draw_rows`)."""
         return draw_rows(self.tree, self.beliefs, rows, source)
 
     @cached_property
@@ -68,25 +68,25 @@ class GraphicalModel:
 
     @cached_property
     def _public_sample(self) -> Codes:
-        """Rows for tables that are too large to compute: public coins, for the model is public."""
-        return self.sample(DRAWN_ROWS, Source(0))
+        """Rows for marginals that are too large to compute. The seed is public, as the model is."""
+        return self.sample(SAMPLED_ROWS, Source(0))
 
     def _sample_table(self, wanted: Columns) -> Floats:
-        """The table of rows drawn from the model."""
+        """The marginal, estimated from rows sampled from the model."""
         shape, names = shape_of(wanted, self.domain), list(self.domain)
         codes = self._public_sample[:, [names.index(name) for name in wanted]]
         counts = np.bincount(np.ravel_multi_index(tuple(codes.T), shape), minlength=math.prod(shape))
         return counts.reshape(shape) / len(codes)
 
 
-# Tables that no clique holds.
+# Marginals of columns that no clique holds together.
 
 
 class Elimination:
-    """Variable elimination on a calibrated tree, with messages that are kept between questions.
+    """Variable elimination on a calibrated tree, with a cache of messages.
 
-    A clique tells its parent the conditional distribution of some columns below it, given what the two share.
-    Questions about many sets of columns have most of these messages in common.
+    A message from a clique to its parent is the conditional distribution of some columns below it, given the columns
+    that the two share. Marginals of many sets of columns have most messages in common.
     """
 
     def __init__(self, tree: JunctionTree, beliefs: Beliefs) -> None:
@@ -106,7 +106,7 @@ class Elimination:
         self._cells = 0
 
     def joint(self, wanted: Columns, *, most_cells: int = MOST_JOINT_CELLS) -> Floats | None:
-        """The probability of every cell of these columns; None where a table on the way would be too large."""
+        """The probability of every cell of these columns; None where an intermediate table would be too large."""
         top = 0
         while lower := [
             child
@@ -117,7 +117,7 @@ class Elimination:
         return self._combine(top, wanted, wanted, most_cells)
 
     def _combine(self, place: int, wanted: Sequence[str], keep: Columns, most_cells: int) -> Floats | None:
-        """This clique's marginal times what its children say of the wanted columns, summed onto `keep`."""
+        """This clique's marginal times its children's messages about the wanted columns, summed onto `keep`."""
         messages = []
         for child in self._children[place]:
             shared = tuple(name for name in wanted if name in self._below[child])
@@ -131,9 +131,10 @@ class Elimination:
             {*keep, *(name for names, _ in messages for name in names)},
         )
         used = tuple(name for name in clique if name in needed)
-        # With one message the product is summed as it is taken; with more, a table on the way has at most all cells.
-        largest, work = (_cells(self._tree.domain, names) for names in (set(keep), needed))
-        if (largest if len(messages) < 2 else work) > most_cells or work > MOST_WORK * most_cells:
+        # With one message the product is summed at once; with more, an intermediate table may have all cells.
+        result_cells, product_cells = (_cells(self._tree.domain, names) for names in (set(keep), needed))
+        largest = result_cells if len(messages) < 2 else product_cells
+        if largest > most_cells or product_cells > MOST_PRODUCTS * most_cells:
             return None
         return product([(used, sum_onto(self._beliefs.tables[place], clique, used)), *messages], keep)
 
@@ -155,7 +156,7 @@ class Elimination:
         return self._messages[key]
 
     def _make_room(self, cells: int) -> None:
-        if self._cells + cells > KEPT_CELLS:
+        if self._cells + cells > MOST_CACHED_CELLS:
             self._messages.clear()
             self._cells = 0
         self._cells += cells
@@ -166,7 +167,7 @@ def _cells(domain: Mapping[str, int], names: set[str]) -> int:
 
 
 def product(tables: Sequence[tuple[Columns, Floats]], keep: Sequence[str]) -> Floats:
-    """The product of tables, summed over every column that is not kept: one step of variable elimination.
+    """The product of tables, summed over every column that is not in `keep`: one step of variable elimination.
 
     >>> a, b = np.array([[1.0, 2.0]]), np.array([3.0, 4.0])
     >>> product([(("x", "y"), a), (("y",), b)], ("x",)).tolist()
@@ -182,7 +183,7 @@ def product(tables: Sequence[tuple[Columns, Floats]], keep: Sequence[str]) -> Fl
         return sum_onto(tables[0][1], tables[0][0], keep)
     # A search for the best order costs more than a small product itself.
     sizes = {name: size for names, values in tables for name, size in zip(names, values.shape, strict=True)}
-    order: Any = "greedy" if math.prod(sizes.values()) > SMALL_CELLS else False
+    order: Any = "greedy" if math.prod(sizes.values()) > SMALL_PRODUCT_CELLS else False
     return np.asarray(np.einsum(*operands, [number[name] for name in keep], optimize=order))
 
 
@@ -190,7 +191,7 @@ def product(tables: Sequence[tuple[Columns, Floats]], keep: Sequence[str]) -> Fl
 
 
 def draw_rows(tree: JunctionTree, beliefs: Beliefs, rows: int, source: Source) -> Codes:
-    """That many records as cell codes, one column per column of the domain, in random order."""
+    """`rows` records as cell codes, one column per column of the domain, in random order."""
     names = list(tree.domain)
     codes = np.zeros((rows, len(names)), dtype=np.int64)
     drawn: list[str] = []
@@ -203,7 +204,7 @@ def draw_rows(tree: JunctionTree, beliefs: Beliefs, rows: int, source: Source) -
         shares = table.reshape(math.prod(shape_of(shared, tree.domain)), -1)
         group = _codes(codes[:, [names.index(name) for name in shared]], shape_of(shared, tree.domain))
         others = [name for name in reversed(drawn) if name not in shared]
-        picked = deal(
+        picked = systematic_cells(
             shares, group, _order(codes[:, [names.index(n) for n in others]], group, source), source
         )
         for name, code in zip(fresh, np.unravel_index(picked, shape_of(fresh, tree.domain)), strict=True):
@@ -212,10 +213,10 @@ def draw_rows(tree: JunctionTree, beliefs: Beliefs, rows: int, source: Source) -
     return codes[_shuffle(rows, source)]
 
 
-def deal(shares: Floats, group: Codes, order: Codes, source: Source) -> Codes:
-    """A cell for each row: within each group, every cell its expected number, rounded up or down.
+def systematic_cells(shares: Floats, group: Codes, order: Codes, source: Source) -> Codes:
+    """Draw a cell for each row, so that in each group every cell gets its expected number, rounded up or down.
 
-    `order` lists the rows group by group; `shares[g]` are the (not normalised) shares of group g.
+    `order` lists the rows group by group; `shares[g]` are the (not normalised) shares of the cells in group g.
     """
     rows = len(group)
     sorted_groups = group[order]
@@ -227,23 +228,23 @@ def deal(shares: Floats, group: Codes, order: Codes, source: Source) -> Codes:
     present = sorted_groups[starts]
     cumulated = np.cumsum(shares[present], axis=1)
     weight = cumulated[:, -1:]
-    # A group the model gives no mass (numerically): spread evenly rather than failing.
+    # A group to which the model gives no mass, by rounding: its rows are spread evenly over the cells.
     even = np.arange(1, shares.shape[1] + 1) / shares.shape[1]
     cumulated = np.where(weight > 0, cumulated / np.where(weight > 0, weight, 1.0), even)
     offset = row_uniforms(len(starts), source)
-    # Systematic sampling: one point in each of m equal intervals, dealt out in the order of the bit-reversed rank.
-    # Turned round by a random amount, each row's point is uniform whatever its place.
-    turned = np.floor(row_uniforms(len(starts), source) * sizes).astype(np.int64)
-    many = np.repeat(sizes, sizes)
-    slot = (bit_reversed_rank(within, many) + np.repeat(turned, sizes)) % np.maximum(many, 1)
-    point = (slot + np.repeat(offset, sizes)) / many
-    ladder = (cumulated + np.arange(len(starts))[:, None]).ravel()
-    which = np.searchsorted(ladder, point + np.repeat(np.arange(len(starts)), sizes), side="right")
+    # Systematic sampling: one point in each of m equal intervals, assigned in the order of the bit-reversed rank.
+    # The assignment is rotated by a random number, so that each row's point is uniform.
+    rotation = np.floor(row_uniforms(len(starts), source) * sizes).astype(np.int64)
+    group_size = np.repeat(sizes, sizes)
+    slot = (bit_reversed_rank(within, group_size) + np.repeat(rotation, sizes)) % np.maximum(group_size, 1)
+    point = (slot + np.repeat(offset, sizes)) / group_size
+    thresholds = (cumulated + np.arange(len(starts))[:, None]).ravel()
+    which = np.searchsorted(thresholds, point + np.repeat(np.arange(len(starts)), sizes), side="right")
     cell = which - np.repeat(np.arange(len(starts)), sizes) * shares.shape[1]
-    # Rounding at the far end must not pass the last cell that has any mass.
-    full = shares[present] > 0
+    # Rounding must not go beyond the last cell that has any mass.
+    has_mass = shares[present] > 0
     last = np.where(
-        weight[:, 0] > 0, shares.shape[1] - 1 - np.argmax(full[:, ::-1], axis=1), shares.shape[1] - 1
+        weight[:, 0] > 0, shares.shape[1] - 1 - np.argmax(has_mass[:, ::-1], axis=1), shares.shape[1] - 1
     )
     picked = np.empty(rows, dtype=np.int64)
     picked[order] = np.minimum(np.maximum(cell, 0), np.repeat(last, sizes))
