@@ -149,9 +149,10 @@ def busy(folder: Path) -> list[str]:
     """A command that is busy inside DuckDB for a long time."""
     Schema([Numeric("a", 0, 1), Categorical("b", ["x", "y"])]).save(folder / "t.toml")
     with duckdb.connect(str(folder / "t.db")) as database:
+        database.execute("CREATE TABLE r AS FROM range(100000)")
         database.execute(
             "CREATE VIEW t AS SELECT random() AS a, CASE WHEN random() < .5 THEN 'x' ELSE 'y' END AS b "
-            "FROM range(100000) r, range(100000) s"
+            "FROM r, r AS s"
         )
     return [
         *COMMAND,

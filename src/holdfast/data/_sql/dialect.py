@@ -38,6 +38,8 @@ class Dialect:
     find: str = "strpos({0}, {1})"
     digits: str = "CAST({0} AS DOUBLE)"
     utc: str = "({0} AT TIME ZONE 'UTC')"
+    #: A text that compares byte by byte, whatever collation its column was stored with.
+    bytewise: str = '({0} COLLATE "C")'
     sha256: str = "sha256({0})"
     hex_to_integer: str = "CAST('0x' || {0} AS BIGINT)"
     whole: str = "CAST(CAST({0} AS BIGINT) AS VARCHAR)"
@@ -114,7 +116,8 @@ class Dialect:
             return f"CAST(NULL AS {self.text})"
         zoned = self.utc.format(raw) if kind is Kind.zoned else raw
         stamp = f"CAST({zoned} AS {self.timestamp})" if kind in (Kind.zoned, Kind.timestamp) else zoned
-        return f"CAST({stamp} AS {self.text})"
+        word = f"CAST({stamp} AS {self.text})"
+        return self.bytewise.format(word) if kind is Kind.text else word
 
     def without_zeros(self, digits: str) -> str:
         """Digits without zeros at the end of their fraction."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
+from holdfast.data._engines.duckdb.sealed import attach_file, reads_own_tables, require_no_shadows
 from holdfast.data._engines.file_rows import PLACE, FileRows, number_names, rows_of_files
 from holdfast.data._engines.places import database_file
 from holdfast.data._schema import Schema
@@ -95,24 +96,29 @@ def scan_of_caller(source: Any, *, table: str | None) -> Scan | None:
     """How to read a connection or relation of the caller's, used as it is; None for anything else."""
     if hasattr(source, "cursor"):
         require(table is not None, "table", table, "the name of a table when the source is a connection")
+        require_no_shadows(source.cursor().sql)
         return _of_connection(source, _QUOTE.identifier(str(table)))
     way_out = "or name the table in the URL: duckdb:///file.db?table=name"
     require(table is None, "table", table, "left out unless the source is a connection", way_out)
     if hasattr(source, "query"):
         view = "holdfast_source"
+        require_no_shadows(lambda sql: source.query(view, sql))
         return Scan(source=view, position=_NUMBERED, run=lambda sql: source.query(view, sql))
     return None
 
 
-def scan_of_files(source: Any, connection: Any, schema: Schema) -> Scan:
-    """How a connection of our own reads files or a URL."""
-    text = os.fspath(source)
-    if not text.startswith("duckdb://"):
-        return scan_of_rows(rows_of_files(text, csv=schema.csv, numbers=number_names(schema)), connection)
-
+def scan_of_stored(stored: StoredTable, connection: Any) -> Scan:
+    """How a sealed connection reads a table of the file that is attached to it."""
     run = Runner(connection.cursor)
-    name = _attach(text, connection)
+    name = stored.find(connection)
     return Scan(source=name, position=_rowid(run, name), run=run, interrupt=run.interrupt, can_write=True)
+
+
+def scan_of_files(source: Any, connection: Any, schema: Schema) -> Scan:
+    """How a sealed connection reads files, which Python opens."""
+    return scan_of_rows(
+        rows_of_files(os.fspath(source), csv=schema.csv, numbers=number_names(schema)), connection
+    )
 
 
 def scan_of_rows(rows: FileRows, connection: Any) -> Scan:
@@ -159,40 +165,68 @@ def _rowid(run: Callable[[str], Any], name: str) -> str:
     return "rowid"
 
 
-def _attach(url: str, connection: Any) -> str:
-    """Attach the file of `duckdb:///path?table=name&schema=main`, read-only."""
-    parts = urlsplit(url)
-    options = parse_qs(parts.query, keep_blank_values=True)
-    if parts.netloc or "table" not in options or not set(options) <= {"table", "schema"}:
-        raise ParameterError(
-            "a DuckDB URL must be duckdb:///town.db?table=name (four slashes for an absolute path), with an optional "
-            "&schema=name"
-        )
-    path = database_file(url)
-    if not os.path.exists(path):
-        raise DataError(
-            f"the DuckDB file of the URL must exist, got {path!r}; three slashes are a path from here, four an "
-            "absolute one"
-        )
-    import duckdb
+@dataclass(frozen=True, kw_only=True)
+class StoredTable:
+    """A table of a DuckDB file, as `duckdb:///path?table=name&schema=main` names it."""
 
-    try:
-        connection.execute(f"ATTACH {_QUOTE.literal(path)} AS stored (READ_ONLY)")
-    except duckdb.Error as error:
-        if not re.search("(?i)already attached|conflicting lock|same database file", str(error)):
-            raise
-        raise DataError(
-            "the DuckDB file is open for writing, here or in another process: close that connection, open it with "
-            "read_only=True, or hand it over, as in open_table(connection, schema, table=name)"
-        ) from None
-    schema, table = options.get("schema", ["main"])[0], options["table"][0]
-    held = connection.execute(
-        "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = 'stored' ORDER BY ALL"
-    ).fetchall()
-    if (schema.lower(), table.lower()) not in {(one.lower(), name.lower()) for one, name in held}:
-        known = [name if one == "main" else f"{one}.{name}" for one, name in held]
-        listed = ", ".join(known[:12]) + (" and more" if len(known) > 12 else "")
-        raise DataError(
-            f"the DuckDB file has no table {table!r} in schema {schema!r}; it holds {listed or 'none'}"
-        )
-    return ".".join(map(_QUOTE.identifier, ("stored", schema, table)))
+    path: str
+    schema: str
+    table: str
+
+    @classmethod
+    def of(cls, url: str) -> StoredTable:
+        """Split a URL; the file must be there."""
+        parts = urlsplit(url)
+        options = parse_qs(parts.query, keep_blank_values=True)
+        if parts.netloc or "table" not in options or not set(options) <= {"table", "schema"}:
+            raise ParameterError(
+                "a DuckDB URL must be duckdb:///town.db?table=name (four slashes for an absolute path), with an "
+                "optional &schema=name"
+            )
+        path = database_file(url)
+        if not os.path.exists(path):
+            raise DataError(
+                f"the DuckDB file of the URL must exist, got {path!r}; three slashes are a path from here, four an "
+                "absolute one"
+            )
+        return cls(path=path, schema=options.get("schema", ["main"])[0], table=options["table"][0])
+
+    def attach(self, connection: Any) -> None:
+        """Attach the file, for reading only."""
+        import duckdb
+
+        try:
+            attach_file(connection, os.path.abspath(self.path), name=_STORED)
+        except duckdb.Error as error:
+            if not re.search("(?i)already attached|conflicting lock|same database file", str(error)):
+                raise
+            raise DataError(
+                "the DuckDB file is open for writing, here or in another process: close that connection, open it with "
+                "read_only=True, or hand it over, as in open_table(connection, schema, table=name)"
+            ) from None
+
+    def find(self, connection: Any) -> str:
+        """The table, or a view that reads tables of the file alone, by its whole name."""
+        listed = connection.execute(
+            "SELECT table_schema, table_name, table_type FROM system.information_schema.tables "
+            f"WHERE table_catalog = '{_STORED}' ORDER BY ALL"
+        ).fetchall()
+        kinds = {(schema.lower(), table.lower()): kind for schema, table, kind in listed}
+        kind = kinds.get((self.schema.lower(), self.table.lower()))
+        if kind is None:
+            known = [table if schema == "main" else f"{schema}.{table}" for schema, table, _ in listed]
+            named = ", ".join(known[:12]) + (" and more" if len(known) > 12 else "")
+            raise DataError(
+                f"the DuckDB file has no table {self.table!r} in schema {self.schema!r}; it holds {named or 'none'}"
+            )
+        name = ".".join(map(_QUOTE.identifier, (_STORED, self.schema, self.table)))
+        if kind != "BASE TABLE" and not reads_own_tables(connection, name, database=_STORED):
+            raise DataError(
+                f"the view {self.table!r} reads something else than tables of its file, and a file is not trusted with "
+                "what else this user may read. Name a table; or, if you know who wrote the view, hand over a "
+                "connection: open_table(duckdb.connect(path, read_only=True), schema, table=name)"
+            )
+        return name
+
+
+_STORED = "stored"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -15,7 +16,16 @@ from numpy.typing import NDArray
 from holdfast._assumption import READING_OF_ROWS, Assumption
 from holdfast.data._arrow_columns import check_columns
 from holdfast.data._batch import Batch, encode_batch
-from holdfast.data._engines.duckdb.source import Scan, interruptible, scan_of_caller, scan_of_files
+from holdfast.data._engines.duckdb.sealed import sealed_connection
+from holdfast.data._engines.duckdb.source import (
+    Scan,
+    StoredTable,
+    interruptible,
+    scan_of_caller,
+    scan_of_files,
+    scan_of_stored,
+)
+from holdfast.data._engines.places import DUCKDB
 from holdfast.data._engines.work_folder import WorkFolder
 from holdfast.data._order import KEY_BYTES, Order, PerRecordBatches
 from holdfast.data._schema import Schema
@@ -68,8 +78,6 @@ def _open(
     threads: int | None = None,
 ) -> tuple[Scan, Callable[[], None]]:
     """What reads the source, and what deletes the spilled files."""
-    import duckdb
-
     require(threads is None or threads >= 1, "threads", threads, ">= 1")
     with _withholding("open the table"):
         given = scan_of_caller(source, table=table)
@@ -77,19 +85,21 @@ def _open(
             options = [option for option in (memory_limit, threads) if option is not None]
             require(not options, "options", options, "left out: the connection is the caller's")
             return given, _nothing
+    stored = StoredTable.of(os.fspath(source)) if os.fspath(source).startswith(DUCKDB) else None
     work = WorkFolder()  # for spilling; nobody else may read it
-    folder = str(work.path)
-    connection = duckdb.connect(config={"temp_directory": folder, "autoinstall_known_extensions": "false"})
-    cleanup = partial(_let_go, connection.close, work)
+    cleanup = work.delete
     try:
-        with _withholding("apply the options memory_limit and threads"):
-            connection.execute("SET python_enable_replacements = false")
-            if memory_limit is not None:
-                connection.execute(f"SET memory_limit = {DIALECT.literal(memory_limit)}")
-            if threads is not None:
-                connection.execute(f"SET threads = {int(threads)}")
-            connection.execute(f"ATTACH {DIALECT.literal(f'{folder}/work.db')} AS work")
         with _withholding("open the source"):
+            connection = sealed_connection(
+                str(work.path),
+                work=f"{work.path}/work.db",
+                attach=None if stored is None else stored.attach,
+                memory_limit=memory_limit,
+                threads=threads,
+            )
+            cleanup = partial(_let_go, connection.close, work)
+            if stored is not None:
+                return scan_of_stored(stored, connection), cleanup
             return scan_of_files(source, connection, schema), cleanup
         raise AssertionError("the block above returns or raises")
     except BaseException:
@@ -100,10 +110,12 @@ def _open(
 def read_all(source: Any) -> Any:
     """A whole table of a DuckDB file, connection or relation as one Arrow table: for drafts only."""
     opened, cleanup = _open(source, Schema([]))
-    with _withholding("read the rows"):
-        table = opened.run(f"SELECT * FROM {opened.source}").to_arrow_table()
-    cleanup()
-    return table
+    try:
+        with _withholding("read the rows"):
+            return opened.run(f"SELECT * FROM {opened.source}").to_arrow_table()
+        raise AssertionError("the block above returns or raises")
+    finally:
+        cleanup()
 
 
 def connect(

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Literal
 
+from holdfast.data._engines.duckdb.sealed import sealed_connection
 from holdfast.data._engines.duckdb.source import Runner, Scan
 from holdfast.data._engines.duckdb.table import DuckDBTable, _withholding
 from holdfast.data._engines.work_folder import WorkFolder
@@ -36,21 +37,21 @@ def pull(
     n_public: int | None,
 ) -> DuckDBTable:
     """Copy the batches of `statements.readings()`; users are bounded in the copy, by the same coins."""
-    import duckdb
-
     # In memory means in memory: nothing is spilled to a disk then.
     work = WorkFolder() if keep == "file" else None
     folder = "" if work is None else str(work.path)
-    config: dict[str, Any] = {"temp_directory": folder, "autoinstall_known_extensions": "false"}
-    connection = duckdb.connect(config=config)
+    try:
+        with _withholding("make the private copy"):
+            connection = sealed_connection(folder, work=f"{folder}/copy.db" if folder else ":memory:")
+    except BaseException:
+        if work is not None:
+            work.delete()
+        raise
     cleanup = partial(_let_go, connection.close, work)
     try:
         names = tuple(column.name for column in schema.columns)
         numbers = {name: statements.reads_number(name) for name in names}
         with _withholding("make the private copy"):
-            connection.execute("SET python_enable_replacements = false")
-            place = f"{folder}/copy.db" if keep == "file" else ":memory:"
-            connection.execute(f"ATTACH {Dialect().literal(place)} AS work")
             types = ["DOUBLE" if numbers[name] else "VARCHAR" for name in names]
             listed = ", ".join(f"r{place} {kind}" for place, kind in enumerate(types)) or "nothing INTEGER"
             connection.execute(f"CREATE TABLE {COPY} ({listed})")

@@ -52,6 +52,7 @@ class PostgresDialect(Dialect):
     one_to: str = "(SELECT slot FROM generate_series(1, {0}) AS slot)"
     entry: str = "(CAST('{{{1}}}' AS double precision[]))[{0} + 1]"
     fence: str = " OFFSET 0"
+    bytewise: str = "{0}"  # said of every text by `read_text`
 
     def read_number(self, raw: str, kind: Kind) -> str:
         """A value as a double, NULL where it is missing; a decimal of any size has one."""

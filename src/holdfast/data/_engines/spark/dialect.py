@@ -72,6 +72,7 @@ class SparkDialect(Dialect):
     whole: str = "CAST(try_cast({0} AS BIGINT) AS STRING)"
     bits: str = _BITS
     in_part: str = "pmod(hash({0}), {1}) = {2}"
+    bytewise: str = "{0}"
     one_to: str = "(SELECT explode(sequence(1, {0})) AS slot)"
 
     def literal(self, text: str) -> str:
