@@ -153,7 +153,18 @@ class AttributeCase(Case):
         return len(self.known)
 
     def at(self, size: int) -> AttributeCase:
-        """The same case with only this many people of the attacker's own."""
+        """The same case with fewer people of the attacker's own.
+
+        Parameters
+        ----------
+        size : int
+            How many of them.
+
+        Returns
+        -------
+        AttributeCase
+            The case of the first so many.
+        """
         rows = np.concatenate([np.arange(size), np.arange(self.own, self.count)])
         return replace(
             self,
