@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from holdfast._cli.app import app
+from holdfast._cli.result_files import write_files
 from holdfast.data import Categorical, Numeric, Schema
 from holdfast.ledger import Ledger
 from holdfast.privacy import ApproxDP
@@ -149,15 +150,12 @@ def test_a_named_account_is_resumed_and_pays_once(
     options = ("--ledger", budget, "--dataset", "clinic", "--account", "june", "-o", tmp_path / "s.csv")
     fail = [True]
 
-    def out_of_disk(made: Any, output: Any, release: Any) -> None:
+    def out_of_disk(release: Any, files: Any) -> None:
         if fail.pop():
-            raise OSError(28, "No space left on device", str(output))
-        write(made, output, release)
+            raise OSError(28, "No space left on device", "s.csv")
+        write_files(release, files)
 
-    import holdfast._cli.synth as command
-
-    write = command._write
-    monkeypatch.setattr(command, "_write", out_of_disk)
+    monkeypatch.setattr("holdfast._cli.synth.write_files", out_of_disk)
     assert run(*clinic, *options).exit_code == 2
     fail.append(False)
     with Ledger.open(budget) as ledger:

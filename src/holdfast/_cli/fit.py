@@ -10,7 +10,8 @@ import click
 
 from holdfast._cli.declared_schema import UNIT, declared_schema
 from holdfast._cli.default_delta import DELTA, asked_limit, fitting_delta
-from holdfast._cli.paths import READ, SOURCE, WRITTEN, Command
+from holdfast._cli.paths import READ, SOURCE, Command, WrittenFile
+from holdfast._cli.result_files import release_file, weights_file, write_files
 from holdfast._cli.useless import EVEN_IF_USELESS
 from holdfast.learn._estimators import MODELS, estimator_of, load_model
 
@@ -70,11 +71,13 @@ FOUND_NOTICE = "an earlier run had made it, and it was kept: nothing was spent n
 @click.option(
     "-o",
     "--output",
-    type=WRITTEN,
+    type=WrittenFile(writer=release_file),
     required=True,
     help="The release file, NAME.holdfast.",
 )
-@click.option("--weights", type=WRITTEN, help="Also write the weights as plain JSON.")
+@click.option(
+    "--weights", type=WrittenFile(writer=weights_file), help="Also write the weights as plain JSON."
+)
 @EVEN_IF_USELESS
 @click.option("--force", is_flag=True, help="Overwrite OUTPUT and WEIGHTS.")
 def fit(
@@ -103,7 +106,7 @@ def fit(
 
     SOURCE is a Parquet or CSV file, a folder of them, or a DuckDB or PostgreSQL URL. Python loads the model back with
     holdfast.learn.load_model. A model that was paid from a ledger and could not be written is kept beside the ledger:
-    the same command writes it and pays nothing.
+    the same command writes it and pays nothing. Without a ledger it is kept beside OUTPUT until WEIGHTS is written too.
 
     \b
     Examples:
@@ -113,7 +116,7 @@ def fit(
     from holdfast.data._engines import open_table
     from holdfast.errors import ParameterError, without_password
     from holdfast.ledger import Job, Ledger, once
-    from holdfast.ledger._jobs.job import job_key
+    from holdfast.ledger._jobs import job_key, unpaid
     from holdfast.privacy._account import Account
     from holdfast.privacy._account.resume import ResumableAccount
     from holdfast.release._usefulness import useful_only
@@ -136,13 +139,28 @@ def fit(
     estimator = estimator_of(schema, target, epsilon=1.0 if epsilon is None else epsilon, **settings)
 
     def write(release: Release[Any]) -> None:
-        _write(release, output, weights)
+        write_files(release, [(release_file, output), (weights_file, weights)])
 
     refusing = useful_only(unless=even_if_useless)
     with open_table(source, schema, adjacency=adjacency, n_public=n_public) as table, refusing:
         limit = asked_limit(epsilon, delta, table, named=named)
+        about = settings | {
+            "do": "fit",
+            "dataset": dataset,
+            "source": without_password(source),
+            "schema": schema.hash(),
+            "target": target,
+            "epsilon": epsilon,
+            "adjacency": table.adjacency.value,
+            "n_public": n_public,
+        }
         if ledger is None or dataset is None:
-            write(estimator.fit(table, target=target).release_)
+            _, was_kept = unpaid(
+                job_key("fit", about),
+                beside=output,
+                make=lambda: estimator.fit(table, target=target).release_,
+                write=write,
+            )
         else:
 
             def make(paid: Account) -> Release[Any]:
@@ -151,16 +169,6 @@ def fit(
                 ).release_
                 return fitted
 
-            about = settings | {
-                "do": "fit",
-                "dataset": dataset,
-                "source": without_password(source),
-                "schema": schema.hash(),
-                "target": target,
-                "epsilon": epsilon,
-                "adjacency": table.adjacency.value,
-                "n_public": n_public,
-            }
             with Ledger.open(ledger) as opened:
                 done = once(
                     opened,
@@ -177,8 +185,9 @@ def fit(
                     unit=table.unit,
                     purpose=f"fit {target}",
                 )
-            if done.found:
-                click.echo(FOUND_NOTICE, err=True)
+            was_kept = done.found
+    if was_kept:
+        click.echo(FOUND_NOTICE, err=True)
     click.echo(load_model(output).summary())
     click.echo(f"release: {click.format_filename(output)}")
 
@@ -196,11 +205,3 @@ def asked_levels(texts: Sequence[str]) -> dict[str, int]:
         good = bool(name) and level.isascii() and level.isdigit()
         require(good, "--level", text, "COLUMN=LEVEL, with a whole number, such as postcode=1")
     return {name: int(level) for name, _, level in pairs}
-
-
-def _write(release: Release[Any], output: Path, weights: Path | None) -> None:
-    from holdfast.data._whole_file import write_whole
-
-    release.save(output)
-    if weights is not None:
-        write_whole(weights, f"{load_model(output).to_json()}\n".encode())

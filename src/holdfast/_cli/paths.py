@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 if TYPE_CHECKING:
+    from holdfast._cli.result_files import Writer
     from holdfast.release._outputs import FileRead, FileWritten, Outputs
 
 WhenThere = Literal["force", "replaced", "refused"]
@@ -33,11 +34,15 @@ class FunctionText(click.types.StringParamType):
 
 
 class WrittenFile(click.Path):
-    """A file that is written. One that is there is written over with --force, always, or never (`when_there`)."""
+    """A file that is written. One that is there is written over with --force, always, or never (`when_there`).
 
-    def __init__(self, *, when_there: WhenThere = "force") -> None:
+    A `writer` makes it from a release: a file that a killed run of the command wrote is then known again.
+    """
+
+    def __init__(self, *, when_there: WhenThere = "force", writer: Writer | None = None) -> None:
         super().__init__(dir_okay=False, path_type=Path)
         self.when_there = when_there
+        self.writer = writer
 
 
 class WrittenFolder(click.Path):
@@ -80,13 +85,16 @@ def outputs_of(command: click.Command, values: dict[str, Any]) -> Outputs:
 
     reads: list[FileRead] = []
     writes: list[FileWritten] = []
+    # A result is kept beside the ledger that paid for it, or beside the first of its files.
+    beside = [value for value in values.values() if isinstance(value, Path)]
     for parameter in command.params:
         name = str(parameter.name)
         for value in _each(values.get(name)):
             if isinstance(parameter.type, ReadFile | SourceText | FunctionText):
                 reads += _read(parameter, value)
             elif isinstance(parameter.type, WrittenFile):
-                writes += _written(name, value, parameter.type, force=bool(values.get("force")))
+                force = bool(values.get("force"))
+                writes += _written(name, value, parameter.type, force=force, beside=beside)
     return Outputs(reads=tuple(reads), writes=tuple(writes))
 
 
@@ -110,9 +118,20 @@ def _read(parameter: click.Parameter, value: str | Path) -> list[FileRead]:
     return [] if place is None else [FileRead(name=name, path=place, admits=would_be_read)]
 
 
-def _written(name: str, path: Path, kind: WrittenFile, *, force: bool) -> list[FileWritten]:
+def _written(
+    name: str, path: Path, kind: WrittenFile, *, force: bool, beside: list[Path]
+) -> list[FileWritten]:
+    from holdfast._cli.result_files import holds_kept_result
     from holdfast.release._outputs import FileWritten
 
     if kind.when_there == "refused" and path.exists():
         return []  # it is refused, with its own words
-    return [FileWritten(name=name, path=path, replaces=force or kind.when_there == "replaced")]
+    writer = kind.writer
+    return [
+        FileWritten(
+            name=name,
+            path=path,
+            replaces=force or kind.when_there == "replaced",
+            is_own=lambda: writer is not None and holds_kept_result(path, writer, beside=beside),
+        )
+    ]

@@ -12,7 +12,8 @@ import click
 from holdfast._cli.declared_schema import UNIT, declared_schema
 from holdfast._cli.default_delta import DELTA, asked_limit, fitting_delta
 from holdfast._cli.fit import FOUND_NOTICE, LEVELS, asked_levels
-from holdfast._cli.paths import READ, SOURCE, WRITTEN, Command
+from holdfast._cli.paths import READ, SOURCE, Command, WrittenFile
+from holdfast._cli.result_files import release_file, rows_file, write_files
 from holdfast._cli.useless import EVEN_IF_USELESS
 
 if TYPE_CHECKING:
@@ -26,9 +27,13 @@ if TYPE_CHECKING:
 @UNIT
 @click.option("--epsilon", type=float, help="The promise; with --ledger, default: all that is left.")
 @DELTA
-@click.option("-o", "--output", type=WRITTEN, help="The rows: .parquet, .csv or .arrow.")
 @click.option(
-    "--release", type=WRITTEN, help="Also the release, NAME.holdfast: rows, noisy counts and certificates."
+    "-o", "--output", type=WrittenFile(writer=rows_file), help="The rows: .parquet, .csv or .arrow."
+)
+@click.option(
+    "--release",
+    type=WrittenFile(writer=release_file),
+    help="Also the release, NAME.holdfast: rows, noisy counts and certificates.",
 )
 @click.option(
     "--workload",
@@ -114,7 +119,8 @@ def synth(
 
     SOURCE is a Parquet or CSV file, a folder of them, or a DuckDB URL; it is counted where it is, and not loaded.
     Python reads the release back with holdfast.synth.Synthesizer.from_release. A result that was paid from a ledger and
-    could not be written is kept beside the ledger: the same command writes it and pays nothing.
+    could not be written is kept beside the ledger: the same command writes it and pays nothing. Without a
+    ledger it is kept beside its first file until all are written.
 
     \b
     Examples:
@@ -125,7 +131,7 @@ def synth(
     from holdfast.data._engines import open_table
     from holdfast.errors import ParameterError, without_password
     from holdfast.ledger import Job, Ledger, once
-    from holdfast.ledger._jobs.job import job_key
+    from holdfast.ledger._jobs import job_key, unpaid
     from holdfast.release._usefulness import useful_only
     from holdfast.synth import CertificateRequest, Synthesizer
     from holdfast.synth._rows.impossible_rows import read_impossible
@@ -161,29 +167,39 @@ def synth(
             click.echo(json.dumps(estimate.to_json()) if as_json else estimate.summary())
             return
         limit = asked_limit(epsilon, delta, table, named=named)
+        about = {
+            "do": "synth",
+            "dataset": dataset,
+            "source": without_password(source),
+            "schema": schema.hash(),
+            "epsilon": epsilon,
+            "delta": delta,
+            "workload": _contents(workload),
+            "method": method,
+            "rows": rows,
+            "columns": names,
+            "impossible": None if impossible is None else _contents(str(impossible)),
+            "confidence": confidence,
+            "certificate_share": certificate_share,
+            "adjacency": table.adjacency.value,
+            "n_public": n_public,
+        }
+        # Left out where they are not asked: such jobs keep the keys that they had.
+        about |= {"target": target} if target else {}
+        about |= {"objective": objective} if objective != "average" else {}
+
+        def write(result: Release[Any]) -> None:
+            write_files(result, [(release_file, release), (rows_file, output)])
+
         if ledger is None or dataset is None:
-            _write(synthesizer.fit(table).release_, output, release)
+            places = [path for path in (release, output) if path is not None]
+            result, was_kept = unpaid(
+                job_key("synth", about),
+                beside=places[0],
+                make=lambda: synthesizer.fit(table).release_,
+                write=write,
+            )
         else:
-            about = {
-                "do": "synth",
-                "dataset": dataset,
-                "source": without_password(source),
-                "schema": schema.hash(),
-                "epsilon": epsilon,
-                "delta": delta,
-                "workload": _contents(workload),
-                "method": method,
-                "rows": rows,
-                "columns": names,
-                "impossible": None if impossible is None else _contents(str(impossible)),
-                "confidence": confidence,
-                "certificate_share": certificate_share,
-                "adjacency": table.adjacency.value,
-                "n_public": n_public,
-            }
-            # Left out where they are not asked: such jobs keep the keys that they had.
-            about |= {"target": target} if target else {}
-            about |= {"objective": objective} if objective != "average" else {}
             with Ledger.open(ledger) as opened:
                 done = once(
                     opened,
@@ -193,16 +209,17 @@ def synth(
                         again=account is None,
                         about=about,
                         make=lambda paid: synthesizer.fit(table, account=paid).release_,
-                        write=lambda result: _write(result, output, release),
+                        write=write,
                     ),
                     limit=limit,
                     adjacency=table.adjacency,
                     unit=table.unit,
                     purpose="synthetic rows",
                 )
-            if done.found:
-                click.echo(FOUND_NOTICE, err=True)
-                synthesizer = Synthesizer.from_release(done.release)
+            result, was_kept = done.release, done.found
+    if was_kept:
+        click.echo(FOUND_NOTICE, err=True)
+        synthesizer = Synthesizer.from_release(result)
     click.echo(
         json.dumps(_record(synthesizer, output, release)) if as_json else _shown(synthesizer, output, release)
     )
@@ -222,17 +239,6 @@ def _contents(text: str) -> str:
     """What is asked for in words, or by a file: then its digest, for a file may change."""
     path = Path(text)
     return text if text.startswith("k=") else hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def _write(result: Release[Any], output: Path | None, release: Path | None) -> None:
-    from holdfast.data._engines.files import write_table
-    from holdfast.data._whole_file import whole_file
-
-    if release is not None:
-        result.save(release)
-    if output is not None:
-        with whole_file(output) as file:
-            write_table(result.value["rows"], file)
 
 
 def _record(synthesizer: Synthesizer, output: Path | None, release: Path | None) -> dict[str, Any]:

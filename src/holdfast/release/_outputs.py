@@ -82,18 +82,20 @@ class FileRead:
 
 @dataclass(frozen=True, kw_only=True)
 class FileWritten:
-    """A file that a run writes; `replaces` says that one which is there already may be written over."""
+    """A file that a run writes. One that is there already may be written over if `replaces`, or if it is its own."""
 
     name: str
     path: Path
     replaces: bool = False
+    is_own: Callable[[], bool] = lambda: False
+    """Whether what is there was written by an earlier run of the same work; asked only where a file is there."""
 
     def require_new(self) -> None:
         """Refuse to write over a file that was not made by the same work, unless that was asked for."""
         path, name, shown = self.path, self.name, repr(str(self.path))
         if path.exists() and not path.is_file():
             raise ParameterError(f"{name} must be a file, got {shown}, which is a folder or a device")
-        if path.exists() and not self.replaces:
+        if path.exists() and not self.replaces and not self.is_own():
             raise ParameterError(f"{name} must be a new file, got {shown}; use --force to overwrite it")
 
     def require_writable(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from holdfast.ledger._jobs.job import Job, PaidOnce, finish_written_work, job_key, kept_result, once, waiting
 from holdfast.ledger._jobs.turns import Latest, paid_for
+from holdfast.ledger._jobs.unpaid import unpaid
 
 __all__ = [
     "Job",
@@ -14,5 +15,6 @@ __all__ = [
     "kept_result",
     "once",
     "paid_for",
+    "unpaid",
     "waiting",
 ]

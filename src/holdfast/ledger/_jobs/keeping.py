@@ -9,6 +9,7 @@ removed when the result was written where it was wanted.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -40,10 +41,21 @@ class Shelf:
         path = self.place(account)
         if not path.exists():
             return None
-        release = Release.load(path)
+        try:
+            release = Release.load(path)
+        except FormatError as error:
+            raise FormatError(
+                f"the kept result {str(path)!r} cannot be read ({error}); move it away, and the work goes on without it"
+            ) from None
         if release.provenance.account not in ("", paid_by):  # empty where nothing had to be charged
             raise FormatError(f"{str(path)!r} was not paid for by account {account!r}; move it away")
         return release
+
+    def results(self) -> Iterator[Release[Any]]:
+        """Every result that is kept and can be read."""
+        for path in sorted(self.folder.glob("*.holdfast")) if self.folder.is_dir() else ():
+            with suppress(FormatError, OSError):
+                yield Release.load(path)
 
     def remove(self, account: str) -> None:
         """Remove a result, and the folder with the last one."""
