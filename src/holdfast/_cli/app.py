@@ -1,7 +1,7 @@
 """The command group. A command parses, calls one library function and prints its summary.
 
 Exit codes: 0 fine, 1 a finding (something does not hold), 2 bad usage or input, 3 budget exceeded, or not everything
-could be checked, 130 interrupted.
+could be checked, 130 interrupted, 143 and 129 ended by SIGTERM and SIGHUP.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import click
 
 import holdfast
 from holdfast._cli.ending import guard_output, interruptible, one_line
+from holdfast.data._work_folder import remove_abandoned_folders
 
 COMMANDS = {
     "attack": "can someone tell who was in a model's training data",
@@ -60,6 +61,7 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run, and say what went wrong in one line."""
         with one_line():
+            remove_abandoned_folders()  # what a killed command left of rows, whichever command is next
             return super().invoke(ctx)
 
 

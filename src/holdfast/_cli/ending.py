@@ -1,6 +1,6 @@
 """How a command ends: one line and an exit code for every error, never a traceback and never a value from the data.
 
-Exit codes: 0 fine, 1 a finding, 2 bad usage or input, 3 budget exceeded, 130 interrupted.
+Exit codes: 0 fine, 1 a finding, 2 bad usage or input, 3 budget exceeded, 130 interrupted, 143 and 129 terminated.
 """
 
 from __future__ import annotations
@@ -15,13 +15,16 @@ from typing import Any, NoReturn, TextIO
 
 import click
 
+from holdfast.data._work_folder import delete_all
 from holdfast.errors import BudgetExceeded, HoldfastError, without_password
 
 INTERRUPTED_EXIT = 130
-"""As shells count a process that ended by Ctrl-C."""
+"""As shells count a process that ended by Ctrl-C: 128 and the number of the signal."""
+_ENDING_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
+"""Signals that end a command as Ctrl-C does: whatever it holds is given back first."""
 TRACEBACK_VARIABLE = "HOLDFAST_TRACEBACK"
 """Set in the environment, an error that holdfast does not know is shown whole; it may quote data."""
-_seen = {"interrupt": False}
+_seen = {"interrupt": False, "code": INTERRUPTED_EXIT}
 
 
 class Refused(click.ClickException):
@@ -82,18 +85,24 @@ def said_of(error: Exception) -> Refused:
 
 def _end_interrupted() -> NoReturn:
     click.echo("interrupted", err=True)
-    raise click.exceptions.Exit(INTERRUPTED_EXIT) from None
+    raise click.exceptions.Exit(_seen["code"]) from None
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Ctrl-C at any time ends with 130, also while arguments are read and while Python ends."""
+    """Ctrl-C at any time ends with 130, also while arguments are read and while Python ends; SIGTERM and SIGHUP alike.
+
+    A signal that is ignored, as under nohup, stays ignored.
+    """
 
     def interrupted(number: int, frame: FrameType | None) -> None:
-        _seen["interrupt"] = True
+        _seen.update(interrupt=True, code=128 + number)
         signal.default_int_handler(number, frame)
 
-    signal.signal(signal.SIGINT, interrupted)
+    numbers = [getattr(signal, name) for name in _ENDING_SIGNALS if hasattr(signal, name)]
+    watched = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
+    for number in watched:
+        signal.signal(number, interrupted)
     try:
         yield
     except SystemExit as end:
@@ -104,15 +113,20 @@ def interruptible() -> Iterator[None]:
     except KeyboardInterrupt:
         _leave()
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done but tidying up
+        for number in watched:
+            signal.signal(number, signal.SIG_IGN)  # all is done but tidying up
 
 
 def _leave() -> NoReturn:
-    """At once: an engine's threads may still be in the middle of rows, and cannot be waited for."""
+    """At once: an engine's threads may still be in the middle of rows, and cannot be waited for.
+
+    What they hold on the disk is removed.
+    """
+    delete_all()
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()
-    os._exit(INTERRUPTED_EXIT)
+    os._exit(_seen["code"])
 
 
 class Pipe:

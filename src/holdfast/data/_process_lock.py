@@ -1,4 +1,4 @@
-"""Locks on files that last as long as the process that holds them, however it ends: they tell what was abandoned.
+"""Locks on files and folders that last as long as the process that holds them: they tell what was abandoned.
 
 Whoever makes a file locks it, and makes another one where it was removed before it was locked. Whoever finds a file and
 can lock it may remove it: its process is gone. So no file is too young to be judged. Windows has no such locks: there
@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +33,38 @@ def new_locked_file(name: Callable[[], Path], mode: int) -> tuple[Path, int]:
         os.close(handle)
 
 
-@contextmanager
-def abandoned_file(path: Path) -> Iterator[bool]:
+def new_locked_folder(name: Callable[[], Path]) -> tuple[Path, int | None]:
+    """A new folder of a new name, for this user alone, and the handle that holds its lock, if there are locks."""
+    while True:
+        path = name()
+        os.mkdir(path, 0o700)
+        fcntl = _fcntl()
+        if fcntl is None:
+            return path, None
+        try:
+            handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | _NO_LINK)
+        except FileNotFoundError:
+            continue  # it was taken for abandoned before it was locked
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        if path.exists():
+            return path, handle
+        os.close(handle)
+
+
+def abandoned_file(path: Path) -> AbstractContextManager[bool]:
     """Whether a file of this user is there that no process holds; for as long as the block lasts we hold it."""
-    handle = _lock(path)
+    return _held(path, os.O_RDWR | _AT_ONCE, stat.S_ISREG)
+
+
+def abandoned_folder(path: Path) -> AbstractContextManager[bool]:
+    """The same of a folder."""
+    return _held(path, os.O_RDONLY | _AT_ONCE, stat.S_ISDIR)
+
+
+@contextmanager
+def _held(path: Path, flags: int, kind: Callable[[int], bool]) -> Iterator[bool]:
+    handle = _lock(path, flags, kind)
     try:
         yield handle is not None
     finally:
@@ -44,15 +72,15 @@ def abandoned_file(path: Path) -> Iterator[bool]:
             os.close(handle)
 
 
-def _lock(path: Path) -> int | None:
+def _lock(path: Path, flags: int, kind: Callable[[int], bool]) -> int | None:
     fcntl = _fcntl()
     if fcntl is None:
         return None
     handle = None
     try:
-        handle = os.open(path, os.O_RDWR | os.O_CLOEXEC | _NO_LINK | _AT_ONCE)
+        handle = os.open(path, flags | os.O_CLOEXEC | _NO_LINK)
         status = os.fstat(handle)
-        if stat.S_ISREG(status.st_mode) and status.st_uid == os.getuid():
+        if kind(status.st_mode) and status.st_uid == os.getuid():
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return handle
     except OSError:

@@ -13,7 +13,9 @@ place of a function or operator of DuckDB's own, which it does without a word.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from holdfast.data._sql.dialect import Dialect
@@ -32,6 +34,8 @@ SEAL = (
     "SET GLOBAL lock_configuration = true",
 )
 """What shuts it, once files are attached. GLOBAL, because each statement has a cursor and its own settings."""
+IN_MEMORY = ":memory:"
+"""The place of a database without a file."""
 INSIDE = ("CTE_SCAN", "COLUMN_DATA_SCAN", "DELIM_SCAN", "EMPTY_RESULT")
 """Steps of a plan that read other steps, constants of the statement, or nothing."""
 _QUOTE = Dialect()
@@ -58,7 +62,7 @@ def sealed_connection(
                 connection.execute(f"SET memory_limit = {_QUOTE.literal(memory_limit)}")
             if threads is not None:
                 connection.execute(f"SET threads = {int(threads)}")
-            connection.execute(f"ATTACH {_QUOTE.literal(work)} AS work (TYPE duckdb)")
+            _attach_work(connection, work)
         if attach is not None:
             attach(connection)
         for statement in SEAL:
@@ -67,6 +71,23 @@ def sealed_connection(
         connection.close()
         raise
     return connection
+
+
+def _attach_work(connection: Any, place: str) -> None:
+    """A database of our own for rows. A file is unlinked as soon as it is open, and has no log, which had a name."""
+    import duckdb
+
+    attach = f"ATTACH {_QUOTE.literal(place)} AS work (TYPE duckdb"
+    try:
+        connection.execute(f"{attach}, RECOVERY_MODE no_wal_writes)")
+    except (
+        duckdb.Error
+    ):  # a version that does not know the option: the folder goes at the end, as for all that spills
+        connection.execute(f"{attach})")
+        return
+    if place != IN_MEMORY:
+        with suppress(OSError):  # a system that keeps the names of open files
+            os.unlink(place)
 
 
 def attach_file(connection: Any, path: str, *, name: str) -> None:

@@ -26,13 +26,13 @@ from holdfast.data._engines.duckdb.source import (
     scan_of_stored,
 )
 from holdfast.data._engines.places import DUCKDB
-from holdfast.data._engines.work_folder import WorkFolder
 from holdfast.data._order import KEY_BYTES, Order, PerRecordBatches
 from holdfast.data._schema import Schema
 from holdfast.data._sql.dialect import Dialect
 from holdfast.data._sql.statements import Statements, binned, distinct_sets, zero_filled
 from holdfast.data._storage_kinds import Kind
 from holdfast.data._table import Table
+from holdfast.data._work_folder import WorkFolder
 from holdfast.errors import require, withholding
 from holdfast.noise._source import Source
 from holdfast.privacy._adjacency import Adjacency
@@ -280,8 +280,10 @@ def _nothing() -> None:
 
 
 def _let_go(close: Callable[[], None], work: WorkFolder) -> None:
-    close()
-    work.delete()
+    try:
+        close()
+    finally:
+        work.delete()
 
 
 def _joined(pa: Any, parts: list[Any], empty: Any) -> Any:

@@ -15,11 +15,11 @@ from typing import Any, Literal
 from holdfast.data._engines.duckdb.sealed import sealed_connection
 from holdfast.data._engines.duckdb.source import Runner, Scan
 from holdfast.data._engines.duckdb.table import DuckDBTable, _withholding
-from holdfast.data._engines.work_folder import WorkFolder
 from holdfast.data._schema import Schema
 from holdfast.data._sql.dialect import Dialect
 from holdfast.data._sql.statements import Statements
 from holdfast.data._storage_kinds import Kind
+from holdfast.data._work_folder import WorkFolder
 from holdfast.privacy._adjacency import Adjacency
 
 Keep = Literal["memory", "file"]
