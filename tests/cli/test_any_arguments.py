@@ -131,7 +131,13 @@ def test_files_of_every_wrong_kind_end_in_one_line(
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_hundred_random_plans_end_in_one_line(paths: list[str], unexpected: list[str]) -> None:
+def test_a_hundred_random_plans_end_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unexpected: list[str]
+) -> None:
+    """In a folder of their own: a plan takes no file for its own that another command wrote over."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    files(tmp_path)
     draw, codes = random.Random(11), set()
     for number in range(PLANS):
         text = bent_plan(draw)

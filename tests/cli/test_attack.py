@@ -280,3 +280,16 @@ def test_people_may_lie_in_a_database_and_labels_be_truth_values(tmp_path: Path)
     refused = run(*told, "--members", url, "--non-members", tmp_path / "others.csv")
     assert "must hold the model's classes or numbers, and no row of it does" in refused.stderr
     assert "perhaps" not in refused.stderr
+
+
+@pytest.mark.parametrize("name", ["roc.png", "roc.csv", "roc.svg.txt"])
+def test_a_picture_is_svg_or_refused(house: Path, name: str) -> None:
+    shown = _attack(house, "--plot", house / name)
+    assert shown.exit_code == 2
+    assert "end it in .svg" in shown.output
+    assert not (house / name).exists()
+
+
+def test_a_picture_without_an_ending_is_svg(house: Path) -> None:
+    assert _attack(house, "--plot", house / "roc").exit_code == 0
+    assert "<svg" in (house / "roc").read_text(encoding="utf-8")

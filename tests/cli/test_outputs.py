@@ -112,10 +112,15 @@ def _refused(clinic: Path, *arguments: str | Path, because: str) -> None:
     ]
 
 
+def written(arguments: tuple[str | Path, ...], folder: Path) -> tuple[str | Path, ...]:
+    """The arguments, and a file in the folder, with an ending that the last option takes."""
+    return (*arguments, folder / ("out.svg" if arguments[-1] == "--plot" else "out.csv"))
+
+
 @pytest.mark.parametrize("name", [*WITH_FORCE, *OVERWRITING])
 def test_a_folder_that_is_not_there_is_refused_first(clinic: Path, name: str) -> None:
     command = (WITH_FORCE | OVERWRITING)[name]
-    _refused(clinic, *command(clinic), clinic / "absent" / "out.csv", because="a folder that exists")
+    _refused(clinic, *written(command(clinic), clinic / "absent"), because="a folder that exists")
 
 
 @pytest.mark.parametrize("name", [*WITH_FORCE, *OVERWRITING])
@@ -127,7 +132,7 @@ def test_a_folder_that_takes_no_file_is_refused_first(
 
     command = (WITH_FORCE | OVERWRITING)[name]
     monkeypatch.setattr("holdfast.data._whole_file.os.fsync", full)
-    _refused(clinic, *command(clinic), clinic / "out.csv", because="No space left on device")
+    _refused(clinic, *written(command(clinic), clinic), because="No space left on device")
 
 
 @pytest.mark.parametrize("name", WITH_FORCE)

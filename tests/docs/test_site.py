@@ -19,7 +19,7 @@ READERS = ("scientist", "statistician", "officer", "researcher")
 def text_of(page: Path) -> str:
     """The page, or the file that it consists of."""
     text = page.read_text(encoding="utf-8")
-    whole = re.fullmatch(r"```\{include\} (\S+)\n```\n?", text)
+    whole = re.fullmatch(r"```\{include\} (\S+)\n(?::[\w-]+: \S+\n)*```\n?", text)
     return text_of((page.parent / whole[1]).resolve()) if whole else text
 
 

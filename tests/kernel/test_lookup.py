@@ -119,7 +119,7 @@ def test_tables_and_codes_of_a_wrong_shape_are_refused() -> None:
 def test_the_source_is_c99_and_what_it_says_is_what_numpy_does(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cffi, native = pytest.importorskip("cffi"), pytest.importorskip("holdfast._kernel.native")
+    cffi, native = pytest.importorskip("cffi"), pytest.importorskip("holdfast._kernel.native_lookup")
     source, library = Path(holdfast._kernel.__file__).parent, tmp_path / "lookup.so"
     strict = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O1", "-ffp-contract=off"]
     command = ["cc", "-shared", "-fPIC", *strict, str(source / "lookup.c"), "-o", str(library), "-lm"]

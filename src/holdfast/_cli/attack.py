@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast._cli.declared_schema import UNIT, declared_schema
-from holdfast._cli.paths import READ, REPLACED, SOURCE, CommandGroup
+from holdfast._cli.paths import PICTURE, READ, REPLACED, SOURCE, CommandGroup
 
 if TYPE_CHECKING:
     from holdfast.attack._report import AttackReport
@@ -27,7 +27,7 @@ _COMMON: dict[str, Callable[..., Any]] = {
     "exposed": click.option(
         "--exposed", type=int, default=0, help="Also list so many of the most exposed members. Sensitive."
     ),
-    "plot": click.option("--plot", type=REPLACED, help="Draw the picture (SVG)."),
+    "plot": click.option("--plot", type=PICTURE, help="Draw the picture (SVG)."),
     "json": click.option("--json", "as_json", is_flag=True, help="Machine-readable output."),
     "output": click.option("-o", "--output", type=REPLACED, help="Write it to a file instead."),
 }
@@ -412,5 +412,5 @@ def _show(
         click.echo(text)
     if plot is not None:
         with whole_file(plot) as file:
-            report.plot().savefig(file)
+            report.plot().savefig(file, format="svg")
     click.secho(NOTICE, fg="yellow", err=True)

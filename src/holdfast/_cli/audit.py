@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from holdfast._cli.default_delta import delta_or_usual
-from holdfast._cli.paths import FUNCTION, READ, REPLACED, Command
+from holdfast._cli.paths import FUNCTION, PICTURE, READ, Command
 
 
 @click.command(cls=Command)
@@ -53,7 +53,7 @@ from holdfast._cli.paths import FUNCTION, READ, REPLACED, Command
 )
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the lower bound.")
 @click.option("--seed", type=int, help="Repeat the same coins; for examples only.")
-@click.option("--plot", type=REPLACED, help="Draw claim and audit (SVG).")
+@click.option("--plot", type=PICTURE, help="Draw claim and audit (SVG).")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 def audit(
     function: str,

@@ -45,6 +45,24 @@ class WrittenFile(click.Path):
         self.writer = writer
 
 
+class PictureFile(WrittenFile):
+    """A picture that is written. It is SVG, so its name says so, or nothing."""
+
+    def __init__(self) -> None:
+        super().__init__(when_there="replaced")
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """A path that ends in .svg or has no ending."""
+        path = super().convert(value, param, ctx)
+        if path.suffix not in ("", ".svg"):
+            self.fail(
+                f"pictures are written as SVG, got {click.format_filename(path)!r}; end it in .svg",
+                param,
+                ctx,
+            )
+        return path
+
+
 class WrittenFolder(click.Path):
     """A folder that files of fixed names are written to."""
 
@@ -60,6 +78,7 @@ FUNCTION = FunctionText()
 WRITTEN = WrittenFile()
 REPLACED = WrittenFile(when_there="replaced")
 NEW = WrittenFile(when_there="refused")
+PICTURE = PictureFile()
 FOLDER = WrittenFolder()
 
 
