@@ -53,7 +53,7 @@ class PictureFile(WrittenFile):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """A path that ends in .svg or has no ending."""
-        path = super().convert(value, param, ctx)
+        path = Path(str(super().convert(value, param, ctx)))
         if path.suffix not in ("", ".svg"):
             self.fail(
                 f"pictures are written as SVG, got {click.format_filename(path)!r}; end it in .svg",
