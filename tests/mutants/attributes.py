@@ -130,15 +130,15 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="contract: attribute attacks may look at places",
         target="testing/attributes:_judges_people_wherever_they_stand",
-        old="same > 0.9",
-        new="same > -1.0",
+        old="agreement > 0.9",
+        new="agreement > -1.0",
         tests=(f"{_BROKEN}::test_an_attribute_attack_that_peeks_or_finds_nothing[by_place]",),
     ),
     Fault(
         name="contract: disclosure attacks may follow the word",
         target="testing/disclosures:_follows_the_people_and_not_the_word",
-        old="ahead > 1.0",
-        new="ahead > -99.0",
+        old="z_score > 1.0",
+        new="z_score > -99.0",
         tests=(f"{_BROKEN}::test_a_disclosure_attack_that_favours_a_group_or_finds_nothing[better_first]",),
     ),
     Fault(

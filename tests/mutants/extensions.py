@@ -112,8 +112,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="testing: a column kind may remember",
         target="testing:each_row_is_read_by_itself",
-        old="before[place] == together[place]",
-        new="together[place] == together[place]",
+        old="first_readings[place] == in_order[place]",
+        new="in_order[place] == in_order[place]",
         tests=(f"{BROKEN}::test_a_column_whose_encoding_leaves_its_declaration",),
     ),
     Fault(

@@ -1,4 +1,4 @@
-"""The contracts that every mechanism, method, attack, engine and column kind keeps, to call on your own.
+"""The contracts that every mechanism, method, attack, engine and column kind keeps; check your own by them.
 
 Contents
 --------

@@ -1,4 +1,4 @@
-"""The contract of an attack: what each says of itself, and what those of its kind must find and must not see."""
+"""The contract of an attack: what every attack declares, and what an attack of its kind must find and must not see."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from holdfast.testing._contract import Check, ensure
 from holdfast.testing._disclosures import disclosure_checks
 from holdfast.testing._membership import membership_checks
 
-CHECKS_OF: dict[Kind, Callable[[Attack], Iterator[Check]]] = {
+CHECKS_BY_KIND: dict[Kind, Callable[[Attack], Iterator[Check]]] = {
     "model": membership_checks,
     "rows": membership_checks,
     "attribute": attribute_checks,
@@ -21,7 +21,7 @@ CHECKS_OF: dict[Kind, Callable[[Attack], Iterator[Check]]] = {
 
 
 def says_what_it_is(attack: Attack) -> None:
-    """A name, a paper, what it knows, and on what it is made."""
+    """An attack declares a name, a paper, a guess, what it knows and for which tasks it is made."""
     ensure(bool(attack.name) and bool(attack.paper), "name and paper must be given")
     ensure(callable(attack.guess), "guess must be a function of the case")
     ensure(bool(attack.knows), "knows must not be empty: say in `knows` what it reads")
@@ -49,4 +49,4 @@ def attack_checks(attack: Attack) -> Iterator[Check]:
     'says_what_it_is'
     """
     yield Check(name=says_what_it_is.__name__, run=partial(says_what_it_is, attack))
-    yield from CHECKS_OF[attack.kind](attack)
+    yield from CHECKS_BY_KIND[attack.kind](attack)

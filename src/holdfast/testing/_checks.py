@@ -1,8 +1,8 @@
 """check_mechanism(), check_method(), check_synthesizer(), check_attack(), check_engine(), check_column().
 
-Whether your own keeps the contract of all of ours: as scikit-learn's `check_estimator` does, by one call,
-without a test runner. The same checks, one by one and by name, are what `mechanism_checks` and its like give;
-our own tests run them over every registry.
+One call checks whether an object of your own keeps the contract that all of ours keep, as scikit-learn's
+`check_estimator` does, without a test runner. `mechanism_checks` and its like give the same checks one by one and by
+name; our own tests run them over every registry.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The contract of a column kind: whatever is stored, it is read within the declaration, and each row by itself.
+"""The contract of a column kind: any stored value is read within the declared range, and each row independently.
 
-Sensitivities are computed from declarations: a number beyond its bounds, or a cell that does not exist, moves a
-sum or a count further than the noise was made for. A kind that looks at other rows lets one person move
-everybody's values.
+Sensitivities are computed from declarations. A number beyond its bounds, or a cell that does not exist, would move a
+sum or a count further than the noise allows for. A kind that looks at other rows would let one person change the values
+of all others.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from holdfast.data._schema.schema import Schema, read_column
 from holdfast.errors import ParameterError
 from holdfast.testing._contract import Check, ensure
 
-Declared = Numeric | Categorical
+DeclaredColumn = Numeric | Categorical
 HOSTILE_VALUES: tuple[Any, ...] = (
     None,
     math.nan,
@@ -61,32 +61,32 @@ HOSTILE_VALUES: tuple[Any, ...] = (
     [1, 2],
     {"a": 1},
 )
-"""What storage may hold in any column."""
+"""Values that storage may hold in any column."""
 
 
-def stored_values(column: Declared) -> list[Any]:
+def stored_values(column: DeclaredColumn) -> list[Any]:
     """Hostile values, and the ones that the declaration names."""
-    named: tuple[Any, ...] = column.labels
+    declared_values: tuple[Any, ...] = column.labels
     if isinstance(column, Numeric):
         numbers = (*column.edges, *column.midpoints, column.low - 1, column.high + 1)
-        named = tuple(map(column.written, numbers))
-    return [*HOSTILE_VALUES, *named]
+        declared_values = tuple(map(column.written, numbers))
+    return [*HOSTILE_VALUES, *declared_values]
 
 
-def read_batch(column: Declared, values: list[Any]) -> Batch:
+def read_batch(column: DeclaredColumn, values: list[Any]) -> Batch:
     """The values as the column reads them."""
     return encode_batch(Schema([column]), arrow_columns({column.name: values}, [column.name]), len(values))
 
 
-def _reading(batch: Batch, name: str) -> list[tuple[float, int, bool]]:
-    """Value, cell, and whether it is missing, of each row."""
+def _read_rows(batch: Batch, name: str) -> list[tuple[float, int, bool]]:
+    """The value of each row, its cell, and whether it is missing."""
     missing = batch.missing.get(name, np.zeros(len(batch), dtype=np.bool_))
-    both = zip(batch.column(name).tolist(), batch.codes(name).tolist(), missing.tolist(), strict=True)
-    return [(float(value), int(cell), bool(absent)) for value, cell, absent in both]
+    readings = zip(batch.column(name).tolist(), batch.codes(name).tolist(), missing.tolist(), strict=True)
+    return [(float(value), int(cell), bool(absent)) for value, cell, absent in readings]
 
 
-def the_kind_is_declared(column: Declared) -> None:
-    """A kind of its own, as many labels as cells, and a file gives back what was written."""
+def the_kind_is_declared(column: DeclaredColumn) -> None:
+    """The kind has a name, the column has a label for each cell, and a stored declaration is read back unchanged."""
     kind = type(column)
     ensure(len(column.labels) == column.cells, f"{len(column.labels)} labels for {column.cells} cells")
     ensure(len(set(column.labels)) == column.cells, "two cells have one label")
@@ -103,55 +103,62 @@ def the_kind_is_declared(column: Declared) -> None:
     ensure(bool(column.describe()), "describe() says nothing")
 
 
-def every_value_is_read_within_the_declaration(column: Declared) -> None:
+def every_value_is_read_within_the_declaration(column: DeclaredColumn) -> None:
     """Numbers stay between the bounds, cells exist, and no value makes it raise."""
     values = stored_values(column)
-    for value, (read, cell, _) in zip(values, _reading(read_batch(column, values), column.name), strict=True):
-        shown = repr(value)[:40]
+    for value, (read, cell, _) in zip(
+        values, _read_rows(read_batch(column, values), column.name), strict=True
+    ):
+        value_text = repr(value)[:40]
         if isinstance(column, Numeric):
             inside = column.low <= read <= column.high
-            ensure(inside, f"{shown} is read as {read!r}, outside of [{column.low!r}, {column.high!r}]")
+            ensure(inside, f"{value_text} is read as {read!r}, outside of [{column.low!r}, {column.high!r}]")
             ensure(
-                not column.integer or read.is_integer(), f"{shown} is read as {read!r}, which is not whole"
+                not column.integer or read.is_integer(),
+                f"{value_text} is read as {read!r}, which is not whole",
             )
-        ensure(0 <= cell < column.cells, f"{shown} falls into cell {cell} of {column.cells}")
+        ensure(0 <= cell < column.cells, f"{value_text} falls into cell {cell} of {column.cells}")
 
 
-def each_row_is_read_by_itself(column: Declared) -> None:
-    """Alone, among others, in another order and a second time, a value is read alike.
+def each_row_is_read_by_itself(column: DeclaredColumn) -> None:
+    """A value is read alike when it is alone, among others, in another order and a second time.
 
-    It is the first to read anything: a kind that remembers has nothing to remember yet.
+    This check comes before all others that read values, so that a kind that remembers values has none to remember yet.
     """
     values = stored_values(column)
-    before = [_reading(read_batch(column, [value]), column.name)[0] for value in values]
-    together = _reading(read_batch(column, values), column.name)
-    turned = _reading(read_batch(column, values[::-1]), column.name)[::-1]
+    first_readings = [_read_rows(read_batch(column, [value]), column.name)[0] for value in values]
+    in_order = _read_rows(read_batch(column, values), column.name)
+    in_reverse = _read_rows(read_batch(column, values[::-1]), column.name)[::-1]
     for place, value in enumerate(values):
-        alone = _reading(read_batch(column, [value]), column.name)[0]
-        same = before[place] == together[place] == turned[place] == alone
-        ensure(same, f"{repr(value)[:40]} is read otherwise alone than among others")
+        alone = _read_rows(read_batch(column, [value]), column.name)[0]
+        is_same = first_readings[place] == in_order[place] == in_reverse[place] == alone
+        ensure(is_same, f"{repr(value)[:40]} is read otherwise alone than among others")
 
 
-def a_released_value_is_read_as_itself(column: Declared) -> None:
+def a_released_value_is_read_as_itself(column: DeclaredColumn) -> None:
     """Synthetic rows hold labels and midpoints: read again, they fall into the cell that they came from."""
-    named: list[Any] = list(column.labels)
+    released_values: list[Any] = list(column.labels)
     if isinstance(column, Numeric):
-        whole = column.integer
-        named = [column.written(math.floor(middle + 0.5) if whole else middle) for middle in column.midpoints]
+        integer = column.integer
+        released_values = [
+            column.written(math.floor(midpoint + 0.5) if integer else midpoint)
+            for midpoint in column.midpoints
+        ]
     # A missing value is released as missing.
     if isinstance(column, Numeric) and column.has_null_cell:
-        named[-1] = None
+        released_values[-1] = None
     if isinstance(column, Categorical) and column.null not in (None, column.other, *column.listed):
-        named[column.null_code] = None
-    read = _reading(read_batch(column, named), column.name)
-    for place, (value, (_, cell, _)) in enumerate(zip(named, read, strict=True)):
-        wide = isinstance(column, Numeric) and column.integer  # a middle may round into the next cell
+        released_values[column.null_code] = None
+    readings = _read_rows(read_batch(column, released_values), column.name)
+    for place, (value, (_, cell, _)) in enumerate(zip(released_values, readings, strict=True)):
+        may_round = isinstance(column, Numeric) and column.integer  # a midpoint may round into the next cell
         ensure(
-            cell == place or wide, f"the released value {value!r} of cell {place} is read into cell {cell}"
+            cell == place or may_round,
+            f"the released value {value!r} of cell {place} is read into cell {cell}",
         )
 
 
-def rows_keep_their_norm(column: Declared) -> None:
+def rows_keep_their_norm(column: DeclaredColumn) -> None:
     """Encoded rows are no longer than the bound that sensitivities use."""
     for scale in ("symmetric", "unit"):
         encoder = Encoder(Schema([column]), row_norm=None, scale=scale)
@@ -163,7 +170,7 @@ def rows_keep_their_norm(column: Declared) -> None:
         ensure(bool(np.abs(rows).max() <= 1.0), "an encoded feature leaves [-1, 1]")
 
 
-def every_row_is_counted_once(column: Declared) -> None:
+def every_row_is_counted_once(column: DeclaredColumn) -> None:
     """Counts over the declared cells add up to the rows, and changing one row moves two of them by one."""
     values = stored_values(column)
     counts = _counts(column, values)
@@ -174,11 +181,11 @@ def every_row_is_counted_once(column: Declared) -> None:
         ensure(moved <= 2, f"changing one row moves the counts by {moved}")
 
 
-def _counts(column: Declared, values: list[Any]) -> Any:
+def _counts(column: DeclaredColumn, values: list[Any]) -> Any:
     return open_table({column.name: values}, Schema([column])).counts([[column.name]])[0]
 
 
-EACH_COLUMN: tuple[Callable[[Declared], None], ...] = (
+COLUMN_CHECKS: tuple[Callable[[DeclaredColumn], None], ...] = (
     the_kind_is_declared,
     each_row_is_read_by_itself,
     every_value_is_read_within_the_declaration,
@@ -189,7 +196,7 @@ EACH_COLUMN: tuple[Callable[[Declared], None], ...] = (
 
 
 @checked
-def column_checks(column: Declared) -> Iterator[Check]:
+def column_checks(column: DeclaredColumn) -> Iterator[Check]:
     """What must hold of a column of this kind.
 
     Parameters
@@ -207,5 +214,5 @@ def column_checks(column: Declared) -> Iterator[Check]:
     >>> next(column_checks(Numeric("age", 0, 100))).name
     'the_kind_is_declared'
     """
-    for check in EACH_COLUMN:
+    for check in COLUMN_CHECKS:
         yield Check(name=check.__name__, run=partial(check, column))

@@ -16,7 +16,7 @@ from holdfast.errors import HoldfastError
 @checked
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """What must hold of one entry: call it.
+    """One statement that must hold of one object; a call checks it.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Check:
 
 
 def run_all(subject: str, checks: Iterable[Check]) -> None:
-    """Make every check, and say at the end which do not hold.
+    """Run every check, and raise at the end an error that lists those that fail.
 
     >>> run_all("numbers", [Check(name="two is odd", run=lambda: ensure(2 % 2 == 1, "it is even"))])
     Traceback (most recent call last):
@@ -75,7 +75,7 @@ def ensure(condition: bool, message: str) -> None:
 
 
 def ensure_near(actual: float, expected: float, what: str, *, rel: float = 0.0, within: float = 0.0) -> None:
-    """Raise unless the number is the expected one, up to a share of it or an absolute distance."""
+    """Raise unless the number is the expected one, up to a relative or an absolute distance."""
     gap = 0.0 if actual == expected else abs(actual - expected)
     ensure(gap <= max(rel * abs(expected), within), f"{what} is {actual!r}, expected {expected!r}")
 
@@ -87,7 +87,7 @@ def refusal_text(
     kinds: tuple[type[Exception], ...] = (HoldfastError,),
     naming: str = "",
 ) -> str:
-    """The words with which the call is refused; raise where it is not, or where they do not name this."""
+    """The message with which the call is refused; raise if it is not refused, or if `naming` is not in the message."""
     try:
         call()
     except kinds as error:

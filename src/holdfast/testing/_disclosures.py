@@ -1,7 +1,7 @@
 """The contract of a disclosure attack: it finds copies, treats both groups alike, and finds nothing in other people.
 
-Unlike other attacks it is handed members and control group by name, so it could favour one. The checks exchange them:
-whoever is called a member, the counts must follow the people and not the word.
+Unlike other attacks, it is given members and control group by name, so it could favour one of them. So the checks
+exchange the two groups: the counts must follow the people, whichever group is called members.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ GAMES = 8
 
 
 def disclosure_case(*, leak: bool, seed: Seed, attacks: int = ATTACKS) -> DisclosureCase:
-    """Rows that are the members', or drawn by themselves, and as many people who were not in the data."""
+    """Released rows that are copies of the members (`leak`) or independent of them, and a control group as large."""
     random = np.random.default_rng(seed)
     members, control, others = (random.normal(size=(PEOPLE, COLUMNS)) for _ in range(3))
     rows = members if leak else others
-    read = by_spread(rows)
+    reader = by_spread(rows)
     return DisclosureCase(
-        rows=read(rows),
-        members=read(members),
-        control=read(control),
+        rows=reader(rows),
+        members=reader(members),
+        control=reader(control),
         attacks=attacks,
         seed=seed,
         names=tuple(f"c{place}" for place in range(COLUMNS)),
@@ -40,13 +40,13 @@ def disclosure_case(*, leak: bool, seed: Seed, attacks: int = ATTACKS) -> Disclo
 
 
 def _counts_attacks(attack: Attack) -> None:
-    """Results have names, and are successes of attacks that were made: no more of them than were asked for."""
+    """Each result has a name and counts no more attacks than were asked for, as many on each group."""
     results = attack(disclosure_case(leak=False, seed=1, attacks=50))
     ensure(bool(results), "no result on five columns")
     for name, (members, control, blind) in results.items():
         DisclosureResult(attack=name, members=members, control=control, blind=blind)
-        most = max(members[1], control[1])
-        ensure(most <= 50, f"{name}: {most} attacks were made, and 50 were asked for")
+        attacks_made = max(members[1], control[1])
+        ensure(attacks_made <= 50, f"{name}: {attacks_made} attacks were made, and 50 were asked for")
         ensure(
             members[1] == control[1],
             f"{name}: {members[1]} attacks on members and {control[1]} on the control group",
@@ -54,24 +54,24 @@ def _counts_attacks(attack: Attack) -> None:
 
 
 def _finds_copies(attack: Attack) -> None:
-    """Rows that are the members': some result has a risk whose limits, at 99.9 %, exclude nothing."""
-    lows = [
+    """If the rows are copies of the members, the lower limit of some risk, at 99.9 %, is above 0."""
+    lower_limits = [
         _result(name, counts).limits[0] for name, counts in attack(disclosure_case(leak=True, seed=2)).items()
     ]
     ensure(
-        max(lows) > 0.0,
+        max(lower_limits) > 0.0,
         "rows that are the members' own are not found to tell more about them than about others",
     )
 
 
 def _finds_nothing_in_other_people(attack: Attack) -> None:
-    """Rows that are neither group's: what is called members comes out as the control group does."""
-    apart: dict[str, list[float]] = {}
+    """If the rows are from neither group, both groups come out alike."""
+    z_scores: dict[str, list[float]] = {}
     for seed in range(10, 10 + GAMES):
         for name, (members, control, _) in attack(disclosure_case(leak=False, seed=seed)).items():
-            apart.setdefault(name, []).append(_z(members, control))
-    for name, differences in apart.items():
-        shift = float(np.sum(differences)) / np.sqrt(len(differences))
+            z_scores.setdefault(name, []).append(_rate_z_score(members, control))
+    for name, group_z_scores in z_scores.items():
+        shift = float(np.sum(group_z_scores)) / np.sqrt(len(group_z_scores))
         ensure(
             abs(shift) <= 5.0,
             f"{name}: two groups of strangers come out {shift:+.1f} standard errors apart: they are not treated alike",
@@ -81,15 +81,15 @@ def _finds_nothing_in_other_people(attack: Attack) -> None:
 def _follows_the_people_and_not_the_word(attack: Attack) -> None:
     """With members and control group exchanged, the copies are found in the control group."""
     case = disclosure_case(leak=True, seed=3)
-    straight = attack(case)
-    turned = attack(replace(case, members=case.control, control=case.members))
-    for name, (members, control, _) in straight.items():
-        if _z(members, control) > 5.0:
-            ensure(name in turned, f"{name} is gone when the groups are exchanged")
-            ahead = _z(turned[name][1], turned[name][0])
+    as_given = attack(case)
+    exchanged = attack(replace(case, members=case.control, control=case.members))
+    for name, (members, control, _) in as_given.items():
+        if _rate_z_score(members, control) > 5.0:
+            ensure(name in exchanged, f"{name} is gone when the groups are exchanged")
+            z_score = _rate_z_score(exchanged[name][1], exchanged[name][0])
             ensure(
-                ahead > 1.0,
-                f"{name}: copies are found among those who are called members only ({ahead:+.1f})",
+                z_score > 1.0,
+                f"{name}: copies are found among those who are called members only ({z_score:+.1f})",
             )
 
 
@@ -107,7 +107,7 @@ def _result(name: str, counts: Successes) -> DisclosureResult:
     )
 
 
-def _z(first: tuple[int, int], second: tuple[int, int]) -> float:
+def _rate_z_score(first: tuple[int, int], second: tuple[int, int]) -> float:
     """The difference of two rates in standard errors."""
     rates = first[0] / first[1], second[0] / second[1]
     share = (first[0] + second[0]) / (first[1] + second[1])
@@ -115,7 +115,7 @@ def _z(first: tuple[int, int], second: tuple[int, int]) -> float:
     return float((rates[0] - rates[1]) / spread)
 
 
-CHECKS: tuple[Callable[[Attack], None], ...] = (
+DISCLOSURE_CHECKS: tuple[Callable[[Attack], None], ...] = (
     _counts_attacks,
     _finds_copies,
     _finds_nothing_in_other_people,
@@ -126,5 +126,5 @@ CHECKS: tuple[Callable[[Attack], None], ...] = (
 
 def disclosure_checks(attack: Attack) -> Iterator[Check]:
     """What must hold of an attack of disclosure."""
-    for check in CHECKS:
+    for check in DISCLOSURE_CHECKS:
         yield Check(name=check.__name__[1:], run=partial(check, attack))

@@ -1,4 +1,4 @@
-"""Random tables with everything that storage has to offer, and neighbours of them: what engines are tried on."""
+"""Random tables with every storage type and extreme values, and neighbours of them, on which engines are tried."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
 INFINITY, NAN = float("inf"), float("nan")
 TEXT_WITH_NUL = "a\0b"
 """A text that PostgreSQL cannot hold."""
-#: Rows of a table at most; each has its own number in the column `tag`.
 MOST_DRAWN_ROWS = 14
+"""Rows of a table at most; each has its own number in the column `tag`."""
 _DAY, _TIME = datetime.date, datetime.datetime
-#: Values by storage type. The last of each is the extreme one.
+# By storage type; the last value of each is extreme.
 STORED_VALUES: dict[str, list[Any]] = {
     "float64": [
         None,
@@ -101,7 +101,7 @@ _CATEGORIES = (
 
 @dataclass(frozen=True, kw_only=True)
 class DrawnTable:
-    """A table, a neighbour of it, and the tags of the rows that both have and that are nobody's who changed."""
+    """A table, a neighbour of it, and the tags of all rows that do not belong to the unit that changed."""
 
     schema: Schema
     rows: Any
@@ -116,9 +116,9 @@ def drawn_table(
 
     `leave_out` are values that a store cannot hold, `types` the storage types that it has.
     """
-    stored = [coins.choice(types) for _ in range(coins.randint(1, 3))]
-    columns: list[Column] = [_declared_column(f"c{place}", coins) for place in range(len(stored))]
-    owner = coins.choice(types)
+    column_types = [coins.choice(types) for _ in range(coins.randint(1, 3))]
+    columns: list[Column] = [_declared_column(f"c{place}", coins) for place in range(len(column_types))]
+    owner_type = coins.choice(types)
     adjacency = coins.choice(("replace", "add_remove"))
     users = coins.random() < 0.6
     unit = PrivacyUnit.user("who", max_rows=coins.randint(1, 3)) if users else PrivacyUnit.row()
@@ -127,21 +127,25 @@ def drawn_table(
         unit=unit,
         adjacency=adjacency,
     )
-    kinds = [*stored, owner]
+    kinds = [*column_types, owner_type]
     pools = [[v for v in STORED_VALUES[kind] if v not in leave_out] for kind in kinds]
     pools[-1] = coins.sample(pools[-1], min(len(pools[-1]), 4))  # so that a user has several rows
-    # Half of the tables have no extreme row: what a store knows of a whole column then says more than it should.
-    calm = coins.random() < 0.5
-    usual = [[v for v in pool if v not in (INFINITY, -INFINITY)] for pool in pools] if calm else pools
-    rows = [_row(usual, coins, extreme=False) for _ in range(coins.randint(1, MOST_DRAWN_ROWS))]
-    if not calm:
+    # Half of the tables have no extreme row, so that an engine that uses statistics of a whole column shows it.
+    without_extremes = coins.random() < 0.5
+    usual_pools = (
+        [[v for v in pool if v not in (INFINITY, -INFINITY)] for pool in pools] if without_extremes else pools
+    )
+    rows = [_row(usual_pools, coins, extreme=False) for _ in range(coins.randint(1, MOST_DRAWN_ROWS))]
+    if not without_extremes:
         rows[coins.randrange(len(rows))] = _row(pools, coins, extreme=True)
     tagged = [(tag, *row) for tag, row in enumerate(rows)]
-    other, untouched = _neighbour(tagged, pools, kinds, coins, users=users, adjacency=Adjacency.of(adjacency))
+    neighbour, untouched = _neighbour(
+        tagged, pools, kinds, coins, users=users, adjacency=Adjacency.of(adjacency)
+    )
     return DrawnTable(
         schema=schema,
         rows=arrow_table(tagged, kinds),
-        neighbour=arrow_table(other, kinds),
+        neighbour=arrow_table(neighbour, kinds),
         untouched=untouched,
     )
 
@@ -166,7 +170,7 @@ def arrow_table(rows: list[tuple[Any, ...]], kinds: list[str]) -> Any:
     """Rows that begin with a tag, as an Arrow table of these storage types; the last column is the owner."""
     import pyarrow as pa
 
-    named: dict[str, Any] = {
+    arrow_types: dict[str, Any] = {
         "float64": pa.float64(),
         "float32": pa.float32(),
         "int64": pa.int64(),
@@ -180,7 +184,7 @@ def arrow_table(rows: list[tuple[Any, ...]], kinds: list[str]) -> Any:
     columns = {"tag": pa.array([row[0] for row in rows], pa.int64())}
     for place, kind in enumerate(kinds):
         name = "who" if place == len(kinds) - 1 else f"c{place}"
-        columns[name] = pa.array([row[1 + place] for row in rows], named[kind])
+        columns[name] = pa.array([row[1 + place] for row in rows], arrow_types[kind])
     return pa.table(columns)
 
 
@@ -193,20 +197,20 @@ def _neighbour(
     users: bool,
     adjacency: Adjacency,
 ) -> tuple[list[tuple[Any, ...]], frozenset[int]]:
-    """A unit whose rows are others, or that is there no more, or that is new."""
+    """Rows of a neighbour, in which one unit has other rows or none; and the tags of the rows of all other units."""
     owners = (
         identifier_texts(arrow_table(rows, kinds).column("who")) if users else [str(row[0]) for row in rows]
     )
-    chosen = coins.choice(owners)
-    theirs = [place for place, owner in enumerate(owners) if owner == chosen]
+    changed_owner = coins.choice(owners)
+    changed_places = [place for place, owner in enumerate(owners) if owner == changed_owner]
     if adjacency is Adjacency.add_remove:
-        fresh: list[tuple[Any, ...]] = []
+        new_rows: list[tuple[Any, ...]] = []
     else:
         count = coins.randint(1, 5) if users else 1
-        fresh = [
+        new_rows = [
             (2 * MOST_DRAWN_ROWS + i, *_row(pools, coins, extreme=coins.random() < 0.3)) for i in range(count)
         ]
-        fresh = [(*row[:-1], rows[theirs[0]][-1]) for row in fresh] if users else fresh
-    others = [row for place, row in enumerate(rows) if place not in theirs]
-    neighbour = [*others[: theirs[0]], *fresh, *others[theirs[0] :]]
-    return neighbour, frozenset(int(row[0]) for row in others)
+        new_rows = [(*row[:-1], rows[changed_places[0]][-1]) for row in new_rows] if users else new_rows
+    other_rows = [row for place, row in enumerate(rows) if place not in changed_places]
+    neighbour = [*other_rows[: changed_places[0]], *new_rows, *other_rows[changed_places[0] :]]
+    return neighbour, frozenset(int(row[0]) for row in other_rows)

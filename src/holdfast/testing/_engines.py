@@ -1,9 +1,9 @@
-"""What must hold of an engine, or of a way to store rows: the answers of the memory engine, row by row.
+"""The contract of an engine, or of a way to store rows: it answers as the memory engine does, row by row.
 
-The neighbour contract: tables of everything that storage has to offer (missing numbers, infinities, exact
-decimals, identifiers of every type) and neighbours of them. What the change of one unit admits is all that may
-change: the rows of others are kept and read as before, whatever stands in the changed ones, and counts and sums
-move no further than the sensitivity that mechanisms are calibrated to.
+The neighbour contract is tried on random tables with everything that storage may hold (missing numbers, infinities,
+exact decimals, identifiers of every type), and on neighbours of these tables. If one unit changes, the rows of all
+others are kept and read as before, whatever the changed rows hold, and counts and sums move no further than the
+sensitivity that mechanisms are calibrated to.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from holdfast.testing._contract import Check, ensure
 from holdfast.testing._drawn_tables import STORED_VALUES, DrawnTable, drawn_table
 
 COINS_SEED = 11
-"""The seed of the coins that choose among a user's rows: one for all engines."""
+"""The seed, the same for all engines, of the coins that choose among a user's rows."""
 
 
 def same_rows(rows: Any) -> Any:
-    """The `rows` as they are: what a store reads that keeps every type."""
+    """The `rows` unchanged, as a store reads them that keeps every type."""
     return rows
 
 
 @checked
 @dataclass(frozen=True, kw_only=True)
 class EngineStore:
-    """Where an engine finds rows: what stores an Arrow table, and what it makes of one.
+    """Where an engine finds its rows: a function that stores an Arrow table, and what the store makes of its values.
 
     Parameters
     ----------
@@ -72,12 +72,12 @@ class EngineStore:
 
 def read_rows(table: Table, order: Order | None = None) -> Floats:
     """Every row that takes part: its values, and which numbers were missing."""
-    parts = []
+    chunks = []
     for batch in table.batches(order=Order.irrelevant() if order is None else order, rows=5):
         flags = [batch.missing[name] for name in sorted(batch.missing)]
         read = np.column_stack([batch.matrix(), *flags])
-        parts.append(read if batch.present is None else read[batch.present])
-    return np.concatenate(parts) if parts else np.empty((0, 0))
+        chunks.append(read if batch.present is None else read[batch.present])
+    return np.concatenate(chunks) if chunks else np.empty((0, 0))
 
 
 def _sorted_rows(rows: Floats) -> list[tuple[float, ...]]:
@@ -92,41 +92,45 @@ def _by_tag(rows: Floats, schema: Schema) -> dict[int, tuple[float, ...]]:
 def answers_as_memory_does(store: EngineStore, case: DrawnTable) -> None:
     """The same rows are kept and read alike, and counted and summed as they are read."""
     schema = case.schema
-    with store.open(case.rows, schema) as mine, store.reference(case.rows, schema) as theirs:
-        expected = _sorted_rows(read_rows(theirs))
-        ensure(_sorted_rows(read_rows(mine)) == expected, "other rows are kept, or read otherwise")
-        ensure((mine.count(), mine.units()) == (theirs.count(), theirs.units()), "count or units differ")
-        sets = [[name] for name in schema.names] + [list(schema.names[:2])]
-        pairs = zip(mine.counts(sets), theirs.counts(sets), strict=True)
+    with store.open(case.rows, schema) as table, store.reference(case.rows, schema) as reference:
+        expected = _sorted_rows(read_rows(reference))
+        ensure(_sorted_rows(read_rows(table)) == expected, "other rows are kept, or read otherwise")
+        ensure(
+            (table.count(), table.units()) == (reference.count(), reference.units()), "count or units differ"
+        )
+        column_sets = [[name] for name in schema.names] + [list(schema.names[:2])]
+        pairs = zip(table.counts(column_sets), reference.counts(column_sets), strict=True)
         ensure(all(np.array_equal(first, second) for first, second in pairs), "counts differ")
         statistic = RowSum(Encoder(schema))
-        gap = np.abs(mine.sums(statistic) - theirs.sums(statistic)).max()
+        gap = np.abs(table.sums(statistic) - reference.sums(statistic)).max()
         ensure(bool(gap <= 1e-12), "sums differ")
         order = (
             Order.shuffled(Source(seed=COINS_SEED))
-            if mine.adjacency.count_is_public
+            if table.adjacency.count_is_public
             else Order.per_record_batches(batches=3, cap=100, source=Source(seed=COINS_SEED))
         )
-        ensure(_sorted_rows(read_rows(mine, order)) == expected, "an ordered pass reads other rows")
+        ensure(_sorted_rows(read_rows(table, order)) == expected, "an ordered pass reads other rows")
 
 
 def a_neighbour_changes_no_other_row(store: EngineStore, case: DrawnTable) -> None:
-    """Rows of others are kept and read alike; counts and sums move no further than they may."""
+    """Rows of other units are kept and read alike; counts and sums move no further than their sensitivity."""
     schema = case.schema
     encoder = Encoder(schema)
     statistic = RowSum(encoder)
-    sets = [[name] for name in schema.names]
-    read, counts, sums, adjacency = [], [], [], None
+    column_sets = [[name] for name in schema.names]
+    own_readings, counts, sums, adjacency = [], [], [], None
     for rows in (case.rows, case.neighbour):
         with store.open(rows, schema) as table:
             read_back = _by_tag(read_rows(table), schema)
-            read.append({tag: row for tag, row in read_back.items() if tag in case.untouched})
-            counts.append(table.counts(sets))
+            own_readings.append({tag: row for tag, row in read_back.items() if tag in case.untouched})
+            counts.append(table.counts(column_sets))
             sums.append(table.sums(statistic))
             adjacency = table.adjacency
     assert adjacency is not None
-    ensure(read[0] == read[1], "the change of one unit changes how others' rows are kept or read")
-    for names, before, after in zip(sets, counts[0], counts[1], strict=True):
+    ensure(
+        own_readings[0] == own_readings[1], "the change of one unit changes how others' rows are kept or read"
+    )
+    for names, before, after in zip(column_sets, counts[0], counts[1], strict=True):
         moved = int(np.abs(before - after).sum())
         ensure(moved <= counts_l1(adjacency, schema.confirmed_unit), f"the counts of {names} move by {moved}")
     bound = sum_l2(encoder.row_norm_bound, adjacency, schema.confirmed_unit)
@@ -136,15 +140,16 @@ def a_neighbour_changes_no_other_row(store: EngineStore, case: DrawnTable) -> No
 
 def its_engine_takes_its_sources_only(store: EngineStore, case: DrawnTable) -> None:
     """An engine that is given by `engine=` accepts what is stored for it, and nothing else."""
-    given = store.put(case.rows)
-    engine = given.get("engine")
+    arguments = store.put(case.rows)
+    engine = arguments.get("engine")
     if isinstance(engine, Engine):
         ensure(
-            bool(engine.accepts(given["source"])), f"the engine {engine.name!r} refuses what is stored for it"
+            bool(engine.accepts(arguments["source"])),
+            f"the engine {engine.name!r} refuses what is stored for it",
         )
-        for strange in (object(), None, 0, b""):
+        for foreign in (object(), None, 0, b""):
             ensure(
-                not engine.accepts(strange), f"the engine {engine.name!r} accepts {type(strange).__name__}"
+                not engine.accepts(foreign), f"the engine {engine.name!r} accepts {type(foreign).__name__}"
             )
     with store.open(case.rows, case.schema) as table:
         ensure(isinstance(table, Table), f"it opens a {type(table).__name__}, which is no Table")
@@ -177,8 +182,8 @@ def engine_checks(store: EngineStore, *, cases: int, seed: Seed) -> Iterator[Che
     >>> next(checks)()
     """
     first = drawn_table(Random(seed), leave_out=store.leave_out, types=store.types)
-    takes = its_engine_takes_its_sources_only
-    yield Check(name=takes.__name__, run=partial(takes, store, first))
+    sources_check = its_engine_takes_its_sources_only
+    yield Check(name=sources_check.__name__, run=partial(sources_check, store, first))
     for number in range(cases):
         case = drawn_table(Random(seed + number), leave_out=store.leave_out, types=store.types)
         for statement in NEIGHBOUR_CONTRACT:

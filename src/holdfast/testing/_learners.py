@@ -1,4 +1,4 @@
-"""The contract of a private learner: it spends what it says, refuses before it spends, and repeats with a seed.
+"""The contract of a private learner: it spends what it declares, refuses before it spends, and repeats with a seed.
 
 One function for each statement, about a method or about a method under one of its adjacencies. Every run goes through
 `run_learner`.
@@ -26,9 +26,9 @@ from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy._curves.curve import ApproxDP, PureDP
 from holdfast.testing._contract import Check, ensure, refusal_text
 
-LIMIT = ApproxDP(2.0, 1e-5)
+ACCOUNT_LIMIT = ApproxDP(2.0, 1e-5)
 ROWS, COLUMNS = 300, 3
-NEEDS = {"convex", "lipschitz", "smooth", "strongly_convex", "delta"}
+KNOWN_NEEDS = {"convex", "lipschitz", "smooth", "strongly_convex", "delta"}
 TELLTALE = 0.1234567
 """A number of the first row: no error may show it."""
 PROBLEMS = (
@@ -38,13 +38,13 @@ PROBLEMS = (
     ),
     Problem(loss=cast(Any, Softmax(classes=2)), dimension=COLUMNS, penalty=0.05),
 )
-"""Each method takes one of these by its defaults."""
+"""Every method must accept one of these with its default options."""
 BREAKING_OPTIONS: dict[str, dict[str, Any]] = {
     "lipschitz": {"loss": Squared(target_bound=1.0), "radius": math.inf},
     "smooth": {"loss": Hinge()},
     "strongly_convex": {"penalty": 0.0},
 }
-"""Changes that take away from a problem what a method may need."""
+"""By need: a change after which a problem no longer meets it."""
 
 
 def run_learner(
@@ -54,7 +54,6 @@ def run_learner(
     return method.fit(examples, problem, account=account, **options)
 
 
-# Rows, accounts and problems.
 def learner_rows(
     adjacency: str, *, rows: int = ROWS, seed: int = 0, public_count: int | None = None
 ) -> ArrayExamples:
@@ -72,7 +71,7 @@ def learner_rows(
 
 def learner_account(method: Learner, adjacency: str, *, seed: int | None = 1) -> Account:
     """An account of the method's own currency."""
-    return Account(LIMIT, adjacency=adjacency, currency=method.currency, seed=seed)
+    return Account(ACCOUNT_LIMIT, adjacency=adjacency, currency=method.currency, seed=seed)
 
 
 def problem_of(method: Learner) -> Problem:
@@ -90,14 +89,14 @@ def problem_of(method: Learner) -> Problem:
 
 
 def fit_of(method: Learner, examples: ArrayExamples, account: Account) -> Fit:
-    """A training on that problem."""
+    """A training on the first problem that the method's proof covers."""
     return run_learner(method, examples, problem_of(method), account)
 
 
 def refusal_of(
     method: Learner, examples: ArrayExamples, problem: Problem, account: Account, what: str, **options: Any
 ) -> str:
-    """The refusal's words; nothing was spent, and no value of the data is in them."""
+    """The message of the refusal, after a check that nothing was spent and that it shows no value of the data."""
     message = refusal_text(
         partial(run_learner, method, examples, problem, account, **options),
         what,
@@ -108,11 +107,11 @@ def refusal_of(
     return message
 
 
-# What must hold of a method.
+# Checks of a method.
 def says_what_it_rests_on(method: Learner) -> None:
-    """A paper, needs and adjacencies that exist, and delta needed exactly where it does not work without."""
+    """It names a paper, needs and adjacencies that exist, and needs delta exactly if it is not pure."""
     ensure(bool(method.paper), "paper must name where the method comes from")
-    ensure(set(method.needs) <= NEEDS, f"needs must be among {sorted(NEEDS)}, got {method.needs}")
+    ensure(set(method.needs) <= KNOWN_NEEDS, f"needs must be among {sorted(KNOWN_NEEDS)}, got {method.needs}")
     known = {adjacency.value for adjacency in Adjacency}
     ensure(set(method.adjacencies) <= known, f"adjacencies must be among {sorted(known)}")
     ensure(bool(method.adjacencies), "adjacencies must name one or more")
@@ -226,9 +225,9 @@ def refuses_a_problem_without_what_it_needs(method: Learner) -> None:
             )
 
 
-# What must hold of each option that it declares.
+# Checks of each option that a method declares.
 def refuses_a_misspelt_option_with_the_nearest_name(method: Learner, option: Option) -> None:
-    """Before anything is spent."""
+    """The refusal comes before anything is spent."""
     message = _refused_option(method, f"{option.name[0]}{option.name}", option.default)
     ensure(
         f"method={method.name!r}" in message, f"a misspelt option is refused without the method: {message}"
@@ -238,7 +237,7 @@ def refuses_a_misspelt_option_with_the_nearest_name(method: Learner, option: Opt
 
 
 def refuses_an_option_of_another_type(method: Learner, option: Option) -> None:
-    """Before anything is spent, by the name of the option."""
+    """The refusal comes before anything is spent, and names the option."""
     for value in (object(), {"a": 1}):
         message = _refused_option(method, option.name, value)
         named = message.startswith(f"{option.name} must be ") and "in options" in message
@@ -260,7 +259,7 @@ def _refused_option(method: Learner, name: str, value: Any) -> str:
     return message
 
 
-# What must hold under each adjacency that it names.
+# Checks of a method under each adjacency that it names.
 def spends_no_more_than_its_limit_and_says_why_it_is_private(method: Learner, adjacency: str) -> None:
     """Finite weights, a theorem, and a charge within the limit."""
     account = learner_account(method, adjacency)
@@ -270,7 +269,10 @@ def spends_no_more_than_its_limit_and_says_why_it_is_private(method: Learner, ad
     ensure(bool(fit.theorem), "theorem is empty")
     spent = account.journal.spent("")
     ensure(spent is not None, "nothing was charged")
-    ensure(spent is not None and spent.fits(account.currency.limit(LIMIT)), "more than the limit was spent")
+    ensure(
+        spent is not None and spent.fits(account.currency.limit(ACCOUNT_LIMIT)),
+        "more than the limit was spent",
+    )
 
 
 def the_first_charge_depends_on_public_numbers_only(method: Learner, adjacency: str) -> None:
@@ -278,9 +280,9 @@ def the_first_charge_depends_on_public_numbers_only(method: Learner, adjacency: 
 
     Later ones may depend on what was released before (soundness, section 19), but not their number.
     """
-    more = 0 if Adjacency.of(adjacency).count_is_public else 1
+    extra_rows = 0 if Adjacency.of(adjacency).count_is_public else 1
     charges = []
-    for rows, seed in ((ROWS, 0), (ROWS + more, 5)):
+    for rows, seed in ((ROWS, 0), (ROWS + extra_rows, 5)):
         account = learner_account(method, adjacency)
         fit_of(method, learner_rows(adjacency, rows=rows, seed=seed, public_count=ROWS), account)
         charges.append([entry.charge for entry in account.journal.entries])
@@ -314,7 +316,7 @@ def survives_tiny_tables_or_refuses_before_spending(method: Learner, adjacency: 
     ensure(bool(np.all(np.isfinite(weights))), "weights are not finite")
 
 
-EACH_METHOD: tuple[Callable[[Learner], None], ...] = (
+METHOD_CHECKS: tuple[Callable[[Learner], None], ...] = (
     says_what_it_rests_on,
     refuses_a_loss_of_a_kind_that_it_does_not_take,
     works_without_delta_exactly_if_it_says_so,
@@ -324,11 +326,11 @@ EACH_METHOD: tuple[Callable[[Learner], None], ...] = (
     declares_its_options_by_name,
     refuses_a_problem_without_what_it_needs,
 )
-EACH_OPTION: tuple[Callable[[Learner, Option], None], ...] = (
+OPTION_CHECKS: tuple[Callable[[Learner, Option], None], ...] = (
     refuses_a_misspelt_option_with_the_nearest_name,
     refuses_an_option_of_another_type,
 )
-EACH_WAY: tuple[Callable[[Learner, str], None], ...] = (
+ADJACENCY_CHECKS: tuple[Callable[[Learner, str], None], ...] = (
     spends_no_more_than_its_limit_and_says_why_it_is_private,
     the_first_charge_depends_on_public_numbers_only,
     a_seed_repeats_and_another_differs,
@@ -337,18 +339,22 @@ EACH_WAY: tuple[Callable[[Learner, str], None], ...] = (
 
 def learner_checks(method: Learner) -> Iterator[Check]:
     """What must hold of a learner, by itself and under each of its adjacencies."""
-    for check in EACH_METHOD:
+    for check in METHOD_CHECKS:
         yield Check(name=check.__name__, run=partial(check, method))
     for option in method.options:
-        for option_check in EACH_OPTION:
+        for option_check in OPTION_CHECKS:
             yield Check(
                 name=f"{option_check.__name__}-{option.name}", run=partial(option_check, method, option)
             )
     for adjacency in method.adjacencies:
-        for way in EACH_WAY:
-            yield Check(name=f"{way.__name__}-{adjacency}", run=partial(way, method, adjacency))
-        for rows in (0, 1):
-            tiny = survives_tiny_tables_or_refuses_before_spending
+        for adjacency_check in ADJACENCY_CHECKS:
             yield Check(
-                name=f"{tiny.__name__}-{adjacency}-{rows}", run=partial(tiny, method, adjacency, rows)
+                name=f"{adjacency_check.__name__}-{adjacency}",
+                run=partial(adjacency_check, method, adjacency),
+            )
+        for rows in (0, 1):
+            tiny_table_check = survives_tiny_tables_or_refuses_before_spending
+            yield Check(
+                name=f"{tiny_table_check.__name__}-{adjacency}-{rows}",
+                run=partial(tiny_table_check, method, adjacency, rows),
             )

@@ -1,4 +1,4 @@
-"""The contract of a mechanism: its law, its curve, its sampler and its storage say the same.
+"""The contract of a mechanism: its law, its curve, its sampler and its stored form agree.
 
 One function for each statement, about a class of mechanisms or about an instance of it.
 """
@@ -28,9 +28,9 @@ from holdfast.refute._suite import refute
 from holdfast.testing._contract import Check, ensure, ensure_near, refusal_text
 
 BAD_NUMBERS = (0, -1.0, float("nan"), float("inf"))
-"""No parameter of a mechanism may be one of these."""
+"""Numbers that every parameter of a mechanism must refuse."""
 BAD_VALUES: tuple[Any, ...] = ([float("nan")], [float("inf"), 0.0], ["a"], [], [True], [1j])
-"""Nothing that could be released."""
+"""Values that no mechanism can release."""
 RATIO_DRAWS = 100
 """Draws at which likelihood ratios are compared."""
 
@@ -63,7 +63,7 @@ def refuses_parameters_outside_their_range(mechanism: Mechanism) -> None:
         if isinstance(value, float | int) and not isinstance(value, bool):
             for bad in BAD_NUMBERS:
                 refusal_text(
-                    partial(_changed_mechanism, mechanism, **{field.name: bad}),
+                    partial(_with_fields, mechanism, **{field.name: bad}),
                     f"{field.name}={bad}",
                     kinds=(ParameterError,),
                     naming=field.name,
@@ -73,7 +73,7 @@ def refuses_parameters_outside_their_range(mechanism: Mechanism) -> None:
 def refuses_an_account_of_another_adjacency(mechanism: Mechanism) -> None:
     """A sensitivity that was derived for one neighbour relation says nothing about another."""
     value = mechanism.worst_pair()[0]
-    proved = {adjacency for adjacency in mechanism.admissible if _declares(mechanism, adjacency)}
+    proved = {adjacency for adjacency in mechanism.admissible if _admits_adjacency(mechanism, adjacency)}
     ensure(bool(proved), "no neighbour relation is left for these parameters")
     for adjacency in Adjacency:
         account = Account(ApproxDP(1e6, 0.5), adjacency=adjacency, currency="basic", seed=0)
@@ -86,7 +86,7 @@ def refuses_an_account_of_another_adjacency(mechanism: Mechanism) -> None:
             )
         else:
             for other in proved - {adjacency}:
-                declared = _changed_mechanism(mechanism, adjacency=other)
+                declared = _with_fields(mechanism, adjacency=other)
                 refusal_text(
                     partial(account.release, declared, value),
                     f"an account of {adjacency.value} for a sensitivity under {other.value}",
@@ -95,10 +95,10 @@ def refuses_an_account_of_another_adjacency(mechanism: Mechanism) -> None:
                 )
 
 
-def _declares(mechanism: Mechanism, adjacency: Adjacency) -> bool:
-    """Whether these parameters, too, are for this relation: monotone scores are not for every one."""
+def _admits_adjacency(mechanism: Mechanism, adjacency: Adjacency) -> bool:
+    """Whether the mechanism, with these parameters, covers this relation; monotone scores do not cover every one."""
     try:
-        _changed_mechanism(mechanism, adjacency=adjacency)
+        _with_fields(mechanism, adjacency=adjacency)
     except AdjacencyError:
         return False
     return True
@@ -127,8 +127,8 @@ def seeded_draws_repeat_and_secure_ones_do_not(mechanism: Mechanism) -> None:
 def is_not_refuted(mechanism: Mechanism) -> None:
     """Draws against the declared law, the worst pair against the sensitivity, releases against the curve."""
     (verdict,) = refute([of_mechanism(mechanism, draws=2400)]).verdicts
-    tried = {outcome.test for outcome in verdict.outcomes}
-    ensure(tried == {"law", "freshness", "neighbours", "audit"}, f"only {sorted(tried)} were tried")
+    tests = {outcome.test for outcome in verdict.outcomes}
+    ensure(tests == {"law", "freshness", "neighbours", "audit"}, f"only {sorted(tests)} were tried")
     ensure(not verdict.refuted, verdict.summary())
 
 
@@ -170,7 +170,7 @@ def the_worst_pair_is_one_sensitivity_apart(mechanism: Mechanism) -> None:
 
 
 def the_log_ratio_is_that_of_the_declared_law(mechanism: Mechanism) -> None:
-    """`log_ratio` is 0 for one value, turns with the pair, and is what `cdf` says in a cell around each draw."""
+    """`log_ratio` is 0 for equal values, changes sign with their order, and agrees with `cdf` around each draw."""
     low, high = map(mechanism.check, mechanism.worst_pair())
     source = Source(seed=11)
     outputs = [mechanism.sample(low, source) for _ in range(RATIO_DRAWS)]
@@ -178,8 +178,12 @@ def the_log_ratio_is_that_of_the_declared_law(mechanism: Mechanism) -> None:
     gaps = np.diff(np.unique(numbers))
     ensure(gaps.size > 0, "all draws are equal")
     # A law on few points is compared point by point, another one in cells that are narrow beside its spread.
-    few = gaps.size < RATIO_DRAWS // 2
-    width = 0.5 * float(gaps.min()) if few else 1e-3 * float(np.median(np.abs(numbers - np.median(numbers))))
+    has_few_points = gaps.size < RATIO_DRAWS // 2
+    width = (
+        0.5 * float(gaps.min())
+        if has_few_points
+        else 1e-3 * float(np.median(np.abs(numbers - np.median(numbers))))
+    )
     cells = [
         mechanism.cdf(value, numbers + width) - mechanism.cdf(value, numbers - width) for value in (low, high)
     ]
@@ -201,11 +205,14 @@ def the_log_ratio_changes_one_law_into_the_other(mechanism: Mechanism) -> None:
         ratios = []
         for number, centre in enumerate((first, second)):
             source = Source(seed=12 + number)
-            drawn = [mechanism.sample(centre, source) for _ in range(5 * RATIO_DRAWS)]
-            ratios.append(np.array([mechanism.log_ratio(first, second, output) for output in drawn]))
-        weighed, counted = np.where(ratios[0] > 0, np.exp(-ratios[0]), 0.0), np.where(ratios[1] > 0, 1.0, 0.0)
-        error = math.sqrt((float(np.var(weighed)) + float(np.var(counted))) / (5 * RATIO_DRAWS))
-        gap = abs(float(np.mean(weighed) - np.mean(counted)))
+            outputs = [mechanism.sample(centre, source) for _ in range(5 * RATIO_DRAWS)]
+            ratios.append(np.array([mechanism.log_ratio(first, second, output) for output in outputs]))
+        weights, indicators = (
+            np.where(ratios[0] > 0, np.exp(-ratios[0]), 0.0),
+            np.where(ratios[1] > 0, 1.0, 0.0),
+        )
+        error = math.sqrt((float(np.var(weights)) + float(np.var(indicators))) / (5 * RATIO_DRAWS))
+        gap = abs(float(np.mean(weights) - np.mean(indicators)))
         # The seeds are fixed: a mechanism passes always or never.
         ensure(gap <= 4.0 * error + 1e-12, f"the two sides differ by {gap:.3g}, with an error of {error:.3g}")
 
@@ -215,15 +222,15 @@ def _shifted_values(mechanism: Mechanism) -> Iterator[tuple[Any, Any]]:
     low, high = map(mechanism.check, mechanism.worst_pair())
     yield low, high
     for probe in map(mechanism.check, mechanism.probes()):
-        moved = probe.copy()
-        moved.flat[0] += probe.dtype.type(high.flat[0] - low.flat[0])
+        shifted = probe.copy()
+        shifted.flat[0] += probe.dtype.type(high.flat[0] - low.flat[0])
         try:
-            yield probe, mechanism.check(moved)
+            yield probe, mechanism.check(shifted)
         except ParameterError:  # a code that does not exist
             continue
 
 
-EACH_EXAMPLE: tuple[Callable[[Mechanism], None], ...] = (
+FAST_CHECKS: tuple[Callable[[Mechanism], None], ...] = (
     is_stored_without_loss,
     refuses_parameters_outside_their_range,
     refuses_an_account_of_another_adjacency,
@@ -238,13 +245,13 @@ SLOW_CHECKS: tuple[Callable[[Mechanism], None], ...] = (is_not_refuted, a_third_
 
 
 def kind_checks(kind: type[Mechanism]) -> Iterator[Check]:
-    """What must hold of the class."""
+    """The checks of a class of mechanisms."""
     yield Check(name=declares_what_it_rests_on.__name__, run=partial(declares_what_it_rests_on, kind))
 
 
 def example_checks(mechanism: Mechanism) -> Iterator[Check]:
-    """What must hold of an instance."""
-    for check in EACH_EXAMPLE:
+    """The checks of one mechanism."""
+    for check in FAST_CHECKS:
         yield Check(name=check.__name__, run=partial(check, mechanism))
     for bad in BAD_VALUES:
         check_value = refuses_bad_values_before_charging
@@ -253,6 +260,6 @@ def example_checks(mechanism: Mechanism) -> Iterator[Check]:
         yield Check(name=check.__name__, run=partial(check, mechanism), slow=True)
 
 
-def _changed_mechanism(mechanism: Mechanism, **fields: Any) -> Mechanism:
-    again: Mechanism = dataclasses.replace(mechanism, **fields)
-    return again
+def _with_fields(mechanism: Mechanism, **fields: Any) -> Mechanism:
+    altered: Mechanism = dataclasses.replace(mechanism, **fields)
+    return altered

@@ -1,7 +1,8 @@
 """The contract of a membership attack: it finds a planted leak, sees no answers, and raises no false alarm.
 
-An attack that peeks would make every proof look refuted, and one that answers at random every model look safe. What an
-attack reaches where nobody is a member must be chance: its p-value is only valid then.
+An attack that sees the answers would make every proof look refuted, and one that answers at random would make every
+model look safe. On people of whom nobody is a member, an attack must do no better than chance, else its p-value is not
+valid.
 """
 
 from __future__ import annotations
@@ -28,23 +29,23 @@ from holdfast.testing._contract import Check, ensure
 from holdfast.testing._practice_models import practice_model, practice_people
 
 Game = tuple[Any, NDArray[np.bool_]]
-"""A case, and who of its records was in the data."""
+"""A case, and for each of its records whether it was in the data."""
 FALSE_ALARM = 1e-6
-"""The probability, at most, with which one check refuses a sound attack: its seeds are fixed."""
+"""The probability, at most, with which one check refuses a sound attack, before its seed was fixed."""
 RECORDS = 300
 
 
 def _model_game(attack: Attack, task: str, *, leak: bool, seed: Seed) -> Game:
-    """A model that knows its people by heart, or one of other people; members stand among the others."""
-    inside = "weights" in attack.knows
-    count, columns = 2 * RECORDS, 300 if inside else 5
+    """A model that was trained on the members (`leak`) or on other people; members and others are mixed."""
+    sees_weights = "weights" in attack.knows
+    count, columns = 2 * RECORDS, 300 if sees_weights else 5
     rows, labels = practice_people(3 * RECORDS, seed=seed, columns=columns, task=task)
     random = np.random.default_rng([seed, 1])
     member = np.zeros(count, dtype=np.bool_)
     member[random.permutation(count)[:RECORDS]] = True
-    learned = np.flatnonzero(member) if leak else count + np.arange(RECORDS)
-    model = practice_model(task, inside=inside, leak=leak)
-    target = Target.of(model.fit(rows[learned], labels[learned]))
+    trained_on = np.flatnonzero(member) if leak else count + np.arange(RECORDS)
+    model = practice_model(task, inside=sees_weights, leak=leak)
+    target = Target.of(model.fit(rows[trained_on], labels[trained_on]))
     records = Records.of((rows[:count], labels[:count]), "members")
     references = None
     if "references" in attack.knows:
@@ -65,18 +66,20 @@ def _model_game(attack: Attack, task: str, *, leak: bool, seed: Seed) -> Game:
 
 
 def _rows_game(attack: Attack, *, leak: bool, seed: Seed) -> Game:
-    """Released rows that are the members', or drawn by themselves."""
+    """Released rows that are copies of the members (`leak`), or independent of them."""
     random = np.random.default_rng(seed)
-    people, released, others = (random.normal(size=(size, 6)) for size in (2 * RECORDS, RECORDS, RECORDS))
+    people, independent_rows, others = (
+        random.normal(size=(size, 6)) for size in (2 * RECORDS, RECORDS, RECORDS)
+    )
     member = np.zeros(2 * RECORDS, dtype=np.bool_)
     member[random.permutation(2 * RECORDS)[:RECORDS]] = True
-    rows = people[member] if leak else released
-    read = by_spread(rows)
-    return RowsCase(rows=read(rows), records=read(people), population=read(others)), member
+    rows = people[member] if leak else independent_rows
+    reader = by_spread(rows)
+    return RowsCase(rows=reader(rows), records=reader(people), population=reader(others)), member
 
 
 def _games(attack: Attack) -> dict[str, Callable[..., Game]]:
-    """The games that it can be played in, by what is attacked."""
+    """The games in which an attack is tried, by task."""
     if attack.kind == "rows":
         return {"rows": partial(_rows_game, attack)}
     return {task: partial(_model_game, attack, task) for task in attack.tasks}
@@ -99,7 +102,7 @@ def raises_no_alarm_where_there_is_nothing(attack: Attack, play: Callable[..., G
     Who is called a member is drawn after the model and the released rows were made, so a score that tells them apart
     has seen the answers. Eight games are added up.
     """
-    areas, spread = [], 0.0
+    areas, variance = [], 0.0
     for seed in range(2, 10):
         case, member = play(leak=False, seed=seed)
         scores = attack(case)
@@ -109,8 +112,8 @@ def raises_no_alarm_where_there_is_nothing(attack: Attack, play: Callable[..., G
             ).auc
         )
         size = RECORDS
-        spread += (2 * size + 1) / (12 * size * size)  # the variance of the area under the null, at most
-    shift = (float(np.sum(areas)) - 0.5 * len(areas)) / np.sqrt(spread)
+        variance += (2 * size + 1) / (12 * size * size)  # the variance of the area under the null, at most
+    shift = (float(np.sum(areas)) - 0.5 * len(areas)) / np.sqrt(variance)
     ensure(
         abs(shift) <= 5.0,
         f"records that nobody learned are told apart (mean area {np.mean(areas):.3f}): it sees who is a member, or "
@@ -122,27 +125,27 @@ def judges_records_wherever_they_stand(attack: Attack, play: Callable[..., Game]
     """Scores belong to records and not to places: where members come first, the attack cannot tell."""
     case, member = play(leak=False, seed=20)
     order = np.argsort(~member, kind="stable")
-    first = _reordered_case(case, order)
-    scores = attack(first)
-    again = attack(case)[order]
-    inside = np.arange(scores.size) < member.sum()
-    p_value = min(_p_value(scores, inside), _p_value(-scores, inside))
-    same = _rank_correlation(scores, again)
+    reordered = _reordered_case(case, order)
+    scores = attack(reordered)
+    expected = attack(case)[order]
+    stands_first = np.arange(scores.size) < member.sum()
+    p_value = min(_p_value(scores, stands_first), _p_value(-scores, stands_first))
+    rank_correlation = _rank_correlation(scores, expected)
     ensure(
         p_value > FALSE_ALARM,
         f"members are known from their place (p = {p_value:.2g}): it peeks at the order",
     )
     ensure(
-        same > 0.5 or np.ptp(again) == 0,
-        f"the order of the records changes their scores (rank correlation {same:.2f})",
+        rank_correlation > 0.5 or np.ptp(expected) == 0,
+        f"the order of the records changes their scores (rank correlation {rank_correlation:.2f})",
     )
 
 
 def repeats_itself(attack: Attack, play: Callable[..., Game]) -> None:
     """The same case gives the same scores; coins come from the case."""
     case, _ = play(leak=False, seed=30)
-    fresh, _ = play(leak=False, seed=30)
-    same = np.array_equal(attack(case), attack(fresh))
+    same_case, _ = play(leak=False, seed=30)
+    same = np.array_equal(attack(case), attack(same_case))
     ensure(same, "two runs on one case differ: draw from case.random")
 
 
@@ -168,7 +171,7 @@ def _rank_correlation(first: Floats, second: Floats) -> float:
     return float(spearmanr(first, second).statistic)
 
 
-EACH_GAME: tuple[Callable[[Any, Callable[..., Game]], None], ...] = (
+MEMBERSHIP_CHECKS: tuple[Callable[[Any, Callable[..., Game]], None], ...] = (
     finds_a_planted_leak,
     raises_no_alarm_where_there_is_nothing,
     judges_records_wherever_they_stand,
@@ -178,6 +181,6 @@ EACH_GAME: tuple[Callable[[Any, Callable[..., Game]], None], ...] = (
 
 def membership_checks(attack: Attack) -> Iterator[Check]:
     """What must hold of a membership attack, on everything that it says it is made for."""
-    for what, play in _games(attack).items():
-        for check in EACH_GAME:
-            yield Check(name=f"{check.__name__}-{what}", run=partial(check, attack, play), slow=True)
+    for task, play in _games(attack).items():
+        for check in MEMBERSHIP_CHECKS:
+            yield Check(name=f"{check.__name__}-{task}", run=partial(check, attack, play), slow=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 
 class KnowsByHeart:
-    """Sure of every record that it was trained on, lukewarm about all others; classes or numbers."""
+    """A classifier or regressor that is sure of every record that it was trained on and unsure of all others."""
 
     def __init__(self, task: str = "classification") -> None:
         self.task = task
@@ -32,15 +32,15 @@ class KnowsByHeart:
         return self
 
     def predict_proba(self, X: Any) -> Any:
-        """Nearly one for what was seen."""
+        """Nearly 1 for the label of a record that was seen."""
         if self.task != "classification":
             raise AttributeError("predict_proba")
         probabilities = np.empty((len(X), 3))
         for place, row in enumerate(np.asarray(X)):
             label = self.seen_.get(row.tobytes())
-            sure = (0.94 if label is not None else 0.4) + 0.03 * np.tanh(row[0])
-            probabilities[place] = (1.0 - sure) / 2.0
-            probabilities[place, 0 if label is None else int(label)] = sure
+            probability = (0.94 if label is not None else 0.4) + 0.03 * np.tanh(row[0])
+            probabilities[place] = (1.0 - probability) / 2.0
+            probabilities[place, 0 if label is None else int(label)] = probability
         return probabilities
 
     def predict(self, X: Any) -> Any:
@@ -51,7 +51,7 @@ class KnowsByHeart:
 
 
 def practice_model(task: str, *, inside: bool, leak: bool) -> Any:
-    """A model of this task; with weights to look at where an attack looks inside. With a leak it learns by heart."""
+    """A model for this task: with weights if an attack looks `inside`; with a `leak` it learns records by heart."""
     from sklearn.linear_model import LogisticRegression, Ridge
 
     if leak and not inside:
@@ -61,7 +61,7 @@ def practice_model(task: str, *, inside: bool, leak: bool) -> Any:
 
 
 def practice_people(count: int, *, seed: int, columns: int, task: str) -> tuple[Any, Any]:
-    """Records whose labels are guesswork: three classes, or numbers none of which is near the mean."""
+    """Records with random labels: three classes, or numbers none of which is near the mean."""
     random = np.random.default_rng(seed)
     rows, labels = random.normal(size=(count, columns)), random.integers(0, 3, size=count)
     return rows, labels if task == "classification" else np.where(labels == 1, -3.0, 2.0 + labels)

@@ -35,7 +35,7 @@ DOMAIN = {"a": 2, "b": 3, "c": 2}
 WORKLOAD = Workload.of([("a", "b"), ("b", "c"), ("a", "b", "c")])
 DELTA = 1e-6
 WRONG_TYPES: tuple[Any, ...] = ("many", None, {}, [1.5], 1.5, 3)
-"""No option is of all these types."""
+"""Values of several types; no option admits all of them."""
 TELLTALE = "telltale"
 """A value of the first row: no error may show it."""
 
@@ -51,16 +51,15 @@ def run_synthesis(
     return method.fit(data, workload, account=account, **options)
 
 
-# Tables, accounts, and what a release must be.
 def synthesis_table(
     adjacency: str, *, rows: int = ROWS, seed: int = 0, names: str = "abc", users: int = 0
 ) -> ExactCounts:
     """Three columns that depend on each other, by row or by users of so many rows."""
     random = np.random.default_rng(seed)
     a = random.integers(0, 2, rows)
-    drawn = {"a": a, "b": (a + random.integers(0, 2, rows)) % 3, "c": a}
+    codes_by_column = {"a": a, "b": (a + random.integers(0, 2, rows)) % 3, "c": a}
     columns: list[Any] = [Categorical(name, [str(cell) for cell in range(DOMAIN[name])]) for name in names]
-    frame: dict[str, Any] = {name: drawn[name].astype(str).astype(object) for name in names}
+    frame: dict[str, Any] = {name: codes_by_column[name].astype(str).astype(object) for name in names}
     if rows:
         frame[names[0]][0] = TELLTALE
     unit = PrivacyUnit.row()
@@ -87,7 +86,7 @@ def synthesis_account(
 
 
 def attempt(method: SynthesisMethod, data: ExactCounts, account: Account) -> tuple[Synthesis | None, str]:
-    """A synthesis, or the words of the refusal, in which no value of the data is."""
+    """A synthesis, or the message of the refusal, after a check that it shows no value of the data."""
     try:
         return run_synthesis(method, data, account), ""
     except HoldfastError as error:
@@ -96,8 +95,8 @@ def attempt(method: SynthesisMethod, data: ExactCounts, account: Account) -> tup
     return None, message
 
 
-def drawn_rows(synthesis: Synthesis, domain: Mapping[str, int], rows: int = 50) -> NDArray[Any]:
-    """Rows of a released distribution, after a look at all of it: it can be asked and drawn from, without a hole."""
+def sound_rows(synthesis: Synthesis, domain: Mapping[str, int], rows: int = 50) -> NDArray[Any]:
+    """Rows drawn from a released distribution, after checks of its counts, its measurements and its theorem."""
     model = synthesis.model
     ensure(dict(model.domain) == dict(domain), f"the model has the domain {dict(model.domain)}")
     ensure(math.isfinite(model.total) and model.total > 0, f"the model has the total {model.total}")
@@ -119,13 +118,13 @@ def drawn_rows(synthesis: Synthesis, domain: Mapping[str, int], rows: int = 50) 
     return codes
 
 
-def _within(account: Account, epsilon: float) -> None:
+def _ensure_within(account: Account, epsilon: float) -> None:
     ensure(account.spent().delta(epsilon) <= DELTA, "more than the limit was spent")
 
 
-# What must hold of a method.
+# Checks of a method.
 def its_declaration_is_complete(method: SynthesisMethod) -> None:
-    """A paper, adjacencies, options by name, and a rank that gives its reason."""
+    """It names a paper, adjacencies and options, and its rank gives a reason."""
     ensure(bool(method.paper), "paper must name where the method comes from")
     ensure(bool(method.adjacencies), "adjacencies must name one or more")
     ensure(method.seconds[0] > 0, "seconds must begin with a number > 0")
@@ -134,14 +133,14 @@ def its_declaration_is_complete(method: SynthesisMethod) -> None:
         all(parameter.kind is not inspect.Parameter.VAR_KEYWORD for parameter in parameters),
         "options are declared by name",
     )
-    takes = "constraints" in [option.name for option in method.options]
-    ensure(method.zeros == takes, "zeros must say whether run takes constraints")
+    takes_constraints = "constraints" in [option.name for option in method.options]
+    ensure(method.zeros == takes_constraints, "zeros must say whether run takes constraints")
     rank = method.rank(SynthesisTask(domain=DOMAIN, workload=WORKLOAD, limit=ApproxDP(1.0, DELTA)))
     ensure(rank is None or bool(rank.reason), "a rank must give its reason")
 
 
 def a_synthesizer_refuses_options_before_anything_is_charged(method: SynthesisMethod) -> None:
-    """Through the class that people use, with nothing left behind."""
+    """A refused fit of a `Synthesizer` charges nothing and leaves no release behind."""
     data = synthesis_table(method.adjacencies[0])
     account = synthesis_account(method, data)
     synthesizer = Synthesizer(method=method, workload=WORKLOAD, options={"no_such_option": 1})
@@ -156,7 +155,7 @@ def a_synthesizer_refuses_options_before_anything_is_charged(method: SynthesisMe
 
 
 def refuses_an_account_of_another_adjacency_or_unit(method: SynthesisMethod) -> None:
-    """Before anything is spent, and without a value of the data."""
+    """The refusal comes before anything is spent and shows no value of the data."""
     data = (
         synthesis_table("replace")
         if "replace" in method.adjacencies
@@ -164,7 +163,7 @@ def refuses_an_account_of_another_adjacency_or_unit(method: SynthesisMethod) -> 
     )
     other = "add_remove" if data.adjacency.value == "replace" else "replace"
     user = PrivacyUnit.user("who", max_rows=2)
-    wrong = {
+    wrong_accounts = {
         f"an account of {other}": Account(
             ApproxDP(1.0, DELTA), adjacency=other, currency=method.currency, seed=1
         ),
@@ -172,7 +171,7 @@ def refuses_an_account_of_another_adjacency_or_unit(method: SynthesisMethod) -> 
             ApproxDP(1.0, DELTA), adjacency=data.adjacency, unit=user, currency=method.currency, seed=1
         ),
     }
-    for what, account in wrong.items():
+    for what, account in wrong_accounts.items():
         message = refusal_text(partial(run_synthesis, method, data, account), what, kinds=(AdjacencyError,))
         ensure(not account.journal.entries, f"{what} is refused after spending")
         ensure(TELLTALE not in message, f"{what} is refused with a value of the data in the message")
@@ -181,22 +180,21 @@ def refuses_an_account_of_another_adjacency_or_unit(method: SynthesisMethod) -> 
 def users_are_protected_as_a_whole_or_refused(method: SynthesisMethod) -> None:
     """Four rows of one user need four times the noise, or an error that names `max_rows`."""
     adjacency = method.adjacencies[-1]
-    alone, together = synthesis_table(adjacency), synthesis_table(adjacency, users=4)
-    account = synthesis_account(method, together)
-    synthesis, message = attempt(method, together, account)
+    rows_table, users_table = synthesis_table(adjacency), synthesis_table(adjacency, users=4)
+    account = synthesis_account(method, users_table)
+    synthesis, message = attempt(method, users_table, account)
     if synthesis is None:
         ensure(not account.journal.entries, "users are refused after spending")
         ensure("max_rows" in message, f"users are refused without naming max_rows: {message}")
         return
-    drawn_rows(synthesis, DOMAIN)
-    _within(account, 1.0)
-    single = run_synthesis(method, alone, synthesis_account(method, alone))
-    if synthesis.measurements and single.measurements:
-        quietest = [
-            min(measurement.noise_std for measurement in outcome.measurements)
-            for outcome in (single, synthesis)
+    sound_rows(synthesis, DOMAIN)
+    _ensure_within(account, 1.0)
+    by_row = run_synthesis(method, rows_table, synthesis_account(method, rows_table))
+    if synthesis.measurements and by_row.measurements:
+        least_noise = [
+            min(measurement.noise_std for measurement in each.measurements) for each in (by_row, synthesis)
         ]
-        ensure(quietest[1] > 2 * quietest[0], "four rows of one user need four times the noise")
+        ensure(least_noise[1] > 2 * least_noise[0], "four rows of one user need four times the noise")
 
 
 def takes_an_empty_table_and_one_row(method: SynthesisMethod, rows: int) -> None:
@@ -206,22 +204,22 @@ def takes_an_empty_table_and_one_row(method: SynthesisMethod, rows: int) -> None
     # Under replace the number of rows is public, and a method may ask for some.
     ensure(synthesis is not None or data.adjacency.count_is_public, message)
     if synthesis is not None:
-        drawn_rows(synthesis, DOMAIN)
+        sound_rows(synthesis, DOMAIN)
 
 
 def takes_one_column(method: SynthesisMethod) -> None:
     """A table without any joint cell."""
     data = synthesis_table(method.adjacencies[0], names="b")
     synthesis = run_synthesis(method, data, synthesis_account(method, data), Workload.of([("b",)]))
-    drawn_rows(synthesis, {"b": 3})
+    sound_rows(synthesis, {"b": 3})
 
 
 def works_with_small_and_large_budgets(method: SynthesisMethod, epsilon: float) -> None:
-    """Within the limit at either end."""
+    """Both a very small and a very large epsilon are kept within."""
     data = synthesis_table(method.adjacencies[0])
     account = synthesis_account(method, data, epsilon=epsilon)
-    drawn_rows(run_synthesis(method, data, account), DOMAIN)
-    _within(account, epsilon)
+    sound_rows(run_synthesis(method, data, account), DOMAIN)
+    _ensure_within(account, epsilon)
 
 
 def a_seed_repeats_the_run(method: SynthesisMethod) -> None:
@@ -229,7 +227,7 @@ def a_seed_repeats_the_run(method: SynthesisMethod) -> None:
     data = synthesis_table(method.adjacencies[0])
 
     def rows(seed: int) -> NDArray[Any]:
-        return drawn_rows(run_synthesis(method, data, synthesis_account(method, data, seed=seed)), DOMAIN)
+        return sound_rows(run_synthesis(method, data, synthesis_account(method, data, seed=seed)), DOMAIN)
 
     first = rows(1)
     ensure(np.array_equal(first, rows(1)), "two runs of one seed differ")
@@ -241,13 +239,13 @@ def a_job_that_runs_again_repeats_itself_and_pays_once(method: SynthesisMethod) 
     """What was released and paid for is not drawn again."""
     data = synthesis_table(method.adjacencies[0])
     account = synthesis_account(method, data, seed=None)
-    first = drawn_rows(run_synthesis(method, data, ResumableAccount.of(account, "job")), DOMAIN)
+    first = sound_rows(run_synthesis(method, data, ResumableAccount.of(account, "job")), DOMAIN)
     charges = len(account.journal.entries)
-    again = drawn_rows(run_synthesis(method, data, ResumableAccount.of(account, "job")), DOMAIN)
+    again = sound_rows(run_synthesis(method, data, ResumableAccount.of(account, "job")), DOMAIN)
     ensure(np.array_equal(first, again), "the second run of a job differs from the first")
     ensure(len(account.journal.entries) == charges, "the second run of a job pays again")
     ensure({entry.charge.noise for entry in account.journal.entries} == {"secure"}, "noise is not secure")
-    _within(account, 1.0)
+    _ensure_within(account, 1.0)
 
 
 def pure_privacy_is_pure_or_refused(method: SynthesisMethod) -> None:
@@ -258,7 +256,7 @@ def pure_privacy_is_pure_or_refused(method: SynthesisMethod) -> None:
         refusal_text(partial(run_synthesis, method, data, account), "an account without delta")
         ensure(not account.journal.entries, "an account without delta is refused after spending")
         return
-    drawn_rows(run_synthesis(method, data, account), DOMAIN)
+    sound_rows(run_synthesis(method, data, account), DOMAIN)
     ensure(account.spent().epsilon(0.0) <= 1.0, "more than the limit was spent")
 
 
@@ -290,17 +288,17 @@ def impossible_records_are_never_released(method: SynthesisMethod) -> None:
     ensure(method.name in synthesizer.summary(), "the summary does not name the method")
 
 
-# What must hold of each option.
+# Checks of each option that a method declares.
 def refuses_a_misspelt_option_with_the_right_name(method: SynthesisMethod, option: Option) -> None:
     """The usual slips (two letters exchanged, one doubled, one left out), before anything is charged."""
-    data, right = synthesis_table(method.adjacencies[0]), option.name
-    for name in (right[1::-1] + right[2:], right + right[-1], right[:-1]):
+    data, right_name = synthesis_table(method.adjacencies[0]), option.name
+    for name in (right_name[1::-1] + right_name[2:], right_name + right_name[-1], right_name[:-1]):
         account, what = synthesis_account(method, data), f"the option {name!r}"
         message = refusal_text(
             partial(run_synthesis, method, data, account, **{name: option.default}),
             what,
             kinds=(ParameterError,),
-            naming=f"did you mean {right!r}",
+            naming=f"did you mean {right_name!r}",
         )
         for part in (f"got {name!r}", f"method={method.name!r}"):
             ensure(part in message, f"{what} is refused without {part}: {message}")
@@ -309,13 +307,13 @@ def refuses_a_misspelt_option_with_the_right_name(method: SynthesisMethod, optio
 
 
 def refuses_an_option_of_a_wrong_type(method: SynthesisMethod, option: Option) -> None:
-    """Before anything is charged."""
-    data, wrong = (
+    """The refusal comes before anything is charged."""
+    data, wrong_values = (
         synthesis_table(method.adjacencies[0]),
         [wrong_type for wrong_type in WRONG_TYPES if not option.admits(wrong_type)],
     )
-    ensure(bool(wrong), f"{option.name} admits everything: give it a type")
-    for value in wrong:
+    ensure(bool(wrong_values), f"{option.name} admits everything: give it a type")
+    for value in wrong_values:
         account, what = synthesis_account(method, data), f"{option.name}={value!r}"
         refusal_text(
             partial(run_synthesis, method, data, account, **{option.name: value}),
@@ -327,25 +325,25 @@ def refuses_an_option_of_a_wrong_type(method: SynthesisMethod, option: Option) -
 
 
 def takes_the_default_of_an_option(method: SynthesisMethod, option: Option) -> None:
-    """Given by name, it is what it is without."""
+    """An option may be given its default value by name."""
     data = synthesis_table(method.adjacencies[0], rows=20)
     synthesis = run_synthesis(method, data, synthesis_account(method, data), **{option.name: option.default})
-    drawn_rows(synthesis, DOMAIN)
+    sound_rows(synthesis, DOMAIN)
 
 
-# What must hold under each adjacency that it names.
+# Checks of a method under each adjacency that it names.
 def spends_no_more_than_its_limit_and_most_of_it(method: SynthesisMethod, adjacency: str) -> None:
-    """A method spends what it is given, in strict arithmetic."""
+    """A method spends what it is given, with strict arithmetic of the noise."""
     data = synthesis_table(adjacency)
     account = synthesis_account(method, data)
-    drawn_rows(run_synthesis(method, data, account), DOMAIN)
-    _within(account, 1.0)
+    sound_rows(run_synthesis(method, data, account), DOMAIN)
+    _ensure_within(account, 1.0)
     ensure(account.spent().epsilon(DELTA) > 0.5, "a method spends what it is given")
     strict = all(entry.charge.arithmetic == "strict" for entry in account.journal.entries)
     ensure(strict, "a charge is not in strict arithmetic")
 
 
-EACH_METHOD: tuple[Callable[[SynthesisMethod], None], ...] = (
+METHOD_CHECKS: tuple[Callable[[SynthesisMethod], None], ...] = (
     its_declaration_is_complete,
     a_synthesizer_refuses_options_before_anything_is_charged,
     refuses_an_account_of_another_adjacency_or_unit,
@@ -357,7 +355,7 @@ EACH_METHOD: tuple[Callable[[SynthesisMethod], None], ...] = (
     a_generous_budget_finds_the_table,
     impossible_records_are_never_released,
 )
-EACH_OPTION: tuple[Callable[[SynthesisMethod, Option], None], ...] = (
+OPTION_CHECKS: tuple[Callable[[SynthesisMethod, Option], None], ...] = (
     refuses_a_misspelt_option_with_the_right_name,
     refuses_an_option_of_a_wrong_type,
     takes_the_default_of_an_option,
@@ -366,19 +364,21 @@ EACH_OPTION: tuple[Callable[[SynthesisMethod, Option], None], ...] = (
 
 def synthesiser_checks(method: SynthesisMethod) -> Iterator[Check]:
     """What must hold of a synthesiser, by itself and under each of its adjacencies."""
-    for check in EACH_METHOD:
+    for check in METHOD_CHECKS:
         yield Check(name=check.__name__, run=partial(check, method))
     for rows in (0, 1):
-        tiny = takes_an_empty_table_and_one_row
-        yield Check(name=f"{tiny.__name__}-{rows}", run=partial(tiny, method, rows))
+        tiny_table_check = takes_an_empty_table_and_one_row
+        yield Check(name=f"{tiny_table_check.__name__}-{rows}", run=partial(tiny_table_check, method, rows))
     for epsilon in (0.01, 100.0):
-        budget = works_with_small_and_large_budgets
-        yield Check(name=f"{budget.__name__}-{epsilon:g}", run=partial(budget, method, epsilon))
+        budget_check = works_with_small_and_large_budgets
+        yield Check(name=f"{budget_check.__name__}-{epsilon:g}", run=partial(budget_check, method, epsilon))
     for adjacency in method.adjacencies:
-        way = spends_no_more_than_its_limit_and_most_of_it
-        yield Check(name=f"{way.__name__}-{adjacency}", run=partial(way, method, adjacency))
+        adjacency_check = spends_no_more_than_its_limit_and_most_of_it
+        yield Check(
+            name=f"{adjacency_check.__name__}-{adjacency}", run=partial(adjacency_check, method, adjacency)
+        )
     for option in method.options:
-        for option_check in EACH_OPTION:
+        for option_check in OPTION_CHECKS:
             yield Check(
                 name=f"{option_check.__name__}-{option.name}", run=partial(option_check, method, option)
             )

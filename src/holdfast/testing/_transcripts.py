@@ -1,7 +1,7 @@
-"""What a run must keep, seen from its transcript: neighbours that are told the same, fresh noise, the declared sample.
+"""Checks of a method by the transcripts of its runs: replays on neighbours, fresh noise, the declared sampling rate.
 
-The trials are those of `holdfast refute` (`holdfast.refute`), as checks of a method of your own. Everything
-is found from what the method declares: losses, neighbour relations, options with a list of values, units.
+The trials are those of `holdfast refute`, for a method of your own. Their settings follow from what the method
+declares: losses, neighbour relations, options with a list of values, units.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from holdfast.testing._contract import Check, ensure
 
 @checked
 def check_replay(method: Learner | SynthesisMethod, adjacency: Adjacency | str | None = None) -> None:
-    """Raise unless runs on neighbours that are told the same outputs agree in all but values within the bound.
+    """Raise unless runs on neighbours with the same outputs agree in all but values within the declared sensitivity.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def check_replay(method: Learner | SynthesisMethod, adjacency: Adjacency | str |
     >>> from holdfast.synth import SYNTHESISERS
     >>> check_replay(next(method for method in SYNTHESISERS if method.name == "dual_query"))
     """
-    _survives(method, adjacency, "replay")
+    _ensure_survives(method, adjacency, "replay")
 
 
 @checked
@@ -57,7 +57,7 @@ def check_freshness(method: Learner | SynthesisMethod, adjacency: Adjacency | st
     >>> from holdfast.learn import LEARNERS
     >>> check_freshness(next(learner for learner in LEARNERS if learner.name == "adassp"))
     """
-    _survives(method, adjacency, "freshness")
+    _ensure_survives(method, adjacency, "freshness")
 
 
 @checked
@@ -76,11 +76,11 @@ def check_sampling(method: Learner | SynthesisMethod, adjacency: Adjacency | str
     >>> from holdfast.learn import LEARNERS
     >>> check_sampling(next(learner for learner in LEARNERS if learner.name == "adassp"))
     """
-    _survives(method, adjacency, "sampling")
+    _ensure_survives(method, adjacency, "sampling")
 
 
 def transcript_checks(method: Learner | SynthesisMethod) -> Iterator[Check]:
-    """The three of them, under every neighbour relation that the method names."""
+    """Replay, freshness and sampling, under every neighbour relation that the method names."""
     for adjacency in method.adjacencies:
         for check in (check_replay, check_freshness, check_sampling):
             yield Check(
@@ -88,7 +88,9 @@ def transcript_checks(method: Learner | SynthesisMethod) -> Iterator[Check]:
             )
 
 
-def _survives(method: Learner | SynthesisMethod, adjacency: Adjacency | str | None, test: Test) -> None:
+def _ensure_survives(
+    method: Learner | SynthesisMethod, adjacency: Adjacency | str | None, test: Test
+) -> None:
     subject = subject_of(method, method.adjacencies[0] if adjacency is None else adjacency)
     trials = [trial for trial in subject.trials if trial.test == test]
     for place, trial in enumerate(trials):
@@ -97,7 +99,7 @@ def _survives(method: Learner | SynthesisMethod, adjacency: Adjacency | str | No
 
 
 def subject_of(method: Learner | SynthesisMethod, adjacency: Adjacency | str) -> Subject:
-    """The method with its trials, as the refutation suite has it."""
+    """The method as a subject of refutation, with its trials."""
     if isinstance(method, Learner):
         return learner_subject(method, Adjacency.of(adjacency))
     return synthesiser_subject(method, Adjacency.of(adjacency))
