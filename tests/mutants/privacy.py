@@ -119,7 +119,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="rounded Gaussian: noise halved",
-        target="noise:_Rounded.position",
+        target="noise:_RoundedNormalLaw.position",
         old="ndtri(uniform / 2)",
         new="ndtri(uniform / 2) / 2",
         tests=("tests/noise/test_laws.py::test_draws_follow_the_exact_probabilities[0.2-rounded]",),
@@ -235,7 +235,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="truncated Laplace: twice the width",
-        target="noise:_Truncated.survival",
+        target="noise:_TruncatedLaplaceLaw.survival",
         old="magnitude / self.width",
         new="magnitude / (2 * self.width)",
         tests=("tests/noise/test_laplace.py::test_survival_is_the_exact_exponential",),
@@ -377,7 +377,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="cut laplace: beside zero both signs count as one",
-        target="noise:_Truncated.ratio",
+        target="noise:_TruncatedLaplaceLaw.ratio",
         old="bits - 1",
         new="bits",
         tests=("tests/noise/test_symmetric.py::test_two_steps_have_the_law_of_one",),
@@ -385,7 +385,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="cut laplace: wide noise is drawn in one step",
         target="noise:truncated_laplace",
-        old="symmetric(source, law=",
+        old="draw_symmetric(source, law=",
         new="__import__('holdfast.noise._symmetric', fromlist=['x']).signed_magnitudes(source, law=",
         tests=("tests/noise/test_symmetric.py::test_doubtful_draws_are_rare",),
     ),
@@ -483,7 +483,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="widths: a float passes for the fraction that it equals",
-        target="noise:_width",
+        target="noise:_cached_width",
         old="typed=True",
         new="typed=False",
         tests=("tests/noise/test_symmetric.py::test_integers_are_rational_and_floats_are_not",),

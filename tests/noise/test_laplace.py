@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from holdfast.noise._laplace import _Truncated, truncated_laplace
+from holdfast.noise._laplace import _TruncatedLaplaceLaw, truncated_laplace
 from holdfast.noise._source import Source
 
 
@@ -25,13 +25,13 @@ def test_magnitudes_are_cut_exponential_numbers(scale: Fraction) -> None:
 
 
 def test_survival_is_the_exact_exponential() -> None:
-    law = _Truncated(width=Fraction(7, 2))
+    law = _TruncatedLaplaceLaw(width=Fraction(7, 2))
     for m in (1, 4, 60):
         assert law.survival(m)(80) / 2**80 == pytest.approx(math.exp(-m / 3.5), rel=1e-9)
 
 
 def test_position_and_survival_agree() -> None:
-    law = _Truncated(width=Fraction(1000))
+    law = _TruncatedLaplaceLaw(width=Fraction(1000))
     uniform = np.array([0.9, 0.5, 0.01])
     for v, x in zip(uniform, law.position(uniform), strict=True):
         m = int(np.floor(x))

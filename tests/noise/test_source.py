@@ -21,7 +21,7 @@ from holdfast.noise._gaussian import discrete_gaussian, rounded_gaussian
 from holdfast.noise._idealised import gamma_ball
 from holdfast.noise._laplace import discrete_laplace, truncated_laplace
 from holdfast.noise._source import Source
-from holdfast.noise._symmetric import signed_magnitudes, symmetric
+from holdfast.noise._symmetric import draw_symmetric, signed_magnitudes
 from holdfast.noise._uniform import integers, permutation
 
 CHOICE: dict[str, Any] = {"scores": np.arange(50), "factor": Fraction(1, 99)}
@@ -91,7 +91,7 @@ def test_nothing_can_be_drawn_without_a_source() -> None:
         assert first.default is inspect.Parameter.empty
         assert all(p.kind is p.KEYWORD_ONLY or p.name == "n" for p in others)
     assert {f.__name__ for f in sampling} == {f.__name__ for f, _ in SAMPLERS} | {
-        f.__name__ for f in (bernoulli_many, signed_magnitudes, symmetric)
+        f.__name__ for f in (bernoulli_many, signed_magnitudes, draw_symmetric)
     }
 
 

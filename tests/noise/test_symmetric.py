@@ -16,16 +16,21 @@ from scipy import stats
 from holdfast.errors import ParameterError
 from holdfast.noise import _symmetric as symmetric_module
 from holdfast.noise._bernoulli import LazyUniform, Threshold
-from holdfast.noise._gaussian import _Rounded, discrete_gaussian, rounded_gaussian
-from holdfast.noise._laplace import _Laplace, _Truncated, discrete_laplace, truncated_laplace
+from holdfast.noise._gaussian import _RoundedNormalLaw, discrete_gaussian, rounded_gaussian
+from holdfast.noise._laplace import (
+    _DiscreteLaplaceLaw,
+    _TruncatedLaplaceLaw,
+    discrete_laplace,
+    truncated_laplace,
+)
 from holdfast.noise._source import Source
 from holdfast.noise._symmetric import (
     MAGNITUDE_BITS,
     SMALLEST_TRUSTED_WORD,
-    Symmetric,
-    _Cells,
-    symmetric,
-    width,
+    SymmetricLaw,
+    _CellLaw,
+    checked_width,
+    draw_symmetric,
 )
 
 
@@ -39,11 +44,11 @@ def test_widths_outside_the_range_are_refused_by_name(value: Fraction) -> None:
 
 
 def test_integers_are_rational_and_floats_are_not() -> None:
-    assert width("sigma", 3) == Fraction(3)  # type: ignore[arg-type]
-    assert width("sigma", Fraction(3, 2)) == 1.5  # remembered, which must not let the float pass
+    assert checked_width("sigma", 3) == Fraction(3)  # type: ignore[arg-type]
+    assert checked_width("sigma", Fraction(3, 2)) == 1.5  # remembered, which must not let the float pass
     for value in (1.5, float("nan"), "3/2"):
         with pytest.raises(ParameterError, match="rational"):
-            width("sigma", value)  # type: ignore[arg-type]
+            checked_width("sigma", value)  # type: ignore[arg-type]
 
 
 def test_sizes() -> None:
@@ -101,7 +106,7 @@ def double(words: list[int]) -> NDArray[np.float64]:
 
 @widths
 def test_laplace_positions_are_a_sixteenth_of_their_tolerance_from_the_truth(width: Fraction) -> None:
-    law = _Laplace(width=width)
+    law = _DiscreteLaplaceLaw(width=width)
     words = trusted_words()
     s = mp.mpf(width.numerator) / width.denominator
     offset = mp.log(2 / (1 + mp.exp(-1 / s)))
@@ -113,7 +118,7 @@ def test_laplace_positions_are_a_sixteenth_of_their_tolerance_from_the_truth(wid
 
 @widths
 def test_normal_positions_are_a_sixteenth_of_their_tolerance_from_the_truth(width: Fraction) -> None:
-    law = _Rounded(width=width)
+    law = _RoundedNormalLaw(width=width)
     words = trusted_words()
     s = mp.mpf(width.numerator) / width.denominator
     for word, x in zip(words, law.position(double(words)).tolist(), strict=True):
@@ -149,7 +154,7 @@ def test_the_guess_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     # Even with positions that are plain wrong, the exact path finds the right integers.
     fast = all_laws(33, Fraction(7), 300)
     monkeypatch.setattr(symmetric_module, "SMALLEST_TRUSTED_WORD", 2**63)
-    for law in (_Laplace, _Rounded, _Truncated):
+    for law in (_DiscreteLaplaceLaw, _RoundedNormalLaw, _TruncatedLaplaceLaw):
         right = law.position
         monkeypatch.setattr(law, "position", lambda self, v, right=right: 3 * right(self, v) + 5)
     assert all_laws(33, Fraction(7), 300) == fast
@@ -199,12 +204,12 @@ def test_doubtful_draws_are_rare(width: int) -> None:
 
 # Two steps, taken where the exact law is easy to see.
 
-Make = Callable[..., Symmetric]
-LAWS: list[Make] = [_Laplace, _Rounded, _Truncated]
+Make = Callable[..., SymmetricLaw]
+LAWS: list[Make] = [_DiscreteLaplaceLaw, _RoundedNormalLaw, _TruncatedLaplaceLaw]
 laws = pytest.mark.parametrize("make", LAWS)
 
 
-def probabilities(law: Symmetric, reach: int) -> list[float]:
+def probabilities(law: SymmetricLaw, reach: int) -> list[float]:
     """P[-reach], ..., P[reach] from the exact survival function."""
     survival = [1.0, *(law.survival(m)(200) / 2**200 for m in range(1, reach + 2))]
     magnitude = [survival[m] - survival[m + 1] for m in range(reach + 1)]
@@ -215,9 +220,9 @@ def probabilities(law: Symmetric, reach: int) -> list[float]:
 @pytest.mark.parametrize("bits", [2, 3, 4])
 def test_two_steps_have_the_law_of_one(make: Make, bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
     # With so few cells, places are often rejected, and the cell around zero is seen as well.
-    monkeypatch.setattr(symmetric_module, "CELL_WIDTH_BITS", bits)
+    monkeypatch.setattr(symmetric_module, "CELL_COUNT_BITS", bits)
     law = make(width=Fraction(40))
-    draws = symmetric(Source(seed=80), law=law, size=40_000)
+    draws = draw_symmetric(Source(seed=80), law=law, size=40_000)
     reach = 120
     expected = np.array(probabilities(law, reach)) * len(draws)
     observed = np.array([(draws == k).sum() for k in range(-reach, reach + 1)])
@@ -229,23 +234,23 @@ def test_two_steps_have_the_law_of_one(make: Make, bits: int, monkeypatch: pytes
 @laws
 def test_cells_take_over_exactly_where_they_should(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     used: list[int] = []
-    original = _Cells.places
+    original = _CellLaw.places
 
-    def counting(self: _Cells, source: Source, cells: np.ndarray) -> np.ndarray:
+    def counting(self: _CellLaw, source: Source, cells: np.ndarray) -> np.ndarray:
         used.append(self.integers)
         return original(self, source, cells)
 
-    monkeypatch.setattr(_Cells, "places", counting)
-    symmetric(Source(seed=81), law=make(width=Fraction(2**22 - 1)), size=10)
+    monkeypatch.setattr(_CellLaw, "places", counting)
+    draw_symmetric(Source(seed=81), law=make(width=Fraction(2**22 - 1)), size=10)
     assert used == []
-    symmetric(Source(seed=81), law=make(width=Fraction(2**22)), size=10)
-    symmetric(Source(seed=81), law=make(width=Fraction(2**50)), size=10)
+    draw_symmetric(Source(seed=81), law=make(width=Fraction(2**22)), size=10)
+    draw_symmetric(Source(seed=81), law=make(width=Fraction(2**50)), size=10)
     assert used == [7, 2**31 - 1]
 
 
 @laws
 def test_the_cells_cover_the_integers_once(make: Make) -> None:
-    cells = _Cells(law=make(width=Fraction(10**7)), integers=7)
+    cells = _CellLaw(law=make(width=Fraction(10**7)), integers=7)
     whole = np.repeat(np.arange(-3, 4), 4_000)
     places = cells.places(Source(seed=82), whole)
     assert set(places.tolist()) == set(range(-3 * 7 - 3, 3 * 7 + 4))

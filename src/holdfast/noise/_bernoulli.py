@@ -25,8 +25,8 @@ Threshold = Callable[[int], int]
 """A real number t in [0, 1] at any precision: `t(bits)` is an integer within 1 of t * 2^bits."""
 COIN_BITS = 16
 COIN_ERROR = 2.0**-10
-"""Distance, in units of 2^-16, that a number must keep from a bound to be decided by it. It is 2^-26, far more than the
-rounding errors of the bounds, which are near 2^-52."""
+"""How far, in units of 2^-16, a number must lie from a bound to be decided by it. In units of 1 this is 2^-26, far more
+than the rounding errors of the bounds, which are near 2^-52."""
 
 
 class LazyUniform:
@@ -147,14 +147,14 @@ def _coins(
     for start in range(0, size, CHUNK):
         stop = min(size, start + CHUNK)
         words = source.words(stop - start) if records is None else source.words_of(records[start:stop])
-        chunk = _at_most(words, approximate - 2)
-        for index in np.flatnonzero(_at_most(words, approximate) & ~chunk).tolist():
+        chunk = _words_at_most(words, approximate - 2)
+        for index in np.flatnonzero(_words_at_most(words, approximate) & ~chunk).tolist():
             chunk[index] = LazyUniform(source, numerator=int(words[index]), bits=WORD).below(threshold)
         heads[start : start + len(words)] = chunk
     return heads
 
 
-def _at_most(words: NDArray[np.uint64], bound: int) -> NDArray[np.bool_]:
+def _words_at_most(words: NDArray[np.uint64], bound: int) -> NDArray[np.bool_]:
     if bound < 0:
         return np.zeros(len(words), dtype=bool)
     return words <= np.uint64(min(bound, 2**WORD - 1))

@@ -91,7 +91,7 @@ def permute_and_flip(source: Source, *, scores: NDArray[Any], factor: Fraction) 
     # (1 + x) exp(-x) <= 1, so that the error is at most WEIGHT_ERROR for every gap.
     certain = (gaps == 0) | (uniform < probability - WEIGHT_ERROR)
     doubtful = ~certain & (uniform < probability + WEIGHT_ERROR)
-    first = int(np.argmax(certain))  # there is one: a candidate with the best score is always taken
+    first = int(np.argmax(certain))  # it exists, since a candidate with the best score is always taken
     for index in np.flatnonzero(doubtful[:first]).tolist():
         coin = LazyUniform(source, numerator=int(words[index]), bits=WORD)
         if coin.below(partial(exp_minus, int(gaps[index]) * factor)):

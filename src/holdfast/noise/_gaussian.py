@@ -28,7 +28,7 @@ from holdfast._arguments import MOST_DRAWS, checked, require_whole
 from holdfast.noise._bernoulli import Threshold, bernoulli_many
 from holdfast.noise._fixed_point import midpoint_ratio, normal_mass_ratio, normal_survival
 from holdfast.noise._source import CHUNK, Source
-from holdfast.noise._symmetric import POSITION_ERROR, symmetric, width
+from holdfast.noise._symmetric import POSITION_ERROR, checked_width, draw_symmetric
 
 TABULATED_BELOW_SIGMA = 16
 """Below this sigma, acceptance probabilities are read from a table."""
@@ -45,11 +45,11 @@ def rounded_gaussian(source: Source, *, sigma: Fraction, size: int) -> NDArray[n
     array([ -7,   1, -15,   1, -10])
     """
     require_whole("size", size, most=MOST_DRAWS)
-    return symmetric(source, law=_Rounded(width=width("sigma", sigma)), size=size)
+    return draw_symmetric(source, law=_RoundedNormalLaw(width=checked_width("sigma", sigma)), size=size)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Rounded:
+class _RoundedNormalLaw:
     """With width sigma: |round(sigma Z)| >= m if and only if |Z| >= (m - 1/2) / sigma."""
 
     width: Fraction
@@ -90,7 +90,7 @@ def discrete_gaussian(source: Source, *, sigma: Fraction, size: int) -> NDArray[
     array([ -7,   1, -15,   1, -10])
     """
     require_whole("size", size, most=MOST_DRAWS)
-    sigma = width("sigma", sigma)
+    sigma = checked_width("sigma", sigma)
     draws = np.empty(size, dtype=np.int64)
     filled = 0
     while filled < size:

@@ -28,19 +28,19 @@ def uniform(source: Source, *, size: int) -> Floats:
 
 
 def normal(source: Source, *, size: int) -> Floats:
-    """Standard normal doubles, by inversion; the tails reaches 9.1 standard deviations.
+    """Standard normal doubles, by inversion; the tails reach 9.1 standard deviations.
 
     >>> normal(Source(seed=1), size=3).round(3)
     array([-0.656,  0.062, -1.46 ])
     """
     from scipy.special import ndtri
 
-    return _in_chunks(source, lambda words: _two_sided(words, lambda tail: -ndtri(tail / 2)), size)
+    return _in_chunks(source, lambda words: _with_random_sign(words, lambda tail: -ndtri(tail / 2)), size)
 
 
 def laplace(source: Source, *, size: int) -> Floats:
     """Laplace doubles of scale 1."""
-    return _in_chunks(source, lambda words: _two_sided(words, lambda tail: -np.log(tail)), size)
+    return _in_chunks(source, lambda words: _with_random_sign(words, lambda tail: -np.log(tail)), size)
 
 
 def exponential(source: Source, *, size: int) -> Floats:
@@ -108,7 +108,7 @@ def _open_uniform(words: Words) -> Floats:
     return np.minimum((words.astype(np.float64) + 0.5) * 2.0**-64, LARGEST_BELOW_ONE)
 
 
-def _two_sided(words: Words, magnitude: Callable[[Floats], Floats]) -> Floats:
+def _with_random_sign(words: Words, magnitude: Callable[[Floats], Floats]) -> Floats:
     """A sign from the last bit, a magnitude from the other 63; never 0."""
     tail = np.minimum(((words >> np.uint64(1)).astype(np.float64) + 0.5) * 2.0**-63, LARGEST_BELOW_ONE)
     signed: Floats = np.copysign(magnitude(tail), np.where(words & np.uint64(1), -1.0, 1.0))

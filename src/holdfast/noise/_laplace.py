@@ -14,7 +14,7 @@ from holdfast._arguments import MOST_DRAWS, checked, require_whole
 from holdfast.noise._bernoulli import Threshold
 from holdfast.noise._fixed_point import exp_minus, laplace_survival
 from holdfast.noise._source import Source
-from holdfast.noise._symmetric import POSITION_ERROR, symmetric, width
+from holdfast.noise._symmetric import POSITION_ERROR, checked_width, draw_symmetric
 
 
 @checked
@@ -28,11 +28,11 @@ def discrete_laplace(source: Source, *, scale: Fraction, size: int) -> NDArray[n
     array([ -7,   0, -19,   1, -12])
     """
     require_whole("size", size, most=MOST_DRAWS)
-    return symmetric(source, law=_Laplace(width=width("scale", scale)), size=size)
+    return draw_symmetric(source, law=_DiscreteLaplaceLaw(width=checked_width("scale", scale)), size=size)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Laplace:
+class _DiscreteLaplaceLaw:
     """S(m) = 2 q^m / (1 + q) with q = exp(-1/width), so m < width (log(2 / (1 + q)) - log V)."""
 
     width: Fraction
@@ -68,11 +68,11 @@ def truncated_laplace(source: Source, *, scale: Fraction, size: int) -> NDArray[
     array([ -6,   0, -19,   0, -11])
     """
     require_whole("size", size, most=MOST_DRAWS)
-    return symmetric(source, law=_Truncated(width=width("scale", scale)), size=size)
+    return draw_symmetric(source, law=_TruncatedLaplaceLaw(width=checked_width("scale", scale)), size=size)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Truncated:
+class _TruncatedLaplaceLaw:
     """floor(|X|) >= m if and only if |X| >= m, which has probability exp(-m / width).
 
     With q = exp(-1/width), P[0] = 1 - q and P[k] = (1 - q) q^|k| / 2 elsewhere: symmetric and decreasing in |k|.

@@ -18,7 +18,7 @@ Provenance = Literal["secure", "seeded"]
 WORD = 64
 """Bits of a word."""
 CHUNK = 1 << 16
-"""The most words that are drawn at once, so that little memory is needed beside the result."""
+"""The most words that are drawn at once, so that little memory is needed besides the result."""
 
 
 @checked

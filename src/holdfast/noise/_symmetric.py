@@ -42,8 +42,8 @@ from holdfast.noise._source import CHUNK, Source
 from holdfast.noise._uniform import integers
 
 LARGEST_WIDTH = Fraction(2**50)
-"""With it, a draw beyond the 64-bit integers would lie 8,192 widths from 0, which has a probability below
-exp(-8192)."""
+"""The largest width: a draw beyond the 64-bit integers then lies more than 8,192 widths from 0, which has a probability
+below exp(-8192)."""
 SMALLEST_WIDTH = Fraction(1, 2**40)
 MAGNITUDE_BITS = 63
 SMALLEST_TRUSTED_WORD = 2**50
@@ -53,27 +53,27 @@ POSITION_ERROR = 2.0**-42
 At v >= 2^-13 both are at most 9.1 in size, so one unit in the last place is at most 2^-49. The word's
 interval adds at most 2^-49, and NumPy and SciPy document errors of at most 4 such units.
 """
-CELL_WIDTH_BITS = 20
+CELL_COUNT_BITS = 20
 """A wide law is at most 2^20 to 2^21 cells wide."""
 
 
-def width(name: str, value: Fraction) -> Fraction:
+def checked_width(name: str, value: Fraction) -> Fraction:
     """A scale or sigma in grid units, checked to be a rational number within [2^-40, 2^50].
 
-    >>> width("sigma", Fraction(3, 2))
+    >>> checked_width("sigma", Fraction(3, 2))
     Fraction(3, 2)
     """
-    return _width(name, value)
+    return _cached_width(name, value)
 
 
 @lru_cache(maxsize=4096, typed=True)  # parameters repeat; a float that equals a fraction is still refused
-def _width(name: str, value: Fraction) -> Fraction:
+def _cached_width(name: str, value: Fraction) -> Fraction:
     return require_rational(
         name, value, least=SMALLEST_WIDTH, most=LARGEST_WIDTH, range_text="in [2^-40, 2^50] grid units"
     )
 
 
-class Magnitude(Protocol):
+class MagnitudeLaw(Protocol):
     """The law of |K|: in doubles, which are fast, and in integers, which are exact."""
 
     @property
@@ -87,14 +87,14 @@ class Magnitude(Protocol):
         """S(magnitude) = P[|K| >= magnitude], for magnitude >= 1."""
 
 
-def signed_magnitudes(source: Source, *, law: Magnitude, size: int) -> NDArray[np.int64]:
+def signed_magnitudes(source: Source, *, law: MagnitudeLaw, size: int) -> NDArray[np.int64]:
     """Draws from a symmetric law on the integers, given the law of their magnitude."""
     words = source.words(size)
     magnitudes = _magnitudes(source, law, words >> np.uint64(1))
     return np.where(words & np.uint64(1), -magnitudes, magnitudes)
 
 
-def _magnitudes(source: Source, law: Magnitude, words: NDArray[np.uint64]) -> NDArray[np.int64]:
+def _magnitudes(source: Source, law: MagnitudeLaw, words: NDArray[np.uint64]) -> NDArray[np.int64]:
     position = law.position((words.astype(np.float64) + 0.5) * 2.0**-MAGNITUDE_BITS)
     tolerance = law.tolerance
     doubtful = np.floor(position - tolerance) != np.floor(position + tolerance)
@@ -106,11 +106,11 @@ def _magnitudes(source: Source, law: Magnitude, words: NDArray[np.uint64]) -> ND
     return magnitudes
 
 
-def _largest_magnitude(law: Magnitude, uniform: LazyUniform, *, guess: int) -> int:
+def _largest_magnitude(law: MagnitudeLaw, uniform: LazyUniform, *, guess: int) -> int:
     return last_integer(lambda m: m <= 0 or uniform.below(law.survival(m)), guess=guess)
 
 
-class Symmetric(Magnitude, Protocol):
+class SymmetricLaw(MagnitudeLaw, Protocol):
     """A law with P[k] = P[-k], decreasing in |k|."""
 
     @property
@@ -124,27 +124,27 @@ class Symmetric(Magnitude, Protocol):
         """P[k] / P[nearest] for magnitudes k >= nearest >= 0, exactly."""
 
 
-def symmetric(source: Source, *, law: Symmetric, size: int) -> NDArray[np.int64]:
+def draw_symmetric(source: Source, *, law: SymmetricLaw, size: int) -> NDArray[np.int64]:
     """Draws from the law, in memory that does not grow beyond the result."""
     require_whole("size", size, most=MOST_DRAWS)
     draws = np.empty(size, dtype=np.int64)
-    cell_bits = int(law.width).bit_length() - CELL_WIDTH_BITS
+    cell_bits = int(law.width).bit_length() - CELL_COUNT_BITS
     for start in range(0, size, CHUNK):
         count = min(CHUNK, size - start)
         if cell_bits < 3:
             draws[start : start + count] = signed_magnitudes(source, law=law, size=count)
         else:
-            cells = _Cells(law=law, integers=2**cell_bits - 1)
-            which = signed_magnitudes(source, law=cells, size=count)
-            draws[start : start + count] = cells.places(source, which)
+            cells = _CellLaw(law=law, integers=2**cell_bits - 1)
+            cell_numbers = signed_magnitudes(source, law=cells, size=count)
+            draws[start : start + count] = cells.places(source, cell_numbers)
     return draws
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Cells:
+class _CellLaw:
     """The law of the cell that a draw falls in, each cell having the same odd number of integers."""
 
-    law: Symmetric
+    law: SymmetricLaw
     integers: int
 
     @property
@@ -164,13 +164,13 @@ class _Cells:
     def places(self, source: Source, cells: NDArray[np.int64]) -> NDArray[np.int64]:
         """For each cell one of its integers, with probabilities in proportion to the law."""
         draws = np.empty(len(cells), dtype=np.int64)
-        waiting = np.arange(len(cells))
-        while len(waiting):
-            offsets = integers(source, bound=self.integers, size=len(waiting)) - self._half_width
-            k = cells[waiting] * self.integers + offsets
-            accepted = self._accepts(source, np.abs(k), np.abs(cells[waiting]))
-            draws[waiting[accepted]] = k[accepted]
-            waiting = waiting[~accepted]
+        undecided = np.arange(len(cells))
+        while len(undecided):
+            offsets = integers(source, bound=self.integers, size=len(undecided)) - self._half_width
+            k = cells[undecided] * self.integers + offsets
+            accepted = self._accepts(source, np.abs(k), np.abs(cells[undecided]))
+            draws[undecided[accepted]] = k[accepted]
+            undecided = undecided[~accepted]
         return draws
 
     def _accepts(self, source: Source, k: NDArray[np.int64], cells: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -71,8 +71,8 @@ WRITTEN_FAULTS: tuple[PlantedFault, ...] = (
     _fault(
         "gaussian_sampler_too_quiet",
         f"{NOISE}._gaussian:rounded_gaussian",
-        'width("sigma", sigma)',
-        'width("sigma", sigma * 10 / 13)',
+        'checked_width("sigma", sigma)',
+        'checked_width("sigma", sigma * 10 / 13)',
         "exact normal noise divided by 1.3",
         "Gaussian(sigma=1.0",
         "noisy_gd replace",
@@ -81,8 +81,8 @@ WRITTEN_FAULTS: tuple[PlantedFault, ...] = (
     _fault(
         "laplace_sampler_too_quiet",
         f"{NOISE}._laplace:discrete_laplace",
-        'width("scale", scale)',
-        'width("scale", scale * 10 / 13)',
+        'checked_width("scale", scale)',
+        'checked_width("scale", scale * 10 / 13)',
         "exact Laplace noise divided by 1.3",
         "Laplace(scale=1.0",
         test="freshness",

@@ -15,7 +15,7 @@ from holdfast.errors import require
 from holdfast.noise._gaussian import discrete_gaussian, rounded_gaussian
 from holdfast.noise._idealised import normal
 from holdfast.noise._source import Source
-from holdfast.noise._symmetric import width
+from holdfast.noise._symmetric import checked_width
 from holdfast.privacy._calibration import calibrate
 from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.privacy._curves.gaussian import DiscreteGaussianCurve, GaussianDP
@@ -139,7 +139,7 @@ class Gaussian(Mechanism):
         """
         sigma, sensitivity = as_written(self.sigma), as_written(self.l2_sensitivity)
         if is_whole(value):
-            return None, width("sigma", sigma)
+            return None, checked_width("sigma", sigma)
         return _among_reals(sigma, sensitivity, value.size)
 
     def _rounding(self, size: int) -> tuple[Grid, float]:
@@ -262,7 +262,7 @@ class DiscreteGaussian(OnGrid):
     @property
     def noise_width(self) -> Fraction:
         """sigma."""
-        return width("sigma", as_written(self.sigma) / self.step)
+        return checked_width("sigma", as_written(self.sigma) / self.step)
 
     @property
     def curve(self) -> PrivacyCurve:
@@ -326,7 +326,7 @@ def _among_reals(sigma: Fraction, sensitivity: Fraction, size: int) -> tuple[Gri
     root = root_above(size)
     grid = Grid.for_noise(sigma, sensitivity / root)
     enlarged = sigma * (sensitivity + root * grid.step) / sensitivity
-    return grid, width("sigma", enlarged / grid.step)
+    return grid, checked_width("sigma", enlarged / grid.step)
 
 
 @lru_cache(maxsize=1024)

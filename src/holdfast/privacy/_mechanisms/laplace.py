@@ -15,7 +15,7 @@ from holdfast.errors import require
 from holdfast.noise._idealised import laplace
 from holdfast.noise._laplace import discrete_laplace
 from holdfast.noise._source import Source
-from holdfast.noise._symmetric import width
+from holdfast.noise._symmetric import checked_width
 from holdfast.privacy._curves.curve import PrivacyCurve, PureDP
 from holdfast.privacy._curves.laplace import DiscreteLaplaceCurve, LaplaceCurve
 from holdfast.privacy._grid import Grid, difference, exact_sum, is_whole
@@ -189,7 +189,7 @@ class DiscreteLaplace(OnGrid):
     @property
     def noise_width(self) -> Fraction:
         """The scale."""
-        return width("scale", as_written(self.scale) / self.step)
+        return checked_width("scale", as_written(self.scale) / self.step)
 
     @property
     def curve(self) -> PrivacyCurve:
@@ -247,7 +247,7 @@ def placed(value: Value, *, scale: Number, l1_sensitivity: Number) -> tuple[Grid
     """The grid, which whole numbers do not need, and the scale in its steps; refused where it cannot be drawn."""
     exact, sensitivity = as_written(scale), as_written(l1_sensitivity)
     if is_whole(value):
-        return None, width("scale", exact)
+        return None, checked_width("scale", exact)
     return _reals_placed(exact, sensitivity, value.size)
 
 
@@ -255,7 +255,7 @@ def placed(value: Value, *, scale: Number, l1_sensitivity: Number) -> tuple[Grid
 def _reals_placed(exact: Fraction, sensitivity: Fraction, size: int) -> tuple[Grid, Fraction]:
     grid = Grid.for_noise(exact, sensitivity / size)
     enlarged = exact * (sensitivity + size * grid.step) / sensitivity
-    return grid, width("scale", enlarged / grid.step)
+    return grid, checked_width("scale", enlarged / grid.step)
 
 
 def laplace_cdf(z: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -17,7 +17,7 @@ from holdfast.noise._gaussian import rounded_gaussian
 from holdfast.noise._idealised import gamma_ball, laplace, normal
 from holdfast.noise._laplace import truncated_laplace
 from holdfast.noise._source import Source
-from holdfast.noise._symmetric import width
+from holdfast.noise._symmetric import checked_width
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._curves.curve import PrivacyCurve, PureDP
 from holdfast.privacy._curves.objective import ObjectiveCurve
@@ -281,7 +281,7 @@ class ObjectivePerturbation(_Perturbed):
     def linear_grid(self, dimension: int) -> tuple[Grid, Fraction]:
         """Each coordinate moves by half a step: sqrt(d) step / 2 <= tolerance / 2."""
         grid = Grid.finer_than(as_written(self.tolerance) / root_above(dimension))
-        return grid, width("sigma", as_written(self.sigma) / grid.step)
+        return grid, checked_width("sigma", as_written(self.sigma) / grid.step)
 
     def cdf(self, value: Value, at: Floats) -> Floats:
         """(v - b) / penalty and the output noise are normal; the grid is far below either."""
@@ -416,7 +416,7 @@ class PureObjectivePerturbation(_Perturbed):
         """Each coordinate moves by less than one step: sqrt(d) step <= tolerance / 2."""
         root = root_above(dimension)
         grid = Grid.finer_than(as_written(self.tolerance) / (2 * root))
-        return grid, width("scale", self._factor(dimension) * as_written(self.scale) / grid.step)
+        return grid, checked_width("scale", self._factor(dimension) * as_written(self.scale) / grid.step)
 
     def cdf(self, value: Value, at: Floats) -> Floats:
         """(v - b) / penalty; the output noise is too small to count."""
