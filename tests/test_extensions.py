@@ -83,7 +83,7 @@ def test_nothing_is_looked_up_while_a_name_is_ours(monkeypatch: pytest.MonkeyPat
         raise AssertionError(f"{group} was looked up")
 
     monkeypatch.setattr("holdfast._extensions._points", refuse)
-    assert REGISTRY.named("output") is OUTPUT
+    assert REGISTRY.find("output") is OUTPUT
     assert find_synthesis_method("independent").pure
     assert engine_for({"a": [1]}).name == "memory"
     Schema.from_dict(Schema([Numeric("a", 0, 1)]).to_dict())
@@ -103,10 +103,10 @@ def test_importing_holdfast_looks_nothing_up() -> None:
 def test_a_package_is_imported_for_its_own_names_only(monkeypatch: pytest.MonkeyPatch) -> None:
     mine, other = Point("mine", MINE), Point("other", ImportError("no"))
     install(monkeypatch, "holdfast.methods", mine, other)
-    assert REGISTRY.named("mine") is MINE
+    assert REGISTRY.find("mine") is MINE
     assert REGISTRY.names() == sorted([*(one.name for one in LEARNERS), "mine", "other"])
     assert (mine.loaded, other.loaded) == (1, 0)
-    assert REGISTRY.named("nobody") is None
+    assert REGISTRY.find("nobody") is None
 
 
 def lacking(entry: Any, name: str) -> Any:
@@ -139,13 +139,13 @@ def test_a_package_that_cannot_be_taken_is_named(
     with pytest.raises(ExtensionError, match=r"acme 1\.2") as raised:
         REGISTRY.everything()
     assert words in str(raised.value)
-    assert REGISTRY.named("output") is OUTPUT  # ours wins
+    assert REGISTRY.find("output") is OUTPUT  # ours wins
 
 
 def test_two_packages_with_one_name_are_both_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, "holdfast.methods", Point("mine", MINE), Point("mine", MINE, package="rival"))
     with pytest.raises(ExtensionError, match=r"acme 1\.2 and rival 1\.2 both register the method 'mine'"):
-        REGISTRY.named("mine")
+        REGISTRY.find("mine")
 
 
 def test_a_class_that_lacks_an_ability_is_refused_with_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,7 +156,7 @@ def test_a_class_that_lacks_an_ability_is_refused_with_its_name(monkeypatch: pyt
 
     install(monkeypatch, "holdfast.mechanisms", Point("Half", Half))
     with pytest.raises(ExtensionError, match=r"'Half' lacks .*cdf.*log_ratio.*theorem"):
-        mechanisms.REGISTRY.named("Half")
+        mechanisms.REGISTRY.find("Half")
 
 
 # Whose it is.

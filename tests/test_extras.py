@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast._extras import EXTRAS, optional
+from holdfast._extras import EXTRAS, import_optional
 from holdfast.errors import MissingExtra
 from tests.paths import ROOT
 
@@ -88,7 +88,7 @@ def test_without_a_package_the_error_names_the_extra_and_the_way_without(
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingExtra) as error:
-        optional(f"{package}.part", instead="do it by hand")
+        import_optional(f"{package}.part", instead="do it by hand")
     extra = EXTRAS[package]
     assert str(error.value) == (
         f"{package} is not installed; install it with: pip install 'holdfast[{extra}]'; or do without: do it by hand"
@@ -102,4 +102,4 @@ def test_a_package_that_is_there_and_broken_is_not_called_absent(
     monkeypatch.delitem(sys.modules, "polars", raising=False)
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(MissingExtra, match="polars cannot be imported"):
-        optional("polars")
+        import_optional("polars")

@@ -1,6 +1,6 @@
 """holdfast: publish a model or a synthetic table with a promise people can check.
 
-The names a user types, and the rooms where the rest is. Everything is loaded when it is first used.
+The most used names are here, all others in the rooms below. Everything is loaded when it is first used.
 
 >>> import holdfast
 >>> holdfast.counts_l2("replace")

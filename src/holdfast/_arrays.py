@@ -1,4 +1,4 @@
-"""Array types, defined once."""
+"""The array types of annotations, defined once for all rooms."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-"""Numbers."""
+"""Real numbers, as doubles."""
 Codes = NDArray[np.int64]
-"""Whole numbers: codes of categories, counts of rows, places in another array."""
+"""Whole numbers: codes of categories, counts of rows, indices of another array."""
 Bools = NDArray[np.bool_]
-"""Marks: which rows, columns or cells."""
+"""A mask of rows, columns or cells."""

@@ -1,7 +1,7 @@
-"""Assumption: what a promise rests on besides its theorem, as facts and not as a sentence.
+"""Assumption: what a privacy promise rests on besides its theorem, as a record of facts.
 
-Whether an assumption voids the promise, and what it is about, is decided by whoever makes it. Releases, ledgers and
-pages store all of its fields; nothing is ever read out of its text.
+Whoever makes an assumption decides whether it voids the promise and what it is about. Releases, ledgers and pages store
+all of its fields; no code reads anything out of its text.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from holdfast._arguments import checked
 from holdfast.errors import FormatError, require
 
 READ_FROM_DATA = "read from the data"
-"""The kind of what nobody declared, so that it was taken from the private rows; it voids the promise."""
+"""A fact that nobody declared was taken from the private rows; this voids the promise."""
 BOUNDS_BY_DEFAULT = "default bounds"
-"""The kind of bounds that nobody declared, in whose place public ones stand."""
+"""Nobody declared the bounds, so public default bounds were used."""
 NUMBER_OF_ROWS = "number of rows"
-"""The kind of what was declared of how many rows there are."""
+"""The declared number of rows is right."""
 READING_OF_ROWS = "reading of rows"
-"""The kind of what the way in which rows are found, ordered and read takes for granted."""
+"""Rows are found, ordered and read in a way that does not depend on other rows."""
 REAL_ARITHMETIC = "real arithmetic"
-"""The kind of computations in doubles that the proof takes for computations in real numbers."""
+"""The proof is about real numbers, and the computation uses doubles."""
 CHOICE = "choice of settings"
-"""The kind of what is taken for granted of how this release was chosen among several."""
+"""The choice of this release among several used the private rows no further than was paid for."""
 ACCURACY = "accuracy"
-"""The kind of what matters to the use of the value and not to its privacy."""
+"""It matters to the accuracy of the value, and not to its privacy."""
 
 
 @checked
@@ -39,7 +39,7 @@ class Assumption:
     kind : what sort of thing is assumed, in a few words. Programs may compare it.
     text : the sentence that readers see. Nothing is decided by it.
     voids : whether nothing is left of the promise where the assumption fails. A page then shows it in red.
-    subject : the name of what it is about, such as a mechanism or a column; empty where that is all the rows.
+    subject : the name of what it is about, such as a mechanism or a column; empty if it is about all rows.
 
     Examples
     --------
@@ -64,14 +64,14 @@ class Assumption:
 
     def to_json(self) -> dict[str, Any]:
         """Every field by its name."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @classmethod
     def from_json(cls, data: Any) -> Self:
         """The assumption that `to_json` wrote as `data`; `FormatError` for anything else."""
         kinds = {"kind": str, "text": str, "voids": bool, "subject": str}
-        whole = isinstance(data, dict) and data.keys() == kinds.keys()
-        if not whole or any(type(data[name]) is not kind for name, kind in kinds.items()):
+        has_all_fields = isinstance(data, dict) and data.keys() == kinds.keys()
+        if not has_all_fields or any(type(data[name]) is not kind for name, kind in kinds.items()):
             raise FormatError("a stored assumption lacks a field or has one of the wrong kind")
         if not (data["kind"] and data["text"]):
             raise FormatError("a stored assumption has an empty kind or an empty text")
@@ -79,5 +79,5 @@ class Assumption:
 
 
 def distinct(assumptions: Iterable[Assumption]) -> tuple[Assumption, ...]:
-    """Each assumption once, in the order in which they first come."""
+    """Each assumption once, in the order of first occurrence."""
     return tuple(dict.fromkeys(assumptions))

@@ -1,8 +1,8 @@
-"""Cautions: a warning stands at the line of whoever called holdfast, and once for each line.
+"""Cautions: warnings that name the line that called holdfast, once for each line.
 
-However deep inside a fit something is noticed, and whatever scikit-learn stands in between, the line that is shown is
-the caller's. Python forgets which lines were warned whenever a library touches the filters, as most do while they fit;
-here it is remembered, so that a loop over fits says what it has to say once.
+A warning may arise deep inside a fit, with scikit-learn between the caller and holdfast; it still names the caller's
+line. Python forgets which lines it has warned whenever a library changes the warning filters, as most do while they
+fit. Here these lines are remembered, so that a loop over fits warns once.
 """
 
 from __future__ import annotations
@@ -13,48 +13,56 @@ import warnings
 from pathlib import Path
 from types import FrameType
 
-_OURS = str(Path(__file__).parent)
-_BETWEEN = ("sklearn", "joblib", "contextlib", "functools", "threading", "concurrent", "multiprocessing")
-"""Modules that call holdfast on behalf of somebody."""
-_said: set[tuple[str, type[Warning], str, int]] = set()
+_PACKAGE_FOLDER = str(Path(__file__).parent)
+_LIBRARIES_BETWEEN = (
+    "sklearn",
+    "joblib",
+    "contextlib",
+    "functools",
+    "threading",
+    "concurrent",
+    "multiprocessing",
+)
+"""Packages that call holdfast on behalf of the caller."""
+_warned: set[tuple[str, type[Warning], str, int]] = set()
 
 
 def caller() -> FrameType:
-    """The frame of the first caller that is neither holdfast nor a library in between; else the outermost."""
+    """The frame of the first caller that is neither holdfast nor a library in between, or else the outermost frame."""
     frame = sys._getframe(1)
-    while frame.f_back is not None and _passes_on(frame):
+    while frame.f_back is not None and _is_between(frame):
         frame = frame.f_back
     return frame
 
 
-def _passes_on(frame: FrameType) -> bool:
+def _is_between(frame: FrameType) -> bool:
     package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
-    return frame.f_code.co_filename.startswith(_OURS) or package in _BETWEEN
+    return frame.f_code.co_filename.startswith(_PACKAGE_FOLDER) or package in _LIBRARIES_BETWEEN
 
 
 def warn(message: str, category: type[Warning]) -> None:
-    """Warn at the caller's line, unless it was warned of the same before and Python's filters want to hear it once."""
+    """Warn at the caller's line, unless the same was warned there before and Python's filters want it only once."""
     frame = caller()
     module, file, line = str(frame.f_globals.get("__name__", "")), frame.f_code.co_filename, frame.f_lineno
-    place = (message, category, file, line)
+    warning_key = (message, category, file, line)
     if _action(message, category, module, line) in ("default", "module", "once"):
-        if place in _said:
+        if warning_key in _warned:
             return
-        _said.add(place)
+        _warned.add(warning_key)
     warnings.warn_explicit(message, category, file, line, module=module, registry={})
 
 
-def _admits(pattern: re.Pattern[str] | str | None, text: str) -> bool:
-    """Of a filter: nothing admits all, and the filters that Python starts with hold plain texts."""
+def _filter_matches(pattern: re.Pattern[str] | str | None, text: str) -> bool:
+    """Whether the pattern of a filter matches; None matches all, and Python's own filters hold plain texts."""
     return pattern is None or (
         pattern == text if isinstance(pattern, str) else pattern.match(text) is not None
     )
 
 
 def _action(message: str, category: type[Warning], module: str, line: int) -> str:
-    """What the filters say of a warning, as Python asks them."""
+    """The action of the first filter that matches a warning, as Python finds it."""
     for action, text, kind, where, number in warnings.filters:
-        matches = _admits(text, message) and _admits(where, module)
+        matches = _filter_matches(text, message) and _filter_matches(where, module)
         if matches and issubclass(category, kind) and number in (0, line):
             return action
     return str(getattr(warnings, "defaultaction", "default"))

@@ -1,4 +1,4 @@
-"""Docstrings of classes that share parameters: each is described once, and shown by every class that takes it."""
+"""Docstrings of classes that share parameters: each parameter is described once and shown by every class."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def describing(shared: Mapping[str, str]) -> Callable[[type[T]], type[T]]:
     Parameters
     ----------
     shared : mapping
-        For each name its type and, on further lines, the text. The section Parameters goes on with those that the class
-        takes, in the order of its signature; what it describes itself comes first, as it is.
+        For each name its type and, on further lines, the text. Those that the class takes are added to its section
+        Parameters, after the ones that it describes itself, in the order of its signature.
 
     Returns
     -------
@@ -38,28 +38,32 @@ def describing(shared: Mapping[str, str]) -> Callable[[type[T]], type[T]]:
     'epsilon : float, the promise.'
     """
 
-    def described(kind: type[T]) -> type[T]:
+    def with_descriptions(kind: type[T]) -> type[T]:
         if kind.__doc__ is not None:  # python -OO takes docstrings away
-            kind.__doc__ = _completed(inspect.cleandoc(kind.__doc__), inspect.signature(kind), shared)
+            kind.__doc__ = _with_shared_entries(
+                inspect.cleandoc(kind.__doc__), inspect.signature(kind), shared
+            )
         return kind
 
-    return described
+    return with_descriptions
 
 
-def _completed(docstring: str, signature: inspect.Signature, shared: Mapping[str, str]) -> str:
-    before, heading, rest = docstring.partition(HEADING)
+def _with_shared_entries(docstring: str, signature: inspect.Signature, shared: Mapping[str, str]) -> str:
+    above, heading, rest = docstring.partition(HEADING)
     if not heading:
         title = _TITLE.search(docstring)
-        place = len(docstring) if title is None else title.start()
-        before, rest = docstring[:place].rstrip("\n") + "\n\n", docstring[place:]
-        own, after = "", rest
+        position = len(docstring) if title is None else title.start()
+        above, rest = docstring[:position].rstrip("\n") + "\n\n", docstring[position:]
+        own_entries, below = "", rest
     else:
         title = _TITLE.search(rest)
-        place = len(rest) if title is None else title.start()
-        own, after = rest[:place].rstrip("\n"), rest[place:]
-    known = {name for entry in _ENTRY.findall(own) for name in entry.split(", ")}
-    entries = [own] if own else []
+        position = len(rest) if title is None else title.start()
+        own_entries, below = rest[:position].rstrip("\n"), rest[position:]
+    described_names = {name for entry in _ENTRY.findall(own_entries) for name in entry.split(", ")}
+    entries = [own_entries] if own_entries else []
     entries += [
-        f"{name} : {shared[name]}" for name in signature.parameters if name in shared and name not in known
+        f"{name} : {shared[name]}"
+        for name in signature.parameters
+        if name in shared and name not in described_names
     ]
-    return "\n".join([f"{before}{HEADING}{entries[0]}", *entries[1:]]) + (f"\n\n{after}" if after else "")
+    return "\n".join([f"{above}{HEADING}{entries[0]}", *entries[1:]]) + (f"\n\n{below}" if below else "")

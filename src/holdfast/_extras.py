@@ -1,4 +1,4 @@
-"""Packages that an installation may lack, and the error that names the extra which brings one."""
+"""Optional packages, and the error that names the extra that installs a missing one."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ EXTRAS = {
     "psycopg": "postgres",
     "pyspark": "spark",
 }
-"""Each package that is imported only where it is needed, and the extra that brings it."""
+"""Each optional package, and the extra that installs it."""
 
 
-def optional(module: str, *, instead: str = "") -> Any:
-    """A module of a package that only an extra brings.
+def import_optional(module: str, *, instead: str = "") -> Any:
+    """Import a module of an optional package.
 
     Parameters
     ----------
     module
         The name of the module, as in an import statement.
     instead
-        What does the same without the package, for the error.
+        What to do without the package, for the error.
 
     Raises
     ------
     MissingExtra
-        Where the package is not there, or is there and cannot be imported.
+        If the package is not installed or cannot be imported.
 
     >>> optional("matplotlib.figure").Figure.__name__
     'Figure'
@@ -46,8 +46,8 @@ def optional(module: str, *, instead: str = "") -> Any:
         return import_module(module)
     except ImportError as error:
         absent = isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] == package
-        fault = "is not installed" if absent else f"cannot be imported ({type(error).__name__})"
+        problem = "is not installed" if absent else f"cannot be imported ({type(error).__name__})"
         raise MissingExtra(
-            f"{package} {fault}; install it with: pip install 'holdfast[{extra}]'"
+            f"{package} {problem}; install it with: pip install 'holdfast[{extra}]'"
             + (f"; or do without: {instead}" if instead else "")
         ) from error

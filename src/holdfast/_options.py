@@ -1,7 +1,7 @@
-"""Options: what a method may be told beyond its data.
+"""Options: the keywords of a method that users may set.
 
-A method declares them by the signature of its function: every keyword that it takes by name, with its type and its
-default. What users hand in is held against that before anything is spent.
+A method declares them by the signature of its function, each with its type and its default. The options that a user
+passes are checked against these before anything is spent.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ class OptionGroup:
 
 @dataclass(frozen=True)
 class Option:
-    """One keyword of a method: its name, its type, and what holds where it is not given."""
+    """One keyword of a method: its name, its type and its default."""
 
     name: str
     kind: Any
     default: Any
     group: tuple[str, type[OptionGroup]] | None = None
-    """The keyword of the function that holds it, and the kind of that object; None for a keyword of its own."""
+    """The keyword of the function that takes the group with this option, and the group's class; None outside groups."""
 
     def admits(self, value: Any) -> bool:
         """Whether a value is of the declared type; ranges are the method's own business."""
         return _has_type(value, self.kind)
 
     def summary(self) -> str:
-        """As a signature writes it.
+        """The option as a signature writes it.
 
         >>> Option("steps", int | None, None).summary()
         'steps: int | None = None'
@@ -75,7 +75,7 @@ def options_of(
 
 
 def _options_of_group(keyword: str, kind: Any) -> Iterator[Option]:
-    """One for each field of the group."""
+    """An option for each field of the group."""
     hints = get_type_hints(kind)
     for field in fields(kind):
         yield Option(field.name, hints[field.name], field.default, (keyword, kind))
@@ -101,7 +101,7 @@ def keywords_of(given: Mapping[str, Any], declared: tuple[Option, ...]) -> dict[
 
 
 def check_options(given: Mapping[str, Any], declared: tuple[Option, ...], *, method: str) -> None:
-    """Refuse what is not declared, with the nearest name that is, and values of a wrong type.
+    """Refuse options that are not declared, naming the nearest that is, and values of a wrong type.
 
     >>> check_options({"stpes": 3}, (Option("steps", int, 10),), method="output")
     Traceback (most recent call last):

@@ -1,7 +1,7 @@
-"""How far a long piece of work is, by tqdm: in notebooks and on terminals, silent in a pipe.
+"""Progress bars, by tqdm: shown in notebooks and on terminals, and not in a pipe.
 
-What is counted is public (a number of steps fixed in advance), never anything about the data. Work that ends
-within half a second shows nothing, and the bar is gone when the work is. `TQDM_DISABLE=1` switches it off.
+A bar counts public steps, whose number is fixed in advance, and nothing about the data. Work of less than half a second
+shows no bar, and a bar disappears when the work is done. `TQDM_DISABLE=1` switches bars off.
 """
 
 from __future__ import annotations

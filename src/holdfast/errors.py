@@ -1,7 +1,7 @@
-"""What goes wrong, and how it is said.
+"""The exceptions and warnings of holdfast, and helpers that raise them.
 
-An exception is an output: it may be seen by whoever sees the results. So a message names a
-parameter, its value, the admissible range and the way out, and never a value from the data.
+An exception is an output: whoever sees the results may see it. So a message names a parameter, its value, the
+admissible range and the way out, and never a value from the data.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from fractions import Fraction
 from numbers import Rational
 
 _PASSWORDS = (
-    # user:password@host, with or without slashes; a password may hold any of these signs, so all up to the last @.
+    # user:password@host, with or without slashes; a password may hold any of these signs, so all up to the last @ is
+    # hidden.
     (re.compile(r""":[^\s'"]*@"""), ":***@"),
     (
         re.compile(r"""\b(\w*(?:password|passwd|pwd)\w*)\s*=\s*('[^']*'|"[^"]*"|[^\s&'"]+)""", re.IGNORECASE),
@@ -23,12 +24,12 @@ _PASSWORDS = (
 )
 
 
-LONGEST = 300
-"""So many characters of a value are shown, at most."""
+MOST_SHOWN_CHARACTERS = 300
+"""How many characters of a value a message shows, at most."""
 
 
 def without_password(text: str) -> str:
-    """A text as others may see it: whatever a database URL or a list of settings holds as a password is hidden.
+    """A text in which the passwords of database URLs and of lists of settings are hidden.
 
     >>> without_password("no file at 'postgresql://clerk:hush@db/clinic?table=visits'")
     "no file at 'postgresql:***@db/clinic?table=visits'"
@@ -44,7 +45,9 @@ class HoldfastError(Exception):
     """Every error that holdfast raises on purpose; no message of one shows a password."""
 
     def __init__(self, *arguments: object) -> None:
-        super().__init__(*(without_password(one) if isinstance(one, str) else one for one in arguments))
+        super().__init__(
+            *(without_password(argument) if isinstance(argument, str) else argument for argument in arguments)
+        )
 
 
 class ParameterError(HoldfastError, ValueError):
@@ -52,7 +55,7 @@ class ParameterError(HoldfastError, ValueError):
 
 
 class AdjacencyError(ParameterError):
-    """Two statements about different neighbour relations or privacy units were to be mixed."""
+    """Objects for different neighbour relations or privacy units were combined."""
 
 
 class DataError(HoldfastError, ValueError):
@@ -60,7 +63,7 @@ class DataError(HoldfastError, ValueError):
 
 
 class NoIntervals(HoldfastError, ValueError):
-    """A release does not say enough for an interval that covers; the message says why, and what would."""
+    """A release does not hold enough for a valid interval; the message says what is missing."""
 
 
 class BudgetExceeded(HoldfastError):
@@ -68,7 +71,7 @@ class BudgetExceeded(HoldfastError):
 
 
 class UselessRelease(ParameterError):
-    """What was asked for cannot be of use, as public numbers say; nothing was spent. `--even-if-useless` does it."""
+    """Public numbers show that the release would be useless; nothing was spent. `--even-if-useless` makes it anyway."""
 
 
 class AlreadyReleased(HoldfastError):
@@ -84,7 +87,7 @@ class LedgerError(HoldfastError):
 
 
 class NotWritten(HoldfastError):
-    """A result was paid for and could not be written where it was wanted; it is kept, and its key finds it."""
+    """A result was paid for and could not be written to its file; it is stored, and its idempotency key returns it."""
 
 
 class MissingExtra(HoldfastError, ImportError):
@@ -92,7 +95,7 @@ class MissingExtra(HoldfastError, ImportError):
 
 
 class ExtensionError(HoldfastError):
-    """An installed package registers something that cannot be taken; the message names the package."""
+    """An installed package registers an entry that cannot be used; the message names the package."""
 
 
 class AssumptionWarning(UserWarning):
@@ -112,7 +115,7 @@ class BudgetWarning(UserWarning):
 
 
 class UselessReleaseWarning(UserWarning):
-    """The result cannot be of use, whatever the data are: public numbers say so before anything is spent."""
+    """Public numbers show, before anything is spent, that the result would be useless whatever the data are."""
 
 
 def require(condition: bool, name: str, value: object, must_be: str, way_out: str = "") -> None:
@@ -126,20 +129,20 @@ def require(condition: bool, name: str, value: object, must_be: str, way_out: st
     """
     if not condition:
         raise ParameterError(
-            f"{name} must be {must_be}, got {name}={_shown(value)}" + (f"; {way_out}" if way_out else "")
+            f"{name} must be {must_be}, got {name}={_value_text(value)}" + (f"; {way_out}" if way_out else "")
         )
 
 
-def _shown(value: object) -> str:
-    """A value as it is, and of an array, a frame or an error only the kind: these hold data."""
+def _value_text(value: object) -> str:
+    """What a message shows of a value; of an array, a frame or an error only the type, since these hold data."""
     holds_data = (hasattr(value, "dtype") and getattr(value, "ndim", 0) > 0) or hasattr(value, "columns")
     text = type(value).__name__ if holds_data or isinstance(value, BaseException) else repr(value)
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+    return text if len(text) <= MOST_SHOWN_CHARACTERS else f"{text[:MOST_SHOWN_CHARACTERS]}..."
 
 
 @contextmanager
 def withholding(who: str, doing: str) -> Iterator[None]:
-    """What another library says of a failure may quote data, so only the kind of its error is passed on.
+    """Replace errors of another library, whose messages may quote data, by an error that shows only their type.
 
     >>> with withholding("Python", "read it"):
     ...     float("somebody's name")

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from holdfast._arrays import Floats
-from holdfast._extras import optional
+from holdfast._extras import import_optional
 from holdfast.audit._canaries.design import (
     ROWS_AT_ONCE,
     SPLITMIX_LAST_SHIFT,
@@ -94,7 +94,7 @@ class DeviceCanaries:
     @cached_property
     def _device(self) -> SimpleNamespace:
         """The two compiled products."""
-        jax, jnp = optional("jax"), optional("jax.numpy")
+        jax, jnp = import_optional("jax"), import_optional("jax.numpy")
         width, key = self.host.words_per_row, stream_key(self.host.seed, SIGNS_STREAM)
         groups = -(-self.count // GROUP)
 

@@ -90,8 +90,8 @@ def main() -> None:
         outcome = UnderFault(fault=faults["replay"]).run(Source(seed=1), error=1e-8)
         assert outcome.refuted, outcome.summary()
     for module, registry, entry in (
-        (frozen_learn, "LEARNERS", LEARNERS.named(LEARNER)),
-        (frozen_synth, "SYNTHESISERS", SYNTHESISERS.named(SYNTHESISER)),
+        (frozen_learn, "LEARNERS", LEARNERS.find(LEARNER)),
+        (frozen_synth, "SYNTHESISERS", SYNTHESISERS.find(SYNTHESISER)),
     ):
         frozen: Any = module
         with patch.object(frozen, registry, (entry,)):

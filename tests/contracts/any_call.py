@@ -241,7 +241,7 @@ def example(parameter: inspect.Parameter, callee: Callee, corpus: Corpus) -> Any
         return NAMED[parameter.name]
     annotation = parameter.annotation
     if isinstance(annotation, str):
-        annotation = eval(annotation, {}, arguments.names_of(callee.function, callee.owner))
+        annotation = eval(annotation, {}, arguments.annotation_names(callee.function, callee.owner))
     return _of(annotation, corpus)
 
 
@@ -280,7 +280,7 @@ def _of(annotation: Any, corpus: Corpus) -> Any:
     if inspect.isclass(annotation) and issubclass(annotation, enum.Enum):
         return next(iter(annotation))
     if dataclasses.is_dataclass(annotation) and isinstance(annotation, type):
-        names = arguments.names_of(annotation.__init__, annotation)
+        names = arguments.annotation_names(annotation.__init__, annotation)
         return annotation(
             **{
                 one.name: _of(eval(one.type, {}, names) if isinstance(one.type, str) else one.type, corpus)

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from holdfast import _arguments as arguments
+from holdfast._argument_kinds import Unimported, type_text
 from holdfast.errors import ParameterError
 from tests.contracts import any_call, scene
 from tests.contracts.any_call import Callee, Corpus, Valid
@@ -57,7 +58,7 @@ def test_whatever_a_public_name_is_given_it_ends_well(corpus: Corpus, folder: Pa
         changed, dropped = ({}, parameter) if draw.random() < 0.05 else ({parameter: value}, "")
         ended = any_call.called(callee, valid, folder, changed, dropped)
         if ended:
-            wrong[f"{callee.name}({parameter}={arguments.type_of(value)})"] = ended
+            wrong[f"{callee.name}({parameter}={type_text(value)})"] = ended
     study.note(calls=count, callees=len(callees), wrong=len(wrong))
     assert not wrong, "\n".join(f"{call}: {ended}" for call, ended in wrong.items())
 
@@ -92,7 +93,7 @@ def test_every_annotation_of_a_public_name_is_understood() -> None:
     """A name that only the type checker imports must be a class: an alias would admit nothing."""
     classes = {kind.__name__ for kind in _classes()}
     for callee in any_call.callees():
-        names = arguments.names_of(callee.function, callee.owner)
+        names = arguments.annotation_names(callee.function, callee.owner)
         for parameter in callee.parameters:
             if isinstance(parameter.annotation, str):
                 for unknown in _unimported(eval(parameter.annotation, {}, names)):
@@ -100,7 +101,7 @@ def test_every_annotation_of_a_public_name_is_understood() -> None:
 
 
 def _unimported(annotation: object) -> Iterator[str]:
-    if isinstance(annotation, type) and issubclass(annotation, arguments._Unimported):
+    if isinstance(annotation, type) and issubclass(annotation, Unimported):
         yield annotation.__name__
     for inner in getattr(annotation, "__args__", ()):
         yield from _unimported(inner)

@@ -199,9 +199,9 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="record: another format is read as this one",
-        target="arguments:require_format",
-        old="found == known",
-        new="isinstance(found, str)",
+        target="stored_fields:require_format",
+        old="stored_format == known",
+        new="isinstance(stored_format, str)",
         tests=(
             "tests/dossier/test_record.py::test_a_record_of_another_format_is_refused_by_its_name",
             "tests/ledger/signing/test_trust.py::test_a_trust_file_of_another_format_is_refused_by_its_name",
@@ -209,7 +209,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="files: a field too many is dropped",
-        target="arguments:require_fields",
+        target="stored_fields:require_fields",
         old="require_known(what, stored, list(names))",
         new="",
         tests=("tests/release/test_archive.py::test_a_release_of_another_format_is_refused_by_its_name",),

@@ -11,7 +11,7 @@ WEB = "tests/learn/estimators/test_web_rows.py"
 FAULTS: tuple[Fault, ...] = (
     Fault(
         name="errors: a truth value is a number",
-        target="arguments:_is_whole",
+        target="argument_kinds:is_whole",
         old="if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):",
         new="if not isinstance(value, Integral):",
         tests=(f"{ANY}::test_a_wrong_kind_is_named_with_its_parameter",),
@@ -19,21 +19,21 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="errors: further arguments are not looked at",
         target="arguments:check_call",
-        old="if plan.rest is not None else []",
+        old="if kinds.rest is not None else []",
         new="if False else []",
         tests=(f"{ANY}::test_a_wrong_kind_is_named_with_its_parameter",),
     ),
     Fault(
         name="warnings: the caller is the next frame",
         target="caution:caller",
-        old="while frame.f_back is not None and _passes_on(frame):",
+        old="while frame.f_back is not None and _is_between(frame):",
         new="while False:",
         tests=(f"{CAUTION}::test_a_pipeline_warns_where_it_was_fitted",),
     ),
     Fault(
         name="warnings: what was said is forgotten",
         target="caution:warn",
-        old="_said.add(place)",
+        old="_warned.add(warning_key)",
         new="pass",
         tests=(f"{CAUTION}::test_a_loop_on_one_line_warns_once_of_each_thing",),
     ),

@@ -25,7 +25,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="extensions: equal is the same",
         target="extensions:Registry.author",
-        old="any(entry is one for one in self.own)",
+        old="any(entry is own_entry for own_entry in self.own)",
         new="any(entry == one for one in self.own)",
         tests=(f"{HERE}::test_ours_is_known_by_identity_and_not_by_name",),
     ),
@@ -39,7 +39,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="extensions: names of ours may be taken",
         target="extensions:Registry._problem",
-        old="any(self.name_of(one) == name for one in self.own)",
+        old="any(self.name_of(own_entry) == name for own_entry in self.own)",
         new="False",
         tests=(
             f"{HERE}::test_a_package_that_cannot_be_taken_is_named",
@@ -48,7 +48,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="extensions: a method of others has no mark",
-        target="extensions:mark_of",
+        target="extensions:package_mark",
         old='" [unregistered]"',
         new='""',
         tests=(f"{HERE}::test_a_model_by_a_method_of_others_says_whose",),
@@ -84,7 +84,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="extensions: refutations know our methods only",
         target="refute:learner_subjects",
-        old="(*LEARNERS, *REGISTRY.installed())",
+        old="(*LEARNERS, *REGISTRY.installed_entries())",
         new="LEARNERS",
         tests=(f"{HERE}::test_refutations_take_what_packages_register",),
     ),

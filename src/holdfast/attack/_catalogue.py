@@ -58,7 +58,7 @@ def _of_kind(kind: Kind) -> tuple[Attack, ...]:
 
 
 def _attack_named(name: str, kind: Kind) -> Attack:
-    attack = REGISTRY.named(name)
+    attack = REGISTRY.find(name)
     if attack is not None:
         return attack
     # Packages are not imported for an error: what they register is listed whatever its kind.

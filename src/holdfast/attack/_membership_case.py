@@ -10,8 +10,9 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._arguments import Seed, checked, require_numbers
+from holdfast._arguments import Seed, checked
 from holdfast._arrays import Floats
+from holdfast._ranges import require_numbers
 from holdfast.attack._attack import Attack, Case, playable
 from holdfast.attack._membership_result import MembershipResult
 from holdfast.attack._records import set_aside

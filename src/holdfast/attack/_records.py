@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._arguments import Seed, checked, type_of
-from holdfast._extras import optional
+from holdfast._argument_kinds import type_text
+from holdfast._arguments import Seed, checked
+from holdfast._extras import import_optional
 from holdfast.data._batch import Batch
 from holdfast.data._moments import as_dates
 from holdfast.data._order import Order
@@ -94,7 +95,7 @@ class Records:
             features, labels = pair
         except (TypeError, ValueError):
             raise ParameterError(
-                f"{name} must be a pair (X, y), got {type_of(pair)}; write {name}=(X, y)"
+                f"{name} must be a pair (X, y), got {type_text(pair)}; write {name}=(X, y)"
             ) from None
         features, labels = as_array(features), as_array(labels)
         known = hasattr(features, "shape")
@@ -175,7 +176,7 @@ Container = tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]
 
 
 def _joined_frames(first: Any, second: Any) -> Any:
-    return optional("pandas").concat([first, second], ignore_index=True)
+    return import_optional("pandas").concat([first, second], ignore_index=True)
 
 
 def _joined_tables(first: Any, second: Any) -> Any:

@@ -13,9 +13,10 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from holdfast._arguments import checked, require_number
+from holdfast._arguments import checked
 from holdfast._arrays import Floats
-from holdfast._extras import optional
+from holdfast._extras import import_optional
+from holdfast._ranges import require_number
 from holdfast.errors import require
 from holdfast.privacy._tradeoff import TradeOff, clopper_pearson_lower, clopper_pearson_upper
 
@@ -210,7 +211,7 @@ class Drawable(Protocol):
 
 def roc_figure(results: Sequence[Drawable], *, proved: TradeOff | None = None) -> Any:
     """The ROC of every attack as a matplotlib figure, marked as internal."""
-    figure = optional("matplotlib.figure", instead="summary()").Figure(
+    figure = import_optional("matplotlib.figure", instead="summary()").Figure(
         figsize=(8.6, 5.2), layout="constrained"
     )
     axes = figure.subplots()

@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from holdfast._arguments import Seed, checked, require_numbers, type_of
+from holdfast._argument_kinds import type_text
+from holdfast._arguments import Seed, checked
 from holdfast._arrays import Codes, Floats
+from holdfast._ranges import require_numbers
 from holdfast.attack._attacks.marginal_ratio import column_sets
 from holdfast.attack._membership_result import MembershipResult, audited_curve
 from holdfast.attack._proof import Proof, proved_curve
@@ -161,5 +163,5 @@ def _records(table: Any) -> Records:
         table = pa.table({name: pa.array(np.asarray(values)) for name, values in table.items()})
     rows = table if has_columns(table) else require_numbers("rows", table)
     if not has_columns(rows):
-        raise DataError(f"rows must be a data frame, an Arrow table or a matrix, got {type_of(table)}")
+        raise DataError(f"rows must be a data frame, an Arrow table or a matrix, got {type_text(table)}")
     return Records(features=rows, labels=np.zeros(rows.shape[0], dtype=np.int8))

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from holdfast._arguments import checked, require_fields
+from holdfast._arguments import checked
+from holdfast._stored_fields import require_fields
 from holdfast.audit._bounds.signal import POWER_SEED, Signal
 from holdfast.audit._findings import Finding
 from holdfast.errors import FormatError, require

@@ -11,7 +11,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from holdfast._arguments import checked, require_fields
+from holdfast._arguments import checked
+from holdfast._stored_fields import require_fields
 from holdfast.audit._bounds.one_run import error_of
 from holdfast.audit._findings import (
     Finding,

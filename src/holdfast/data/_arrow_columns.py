@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from holdfast._arguments import type_of
+from holdfast._argument_kinds import type_text
 from holdfast.data._mixed import one_by_one, single_type
 from holdfast.data._readings import numbers, plain_array, texts
 from holdfast.data._storage_kinds import Kind, kind_of
@@ -87,8 +87,8 @@ def column_names(source: Any) -> list[Any]:
     names = getattr(source, "columns", None) if names is None else names
     if not isinstance(names, Iterable) or isinstance(names, str):
         raise DataError(
-            f"rows must be a data frame, an Arrow table or a dict of columns, got {type_of(source)}; name the columns "
-            "of an array as dict(zip(names, array.T))"
+            f"rows must be a data frame, an Arrow table or a dict of columns, got {type_text(source)}; name the "
+            "columns of an array as dict(zip(names, array.T))"
         )
     return list(names)
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from holdfast._arguments import checked, require_numbers
+from holdfast._arguments import checked
 from holdfast._arrays import Floats
+from holdfast._ranges import require_numbers
 from holdfast.errors import DataError, require
 
 NORM_SLACK = 1e-9

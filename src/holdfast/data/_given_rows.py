@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from holdfast._arguments import type_of
+from holdfast._argument_kinds import type_text
 from holdfast.errors import DataError
 
 FORMS = "a data frame, an Arrow table, a dict, a list of dicts, a Series that is one row, or rows in a list or an array"
@@ -55,7 +55,7 @@ def given_columns(X: Any, names: Sequence[str], *, known: Sequence[str] = ()) ->
     if isinstance(X, np.ndarray | list | tuple):
         return _of_places(X, names)
     if not hasattr(X, "columns") and not hasattr(X, "column_names"):
-        raise DataError(f"X must be {FORMS}, got {type_of(X)}")
+        raise DataError(f"X must be {FORMS}, got {type_text(X)}")
     return X
 
 
@@ -71,7 +71,7 @@ def _of_names(X: Any, names: Sequence[str], known: Sequence[str]) -> Mapping[str
     places = [f"row {place} " for place in range(len(rows))] if len(rows) > 1 else [""]
     for place, row in zip(places, rows, strict=True):
         if not isinstance(row, Mapping) and not is_series(row):
-            raise DataError(f"X must hold dicts only, or none: {place}is {type_of(row)}")
+            raise DataError(f"X must hold dicts only, or none: {place}is {type_text(row)}")
         _check_names(row.keys(), names, known, place)
     return {name: [row[name] for row in rows] for name in names}
 
@@ -96,7 +96,7 @@ def _check_names(present: Any, names: Sequence[str], known: Sequence[str], place
     if unknown:
         raise DataError(
             f"X must have no other names than the columns {list(names)}; {place or 'it '}also has "
-            f"{[name if isinstance(name, str) else type_of(name) for name in unknown]}"
+            f"{[name if isinstance(name, str) else type_text(name) for name in unknown]}"
         )
 
 
@@ -113,6 +113,6 @@ def _of_places(X: Any, names: Sequence[str]) -> dict[str, Any]:
         rows = [rows]
     for place, row in enumerate(rows):
         if not _is_column(row) or len(row) != len(names):
-            width = f"{len(row)} values" if _is_column(row) else type_of(row)
+            width = f"{len(row)} values" if _is_column(row) else type_text(row)
             raise DataError(f"{wanted}; row {place} has {width}")
     return {name: [row[place] for row in rows] for place, name in enumerate(names)}

@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from holdfast._arguments import LARGEST, checked
+from holdfast._argument_kinds import LARGEST_FLOAT
+from holdfast._arguments import checked
 from holdfast.errors import AdjacencyError, require
 from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy._curves.curve import PrivacyCurve
@@ -149,7 +150,7 @@ def sum_l2(
     require(norm > 0 and math.isfinite(norm), "norm", norm, "a finite number > 0")
     rows = 1 if clipped_per_unit else unit.max_rows
     moved = Adjacency.of(adjacency).gradient_factor * rows * Fraction(norm)
-    require(moved <= LARGEST, "norm", norm, "so small that the result is a finite double")
+    require(moved <= LARGEST_FLOAT, "norm", norm, "so small that the result is a finite double")
     return round_up(moved)
 
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from holdfast._arguments import require_place
+from holdfast._ranges import require_place
 from holdfast.data._irreplaceable import LEDGER_PARTS, require_replaceable
 from holdfast.data._process_lock import abandoned_file, new_locked_file
 

@@ -10,7 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from holdfast._arguments import checked, require_place
+from holdfast._arguments import checked
+from holdfast._ranges import require_place
 from holdfast.audit._result import AuditResult
 from holdfast.data._whole_file import write_whole
 from holdfast.dossier._evidence import (

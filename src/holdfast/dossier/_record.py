@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from holdfast._arguments import checked, require_format
+from holdfast._arguments import checked
 from holdfast._assumption import Assumption, distinct
+from holdfast._stored_fields import require_format
 from holdfast.dossier._evidence import Attempt, Picture
 from holdfast.dossier._promise import Chapter, Promise, stored_guarantee
 from holdfast.dossier._section import Audience, Section

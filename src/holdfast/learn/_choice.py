@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from holdfast._assumption import Assumption
-from holdfast._extensions import OWN, Author
+from holdfast._extensions import OWN_PACKAGE, Author
 from holdfast.errors import ParameterError, require
 from holdfast.learn._catalogue import LEARNERS, REGISTRY
 from holdfast.learn._problem import Problem
@@ -64,7 +64,7 @@ def find_learner(method: Any) -> Learner:
     known = {learner.name: learner for learner in LEARNERS}
     if isinstance(method, Learner):
         return method if known.get(method.name) is method else REGISTRY.admit(method)
-    entry = (known.get(method) or REGISTRY.named(method)) if isinstance(method, str) else None
+    entry = (known.get(method) or REGISTRY.find(method)) if isinstance(method, str) else None
     if entry is None:
         raise ParameterError(
             f"method must be 'auto', a Learner or one of {', '.join(REGISTRY.names())}, got method={method!r}"
@@ -81,7 +81,7 @@ def author_assumptions(method: Learner) -> tuple[Assumption, ...]:
 def package_of(method: Learner) -> str:
     """Whose method it is, as the provenance of a release says it."""
     author = _author_of(method)
-    return OWN if author is None else author.package
+    return OWN_PACKAGE if author is None else author.package
 
 
 def _author_of(method: Learner) -> Author | None:

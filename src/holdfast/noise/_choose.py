@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._arguments import MOST_DRAWS, checked, require_whole
+from holdfast._arguments import checked
+from holdfast._ranges import MOST_DRAWS, require_whole
 from holdfast.errors import require, require_rational
 from holdfast.noise._bernoulli import LazyUniform, last_integer
 from holdfast.noise._fixed_point import exp_minus

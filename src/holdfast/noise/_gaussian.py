@@ -24,7 +24,8 @@ from functools import lru_cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._arguments import MOST_DRAWS, checked, require_whole
+from holdfast._arguments import checked
+from holdfast._ranges import MOST_DRAWS, require_whole
 from holdfast.noise._bernoulli import Threshold, bernoulli_many
 from holdfast.noise._fixed_point import midpoint_ratio, normal_mass_ratio, normal_survival
 from holdfast.noise._source import CHUNK, Source

@@ -13,8 +13,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._arguments import MOST_DRAWS, checked, require_whole
+from holdfast._arguments import checked
 from holdfast._arrays import Floats
+from holdfast._ranges import MOST_DRAWS, require_whole
 from holdfast.errors import require
 from holdfast.noise._source import CHUNK, Source
 

@@ -10,7 +10,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._arguments import MOST_DRAWS, checked, require_whole
+from holdfast._arguments import checked
+from holdfast._ranges import MOST_DRAWS, require_whole
 from holdfast.noise._bernoulli import Threshold
 from holdfast.noise._fixed_point import exp_minus, laplace_survival
 from holdfast.noise._source import Source

@@ -12,7 +12,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._arguments import MOST_DRAWS, Seed, checked, require_whole
+from holdfast._arguments import Seed, checked
+from holdfast._ranges import MOST_DRAWS, require_whole
 
 Provenance = Literal["secure", "seeded"]
 WORD = 64

@@ -35,7 +35,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._arguments import MOST_DRAWS, require_whole
+from holdfast._ranges import MOST_DRAWS, require_whole
 from holdfast.errors import require_rational
 from holdfast.noise._bernoulli import LazyUniform, Threshold, bernoulli_many, last_integer
 from holdfast.noise._source import CHUNK, Source

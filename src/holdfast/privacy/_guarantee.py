@@ -13,9 +13,10 @@ from typing import Any, get_args
 
 import numpy as np
 
-from holdfast._arguments import checked, require_fields
+from holdfast._arguments import checked
 from holdfast._assumption import Assumption as Assumption
 from holdfast._assumption import distinct
+from holdfast._stored_fields import require_fields
 from holdfast.errors import AdjacencyError, FormatError, require
 from holdfast.noise._source import Provenance
 from holdfast.privacy._adjacency import Adjacency, PrivacyUnit

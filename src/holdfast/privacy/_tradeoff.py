@@ -17,11 +17,12 @@ from typing import Annotated, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from holdfast._arguments import LINE, checked, require_numbers
+from holdfast._arguments import VECTOR, checked
+from holdfast._ranges import require_numbers
 from holdfast.errors import require
 from holdfast.privacy._wording import confidence_text, least_rate_text, rate_text
 
-Points = Annotated[NDArray[np.float64], LINE]
+Points = Annotated[NDArray[np.float64], VECTOR]
 """Numbers along a curve."""
 Claim = Literal["proved", "measured", "audited"]
 

@@ -114,7 +114,7 @@ def _vector_text(value: Any) -> str:
 
 def mechanism_subjects() -> Iterable[NamedSubject]:
     """Every example of every mechanism, those of installed packages included."""
-    for kind in (*MECHANISMS, *REGISTRY.installed()):
+    for kind in (*MECHANISMS, *REGISTRY.installed_entries()):
         for example in kind.examples():
             yield NamedSubject(name=subject_label(example), make=partial(of_mechanism, example))
 

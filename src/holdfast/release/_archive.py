@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._arguments import require_format
+from holdfast._stored_fields import require_format
 from holdfast.errors import FormatError, ParameterError
 from holdfast.release._tables import is_table, table_bytes, table_of
 

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from holdfast._arguments import checked, require_fields
+from holdfast._arguments import checked
+from holdfast._stored_fields import require_fields
 from holdfast.errors import FormatError, require
 from holdfast.privacy._wording import bound_text, confidence_text
 

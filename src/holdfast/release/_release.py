@@ -18,10 +18,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar, get_args
 
-from holdfast._arguments import checked, require_fields
+from holdfast._arguments import checked
 from holdfast._assumption import Assumption
 from holdfast._caution import warn
-from holdfast._extensions import OWN, Author, mark_of
+from holdfast._extensions import OWN_PACKAGE, Author, package_mark
+from holdfast._stored_fields import require_fields
 from holdfast.data._whole_file import write_whole
 from holdfast.errors import FormatError, HoldfastError, NotPrivateWarning, ParameterError, require
 from holdfast.privacy._account import Account
@@ -94,7 +95,7 @@ class Provenance:
 
     method: str = ""
     estimator: str = ""
-    package: str = OWN
+    package: str = OWN_PACKAGE
     steps: tuple[str, ...] = ()
     parameters: Mapping[str, Any] = field(default_factory=dict)
     schema_hash: str | None = None
@@ -143,7 +144,7 @@ class Provenance:
         'Pipeline of scaler, model; PrivateRidge, mine [unregistered]'
         """
         whole = f"Pipeline of {', '.join(self.steps)}; " if self.steps else ""
-        return whole + ", ".join(filter(None, (self.estimator, self.method))) + mark_of(self.package)
+        return whole + ", ".join(filter(None, (self.estimator, self.method))) + package_mark(self.package)
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""

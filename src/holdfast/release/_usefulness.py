@@ -17,8 +17,8 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
-from holdfast._arguments import require_fields
 from holdfast._caution import warn
+from holdfast._stored_fields import require_fields
 from holdfast.errors import FormatError, UselessRelease, UselessReleaseWarning, require
 from holdfast.privacy._curves.curve import PrivacyCurve
 

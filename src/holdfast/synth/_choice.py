@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from holdfast._assumption import Assumption
-from holdfast._extensions import OWN
+from holdfast._extensions import OWN_PACKAGE
 from holdfast.errors import ParameterError
 from holdfast.release._certificate import bound_share
 from holdfast.synth._catalogue import REGISTRY, SYNTHESISERS
@@ -57,7 +57,7 @@ def find_synthesis_method(method: Any) -> SynthesisMethod:
     known = {entry.name: entry for entry in SYNTHESISERS}
     if isinstance(method, SynthesisMethod):
         return method if known.get(method.name) is method else REGISTRY.admit(method)
-    entry = (known.get(method) or REGISTRY.named(method)) if isinstance(method, str) else None
+    entry = (known.get(method) or REGISTRY.find(method)) if isinstance(method, str) else None
     if entry is None:
         raise ParameterError(
             f"method must be 'auto' or one of {', '.join(REGISTRY.names())}, got method={method!r}; or give a "
@@ -69,7 +69,7 @@ def find_synthesis_method(method: Any) -> SynthesisMethod:
 def package_and_claim(method: SynthesisMethod) -> tuple[str, tuple[Assumption, ...]]:
     """Whose method it is, and what a release assumes: whose word its privacy is, where it is none of SYNTHESISERS."""
     author = None if any(method is entry for entry in SYNTHESISERS) else REGISTRY.author(method)
-    return (OWN, ()) if author is None else (author.package, (author.assumption,))
+    return (OWN_PACKAGE, ()) if author is None else (author.package, (author.assumption,))
 
 
 def choose_synthesis_method(

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from holdfast._arguments import require_fields, require_format
+from holdfast._stored_fields import require_fields, require_format
 from holdfast.data._arrow_columns import arrow_column
 from holdfast.data._batch import encode_batch
 from holdfast.data._schema import Schema

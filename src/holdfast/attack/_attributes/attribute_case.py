@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._arguments import checked, require_numbers
+from holdfast._arguments import checked
 from holdfast._arrays import Codes, Floats
+from holdfast._ranges import require_numbers
 from holdfast.attack._attack import Case, Kind, Knowledge, Task
 from holdfast.attack._attributes.discriminant import GuessingLearner, learner_of, log_share
 from holdfast.errors import ParameterError, require

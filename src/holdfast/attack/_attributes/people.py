@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arrays import Codes, Floats
-from holdfast._extras import optional
+from holdfast._extras import import_optional
 from holdfast.attack._records import arrow_of, joined_batches
 from holdfast.data._arrow_columns import arrow_columns, check_columns, column_names
 from holdfast.data._batch import Batch, encode_batch
@@ -135,7 +135,7 @@ class People:
             for name in columns
         }
         if self.container == "frame":
-            return optional("pandas").DataFrame(values)
+            return import_optional("pandas").DataFrame(values)
         if self.container == "arrow":
             import pyarrow as pa
 
@@ -148,7 +148,7 @@ class People:
         if self.container == "array":
             return np.full(self.count, value)
         if self.container == "frame":
-            return optional("pandas").Series([value] * self.count, dtype=self.raw[name].dtype)
+            return import_optional("pandas").Series([value] * self.count, dtype=self.raw[name].dtype)
         import pyarrow as pa
 
         scalar = value if isinstance(value, pa.Scalar) else pa.scalar(value, self.raw[name].type)
@@ -180,7 +180,7 @@ def _encoded_batch(table: Any, schema: Schema) -> Batch:
 
 def _concatenation(container: str, first: Any, second: Any) -> Any:
     if container == "frame":
-        return optional("pandas").concat([first, second], ignore_index=True)
+        return import_optional("pandas").concat([first, second], ignore_index=True)
     if container == "arrow":
         import pyarrow as pa
 

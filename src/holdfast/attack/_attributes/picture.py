@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from holdfast._extras import optional
+from holdfast._extras import import_optional
 from holdfast.attack._roc import COLOURS
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ _GREY = "#5b6875"
 
 def attribute_figure(risks: Sequence[AttributeResult]) -> Any:
     """One column: accuracy by the attacker's own people, and members against fresh people. Several: one line each."""
-    figure = optional("matplotlib.figure", instead="summary()").Figure(
+    figure = import_optional("matplotlib.figure", instead="summary()").Figure(
         figsize=(9.2, 4.9 if len(risks) == 1 else 1.6 + 0.42 * len(risks)), layout="constrained"
     )
     left, right = figure.subplots(1, 2, gridspec_kw={"width_ratios": [1.15, 1.0]})

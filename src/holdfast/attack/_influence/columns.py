@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._arguments import type_of
+from holdfast._argument_kinds import type_text
 from holdfast._arrays import Codes, Floats
 from holdfast.data._schema import Numeric, Schema
 from holdfast.errors import DataError, ParameterError, require
@@ -36,7 +36,7 @@ def published_columns(features: Any) -> list[Column]:
     if hasattr(features, "columns"):
         return [str(name) for name in features.columns]
     if len(getattr(features, "shape", ())) != 2:
-        raise DataError(f"rows must be a data frame, an Arrow table or a matrix, got {type_of(features)}")
+        raise DataError(f"rows must be a data frame, an Arrow table or a matrix, got {type_text(features)}")
     return list(range(features.shape[1]))
 
 

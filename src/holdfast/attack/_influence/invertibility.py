@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._arguments import Seed, checked, type_of
+from holdfast._argument_kinds import type_text
+from holdfast._arguments import Seed, checked
 from holdfast._arrays import Codes, Floats
 from holdfast.attack._influence.columns import (
     Column,
@@ -177,22 +178,24 @@ def inversion_game(
     """Definitions 5.6 and 5.13 (Wu 2016) for any finite domain and prior: from x without x_i and h(x), guess x_i."""
 
     def adversary(ask: Callable[[Any], Floats], advice_and_shown: Any) -> Codes:
-        people, shown = advice_and_shown
+        people, value_text = advice_and_shown
         if knowledge == 1.0:
-            return best_guess(values_left(closest_outputs(ask, people, domain, shown), shown), prior)
+            return best_guess(
+                values_left(closest_outputs(ask, people, domain, value_text), value_text), prior
+            )
         # P(v, y | z): what the person may be like is drawn from z in the way in which z was drawn from the person.
         agree = np.full(prior.shape, 0.5)
         for _ in range(PERSON_DRAWS):
             alike = perturbed_people(people, own, domain.name, knowledge, random)
             outputs = every_output(ask, alike, domain)
-            agree += np.max(np.abs(outputs - shown[:, None, :]), axis=2) <= 1e-9
+            agree += np.max(np.abs(outputs - value_text[:, None, :]), axis=2) <= 1e-9
         return best_guess(np.ones(prior.shape, dtype=bool), prior * agree / (PERSON_DRAWS + 1.0))
 
     def advice(ask: Callable[[Any], Floats], people: Any) -> tuple[Any, Floats]:
-        shown = ask(people)
+        value_text = ask(people)
         return (
             people if knowledge == 1.0 else perturbed_people(people, own, domain.name, knowledge, random)
-        ), shown
+        ), value_text
 
     return BlackBoxGame(
         goal=lambda people: codes,
@@ -238,15 +241,15 @@ def every_output(show: Callable[[Any], Floats], people: Any, domain: Domain) -> 
     return np.stack([show(with_column(people, domain.name, value)) for value in domain.values], axis=1)
 
 
-def closest_outputs(show: Callable[[Any], Floats], people: Any, domain: Domain, shown: Floats) -> Floats:
+def closest_outputs(show: Callable[[Any], Floats], people: Any, domain: Domain, value_text: Floats) -> Floats:
     """As `every_output`; of a cell of numbers, what is shown for the value in it that fits best what was seen."""
     best = every_output(show, people, domain)
     if len(domain.inner) != domain.size:
         return best
-    distance = np.max(np.abs(best - shown[:, None, :]), axis=2)
+    distance = np.max(np.abs(best - value_text[:, None, :]), axis=2)
     for values in zip(*domain.inner, strict=True):
         tried = np.stack([show(with_column(people, domain.name, value)) for value in values], axis=1)
-        new_distance = np.max(np.abs(tried - shown[:, None, :]), axis=2)
+        new_distance = np.max(np.abs(tried - value_text[:, None, :]), axis=2)
         nearer = new_distance < distance
         best, distance = np.where(nearer[:, :, None], tried, best), np.minimum(new_distance, distance)
     return best
@@ -329,7 +332,7 @@ def _records(people: Any) -> Records:
     rows = people if has_columns(people) else np.asarray(people)
     if not has_columns(rows):
         raise DataError(
-            f"people must be a data frame, an Arrow table or an array of rows, got {type_of(people)}"
+            f"people must be a data frame, an Arrow table or an array of rows, got {type_text(people)}"
         )
     return Records(features=rows, labels=np.zeros(rows.shape[0], dtype=np.int8))
 

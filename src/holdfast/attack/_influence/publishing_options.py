@@ -14,9 +14,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._arguments import Seed, as_labels, checked
+from holdfast._arguments import Seed, checked
 from holdfast._arrays import Codes, Floats
-from holdfast._extras import optional
+from holdfast._extras import import_optional
+from holdfast._ranges import as_labels
 from holdfast.attack._influence.columns import Column, Domain, column_of, with_column
 from holdfast.attack._influence.invertibility import (
     Shown,
@@ -162,7 +163,7 @@ class PublishingOptions:
 
     def plot(self) -> Any:
         """Advantage against loss, one point per option (a matplotlib figure)."""
-        plt = optional("matplotlib.pyplot", instead="summary()")
+        plt = import_optional("matplotlib.pyplot", instead="summary()")
         figure, axes = plt.subplots(figsize=(7.4, 4.4), layout="constrained")
         for place, option in enumerate(self.options):
             value, (low, high) = option.invertibility.advantage.value, option.invertibility.advantage.limits

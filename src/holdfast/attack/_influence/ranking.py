@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from holdfast._arguments import checked
-from holdfast._extras import optional
+from holdfast._extras import import_optional
 from holdfast.attack._influence.columns import Column
 from holdfast.attack._influence.finite_domain import mean_limits
 from holdfast.attack._influence.two_worlds import Advantage
@@ -127,7 +127,7 @@ class InvertibilityReport:
 
     def plot(self) -> Any:
         """For each column how often it is guessed, without the model and with it (a matplotlib figure)."""
-        plt = optional("matplotlib.pyplot", instead="summary()")
+        plt = import_optional("matplotlib.pyplot", instead="summary()")
         figure, axes = plt.subplots(figsize=(7.2, 1.2 + 0.34 * len(self.columns)), layout="constrained")
         for place, entry in enumerate(reversed(self.columns)):
             blind, gain = entry.advantage.simulated_gain, entry.advantage.gain

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._arguments import as_labels, checked
+from holdfast._arguments import checked
 from holdfast._arrays import Floats
+from holdfast._ranges import as_labels
 from holdfast.attack._attack import Task
 from holdfast.attack._models.answers import (
     ADAPTERS,

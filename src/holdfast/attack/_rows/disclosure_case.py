@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from holdfast._arguments import Seed, checked, type_of
+from holdfast._argument_kinds import type_text
+from holdfast._arguments import Seed, checked
 from holdfast.attack._attack import Case, Kind, Knowledge
 from holdfast.attack._rows.released_rows import ReleasedRows
 from holdfast.errors import ParameterError, require
@@ -70,7 +71,7 @@ class DisclosureCase(Case):
     def check_guesses(self, guesses: Any) -> dict[str, Successes]:
         """The guesses as results by name, three pairs of successes and attacks each."""
         if not isinstance(guesses, Mapping):
-            raise ParameterError(f"guesses must be a mapping from names to counts, got {type_of(guesses)}")
+            raise ParameterError(f"guesses must be a mapping from names to counts, got {type_text(guesses)}")
         for name, counts in guesses.items():
             require(_counts(counts), "guesses", name, "three pairs (came true, made): successes of attacks")
         return dict(guesses)

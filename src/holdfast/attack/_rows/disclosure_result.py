@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from holdfast._arguments import checked
-from holdfast._extras import optional
+from holdfast._extras import import_optional
 from holdfast.attack._proof import Proof, Verdict
 from holdfast.attack._report import NOTICE, AttackReport, AttackResult
 from holdfast.attack._roc import Rate
@@ -132,7 +132,7 @@ class DisclosureResult(AttackResult):
     @classmethod
     def figure_of(cls, report: AttackReport[DisclosureResult]) -> Any:
         """For each result of the report the three rates, with limits (a matplotlib figure)."""
-        plt = optional("matplotlib.pyplot", instead="summary()")
+        plt = import_optional("matplotlib.pyplot", instead="summary()")
         figure, axes = plt.subplots(figsize=(7.2, 1.4 + 0.5 * len(report.results)), layout="constrained")
         group_styles = {"members": ("#0072b2", "o"), "control": ("#e69f00", "D"), "blind": ("#5b6875", "x")}
         for place, result in enumerate(reversed(report.results)):

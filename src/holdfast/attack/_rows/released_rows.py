@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._arguments import checked, require_numbers
+from holdfast._arguments import checked
 from holdfast._arrays import Codes, Floats
+from holdfast._ranges import require_numbers
 from holdfast.data._schema import Schema
 from holdfast.errors import ParameterError, require
 from holdfast.privacy._guarantee import Guarantee

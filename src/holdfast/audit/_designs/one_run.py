@@ -10,8 +10,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._arguments import checked, require_whole
+from holdfast._arguments import checked
 from holdfast._docstrings import describing
+from holdfast._ranges import require_whole
 from holdfast.audit._canaries import Canaries, LabelledCanaries, inclusion_coins
 from holdfast.audit._canaries.decoder import guess
 from holdfast.audit._canaries.planting import Planting

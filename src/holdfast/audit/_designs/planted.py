@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._arguments import as_labels, checked, require_numbers
+from holdfast._arguments import checked
 from holdfast._arrays import Floats
+from holdfast._ranges import as_labels, require_numbers
 from holdfast.audit._canaries import Canaries, HadamardCanaries, LabelledCanaries, SphereCanaries
 from holdfast.audit._canaries.interference import interference
 from holdfast.audit._canaries.labelled import random_labels

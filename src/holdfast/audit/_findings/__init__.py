@@ -9,7 +9,7 @@ from typing import Any, get_type_hints
 
 import numpy as np
 
-from holdfast._arguments import require_fields
+from holdfast._stored_fields import require_fields
 from holdfast.audit._bounds.multi_run import ErrorRates
 from holdfast.audit._bounds.normal_scores import NormalScores
 from holdfast.audit._findings.finding import Finding as Finding

@@ -118,7 +118,7 @@ def engine_for(source: Any, engine: str | Engine | None = None) -> Engine:
     else:
         named = tuple(candidate for candidate in ENGINES if engine in (None, candidate.name))
     if not named:
-        installed = REGISTRY.named(engine) if isinstance(engine, str) else None
+        installed = REGISTRY.find(engine) if isinstance(engine, str) else None
         if installed is None:
             raise ParameterError(
                 f"engine must be an Engine or one of {REGISTRY.names()}, got engine={engine!r}"

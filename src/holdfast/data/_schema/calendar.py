@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from holdfast._arguments import LARGEST
+from holdfast._argument_kinds import LARGEST_FLOAT
 from holdfast._arrays import Floats
 from holdfast.data._schema.spelling import BLANKS
 from holdfast.errors import ParameterError, require
@@ -270,7 +270,7 @@ def number_of(moment: object, unit: str) -> float:
         require(value == value, "moment", moment, "a date such as 2024-01-31, or 2024-01-31 08:30")
         return value
     require(
-        isinstance(moment, int | float) and abs(moment) <= LARGEST and float(moment).is_integer(),
+        isinstance(moment, int | float) and abs(moment) <= LARGEST_FLOAT and float(moment).is_integer(),
         "moment",
         moment,
         "a date or a text of one",

@@ -381,7 +381,7 @@ def _check_format(record: Mapping[str, Any]) -> None:
 
 def _column(entry: Any) -> Column:
     named = entry.get("kind") if isinstance(entry, dict) else None
-    kind = (KINDS.get(named) or REGISTRY.named(named)) if isinstance(named, str) else None
+    kind = (KINDS.get(named) or REGISTRY.find(named)) if isinstance(named, str) else None
     if kind is None:
         raise FormatError(f"each column must be a table whose kind is one of {', '.join(REGISTRY.names())}")
     return read_column(entry, kind)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from holdfast._arrays import Floats
-from holdfast._extras import optional
+from holdfast._extras import import_optional
 from holdfast._progress import progress
 from holdfast.data._schema import Schema
 from holdfast.dossier._comparison.held_out import HeldOut, constant_name
@@ -168,7 +168,7 @@ class EpsilonComparison:
 
     def plot(self) -> Any:
         """The score against epsilon, with intervals and the line without privacy (a matplotlib figure)."""
-        figure = optional("matplotlib.figure", instead="summary() and to_html()").Figure(
+        figure = import_optional("matplotlib.figure", instead="summary() and to_html()").Figure(
             figsize=(6.4, 4.4), layout="constrained"
         )
         axis = figure.subplots()

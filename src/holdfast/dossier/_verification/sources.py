@@ -14,7 +14,7 @@ import numpy as np
 import holdfast
 from holdfast._arguments import checked
 from holdfast._assumption import Assumption
-from holdfast._extensions import OWN, Author
+from holdfast._extensions import OWN_PACKAGE, Author
 from holdfast.dossier._record import Books, Record, file_digest, payment
 from holdfast.ledger import Ledger, LedgerEntry
 from holdfast.ledger._dataset import Dataset
@@ -367,7 +367,7 @@ def unrecorded_assumptions(
 ) -> list[Assumption]:
     """What a release rests on by its charges and by the package of its method, and does not say that it does."""
     provenance, wanted = release.provenance, foreign_proofs(charged)
-    if provenance.package != OWN:
+    if provenance.package != OWN_PACKAGE:
         author = Author(
             noun="method", name=provenance.method, promise="is private", package=provenance.package
         )

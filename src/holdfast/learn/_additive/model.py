@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._arguments import require_fields, require_format
 from holdfast._arrays import Floats
 from holdfast._kernel.lookup import CellPlan
+from holdfast._stored_fields import require_fields, require_format
 from holdfast.data._batch import Batch
 from holdfast.data._schema import Schema
 from holdfast.errors import FormatError, require

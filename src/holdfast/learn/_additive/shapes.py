@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._arguments import require_whole
 from holdfast._arrays import Floats
-from holdfast._extras import optional
+from holdfast._extras import import_optional
+from holdfast._ranges import require_whole
 from holdfast.data._batch import Batch
 from holdfast.learn._additive.cells import ColumnCells, code_rows
 from holdfast.learn._additive.model import AdditiveModel
@@ -157,7 +157,7 @@ def plot_shapes(model: AdditiveModel, *, most: int = 12, pairs: int = 3, output:
     count = len(shapes) + len(joint)
     across = min(3, max(count, 1))
     down = -(-count // across)
-    figure = optional("matplotlib.figure", instead="summary()").Figure(
+    figure = import_optional("matplotlib.figure", instead="summary()").Figure(
         figsize=(3.4 * across, 2.6 * down), layout="constrained"
     )
     panels = figure.subplots(down, across, squeeze=False).ravel()

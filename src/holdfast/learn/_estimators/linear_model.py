@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from holdfast._arguments import require_fields, require_format
 from holdfast._arrays import Floats
+from holdfast._stored_fields import require_fields, require_format
 from holdfast.errors import FormatError, require
 from holdfast.learn._problem.problem import POSITIVE, are_sorted
 

@@ -16,7 +16,7 @@ from scipy.stats import chi2, norm
 
 from holdfast._arrays import Floats
 from holdfast._assumption import Assumption
-from holdfast._extras import optional
+from holdfast._extras import import_optional
 from holdfast.errors import NoIntervals, ParameterError, require
 from holdfast.learn._inference.inversion import ScoreTest
 from holdfast.learn._inference.public_design import clipping_assumptions
@@ -77,7 +77,7 @@ class CoefficientIntervals:
 
     def to_pandas(self) -> Any:
         """A data frame with one row for each coefficient (needs the extra `pandas`; `to_dicts` does not)."""
-        pandas = optional("pandas", instead="to_dicts() and summary() say the same")
+        pandas = import_optional("pandas", instead="to_dicts() and summary() say the same")
         return pandas.DataFrame({column: getattr(self, column) for column in COLUMNS}, index=list(self.names))
 
     def summary(self, most: int = 40) -> str:

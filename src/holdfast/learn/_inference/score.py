@@ -27,8 +27,8 @@ from typing import Any, Literal, Self
 import numpy as np
 from scipy.special import ndtri
 
-from holdfast._arguments import require_fields
 from holdfast._arrays import Floats
+from holdfast._stored_fields import require_fields
 from holdfast.errors import FormatError, require
 
 LEAST_STRENGTH = 4.5

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._arguments import require_numbers
+from holdfast._ranges import require_numbers
 from holdfast.data._given_rows import given_columns, is_named
 from holdfast.errors import DataError
 from holdfast.learn._rows.numbers_only import numbers_only

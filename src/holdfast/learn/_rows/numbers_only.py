@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from holdfast._arguments import type_of
+from holdfast._argument_kinds import type_text
 from holdfast.data._table import Table
 from holdfast.errors import DataError
 
@@ -115,8 +115,8 @@ def _require_rows(data: Any) -> None:
 
 def _not_rows_error(data: Any) -> DataError:
     return DataError(
-        f"rows and targets must be arrays, data frames or nested lists, got {type_of(data)}; of a Table, give the rows "
-        "that it was opened from"
+        f"rows and targets must be arrays, data frames or nested lists, got {type_text(data)}; of a Table, give the "
+        "rows that it was opened from"
     )
 
 

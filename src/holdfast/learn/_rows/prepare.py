@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from holdfast._arguments import shown, type_of
+from holdfast._argument_kinds import type_text, value_text
 from holdfast._assumption import Assumption
 from holdfast.data._encode import Encoder
 from holdfast.data._schema import Categorical, Numeric, Schema
@@ -73,11 +73,13 @@ def require_labels(X: Any, y: Any, target: str | None) -> None:
     if target is None:
         return
     reason = (
-        "None beside y" if y is not None else f"None where X is {type_of(X)}, as it names a column of a Table"
+        "None beside y"
+        if y is not None
+        else f"None where X is {type_text(X)}, as it names a column of a Table"
     )
     raise ParameterError(
-        f"target must be {reason}, got target={shown(target)}; give labels as fit(X, y), with y = frame[target] and "
-        "X = frame.drop(columns=target), or a Table, which has a schema: fit(open_table(frame, schema), target=...)"
+        f"target must be {reason}, got target={value_text(target)}; give labels as fit(X, y), with y = frame[target] "
+        "and X = frame.drop(columns=target), or a Table, which has a schema: fit(open_table(frame, schema), target=...)"
     )
 
 

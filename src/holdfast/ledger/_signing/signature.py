@@ -15,8 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from holdfast._arguments import checked, require_fields, require_format, require_place
-from holdfast._extras import optional
+from holdfast._arguments import checked
+from holdfast._extras import import_optional
+from holdfast._ranges import require_place
+from holdfast._stored_fields import require_fields, require_format
 from holdfast.data._whole_file import write_new, write_whole
 from holdfast.errors import FormatError, LedgerError, ParameterError
 from holdfast.ledger._entry import LedgerEntry, canonical
@@ -239,8 +241,8 @@ def create_key(path: str | os.PathLike[str]) -> Path:
     ...     create_key(folder + "/officer.pem").name
     'officer.pub'
     """
-    form = optional(_SERIALIZATION)
-    generate = optional(_ED25519).Ed25519PrivateKey.generate
+    form = import_optional(_SERIALIZATION)
+    generate = import_optional(_ED25519).Ed25519PrivateKey.generate
     require_place("path", path)
     private_path = Path(path)
     if private_path.name in ("", ".."):
@@ -301,7 +303,7 @@ def _signed_bytes(about: About, content: Mapping[str, Any]) -> bytes:
 
 
 def _is_signature_of(public_key: str, signature: str, message: bytes) -> bool:
-    ed25519, exceptions = optional(_ED25519), optional("cryptography.exceptions")
+    ed25519, exceptions = import_optional(_ED25519), import_optional("cryptography.exceptions")
     try:
         key = ed25519.Ed25519PublicKey.from_public_bytes(bytes.fromhex(public_key))
         key.verify(bytes.fromhex(signature), message)
@@ -330,7 +332,7 @@ def public_hex(path: str | os.PathLike[str]) -> str:
 
 
 def _private_key(path: Path) -> Any:
-    ed25519, form = optional(_ED25519), optional(_SERIALIZATION)
+    ed25519, form = import_optional(_ED25519), import_optional(_SERIALIZATION)
     try:
         key = form.load_pem_private_key(path.read_bytes(), password=None)
     except (OSError, ValueError, TypeError) as error:
@@ -341,7 +343,7 @@ def _private_key(path: Path) -> Any:
 
 
 def _public_key(path: Path) -> Any:
-    ed25519, form = optional(_ED25519), optional(_SERIALIZATION)
+    ed25519, form = import_optional(_ED25519), import_optional(_SERIALIZATION)
     try:
         key = form.load_pem_public_key(path.read_bytes())
     except (OSError, ValueError, TypeError) as error:

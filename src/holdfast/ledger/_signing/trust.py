@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from holdfast._arguments import require_format, require_known
+from holdfast._stored_fields import require_format, require_known
 from holdfast.errors import FormatError
 from holdfast.ledger._signing.signature import Signature, SignedHead, public_hex
 

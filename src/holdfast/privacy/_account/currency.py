@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from holdfast._arguments import require_fields
+from holdfast._stored_fields import require_fields
 from holdfast.errors import ParameterError, require
 from holdfast.privacy._curves.curve import ApproxDP, PrivacyCurve, PureDP
 from holdfast.privacy._curves.gaussian import GaussianDP

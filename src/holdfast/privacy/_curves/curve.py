@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._arguments import checked, require_fields
+from holdfast._arguments import checked
+from holdfast._stored_fields import require_fields
 from holdfast.errors import ParameterError, require
 from holdfast.privacy._curves.square_of_mu import square_of_mu
 from holdfast.privacy._fixed_numbers import FixedNumbers

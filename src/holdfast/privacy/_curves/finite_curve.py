@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from holdfast._arguments import checked, require_fields
+from holdfast._arguments import checked
 from holdfast._arrays import Floats
+from holdfast._stored_fields import require_fields
 from holdfast.errors import require
 from holdfast.privacy._curves.curve import LEAST_DELTA, PrivacyCurve, PureDP
 from holdfast.privacy._curves.square_of_mu import square_of_mu

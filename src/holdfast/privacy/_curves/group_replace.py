@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from holdfast._arguments import require_fields
 from holdfast._arrays import Floats
+from holdfast._stored_fields import require_fields
 from holdfast.errors import ParameterError
 from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.privacy._curves.stored import curve_from_json

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._arguments import checked, require_fields
+from holdfast._arguments import checked
+from holdfast._stored_fields import require_fields
 from holdfast.errors import require
 from holdfast.privacy._curves.curve import LEAST_DELTA, PrivacyCurve, PureDP
 from holdfast.privacy._rounding import Number, as_written, round_up

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from holdfast._arguments import checked, require_fields
+from holdfast._arguments import checked
+from holdfast._stored_fields import require_fields
 from holdfast.errors import require
 from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.privacy._curves.stored import curve_from_json

@@ -14,7 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._arguments import checked, require_fields
+from holdfast._arguments import checked
+from holdfast._stored_fields import require_fields
 from holdfast.errors import ParameterError, require
 from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.privacy._curves.finite_curve import FinitePair

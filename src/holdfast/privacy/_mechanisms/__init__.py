@@ -91,7 +91,7 @@ def mechanism_from_json(data: Any) -> Mechanism:
     kinds: dict[Any, type[Mechanism]] = {cls.__name__: cls for cls in MECHANISMS}
     name = data.get("mechanism") if isinstance(data, dict) else None
     if isinstance(name, str) and "from" in data and name not in kinds:
-        kind = REGISTRY.named(name.rpartition(".")[2].rpartition(":")[2])
+        kind = REGISTRY.find(name.rpartition(".")[2].rpartition(":")[2])
         if kind is not None and qualified_name(kind) == name:
             kinds[name] = kind
     if not isinstance(name, str) or name not in kinds:

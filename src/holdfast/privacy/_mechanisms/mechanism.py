@@ -16,7 +16,9 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._arguments import NUMBERS, ArgumentKind, checked, require_known, stored_fields
+from holdfast._argument_kinds import ArgumentKind
+from holdfast._arguments import NUMBERS, checked
+from holdfast._stored_fields import require_known, stored_fields
 from holdfast.errors import AdjacencyError, ParameterError, require
 from holdfast.noise._source import Source
 from holdfast.privacy._adjacency import Adjacency

@@ -14,7 +14,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._arguments import checked, require_whole
+from holdfast._arguments import checked
+from holdfast._ranges import require_whole
 from holdfast.errors import AdjacencyError, require
 from holdfast.noise._choose import choose_by_score, permute_and_flip, score_factor
 from holdfast.noise._idealised import exponential, gumbel

@@ -14,7 +14,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._arguments import checked, stored_fields
+from holdfast._arguments import checked
+from holdfast._stored_fields import stored_fields
 from holdfast.errors import ParameterError, require
 from holdfast.noise._source import Source
 from holdfast.privacy._adjacency import Adjacency

@@ -268,7 +268,7 @@ def learner_subject(method: Learner, adjacency: Adjacency) -> Subject:
 
 def learner_subjects() -> Iterable[NamedSubject]:
     """Every learning method under every neighbour relation that it names, those of installed packages included."""
-    for method in (*LEARNERS, *REGISTRY.installed()):
+    for method in (*LEARNERS, *REGISTRY.installed_entries()):
         for adjacency in method.adjacencies:
             yield NamedSubject(
                 name=f"{method.name} {adjacency}",

@@ -109,7 +109,7 @@ def synthesiser_subject(method: SynthesisMethod, adjacency: Adjacency) -> Subjec
 
 def synthesiser_subjects() -> Iterable[NamedSubject]:
     """Every synthesiser under every neighbour relation that it names, those of installed packages included."""
-    for method in (*SYNTHESISERS, *REGISTRY.installed()):
+    for method in (*SYNTHESISERS, *REGISTRY.installed_entries()):
         for adjacency in method.adjacencies:
             yield NamedSubject(
                 name=f"{method.name} {adjacency}",

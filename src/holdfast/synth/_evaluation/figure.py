@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from holdfast._extras import optional
+from holdfast._extras import import_optional
 from holdfast.synth._evaluation.against_release import ReleasedEvidence
 from holdfast.synth._evaluation.real_comparison import RealComparison
 
@@ -17,7 +17,7 @@ BLUE, ORANGE = "#0b6e99", "#b8501c"
 def evaluation_figure(real: RealComparison | None, own: ReleasedEvidence | None) -> Any:
     """Errors of tables, differences of correlations and predictions; of a public report its noisy tables."""
     panels = 1 if real is None else 2 + (real.predictions is not None)
-    figure = optional("matplotlib.figure", instead="summary() and to_html()").Figure(
+    figure = import_optional("matplotlib.figure", instead="summary() and to_html()").Figure(
         figsize=(5.2 if panels == 1 else 4.0 * panels, 4.4), layout="constrained"
     )
     axes = np.atleast_1d(figure.subplots(1, panels))

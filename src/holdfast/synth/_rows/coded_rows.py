@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arrays import Codes, Floats
-from holdfast._extras import optional
+from holdfast._extras import import_optional
 from holdfast.data._schema import Categorical, DateTime, Numeric, Schema
 from holdfast.data._schema.columns import typed_labels
 from holdfast.errors import ParameterError, require
@@ -302,7 +302,7 @@ def as_frame(table: Any, kind: str, schema: Schema | None = None, types: Any = N
     if kind == "pandas":
         return _pandas(table)
     if kind == "polars":
-        return optional("polars", instead=_OTHER_FRAMES).from_arrow(table)
+        return import_optional("polars", instead=_OTHER_FRAMES).from_arrow(table)
     if kind == "dict":
         return {
             name: table[name].to_numpy(zero_copy_only=False)
@@ -316,7 +316,7 @@ def as_frame(table: Any, kind: str, schema: Schema | None = None, types: Any = N
 def _pandas(table: Any) -> Any:
     import pyarrow
 
-    pandas = optional("pandas", instead=_OTHER_FRAMES)
+    pandas = import_optional("pandas", instead=_OTHER_FRAMES)
 
     nullable = {pyarrow.int64(): pandas.Int64Dtype(), pyarrow.bool_(): pandas.BooleanDtype()}
     frame = table.to_pandas()

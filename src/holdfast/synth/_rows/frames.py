@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._extras import optional
+from holdfast._extras import import_optional
 from holdfast.data._batch import encode_batch
 from holdfast.data._schema import Categorical, DateTime, Numeric, Schema
 from holdfast.data._storage_kinds import Kind, kind_of
@@ -210,7 +210,7 @@ def in_pandas(frame: Any, types: FrameTypes, table: Any) -> Any:
     """Pandas' own types: nullable numbers, texts as they were, objects where there was no type."""
     import pyarrow as pa
 
-    pandas = optional("pandas")
+    pandas = import_optional("pandas")
 
     for name in frame.columns:
         dtype, column = types.native.get(name), table[name]
@@ -245,7 +245,7 @@ def _family(dtype: Any) -> str:
 
 def in_polars(frame: Any, types: FrameTypes, schema: Schema) -> Any:
     """Polars' categoricals: its `Enum` has the declared labels, in their order."""
-    polars = optional("polars")
+    polars = import_optional("polars")
 
     for name in frame.columns:
         column, dtype = schema[name], types.native.get(name)

@@ -24,8 +24,9 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from holdfast._arguments import Seed, checked, require_numbers
+from holdfast._arguments import Seed, checked
 from holdfast._arrays import Codes, Floats
+from holdfast._ranges import require_numbers
 from holdfast.data._batch import Batch
 from holdfast.errors import require
 from holdfast.privacy._adjacency import Adjacency, PrivacyUnit

@@ -20,8 +20,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from holdfast._arguments import checked, require_whole
+from holdfast._arguments import checked
 from holdfast._arrays import Floats
+from holdfast._ranges import require_whole
 from holdfast.data._schema import Schema
 from holdfast.errors import FormatError, ParameterError, require
 

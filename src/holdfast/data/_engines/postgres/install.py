@@ -16,7 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from holdfast._extras import optional
+from holdfast._extras import import_optional
 from holdfast.data._engines.postgres.dialect import PostgresDialect
 from holdfast.data._engines.postgres.extension import (
     FOUND,
@@ -50,7 +50,7 @@ class Administrator:
     """A connection that may write. Its errors say what was being done and the kind of failure only."""
 
     def __init__(self, url: str) -> None:
-        dbapi = optional("adbc_driver_postgresql.dbapi")
+        dbapi = import_optional("adbc_driver_postgresql.dbapi")
         with connecting():
             self._connection = dbapi.connect(with_pinned_path(Address.of(url).url), autocommit=True)
         self.run(PIN, doing="prepare the session")
@@ -84,7 +84,7 @@ class Administrator:
 
     @contextmanager
     def _withholding(self, doing: str) -> Iterator[None]:
-        adbc_driver_manager = optional("adbc_driver_manager")
+        adbc_driver_manager = import_optional("adbc_driver_manager")
 
         message = None
         try:
@@ -97,7 +97,7 @@ class Administrator:
 
     def close(self) -> None:
         """End the connection; never raises."""
-        adbc_driver_manager = optional("adbc_driver_manager")
+        adbc_driver_manager = import_optional("adbc_driver_manager")
 
         with suppress(adbc_driver_manager.Error):
             self._connection.close()

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from holdfast._extras import optional
+from holdfast._extras import import_optional
 from holdfast.data._engines.postgres.pinned import PIN_LOCALLY, with_pinned_path
 from holdfast.errors import DataError
 
@@ -54,7 +54,7 @@ def _reason(message: str) -> str:
 @contextmanager
 def connecting() -> Iterator[None]:
     """An error of the driver while it connects, without its message, which may quote the URL."""
-    adbc_driver_manager = optional("adbc_driver_manager")
+    adbc_driver_manager = import_optional("adbc_driver_manager")
 
     reason = None
     try:
@@ -69,7 +69,7 @@ class Session:
     """One connection, one snapshot. After a failure it answers nothing more: open the table again."""
 
     def __init__(self, url: str) -> None:
-        dbapi = optional("adbc_driver_postgresql.dbapi")
+        dbapi = import_optional("adbc_driver_postgresql.dbapi")
         self._broken = False
         self._lock = threading.RLock()
         with connecting():
@@ -134,7 +134,7 @@ class Session:
     @contextmanager
     def _withholding(self, doing: str) -> Iterator[None]:
         """The kind of a failure, never its message."""
-        adbc_driver_manager = optional("adbc_driver_manager")
+        adbc_driver_manager = import_optional("adbc_driver_manager")
         import pyarrow as pa
 
         if self._broken:
@@ -168,7 +168,7 @@ class Session:
 
     def _alive(self) -> bool:
         """Whether the server still answers, if only that the transaction has failed; said in no language."""
-        adbc_driver_manager = optional("adbc_driver_manager")
+        adbc_driver_manager = import_optional("adbc_driver_manager")
 
         try:
             with self._connection.cursor() as cursor:
@@ -182,7 +182,7 @@ class Session:
 
         With `row_security` off the server refuses such a query instead of filtering it, also behind views.
         """
-        adbc_driver_manager = optional("adbc_driver_manager")
+        adbc_driver_manager = import_optional("adbc_driver_manager")
 
         self._set("SAVEPOINT unfiltered")
         self._set("SET LOCAL row_security = off")
@@ -204,7 +204,7 @@ class Session:
 
 def _quietly(close: Callable[[], object]) -> None:
     """Let go of something whose connection may be gone already."""
-    adbc_driver_manager = optional("adbc_driver_manager")
+    adbc_driver_manager = import_optional("adbc_driver_manager")
 
     with suppress(adbc_driver_manager.Error):
         close()

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from holdfast._arrays import Floats
-from holdfast._extras import optional
+from holdfast._extras import import_optional
 from holdfast.errors import require
 from holdfast.noise._idealised import normal
 from holdfast.noise._source import Source
@@ -148,9 +148,9 @@ def _libraries() -> tuple[Any, Any, Any]:
     """jax, jax.numpy and optax."""
     instead = "the generator's other form, a mixture of products, needs NumPy only"
     return (
-        optional("jax", instead=instead),
-        optional("jax.numpy", instead=instead),
-        optional("optax", instead=instead),
+        import_optional("jax", instead=instead),
+        import_optional("jax.numpy", instead=instead),
+        import_optional("optax", instead=instead),
     )
 
 
