@@ -51,7 +51,7 @@ class Point:
 
 
 def install(monkeypatch: pytest.MonkeyPatch, group: str, *points: Point) -> None:
-    monkeypatch.setattr("holdfast._extensions._points", lambda asked: points if asked == group else ())
+    monkeypatch.setattr("holdfast._extensions._entry_points", lambda asked: points if asked == group else ())
 
 
 OUTPUT = find_learner("output")
@@ -82,7 +82,7 @@ def test_nothing_is_looked_up_while_a_name_is_ours(monkeypatch: pytest.MonkeyPat
     def refuse(group: str) -> Any:
         raise AssertionError(f"{group} was looked up")
 
-    monkeypatch.setattr("holdfast._extensions._points", refuse)
+    monkeypatch.setattr("holdfast._extensions._entry_points", refuse)
     assert REGISTRY.find("output") is OUTPUT
     assert find_synthesis_method("independent").pure
     assert engine_for({"a": [1]}).name == "memory"

@@ -251,7 +251,7 @@ class PrivacyCurve(metaclass=FixedNumbers):
         >>> PureDP(0.5).point_words(0.0)
         'epsilon 0.5 at delta 0'
         """
-        return point_text(epsilon_text(self.epsilon(delta)), delta)
+        return point_text(epsilon_text(self.epsilon(delta)), float(delta))
 
     def words(self, delta: float | None = None) -> str:
         """The curve by one of its points, its own or the one at this delta; by its name where neither is given.
