@@ -83,7 +83,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="columns: a type moves values to other cells",
         target="synth:as_type",
-        old="if not moved.any(): return candidate",
+        old="if not in_other_cell.any(): return candidate",
         new="return candidate",
         tests=("tests/synth/rows/test_frames.py::test_a_value_beside_an_edge_is_rounded_into_its_own_cell",),
     ),

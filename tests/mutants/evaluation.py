@@ -158,8 +158,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="distances: members and those held out exchanged",
         target="synth:closest_records",
-        old="np.where(ours == other, 0.5, ours < other)",
-        new="np.where(ours == other, 0.5, ours > other)",
+        old="np.where(synthetic_distances == other_distances, 0.5, synthetic_distances < other_distances)",
+        new="np.where(synthetic_distances == other_distances, 0.5, synthetic_distances > other_distances)",
         tests=(ROWS + "test_distances.py::test_copied_rows_are_found",),
     ),
     Fault(
@@ -178,7 +178,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="rows: counts of the sample only",
-        target="synth/compared_rows:_Counting.add",
+        target="synth/compared_rows:_RowReader.add",
         old="table += np.bincount(cells, minlength=table.size).reshape(table.shape)",
         new="table[...] = np.bincount(cells, minlength=table.size).reshape(table.shape)",
         tests=(ROWS + "test_compared_rows.py::test_a_sample_is_bounded_and_the_counts_are_of_all_rows",),

@@ -29,15 +29,15 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="certificate: a user moves it by one row",
         target="synth:certificate_noise",
-        old="max_rows + ARITHMETIC",
-        new="1 + ARITHMETIC",
+        old="max_rows + ROUNDING_ERROR",
+        new="1 + ROUNDING_ERROR",
         tests=(
             "tests/synth/test_certificate.py::test_noise_grows_with_the_rows_of_a_user_and_with_the_groups",
         ),
     ),
     Fault(
         name="certificate: groups do not share the failure probability",
-        target="synth:above",
+        target="synth:upper_bounds",
         old="failure / noisy.size",
         new="failure",
         tests=("tests/synth/test_certificate.py::test_groups_hold_together_at_the_stated_confidence",),
@@ -45,7 +45,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="certificate: other rows get an old one",
         target="synth:_key",
-        old='f"certificate-{mark[:16]}"',
+        old='f"certificate-{fingerprint[:16]}"',
         new='"certificate"',
         tests=("tests/privacy/account/test_resume.py::test_other_rows_never_get_an_old_certificate",),
     ),
@@ -66,7 +66,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="residuals: replace taken for two independent removals",
         target="synth:Strategy.sensitivity",
-        old="math.sqrt(2.0 * self._apart(precision)) * (1 + 1e-12)",
+        old="math.sqrt(2.0 * self._largest_exchange(precision)) * (1 + 1e-12)",
         new="math.sqrt(2.0) * alone",
         tests=(
             "tests/synth/workload/test_residual_basis.py::test_the_sensitivity_is_reached_by_the_worst_neighbours",
@@ -225,7 +225,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="whole table: a user moves the rows beyond the bound by one",
         target="synth:_beyond_high",
-        old="max_rows=reach",
+        old="max_rows=sensitivity",
         new="max_rows=1",
         tests=("tests/synth/test_whole_table.py::test_charges_come_from_the_certificates_share",),
     ),
@@ -294,8 +294,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="answers: a table that may be empty has shares",
         target="synth:fieller_set",
-        old="rows <= 0 or apart <= 0",
-        new="apart == 0",
+        old="rows <= 0 or leading <= 0",
+        new="leading == 0",
         tests=("tests/synth/test_answers.py",),
     ),
     Fault(
@@ -341,8 +341,8 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="constraints: rows that no walk leads out stay impossible",
-        target="synth:_walk",
-        old="records.near(dict(zip(names, codes[row].tolist(), strict=True)))",
+        target="synth:_random_walk",
+        old="records.nearest(dict(zip(names, codes[row].tolist(), strict=True)))",
         new="{}",
         tests=("tests/synth/rows/test_possible_record.py::test_rows_are_found_whatever_the_model",),
     ),
@@ -570,8 +570,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="rows: a matrix of excesses forgets who left",
         target="synth:PairExcess.move",
-        old="(reached - left).T @ others",
-        new="reached.T @ others",
+        old="(new - old).T @ others",
+        new="new.T @ others",
         tests=(
             "tests/synth/rows/test_fit_rows.py"
             "::test_a_matrix_of_excesses_makes_the_moves_of_tables_looked_up",
@@ -613,15 +613,15 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="shrinking: the best known cells pay for the others",
-        target="synth:shrunk",
-        old="return _summing(drawn, trust, total)",
-        new="return np.maximum(drawn, 0.0) * (total / np.maximum(drawn, 0.0).sum())",
+        target="synth:shrink_to_model",
+        old="return _with_total(posterior, trust, total)",
+        new="return np.maximum(posterior, 0.0) * (total / np.maximum(posterior, 0.0).sum())",
         tests=("tests/synth/rows/test_fit_rows.py::test_what_is_too_much_is_taken_where_least_is_known",),
     ),
     Fault(
         name="shrinking: a wrong model is believed as a right one",
-        target="synth:shrunk",
-        old=" + model_error(noisy, held, DOUBT if cells else 0.0) * held**2",
+        target="synth:shrink_to_model",
+        old=" + relative_error * prior**2",
         new="",
         tests=(
             "tests/synth/rows/test_fit_rows.py::test_large_cells_follow_the_measurement_where_the_model_is_wrong",
@@ -630,7 +630,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="shrinking: noise counts as the model's error",
         target="synth:model_error",
-        old="(noisy.values - expected) ** 2 - known",
+        old="(noisy.values - expected) ** 2 - variance",
         new="(noisy.values - expected) ** 2",
         tests=(
             "tests/synth/rows/test_fit_rows.py::test_how_far_a_model_is_off_is_found_in_the_released_table",
@@ -638,16 +638,16 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="sweep: what noise finds of a model's error is believed",
-        target="synth:shrunk",
-        old="DOUBT if cells else 0.0",
+        target="synth:shrink_to_model",
+        old="DISCOUNTED_DEVIATIONS if cells else 0.0",
         new="0.0",
         tests=("tests/synth/rows/test_fit_rows.py::test_a_sweep_over_noise_leaves_a_right_model_alone",),
     ),
     Fault(
         name="sweep: the largest of many noises counts against the model",
-        target="synth:shrunk",
-        old="most_by_chance(cells) if cells else LIMIT",
-        new="LIMIT",
+        target="synth:shrink_to_model",
+        old="significant_deviations(cells) if cells else MOST_DEVIATIONS",
+        new="MOST_DEVIATIONS",
         tests=("tests/synth/rows/test_fit_rows.py::test_a_sweep_over_noise_leaves_a_right_model_alone",),
     ),
     Fault(

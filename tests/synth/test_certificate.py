@@ -19,7 +19,13 @@ from holdfast.privacy import ZCDP, ApproxDP, PureDP
 from holdfast.privacy._account import Account
 from holdfast.privacy._adjacency import PrivacyUnit
 from holdfast.privacy._mechanisms.laplace import Laplace
-from holdfast.synth._certificate import _upper, certificate_noise, certify, largest_errors, offset
+from holdfast.synth._certificate import (
+    _release_upper_bounds,
+    certificate_noise,
+    certify,
+    largest_errors,
+    offset,
+)
 from holdfast.synth._exact_counts import ExactCounts
 from holdfast.synth._rows.coded_rows import CodedRows
 from holdfast.synth._workload import Workload
@@ -233,7 +239,7 @@ def test_groups_hold_together_at_the_stated_confidence() -> None:
     exact, failures = np.full(6, 40.0), 0
     for seed in range(150):
         account = Account(ZCDP(0.02), seed=seed)
-        above, _ = _upper(exact, data, account, failure=0.05, mark="")
+        above, _ = _release_upper_bounds(exact, data, account, failure=0.05, fingerprint="")
         failures += bool(np.any(above < exact))
     # 7.5 expected, with a deviation of 2.7; with the whole 5 % for each group it would be 40.
     assert failures <= 20
@@ -242,7 +248,7 @@ def test_groups_hold_together_at_the_stated_confidence() -> None:
 def test_a_heavier_tail_is_covered_as_well() -> None:
     data = counted(np.zeros((5, 3), dtype=np.int64), "replace")
     account = Account(ApproxDP(1.0, 1e-6), currency="basic", seed=1)
-    above, std = _upper(np.array([40.0]), data, account, failure=0.05, mark="")
+    above, std = _release_upper_bounds(np.array([40.0]), data, account, failure=0.05, fingerprint="")
     assert above.shape == (1,)
     assert std == pytest.approx(math.sqrt(2), rel=1e-4)
     assert account.spent().delta(1.0) <= 1e-6

@@ -18,8 +18,8 @@ FRAME: dict[str, Any] = {"a": ["0", "1", "1"], "b": ["1", "1", "0"], "c": ["0", 
 
 
 def test_counts_are_the_tables_whatever_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "CACHED_CELLS", 5)
-    monkeypatch.setattr(room, "SETS_AT_ONCE", 2)
+    monkeypatch.setattr(room, "MOST_CACHED_CELLS", 5)
+    monkeypatch.setattr(room, "MOST_SETS_PER_PASS", 2)
     data = ExactCounts(open_table(FRAME, Schema(COLUMNS)))
     asked = [("a",), ("b",), ("a", "b"), ("c", "a"), ("a",)]
     for _ in range(2):

@@ -530,8 +530,8 @@ WRITTEN_FAULTS: tuple[PlantedFault, ...] = (
     _fault(
         "certificate_counts_one_row",
         "synth._certificate:certificate_noise",
-        "each = max_rows + ARITHMETIC",
-        "each = 1 + ARITHMETIC",
+        "each = max_rows + ROUNDING_ERROR",
+        "each = 1 + ROUNDING_ERROR",
         "the largest error moves by a user's rows, not by one",
         "independent add_remove",
     ),

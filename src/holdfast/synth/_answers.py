@@ -19,15 +19,15 @@ from holdfast.synth._rows.coded_rows import CodedRows
 from holdfast.synth._workload import Workload
 from holdfast.synth._workload.workload import Group, Marginal
 
-#: How an interval came about.
+#: What an interval can be based on.
 SOURCES = ("certificate", "measurement", "none")
-#: How the variance of a sum of two noises may be divided between them: from nearly even to one alone.
-WEIGHTS = np.linspace(0.501, 1.0 - 1e-9, 500)
+#: The shares that one of two noises may have in the variance of their sum: from nearly even to all of it.
+VARIANCE_SHARES = np.linspace(0.501, 1.0 - 1e-9, 500)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GroupAnswers:
-    """One group: estimates with `low` and `high`; `source` says what the interval rests on.
+    """The answers of one group: estimates with intervals from `low` to `high`; `source` says what these are based on.
 
     `certificate` intervals cover the error of the model, `measurement` intervals come from a noisy count of the
     very cells; both hold for each query with the stated confidence. `none` is an estimate without a claim.
@@ -117,29 +117,28 @@ class Answers:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Intervals:
-    """What intervals can rest on: alphas of certified groups, noisy counts, and the public number of rows."""
+    """What intervals are computed from: bounds of certified groups, noisy counts, and the public number of rows."""
 
     alphas: Mapping[tuple[Any, ...], float]
-    """By `identity` of the group."""
+    """The certified bound of each group, by its `identity`."""
     measured: Mapping[frozenset[str], Measurement]
     rows: int | None
     counted: NoisyCount | None = None
-    """The noisy number of rows, where it is private and its noise has the measurements' law."""
+    """The noisy number of rows, where it is private and its noise has the same distribution as the measurements'."""
     quantile: float
-    """How many standard deviations hold the stated share of the measurements' noise."""
+    """The half width of an interval of the stated confidence, in standard deviations of the noise."""
     left_out: float = 0.0
-    """Bounds the share of the table's rows that were left out, where the intervals are to cover them."""
+    """An upper bound on the share of the table's rows that were left out, if intervals are about the whole table."""
 
     def of(self, group: Group, estimates: Floats) -> tuple[Floats, Floats, str]:
-        """Low, high, and why: a measured query by its noise, another by the certificate (soundness, sections 10, 23).
+        """Low, high and source: of a measured query by its noise, of others by the certificate (soundness, 10, 23).
 
-        With a share s of the rows left out, what is in [l, h] among the others is in [(1 - s) l, (1 - s) h +
-        s].
+        With a share s of the rows left out, a proportion in [l, h] among the others is in [(1 - s) l, (1 - s) h + s].
         """
-        low, high, source = self._of_kept(group, estimates)
+        low, high, source = self._of_kept_rows(group, estimates)
         return (1.0 - self.left_out) * low, (1.0 - self.left_out) * high + self.left_out, source
 
-    def _of_kept(self, group: Group, estimates: Floats) -> tuple[Floats, Floats, str]:
+    def _of_kept_rows(self, group: Group, estimates: Floats) -> tuple[Floats, Floats, str]:
         measurement = self.measured.get(frozenset(group.columns)) if isinstance(group, Marginal) else None
         if measurement is not None and (self.rows or self.counted is not None):
             axes = [list(measurement.columns).index(name) for name in group.columns]
@@ -152,11 +151,11 @@ class Intervals:
         return np.clip(estimates - alpha, 0, 1), np.clip(estimates + alpha, 0, 1), "certificate"
 
     def _of_counts(self, measurement: Measurement, counts: Floats) -> tuple[Floats, Floats]:
-        # Noise on counts is rounded to whole numbers: half a record more.
+        # Noise on counts is rounded to whole numbers, which adds half a record.
         if self.rows:
             middle, half = counts / self.rows, (self.quantile * measurement.noise_std + 0.5) / self.rows
             return np.clip(middle - half, 0, 1), np.clip(middle + half, 0, 1)
-        assert self.counted is not None  # asked for only where there is a number of rows
+        assert self.counted is not None  # the caller has checked that there is a number of rows
         ends = [
             fieller_set(
                 counts + more,
@@ -175,21 +174,21 @@ def fieller_set(
 ) -> tuple[Floats, Floats]:
     """The proportions p in [0, 1] with (c - p n)^2 <= z^2 (s_c^2 + p^2 s_n^2): exact, for two independent noises.
 
-    Fieller (1954). All of [0, 1] where n may be nothing but noise: then the set has no end.
+    Fieller (1954). All of [0, 1] where n may be nothing but noise, since the set is then unbounded.
 
     >>> low, high = fieller_set(np.array([100.0]), 1000.0, count_std=10.0, rows_std=10.0, quantile=1.96)
     >>> round(float(low[0]), 4), round(float(high[0]), 4)
     (0.0803, 0.1197)
     """
-    apart = rows**2 - (quantile * rows_std) ** 2
-    if rows <= 0 or apart <= 0:
+    leading = rows**2 - (quantile * rows_std) ** 2
+    if rows <= 0 or leading <= 0:
         return np.zeros_like(counts), np.ones_like(counts)
-    root = quantile * np.sqrt((counts * rows_std) ** 2 + count_std**2 * apart)
-    return np.clip((counts * rows - root) / apart, 0, 1), np.clip((counts * rows + root) / apart, 0, 1)
+    root = quantile * np.sqrt((counts * rows_std) ** 2 + count_std**2 * leading)
+    return np.clip((counts * rows - root) / leading, 0, 1), np.clip((counts * rows + root) / leading, 0, 1)
 
 
 def identity(group: Group) -> tuple[Any, ...]:
-    """What makes two groups ask the same: all but the weight; for marginals, whatever the order of the columns.
+    """A key that is equal for groups with the same queries: all fields but the weight; marginals without column order.
 
     >>> identity(Marginal(("a", "b"))) == identity(Marginal(("b", "a"), weight=2.0))
     True
@@ -202,7 +201,7 @@ def identity(group: Group) -> tuple[Any, ...]:
 
 
 def noise_quantile(confidence: float, *, pure: bool) -> float:
-    """How many standard deviations on either side hold that share of the noise: Laplace where it is pure.
+    """The half width, in standard deviations, of the central interval of the noise: Laplace if pure, else normal.
 
     >>> round(noise_quantile(0.95, pure=False), 3), round(noise_quantile(0.95, pure=True), 3)
     (1.96, 2.118)
@@ -212,7 +211,7 @@ def noise_quantile(confidence: float, *, pure: bool) -> float:
 
 
 def ratio_quantile(confidence: float, *, pure: bool) -> float:
-    """The same for any weighted sum of two such noises, in standard deviations of the sum.
+    """The half width for any weighted sum of two such noises, in standard deviations of the sum.
 
     Normal noise stays normal. The sum of two Laplace noises whose variances are w and 1 - w has the tail
     (a^2 exp(-t/a) - b^2 exp(-t/b)) / (a^2 - b^2), where 2 a^2 = w and 2 b^2 = 1 - w; the worst w is taken.
@@ -224,13 +223,13 @@ def ratio_quantile(confidence: float, *, pure: bool) -> float:
     """
     if not pure:
         return noise_quantile(confidence, pure=False)
-    a, b = (np.sqrt(share / 2) for share in (WEIGHTS, 1 - WEIGHTS))
+    a, b = (np.sqrt(share / 2) for share in (VARIANCE_SHARES, 1 - VARIANCE_SHARES))
     low, high = 0.0, 50.0
     for _ in range(60):
         middle = 0.5 * (low + high)
         tail = (a**2 * np.exp(-middle / a) - b**2 * np.exp(-middle / b)) / (a**2 - b**2)
         low, high = (middle, high) if float(tail.max()) > 1.0 - confidence else (low, middle)
-    # Between two weights of the grid the quantile moves by less than this.
+    # Between two shares of the grid the quantile changes by less than this factor.
     return max(high * (1 + 1e-4), noise_quantile(confidence, pure=True))
 
 
@@ -243,7 +242,7 @@ def answer(
     n_public: int | None = None,
     kept: str = "",
 ) -> Answers:
-    """Every query of the workload on these rows."""
+    """The answers of every query of the workload on these rows, with intervals."""
     groups = []
     for group in workload.groups:
         estimates = rows.answers(group) / max(len(rows), 1)

@@ -1,4 +1,4 @@
-"""SYNTHESISERS: every synthesiser of holdfast by name. REGISTRY: those of installed packages, too."""
+"""SYNTHESISERS: every synthesiser of holdfast, ordered by name. REGISTRY: also those of installed packages."""
 
 from __future__ import annotations
 

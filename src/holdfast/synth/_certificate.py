@@ -1,4 +1,4 @@
-"""How wrong the released rows can be: one noisy maximum over every query of the class (soundness, section 10).
+"""The certificate: a bound on the largest error of the released rows, by one noisy maximum (soundness, section 10).
 
 With Q the declared queries, S the table of n records and R the released rows,
 
@@ -38,16 +38,16 @@ from holdfast.synth._workload import Workload
 
 #: The name of the claim over all queries together.
 OVERALL = "largest error"
-#: What its charges are called in a ledger.
-ERRORS, ROWS = "largest errors", "number of rows"
-#: Shares of the certificate's budget: group maxima, and the number of rows where that is private.
+#: The labels of its charges in a ledger.
+ERRORS_LABEL, ROWS_LABEL = "largest errors", "number of rows"
+#: Shares of the certificate's budget: for the maxima of groups, and for the number of rows where that is private.
 GROUP_SHARE, COUNT_SHARE = 0.07, 0.03
-#: Of the failure probability, where the number of rows is private.
+#: The share of the failure probability that the number of rows gets, where that is private.
 COUNT_FAILURE = 0.1
-#: Exact maxima are computed in doubles: off by less than this many records, which the sensitivity includes.
-ARITHMETIC = 2.0**-16
-#: Joint counts held at a time.
-CELLS_AT_ONCE = 2**22
+#: A bound on the rounding error of an exact maximum, in records; the sensitivity includes it.
+ROUNDING_ERROR = 2.0**-16
+#: The most cells of joint counts in memory at a time.
+MOST_CELLS_AT_ONCE = 2**22
 
 
 @checked
@@ -98,18 +98,18 @@ class Certification:
 
     @property
     def certificates(self) -> tuple[Certificate, ...]:
-        """All of them, the overall one first."""
+        """All certificates, the overall one first."""
         last = () if self.population is None else (self.population,)
         return (self.overall, *self.groups, *self.whole, *last)
 
 
 def largest_errors(data: ExactCounts, rows: CodedRows, workload: Workload) -> Floats:
-    """The exact f of each group, in records: private. Streams over the table, a few groups at a time."""
+    """The exact largest error f of each group, in records; private. Counts a few groups in each pass over the table."""
     require(len(rows) > 0, "rows", len(rows), ">= 1 to be certified")
     count = data.table.count()
     largest = np.zeros(len(workload.groups))
     with progress(desc="certifying", total=len(workload.groups)) as bar:
-        for part in _parts(data, workload):
+        for part in _groups_per_pass(data, workload):
             joint = [place for place in part if not workload.groups[place].by_rows]
             counted = dict(
                 zip(joint, data.counts([workload.groups[place].columns for place in joint]), strict=True)
@@ -123,12 +123,12 @@ def largest_errors(data: ExactCounts, rows: CodedRows, workload: Workload) -> Fl
     return largest
 
 
-def _parts(data: ExactCounts, workload: Workload) -> list[list[int]]:
+def _groups_per_pass(data: ExactCounts, workload: Workload) -> list[list[int]]:
     parts: list[list[int]] = [[]]
     held = 0
     for place, group in enumerate(workload.groups):
         cells = 0 if group.by_rows else math.prod(data.shape(group.columns))
-        if parts[-1] and held + cells > CELLS_AT_ONCE:
+        if parts[-1] and held + cells > MOST_CELLS_AT_ONCE:
             parts.append([])
             held = 0
         parts[-1].append(place)
@@ -139,11 +139,11 @@ def _parts(data: ExactCounts, workload: Workload) -> list[list[int]]:
 def certificate_noise(
     account: Account, *, max_rows: int, adjacency: Adjacency, maxima: int = 1
 ) -> tuple[Mechanism, float]:
-    """Noise for so many maxima at once, from all that remains of the account; with its standard deviation.
+    """The noise mechanism for `maxima` numbers at once that spends all that remains, and its standard deviation.
 
     A unit of c rows moves each maximum by at most c, all of them together by c sqrt(G) in L2 and c G in L1.
     """
-    each = max_rows + ARITHMETIC
+    each = max_rows + ROUNDING_ERROR
     pure = account.remaining().as_pure()
     if pure is None and account.currency.name == "basic":
         pure = account.currency.amounts(account.remaining())[0]  # type: ignore[index]
@@ -157,7 +157,7 @@ def certificate_noise(
 
 
 def offset(mechanism: Mechanism, noise_std: float, *, failure: float, size: int = 1) -> float:
-    """What to add to a noisy number so that it is not below the true one, but with probability `failure`.
+    """What to add to a noisy number so that it is below the true one with probability at most `failure`.
 
     The quantile of the noise as it is drawn, on its grid, plus half a step for the rounded centre.
     For Laplace noise of scale b it is b ln(1 / (2 failure)).
@@ -190,11 +190,11 @@ def certify(
     confidence: float = 0.95,
     groups: bool = True,
 ) -> Certification:
-    """Spend all that remains of the account on what can be said of these rows' errors.
+    """Certify the errors of these rows, with all that remains of the account.
 
-    Where the number of rows is public (or declared: then the claim rests on that), alpha = (f + noise + offset)
-    / n holds with the stated confidence, no more and no less. Where it is private, a lower bound on it is
-    released beside f, and alpha is 1 if that is not positive.
+    Where the number of rows is public (or declared: then the claim assumes it), alpha = (f + noise + offset) / n
+    holds with exactly the stated confidence. Where it is private, a lower bound on it is released beside f, and
+    alpha is 1 if that is not positive.
     """
     require(0.5 < confidence < 1, "confidence", confidence, "in (0.5, 1)")
     failure = 1.0 - confidence
@@ -204,24 +204,26 @@ def certify(
     shares = [1.0 - GROUP_SHARE * by_group - COUNT_SHARE * (public is None)]
     shares += [GROUP_SHARE] * by_group + [COUNT_SHARE] * (public is None)
     accounts = list(account.split(*shares)) if len(shares) > 1 else [account]
-    failing = failure if public is not None else (1 - COUNT_FAILURE) * failure
-    # Rows that were not there when a value was released under the same key never get its certificate.
-    mark = rows.fingerprint()
+    remaining_failure = failure if public is not None else (1 - COUNT_FAILURE) * failure
+    # The hash of the rows is part of the key: a resumed job never takes a certificate that is about other rows.
+    fingerprint = rows.fingerprint()
     size, counted = (
         (float(public), None)
         if public is not None
-        else (_count_low(data, accounts[-1], failure=COUNT_FAILURE * failure, mark=mark))
+        else (_release_rows_low(data, accounts[-1], failure=COUNT_FAILURE * failure, fingerprint=fingerprint))
     )
     which_rows = data.unit.kept() + declared_count_clause(data) + data.unit.left_out()
-    (above,), std = _upper(errors.max(keepdims=True), data, accounts[0], failure=failing, mark=mark)
+    (bound,), std = _release_upper_bounds(
+        errors.max(keepdims=True), data, accounts[0], failure=remaining_failure, fingerprint=fingerprint
+    )
     overall = Certificate(
         name=OVERALL,
         statement=f"proportions of the workload on the {len(rows)} released rows {_comparison_words(data)} "
         f"the table{which_rows}",
-        alpha=proportion(above, size),
+        alpha=proportion(bound, size),
         confidence=confidence,
-        query_class=_class(data, workload),
-        details={"noise_std": proportion(std, size), "rows": len(rows), "rows_sha256": mark},
+        query_class=_query_class_words(data, workload),
+        details={"noise_std": proportion(std, size), "rows": len(rows), "rows_sha256": fingerprint},
         unit=SHARE,
     )
     group_claims: tuple[Certificate, ...] = ()
@@ -233,7 +235,7 @@ def certify(
             workload,
             size=size,
             confidence=confidence,
-            failing=failing,
+            remaining_failure=remaining_failure,
             which_rows=which_rows,
             rows=rows,
             cap=overall.alpha,
@@ -243,40 +245,42 @@ def certify(
         groups=group_claims,
         population=_population(overall, data, workload, size=size),
         noise_std=proportion(std, size),
-        fingerprint=mark,
+        fingerprint=fingerprint,
         rows_low=size,
         counted=counted,
     )
 
 
-def _upper(
-    errors: Floats, data: ExactCounts, account: Account, *, failure: float, mark: str
+def _release_upper_bounds(
+    errors: Floats, data: ExactCounts, account: Account, *, failure: float, fingerprint: str
 ) -> tuple[Floats, float]:
-    """Noisy maxima that are not below the true ones, all of them, but with probability `failure`."""
+    """Release noisy maxima, raised so that one of them is below the true one with probability at most `failure`."""
     mechanism, std = certificate_noise(
         account, max_rows=data.unit.max_rows, adjacency=data.adjacency, maxima=errors.size
     )
-    noisy = account.release(mechanism, errors, key=_key(account, mark), label=ERRORS)
-    return above(mechanism, np.asarray(noisy), failure=failure), std
+    noisy = account.release(mechanism, errors, key=_key(account, fingerprint), label=ERRORS_LABEL)
+    return upper_bounds(mechanism, np.asarray(noisy), failure=failure), std
 
 
-def above(mechanism: Mechanism, noisy: Floats, *, failure: float) -> Floats:
-    """Released maxima, raised so that all of them are above the true ones, but with probability `failure`."""
+def upper_bounds(mechanism: Mechanism, noisy: Floats, *, failure: float) -> Floats:
+    """Noisy maxima, raised so that one of them is below the true one with probability at most `failure`."""
     each = offset(mechanism, noise_std(mechanism), failure=failure / noisy.size, size=noisy.size)
-    return noisy + each + ARITHMETIC
+    return noisy + each + ROUNDING_ERROR
 
 
 def noise_std(mechanism: Mechanism) -> float:
-    """The standard deviation of what `certificate_noise` made."""
+    """The standard deviation of a mechanism that `certificate_noise` returned."""
     scale = mechanism.to_json()
     return math.sqrt(2.0) * float(mechanism.scale) if "scale" in scale else float(mechanism.sigma)  # type: ignore[attr-defined]
 
 
-def _count_low(data: ExactCounts, account: Account, *, failure: float, mark: str) -> tuple[float, NoisyCount]:
-    """A number of rows that is not above the true one, but with probability `failure`; and the noisy one."""
+def _release_rows_low(
+    data: ExactCounts, account: Account, *, failure: float, fingerprint: str
+) -> tuple[float, NoisyCount]:
+    """A lower bound on the number of rows, wrong with probability at most `failure`; and the noisy number."""
     mechanism, std = certificate_noise(account, max_rows=data.unit.max_rows, adjacency=data.adjacency)
     noisy = account.release(
-        mechanism, np.array([float(data.table.count())]), key=_key(account, mark), label=ROWS
+        mechanism, np.array([float(data.table.count())]), key=_key(account, fingerprint), label=ROWS_LABEL
     )
     counted = NoisyCount(value=float(noisy[0]), noise_std=std, laplace=isinstance(mechanism, Laplace))
     return counted.value - offset(mechanism, std, failure=failure), counted
@@ -290,13 +294,15 @@ def _by_group(
     *,
     size: float,
     confidence: float,
-    failing: float,
+    remaining_failure: float,
     which_rows: str,
     rows: CodedRows,
     cap: float,
 ) -> tuple[Certificate, ...]:
-    """Those groups whose own maximum is shown to be below the overall one; all of them hold together."""
-    above, std = _upper(errors, data, account, failure=failing, mark=rows.fingerprint())
+    """Certificates of the groups whose bound is below the overall one; they hold all together."""
+    bounds, std = _release_upper_bounds(
+        errors, data, account, failure=remaining_failure, fingerprint=rows.fingerprint()
+    )
     return tuple(
         Certificate(
             name=f"largest error in {group.name}",
@@ -308,7 +314,7 @@ def _by_group(
             details={"noise_std": proportion(std, size), "columns": list(group.columns)},
             unit=SHARE,
         )
-        for group, each in zip(workload.groups, above.tolist(), strict=True)
+        for group, each in zip(workload.groups, bounds.tolist(), strict=True)
         if proportion(each, size) < cap
     )
 
@@ -316,7 +322,7 @@ def _by_group(
 def _population(
     overall: Certificate, data: ExactCounts, workload: Workload, *, size: float
 ) -> Certificate | None:
-    """For records drawn independently from a population: Hoeffding and a union bound over the queries."""
+    """The certificate against a population of which records are independent draws: Hoeffding and a union bound."""
     if data.unit.max_rows > 1 or size < 1:
         return None
     failure = 1.0 - overall.confidence
@@ -334,28 +340,28 @@ def _population(
     )
 
 
-def _class(data: ExactCounts, workload: Workload) -> str:
+def _query_class_words(data: ExactCounts, workload: Workload) -> str:
     queries = workload.size(data.table.schema)
     groups = so_many(len(workload.groups), "group")
     return f"all {so_many(queries, 'query')} of the {groups} of the workload"
 
 
 def _comparison_words(data: ExactCounts) -> str:
-    """Where rows were left out, nothing is claimed against the table itself."""
+    """The word for a comparison with the table; a weaker one where some of its rows were left out."""
     return "against" if data.unit.column is None else "compared with"
 
 
 def declared_count_clause(data: ExactCounts) -> str:
-    """What a claim rests on where it divides by a number of rows that was declared."""
+    """The condition of a claim that divides by a declared number of rows; empty where that is public by itself."""
     assumed = data.public_rows is not None and not data.adjacency.count_is_public
     return ", if it has at least the declared n_public rows" if assumed else ""
 
 
 def proportion(records: float, size: float) -> float:
-    """Records as a share of the table; 1 where it may be empty."""
+    """A number of records as a share of the table; 1 where the table may be empty."""
     return 1.0 if size <= 0 else max(0.0, min(1.0, records / size))
 
 
-def _key(account: Account, mark: str) -> str | None:
-    """Named after the rows in a resumable account; an account without a key needs none."""
-    return f"certificate-{mark[:16]}" if isinstance(account, ResumableAccount) else None
+def _key(account: Account, fingerprint: str) -> str | None:
+    """The key of the charge, named after the rows, in a resumable account; None in another account."""
+    return f"certificate-{fingerprint[:16]}" if isinstance(account, ResumableAccount) else None

@@ -1,4 +1,4 @@
-"""CertificateRequest: what is to be claimed of the errors of synthetic rows, and what pays for it."""
+"""CertificateRequest: which claims about the errors of synthetic rows are wanted, and their share of the budget."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from holdfast.privacy._adjacency import PrivacyUnit
 from holdfast.synth._workload import Workload
 
 CERTIFICATE_SHARE = 0.1
-"""Of the budget, for the certificate: reading a maximum costs little."""
+"""The default share of the budget for the certificate; a noisy maximum costs little."""
 
 
 @checked
@@ -56,7 +56,7 @@ class CertificateRequest:
 
     @property
     def covers_whole(self) -> bool:
-        """Whether something is to be claimed of rows that were left out, too."""
+        """Whether claims about the whole table are wanted, including rows that were left out."""
         return self.user_cap is not None or self.user_weights
 
     def check_unit(self, unit: PrivacyUnit) -> None:

@@ -1,4 +1,4 @@
-"""Which method, from public quantities only: the domain, the workload, the promise, and who is protected."""
+"""The choice of a synthesis method, from public quantities only: domain, workload, privacy limit and privacy unit."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from holdfast.synth._catalogue import REGISTRY, SYNTHESISERS
 from holdfast.synth.methods.method import SynthesisMethod, SynthesisTask
 
 SACRIFICE_RATIO = 2.0
-"""How many times the largest error of answers measured at once a certificate may claim before the choice says so."""
+"""A caution is printed if a certificate claims a largest error of more than this many times that of measuring the
+whole workload at once."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SynthesizerChoice:
-    """A method with its options, and why."""
+    """A chosen method with its options, and the reason for the choice."""
 
     entry: SynthesisMethod
     reason: str
@@ -31,13 +32,13 @@ class SynthesizerChoice:
         return self.entry.name
 
     def summary(self) -> str:
-        """One line."""
+        """One line: the method and the reason."""
         return f"method='auto' chose {self.method!r}: {self.reason}"
 
     def with_caution(self, task: SynthesisTask, alpha: float | None) -> str:
-        """The same, and a word where the largest error may have been given up for the average.
+        """The summary, with a caution where a small average error may have cost a large largest error.
 
-        `alpha` is what the certificate says of it, which is released.
+        `alpha` is the largest error that the released certificate claims.
         """
         aimed = task.one_shot_error() if task.objective == "average" else None
         if alpha is None or aimed is None or alpha <= SACRIFICE_RATIO * aimed:
@@ -49,7 +50,7 @@ class SynthesizerChoice:
 
 
 def find_synthesis_method(method: Any) -> SynthesisMethod:
-    """The method of that name, holdfast's own or of an installed package; a method itself is taken as it is.
+    """The method of that name, holdfast's own or of an installed package; a `SynthesisMethod` is returned unchanged.
 
     >>> find_synthesis_method("independent").pure
     True
@@ -67,7 +68,7 @@ def find_synthesis_method(method: Any) -> SynthesisMethod:
 
 
 def package_and_claim(method: SynthesisMethod) -> tuple[str, tuple[Assumption, ...]]:
-    """Whose method it is, and what a release assumes: whose word its privacy is, where it is none of SYNTHESISERS."""
+    """The package of a method, and the assumption of a release that a method from elsewhere is private as claimed."""
     author = None if any(method is entry for entry in SYNTHESISERS) else REGISTRY.author(method)
     return (OWN_PACKAGE, ()) if author is None else (author.package, (author.assumption,))
 
@@ -75,7 +76,7 @@ def package_and_claim(method: SynthesisMethod) -> tuple[str, tuple[Assumption, .
 def choose_synthesis_method(
     task: SynthesisTask, methods: Sequence[SynthesisMethod] = SYNTHESISERS
 ) -> SynthesizerChoice:
-    """Of the methods that take such a task, the one of the smallest place; `docs/synth.md` says how they were found."""
+    """The method of the smallest rank among those that can do the task; `docs/synth.md` says how ranks were found."""
     candidates = [
         (rank.place, SynthesizerChoice(entry=method, reason=rank.reason, options=rank.options))
         for method in methods

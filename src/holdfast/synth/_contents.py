@@ -1,4 +1,4 @@
-"""SyntheticContents: everything that leaves with a synthetic table, as files hold it and as a summary tells it."""
+"""SyntheticContents: everything that is released with a synthetic table, as files store it and as text."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from holdfast.synth._workload.query_classes import Conjunctions, Predicates, Ran
 from holdfast.synth._workload.workload import Group, Marginal
 
 FORMAT = "holdfast-synthetic/1"
-_NAMES = (
+_FIELDS = (
     "format",
     "rows",
     "measurements",
@@ -37,13 +37,13 @@ _NAMES = (
     "counted",
     "in_order",
 )
-#: Noisy tables, and groups, that a summary lists one by one.
+#: The most noisy tables, and the most groups, that a summary lists one by one.
 MOST_LINES = 12
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SyntheticContents:
-    """Rows, the noisy counts they were made from, and the queries that were asked for."""
+    """The rows, the noisy counts they were made from, and the queries of the workload."""
 
     schema: Schema
     table: Any
@@ -51,17 +51,18 @@ class SyntheticContents:
     measurements: tuple[Measurement, ...]
     workload: Workload
     certified: tuple[Group, ...]
-    """The queries that the certificate speaks of."""
+    """The queries that the certificate is about."""
     public_rows: int | None
     confidence: float
     choice: str | None = None
     counted: NoisyCount | None = None
     """The noisy number of rows, where the true one is private and the certificate paid for it."""
     constraints: tuple[Zeros, ...] = ()
-    """What no row breaks; a file keeps columns in order, and its rows are as possible as those it holds."""
+    """Constraints that every row meets. A file stores those on columns in order; rows drawn from a loaded release are
+    among its own rows, which meet the others."""
 
     def value(self) -> dict[str, Any]:
-        """What a release stores; queries with all that makes them what they are, so that a claim keeps its class."""
+        """The value of a release, as JSON and arrays; queries are stored with all their fields."""
         return {
             "format": FORMAT,
             "rows": self.table,
@@ -89,9 +90,9 @@ class SyntheticContents:
 
     @classmethod
     def of_value(cls, value: Any) -> SyntheticContents:
-        """What `value` made; `FormatError` for anything else."""
+        """The contents of a release's value; `FormatError` if it is not one of a synthetic table."""
         require_format("synthetic table", value, FORMAT)
-        value = require_fields("synthetic table", value, _NAMES)
+        value = require_fields("synthetic table", value, _FIELDS)
         counted = value["counted"]
         try:
             schema = Schema.from_dict(value["schema"])
@@ -114,7 +115,7 @@ class SyntheticContents:
             raise FormatError("a field of the synthetic table's release is missing or wrong") from error
 
     def coded_rows(self) -> CodedRows:
-        """The rows as cell codes, read by the schema as any table would be."""
+        """The rows as cell codes, encoded by the schema."""
         names = tuple(self.table.column_names)
         schema = self.schema.select(*names)
         plain = Schema([schema[name] for name in names])
@@ -136,7 +137,7 @@ class SyntheticContents:
 KINDS: dict[str, type[Group]] = {
     kind.__name__: kind for kind in (Marginal, Conjunctions, Predicates, Thresholds, Ranges, OneLayer)
 }
-"""Query classes that a release holds whole: with all that makes two groups ask the same."""
+"""The query classes that a release stores completely, so that their queries can be answered again."""
 
 
 def _groups_json(groups: Sequence[Group]) -> list[dict[str, Any]]:
@@ -152,7 +153,7 @@ def _groups_json(groups: Sequence[Group]) -> list[dict[str, Any]]:
 
 
 def _groups(stored: Sequence[Mapping[str, Any]]) -> list[Group]:
-    """The groups that can be asked again as they were; those of other query classes cannot."""
+    """The stored groups of known query classes; groups of other classes cannot be restored."""
     return [_group(entry) for entry in stored if entry["kind"] in KINDS]
 
 
@@ -164,14 +165,14 @@ def _group(stored: Mapping[str, Any]) -> Group:
 
 
 def _workload(stored: Sequence[Mapping[str, Any]]) -> Workload:
-    # Where nothing can be asked again, the tables that the queries looked at: without a claim, see `certified`.
+    # Where no group can be restored, the marginals of their columns, about which nothing is certified.
     return Workload(
         _groups(stored) or [Marginal(tuple(entry["columns"]), float(entry["weight"])) for entry in stored]
     )
 
 
 def describe(contents: SyntheticContents, release: Release[Any], *, method: str) -> str:
-    """What was made, from which noisy counts, how wrong it can be, and what is promised."""
+    """The text of `Synthesizer.summary`: rows, noisy counts, certificates, guarantee and provenance."""
     table, workload = contents.table, contents.workload
     lines = [
         *release.first_lines,

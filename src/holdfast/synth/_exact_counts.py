@@ -1,4 +1,4 @@
-"""The exact counts of a private table, and the exact answers of a workload on it: private until noise is added."""
+"""ExactCounts and ExactAnswers: exact counts of a private table, and exact answers of a workload. Private."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
 from holdfast.synth._workload import Workload
 from holdfast.synth._workload.workload import AnswerVector, Group
 
-#: Exact counts kept between rounds, in cells; the least recently used go first.
-CACHED_CELLS = 2**25
-#: Joint counts of one pass over the table: engines hold all of them at a time.
-SETS_AT_ONCE = 256
+#: The most cells of exact counts that are cached; the least recently used are dropped first.
+MOST_CACHED_CELLS = 2**25
+#: The most joint counts of one pass over the table; engines hold all of them in memory.
+MOST_SETS_PER_PASS = 256
 
 
 @checked
@@ -52,8 +52,8 @@ class ExactCounts:
         self.domain: dict[str, int] = {name: table.schema[name].cells for name in names}
         require(bool(self.domain), "columns", names, "at least one column that can be counted")
         self._public: tuple[int, tuple[Assumption, ...]] | None = None
-        self._kept: OrderedDict[tuple[str, ...], Floats] = OrderedDict()
-        self._cells = 0
+        self._cache: OrderedDict[tuple[str, ...], Floats] = OrderedDict()
+        self._cached_cells = 0
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -81,12 +81,12 @@ class ExactCounts:
 
     @property
     def public_rows(self) -> int | None:
-        """The number of rows where that is public: of units that own one each."""
+        """The number of rows where that is public, which needs units of one row each; else None."""
         return self.public_units if self.unit.max_rows == 1 else None
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
-        """What a promise about this table rests on, as far as it was asked."""
+        """What a promise about this table assumes; the number of units is listed once it was asked for."""
         assumed = () if self._public is None else self._public[1]
         if self._public is not None and not self.adjacency.count_is_public:
             declared = Assumption(
@@ -99,12 +99,12 @@ class ExactCounts:
 
     @property
     def adjacency(self) -> Adjacency:
-        """When two tables are neighbours."""
+        """The relation between neighbouring tables."""
         return self.table.adjacency
 
     @property
     def unit(self) -> PrivacyUnit:
-        """Who is protected."""
+        """The privacy unit: a row, or all rows of a user."""
         return self.table.unit
 
     def shape(self, columns: Sequence[str]) -> tuple[int, ...]:
@@ -116,28 +116,28 @@ class ExactCounts:
     def counts(self, column_sets: Sequence[Sequence[str]]) -> list[Floats]:
         """Exact joint counts of each of `column_sets`.
 
-        Asked of the engine in a few passes where they are not at hand.
+        Counts that are not cached are taken in a few passes over the table.
         """
         wanted = [tuple(columns) for columns in column_sets]
-        absent = list(dict.fromkeys(columns for columns in wanted if columns not in self._kept))
+        absent = list(dict.fromkeys(columns for columns in wanted if columns not in self._cache))
         fresh: dict[tuple[str, ...], Floats] = {}
-        for start in range(0, len(absent), SETS_AT_ONCE):
-            part = absent[start : start + SETS_AT_ONCE]
+        for start in range(0, len(absent), MOST_SETS_PER_PASS):
+            part = absent[start : start + MOST_SETS_PER_PASS]
             tables = self.table.counts(part)
             fresh |= {
                 columns: counted.astype(np.float64) for columns, counted in zip(part, tables, strict=True)
             }
         answers = []
         for columns in wanted:
-            if columns in self._kept:
-                self._kept.move_to_end(columns)
-            answers.append(fresh[columns] if columns in fresh else self._kept[columns])
+            if columns in self._cache:
+                self._cache.move_to_end(columns)
+            answers.append(fresh[columns] if columns in fresh else self._cache[columns])
         for columns, counted in fresh.items():
-            self._keep(columns, counted)
+            self._remember(columns, counted)
         return answers
 
     def group_sums(self, group: Group) -> Floats:
-        """The exact answers of a group that is asked row by row: one pass over the table, by whatever engine."""
+        """The exact answers of a group that is answered row by row (`OneLayer`), in one pass over the table."""
         query_group: Any = group
         return self.table.sums(query_group)
 
@@ -145,12 +145,12 @@ class ExactCounts:
         """The exact joint count of these columns."""
         return self.counts([columns])[0]
 
-    def _keep(self, columns: tuple[str, ...], counts: Floats) -> None:
-        self._kept[columns] = counts
-        self._cells += counts.size
-        while self._cells > CACHED_CELLS and len(self._kept) > 1:
-            _, gone = self._kept.popitem(last=False)
-            self._cells -= gone.size
+    def _remember(self, columns: tuple[str, ...], counts: Floats) -> None:
+        self._cache[columns] = counts
+        self._cached_cells += counts.size
+        while self._cached_cells > MOST_CACHED_CELLS and len(self._cache) > 1:
+            _, dropped = self._cache.popitem(last=False)
+            self._cached_cells -= dropped.size
 
 
 #: One unit changes the summed answer of a query with values in [0, 1] by at most 1, under every adjacency: adding,
@@ -163,7 +163,7 @@ SINGLE_ROWS = "keep one row of each user, or use method='adaptive', which multip
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ExactAnswers:
-    """Summed answers c_q(S) in counts, and the public number of units n that proportions are taken of.
+    """Exact summed answers c_q(S), and the public number of units n by which proportions are taken.
 
     Under `add_remove` n is the declared count, whatever the table holds: scores are c_q(S) - n q(p), uncentred
     (soundness, section 9), and move by at most one.
@@ -175,7 +175,7 @@ class ExactAnswers:
 
     @classmethod
     def of(cls, data: ExactCounts, workload: Workload) -> ExactAnswers:
-        """Count, once; refused for units of several rows, which the sensitivity of the scores does not cover."""
+        """Count the table; an error for units of several rows, which the sensitivity of the scores does not cover."""
         refuse_users(data, what="a selection of single queries", instead=SINGLE_ROWS)
         layout = AnswerVector(workload, data.domain)
         return cls(layout=layout, counts=layout.answers(data.counts), size=float(max(1, data.public_count)))
@@ -185,10 +185,10 @@ class ExactAnswers:
         return np.asarray(self.counts - self.size * answers)
 
     def signed_excess(self, answers: Floats) -> Floats:
-        """The same for every query and its negation, in this order."""
+        """`excess` of every query, and then of every query's negation."""
         gap = self.excess(answers)
         return np.concatenate([gap, -gap])
 
     def query_and_sign(self, index: int) -> tuple[int, float]:
-        """A signed query's number and sign."""
+        """The index of a query and its sign, from its index in `signed_excess`."""
         return (index, 1.0) if index < self.layout.size else (index - self.layout.size, -1.0)

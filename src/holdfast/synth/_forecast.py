@@ -1,6 +1,6 @@
-"""What a synthesis will cost and be worth, from public quantities only: for one promise, and along a list of epsilons.
+"""Forecasts of a synthesis from public quantities only: size, noise, time, and what a certificate can claim at best.
 
-Nothing is spent.
+For one privacy limit (`estimate_synthesis`) or along a list of epsilons (`forecast_synthesis`). Nothing is spent.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ from holdfast.synth.methods.method import SynthesisMethod, SynthesisTask
 
 #: Seconds per million rows and group of queries, for exact counts.
 COUNTING_SECONDS = 0.02
-#: Of the budget, in a forecast.
 
 
 @checked
@@ -94,7 +93,7 @@ class SynthesisEstimate:
 
     @property
     def smallest_claim(self) -> float | None:
-        """What the certificate would say of rows without any error, as a proportion."""
+        """The least error that the certificate can claim, even for rows without any error; as a proportion."""
         if self.certificate_noise is None or not self.rows:
             return None
         return min(1.0, 1.645 * self.certificate_noise / self.rows)
@@ -107,7 +106,7 @@ class SynthesisEstimate:
         }
 
     def summary(self) -> str:
-        """A few lines, for whoever decides whether to run it."""
+        """A few lines for whoever decides whether to run the synthesis."""
         size = f"{self.rows:,} rows" if self.rows else "a private number of rows"
         lines = [f"OF NO USE: {prospect.sentence()}" for prospect in self.prospects]
         lines += [
@@ -137,7 +136,7 @@ def estimate_synthesis(
     units: int | None = None,
     confidence: float = 0.95,
 ) -> SynthesisEstimate:
-    """Sizes, noise and a rule of thumb for time."""
+    """Sizes and noise of a synthesis, with rules of thumb for time and memory."""
     domain, workload, adjacency, unit = task.domain, task.workload, task.adjacency, task.unit
     sizes = [group.size(tuple(domain[name] for name in group.columns)) for group in workload.groups]
     cells = sum(math.prod(domain[name] for name in group.columns) for group in workload.groups)
@@ -154,7 +153,7 @@ def estimate_synthesis(
         claim = certificate_noise(part, max_rows=unit.max_rows, adjacency=adjacency)[1]
     fixed, per_million = method.seconds
     one_way = count_noise(work.remaining(), adjacency, unit, tables=len(domain))
-    modelled = _above_noise(task, one_way, rows) if method.selects else cells
+    modelled = _selectable_cells(task, one_way, rows) if method.selects else cells
     counting = COUNTING_SECONDS * (rows or 0) / 1e6 * len(sizes)
     return SynthesisEstimate(
         method=method.name,
@@ -186,10 +185,10 @@ def synthesis_prospects(
     units: int | None,
     confidence: float,
 ) -> tuple[Prospect, ...]:
-    """What public numbers say beforehand: of any release, of counts of columns, and of what the certificate can claim.
+    """Whether noise hides everything, by public numbers: in any release, in counts of columns, and in the certificate.
 
-    `work` and `check` are what the rows and the certificate may spend. Where the number of units is private, only
-    what is left tells anything.
+    `work` and `check` are the accounts of the rows and of the certificate. Where the number of units is private, only
+    the remaining budget is judged.
     """
     noun = task.unit.noun
     first = influence(work.remaining(), units, noun=noun)
@@ -200,14 +199,14 @@ def synthesis_prospects(
         replace(first, quantity="counts", hidden=_count_noise(task, method, work) / task.unit.max_rows),
     ]
     if check is not None:
-        # An account of its own: a share that is only asked about would take the name of the one that pays.
-        twin = Account(
+        # A copy of the account: splitting the account itself would take the share's name before the real charge.
+        copy = Account(
             check.remaining(), adjacency=check.adjacency, unit=check.unit, currency=check.currency.name
         )
-        (part,) = twin.split(1 - GROUP_SHARE) if len(task.workload.groups) > 1 else (twin,)
+        (part,) = copy.split(1 - GROUP_SHARE) if len(task.workload.groups) > 1 else (copy,)
         mechanism, std = certificate_noise(part, max_rows=task.unit.max_rows, adjacency=task.adjacency)
-        reach = offset(mechanism, std, failure=1.0 - confidence)
-        prospects.append(replace(first, quantity="certificate", hidden=reach / task.unit.max_rows))
+        margin = offset(mechanism, std, failure=1.0 - confidence)
+        prospects.append(replace(first, quantity="certificate", hidden=margin / task.unit.max_rows))
     return tuple(prospects)
 
 
@@ -215,10 +214,10 @@ def _count_noise(task: SynthesisTask, method: SynthesisMethod, work: Account) ->
     return count_noise(work.remaining(), task.adjacency, task.unit, tables=method.tables(task))
 
 
-def _above_noise(task: SynthesisTask, noise_std: float, rows: int | None) -> float:
-    """Cells of the tables that a method which selects may measure: the summed noise of the others exceeds any error.
+def _selectable_cells(task: SynthesisTask, noise_std: float, rows: int | None) -> float:
+    """The cells of all tables that a selecting method may measure; in larger ones the noise exceeds any error.
 
-    No table of proportions is off by more than 2 in L1 norm; noise makes one off by sqrt(2/pi) sigma per cell.
+    No table of proportions has an L1 error above 2, and noise has an L1 norm of sqrt(2/pi) sigma per cell.
     """
     sizes = [math.prod(task.domain[name] for name in group.columns) for group in task.workload.groups]
     if rows is None:
@@ -234,7 +233,7 @@ def chosen_levels(
     *,
     columns: Sequence[str] | None,
 ) -> Schema:
-    """Each open hierarchy at the finest level whose cells stand above the noise of a count.
+    """The schema with each open hierarchy at its finest level whose cells are larger than the noise of a count.
 
     The noise is that of measuring every column once with the whole budget. Budget, number of rows and declarations are
     public, so the choice says nothing about the data; without a public number of rows it is the finest level.
@@ -249,7 +248,7 @@ def at_visible_levels(table: Table, limit: PrivacyCurve, columns: Sequence[str] 
     if table.reopen is None:
         return table
     data = ExactCounts(table, columns)
-    # Where the number of rows is private, that of users may be public: each of them has a row.
+    # Where the number of rows is private, the number of users may be public; each user has at least one row.
     rows = data.public_units if data.public_rows is None else data.public_rows
     return table.reopen(chosen_levels(table.schema, rows, limit, table.adjacency, columns=columns))
 
@@ -265,7 +264,7 @@ def _time(seconds: float) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class SynthesisForecast:
-    """One epsilon: proportions that noise alone may hide, and what a certificate can say at best."""
+    """The forecast for one epsilon: errors of proportions due to noise, and the least claim of a certificate."""
 
     epsilon: float
     method: str
@@ -274,12 +273,12 @@ class SynthesisForecast:
     workload_error: float
     """Largest error of Gaussian answers to the whole workload: what a synthesiser is compared with."""
     smallest_claim: float
-    """What a certificate would say of rows without error."""
+    """The least error that a certificate can claim, even for rows without any error."""
     seconds: float
 
     @property
     def verdict(self) -> str:
-        """What noise of this size leaves of the table."""
+        """One line on which tables are still accurate with noise of this size."""
         if self.column_error > 0.05:
             return "single columns are lost in noise"
         if self.workload_error > 0.05:
@@ -296,11 +295,12 @@ def forecast_synthesis(
     workload: Workload | None = None,
     adjacency: str | None = None,
 ) -> tuple[SynthesisForecast, ...]:
-    """Noise against epsilon for a table of this schema.
+    """Forecasts of noise for a table of this schema, one for each epsilon.
 
     >>> from holdfast.data import Categorical
     >>> schema = Schema([Categorical(name, ["x", "y"]) for name in "abc"])
-    >>> [round(one.workload_error, 3) for one in forecast_synthesis(schema, rows=1000, epsilons=[0.1, 1], delta=1e-6)]
+    >>> forecasts = forecast_synthesis(schema, rows=1000, epsilons=[0.1, 1], delta=1e-6)
+    >>> [round(forecast.workload_error, 3) for forecast in forecasts]
     [0.101, 0.012]
     """
     require(rows >= 1, "rows", rows, ">= 1")
@@ -323,8 +323,8 @@ def forecast_synthesis(
             SynthesisForecast(
                 epsilon=epsilon,
                 method=method.name,
-                column_error=_largest(estimate.one_way_noise, sum(schema.domain.values()), rows),
-                workload_error=_largest(estimate.workload_noise, estimate.queries, rows),
+                column_error=_largest_error(estimate.one_way_noise, sum(schema.domain.values()), rows),
+                workload_error=_largest_error(estimate.workload_noise, estimate.queries, rows),
                 smallest_claim=_claim(estimate),
                 seconds=estimate.seconds,
             )
@@ -332,8 +332,8 @@ def forecast_synthesis(
     return tuple(forecasts)
 
 
-def _largest(noise_std: float, cells: int, rows: int) -> float:
-    """The median of the largest of so many normal numbers, in size, as a proportion of the table."""
+def _largest_error(noise_std: float, cells: int, rows: int) -> float:
+    """The median of the largest absolute noise of `cells` cells, as a proportion of the table."""
     quantile = NormalDist().inv_cdf(1 - math.log(2) / (2 * cells))
     return min(1.0, quantile * noise_std / rows)
 
@@ -343,7 +343,7 @@ def _claim(estimate: SynthesisEstimate) -> float:
 
 
 def forecast_lines(forecasts: Sequence[SynthesisForecast]) -> list[str]:
-    """A table for a terminal."""
+    """The forecasts as lines of a table for a terminal."""
     lines = [
         "Synthetic rows from public quantities only: sizes of noise, not of a model's error.",
         f"{'epsilon':>8}  {'method':<12} {'columns':>9} {'workload':>9} {'claim':>9} {'time':>7}",

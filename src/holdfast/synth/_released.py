@@ -1,7 +1,7 @@
-"""What can be done with a synthetic table once it is released: rows, answers, a summary, a file. All of it is free.
+"""ReleasedTable: what a released synthetic table offers at no further cost: rows, answers, a summary, a file.
 
-Answers have intervals that rest on what was released with the rows and on nothing else, so they are the same before a
-release is saved and after it is loaded.
+The intervals of answers depend only on what was released with the rows, so they are the same before a release is saved
+and after it is loaded.
 """
 
 from __future__ import annotations
@@ -39,21 +39,21 @@ class ReleasedTable:
     method_: str
     """The name of the method, also of a release that was loaded."""
     model_: Model | None
-    """What rows are drawn from; None of a release that was loaded, which draws from its rows."""
+    """The model that rows are drawn from; None in a loaded release, which draws from its own rows."""
     key: str | None = None
     _contents: SyntheticContents
     _rows: CodedRows
     """The rows of the contents as cell codes."""
     _constraints: tuple[Zeros, ...]
     _kind: str
-    """Of the frames that are handed out."""
+    """The kind of frame that `sample` returns by default."""
     _draws: dict[int, int]
-    """How often so many new rows were drawn."""
+    """How many times each number of new rows was drawn."""
 
     @property
     def certificate_(self) -> Certificate | None:
-        """How wrong the rows can be over all certified queries; None where nothing is claimed."""
-        return _claim(self.release_, OVERALL)
+        """A bound on the error over all certified queries; None where nothing is claimed."""
+        return _named_certificate(self.release_, OVERALL)
 
     def sample(self, rows: int | None = None, *, frame: str | None = None) -> Any:
         """The released rows, in the kind of frame that was fitted, or in `frame`: "pandas", "polars", "arrow", "dict".
@@ -95,7 +95,7 @@ class ReleasedTable:
         return _answers(self.release_, self._contents, self._rows, queries)
 
     def summary(self) -> str:
-        """What was done, what it rests on, how wrong it can be, and what is promised."""
+        """What was released, from which noisy tables, with which errors and under which guarantee."""
         self._require_fitted()
         return describe(self._contents, self.release_, method=self.method_)
 
@@ -121,13 +121,13 @@ class ReleasedTable:
         kind: str = "arrow",
         types: Any = None,
     ) -> None:
-        """Everything that the methods above need."""
+        """Set the attributes that the methods above use."""
         self.release_, self._contents, self._rows, self.model_ = release, contents, rows, model
         self._constraints, self._kind, self._draws = tuple(constraints), kind, {}
         self._types = types
 
     def _as_frame(self, table: Any, frame: str | None) -> Any:
-        """Rows in that kind of frame; what is a frame library's own is kept where it is the fitted one."""
+        """The table as that kind of frame; types of a frame library are restored only in the kind that was fitted."""
         types = self._types
         if types is not None and frame not in (None, self._kind):
             types = replace(types, native={})
@@ -139,21 +139,25 @@ class ReleasedTable:
 
 
 def draw_coded_rows(model: Model, rows: int, coins: Source, zeros: Sequence[Zeros]) -> CodedRows:
-    """So many rows of the model, none of them impossible."""
+    """`rows` rows drawn from the model, none of them impossible."""
     codes = possible_rows(model, rows, coins, zeros) if zeros else model.sample(rows, coins)
     return CodedRows(domain=dict(model.domain), codes=codes)
 
 
-def _claim(release: Release[Any], name: str) -> Certificate | None:
-    """The claim of that name; None where none was made."""
+def _named_certificate(release: Release[Any], name: str) -> Certificate | None:
+    """The certificate of that name; None where there is none."""
     return next((certificate for certificate in release.certificates if certificate.name == name), None)
 
 
 def released_intervals(
     release: Release[Any], contents: SyntheticContents, *, measured: Mapping[frozenset[str], Measurement]
 ) -> tuple[Intervals, float, str]:
-    """What intervals rest on, their confidence, and which rows they speak of: all, where that was paid for."""
-    promise, whole, overall = release.guarantee, _claim(release, WHOLE), _claim(release, OVERALL)
+    """The intervals of answers, their confidence, and words for the rows that they are about."""
+    promise, whole, overall = (
+        release.guarantee,
+        _named_certificate(release, WHOLE),
+        _named_certificate(release, OVERALL),
+    )
     failure, confidence = 1.0 - contents.confidence, contents.confidence
     which_rows = promise.unit.kept() + promise.unit.left_out()
     if whole is not None:

@@ -1,8 +1,8 @@
-"""Synthesizer: a private table in; rows, noisy counts and a certificate out.
+"""Synthesizer: makes synthetic rows, noisy counts and a certificate from a private table.
 
-`fit` reads from top to bottom: parameters, schema and workload are checked, a method is chosen from public
-quantities, an account is opened, the method spends its share, rows are drawn, and the rest of the budget is spent
-on what can be said about the errors of these very rows. What is released is a `SyntheticContents`.
+The steps of `fit` are in the order of the code: parameters, schema and workload are checked, a method is chosen from
+public quantities, an account is opened, the method spends its share, rows are drawn, and the rest of the budget pays
+for a certificate of the errors of exactly these rows. What is released is a `SyntheticContents`.
 """
 
 from __future__ import annotations
@@ -69,9 +69,10 @@ from holdfast.synth.methods.method import OBJECTIVES, Synthesis, SynthesisMethod
 if TYPE_CHECKING:
     from holdfast.synth._evaluation.report import EvaluationReport
 
-#: No use is made of an account that has less left than this advantage: roundings leave about as much.
+#: An account with less than this advantage left is refused: about as much is left by rounding.
 LEAST_ADVANTAGE = 1e-5
-MOST_ROWS = 10**9  # that are drawn: a slip of the pen is refused before anything is spent
+#: The most rows that can be asked for, so that a typing error is refused before anything is spent.
+MOST_ROWS = 10**9
 DEFAULT_CERTIFICATE = CertificateRequest()
 
 
@@ -229,8 +230,8 @@ class Synthesizer(ReleasedTable):
         data = ExactCounts(table, self.columns)
         workload = self._check_columns(self._requested_workload(table.schema, data.names), data)
         joint = not any(group.by_rows for group in workload.groups)
-        way_out = "give it as certificate=CertificateRequest(workload=Workload([...]))"
-        require(joint, "workload", "OneLayer", "queries on joint counts", way_out)
+        advice = "give it as certificate=CertificateRequest(workload=Workload([...]))"
+        require(joint, "workload", "OneLayer", "queries on joint counts", advice)
         request = self.certificate
         certified = workload
         if request is not None and request.workload is not None:
@@ -260,16 +261,16 @@ class Synthesizer(ReleasedTable):
         if self.key is not None:
             about = self._digest(data, method, workload, certified)
             job = ResumableAccount.of(account, self.key, about=about)
-        # A limit that never was larger is warned of as useless, and no remainder.
+        # An account whose whole limit is that small gets a warning that it is useless, not this error.
         require_something_left(job, least=min(LEAST_ADVANTAGE, 0.5 * job.promised.delta(0.0)))
         work, check = self._shares(job)
-        said = synthesis_prospects(
+        prospects = synthesis_prospects(
             task, method, work, check, units=data.public_units, confidence=self.confidence
         )
-        useless = announce(said)
-        held = tuple(impossible for impossible in zeros if impossible.is_held(data.domain))
-        synthesis = method.fit(data, workload, account=work, **self._options(method, choice, held))
-        # From here on only the certificate looks at the table.
+        useless = announce(prospects)
+        model_zeros = tuple(zero for zero in zeros if zero.fits_in_model(data.domain))
+        synthesis = method.fit(data, workload, account=work, **self._options(method, choice, model_zeros))
+        # After this, only the certificate reads the private table.
         coins = row_coins(synthesis.measurements, key=self.key or "")
         expected = round(synthesis.model.total) if data.public_rows is None else data.public_rows
         rows = draw_coded_rows(synthesis.model, int(self.rows or max(1, expected)), coins, zeros)
@@ -423,7 +424,7 @@ class Synthesizer(ReleasedTable):
 
     @property
     def _certificate_share(self) -> float:
-        """Of the budget."""
+        """The share of the budget that pays for the certificate."""
         return 0.0 if self.certificate is None else self.certificate.share
 
     def _check_parameters(self, account: Account | None) -> None:
@@ -461,7 +462,7 @@ class Synthesizer(ReleasedTable):
         )
 
     def _requested_workload(self, schema: Schema, names: Sequence[str]) -> Workload:
-        """The workload, or the one that is asked where none is given."""
+        """The given workload, or the default one."""
         known = self.target is None or self.target in names
         require(known, "target", self.target, f"one of the columns {list(names)}")
         if self.workload is None:
@@ -482,7 +483,7 @@ class Synthesizer(ReleasedTable):
         return workload
 
     def _decide(self, task: SynthesisTask) -> tuple[SynthesisMethod, SynthesizerChoice | None]:
-        """The method, and why where it was chosen."""
+        """The method, and the choice where `method="auto"` made one."""
         if self.method != "auto":
             return find_synthesis_method(self.method), None
         choice = choose_synthesis_method(task)
@@ -558,7 +559,7 @@ class Synthesizer(ReleasedTable):
     def _digest(
         self, data: ExactCounts, method: SynthesisMethod, workload: Workload, certified: Workload
     ) -> str:
-        """All that a job asks, as far as it decides what its charges are about; nothing of the table's rows."""
+        """A hash of the parameters that decide what the charges of a job are about; it does not depend on the rows."""
         request_parts: tuple[Any, ...] = (
             data.table.schema.select(*data.names).hash(),
             method.name,

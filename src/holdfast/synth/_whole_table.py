@@ -1,4 +1,4 @@
-"""What the rows that were left out can change: claims about the owner's whole table (soundness, section 23).
+"""Claims about the whole table where only some rows of each user are kept (soundness, section 23).
 
 Where users bring at most c rows, everything is computed on the table B of the rows that were kept, n_B of them. With
 s the share of rows left out, q(T) = (1 - s) q(B) + s q(rest) for the whole table T, so no proportion moves by more
@@ -36,14 +36,14 @@ from holdfast.synth._workload import Workload
 
 #: The names of the claims about all rows, and about all users.
 WHOLE, USERS = "largest error in the whole table", "largest error in the whole table, each user counting 1"
-#: Of the certificate's budget, for each of the two.
+#: The share of the certificate's budget for each of the two claims.
 BEYOND_SHARE = 0.3
-#: What each of their bounds may fail with beside the certificate itself, as a share of its failure probability.
+#: The failure probability of each of their bounds, as a share of the certificate's own, to which it is added.
 BEYOND_FAILURE = 0.1
 
 
 def cap_assumption(unit: PrivacyUnit, user_cap: int) -> Assumption:
-    """What a claim about the whole table rests on."""
+    """The assumption of a claim about the whole table: no user has more than `user_cap` rows."""
     return Assumption(
         kind=NUMBER_OF_ROWS,
         subject="user_cap",
@@ -53,7 +53,7 @@ def cap_assumption(unit: PrivacyUnit, user_cap: int) -> Assumption:
 
 
 def share_left_out(beyond: float, rows_kept: float) -> float:
-    """s = n_d / (n_B + n_d), from an upper n_d and a lower n_B; 1 where nothing may have been kept.
+    """The share of rows left out, s = n_d / (n_B + n_d), from an upper n_d and a lower n_B; 1 where n_B may be 0.
 
     >>> round(share_left_out(2339.2, 44940.1), 4), share_left_out(5.0, -1.0)
     (0.0495, 1.0)
@@ -64,7 +64,7 @@ def share_left_out(beyond: float, rows_kept: float) -> float:
 
 
 def user_shift(cut: float, users: float, *, queries: int, failure: float) -> float:
-    """How far a proportion moves in which each user counts 1, if `cut` of the users own more rows than are kept.
+    """How far a proportion in which each user counts 1 can move, if `cut` users own more rows than are kept.
 
     At most K / U; and with probability 1 - `failure`, for all queries at once, at most
     sqrt(K ln(2 |Q| / failure) / 2) / U, because a user's kept rows are a uniform sample of theirs (Hoeffding).
@@ -84,20 +84,21 @@ def certify_whole(
     confidence: float,
     request: CertificateRequest,
 ) -> Certification:
-    """The certificate of the kept rows, and what follows from it for the whole table.
+    """The certificate of the kept rows, and the claims about the whole table that follow from it.
 
-    With confidence 1 - u for the first, what follows has 1 - u - u1: it needs the bound on the rows (or users) beyond
-    as well. The lower bound on n_B, where it was paid for, is among u.
+    If the certificate has confidence 1 - u, these claims have 1 - u - u1, because they also need the bound on the
+    number of rows (or users) beyond the kept ones. The lower bound on n_B, where it was paid for, is part of u.
     """
     request.check_unit(data.unit)
     user_cap = request.user_cap
-    bought = [user_cap is not None and user_cap > data.unit.max_rows, request.user_weights]
-    first, *others = account.split(1.0 - BEYOND_SHARE * sum(bought), *[BEYOND_SHARE] * sum(bought))
+    paid_claims = [user_cap is not None and user_cap > data.unit.max_rows, request.user_weights]
+    number = sum(paid_claims)
+    first, *others = account.split(1.0 - BEYOND_SHARE * number, *[BEYOND_SHARE] * number)
     certification = certify(data, rows, workload, account=first, confidence=confidence)
     failure = BEYOND_FAILURE * (1.0 - confidence)
     claims = []
     if user_cap is not None:
-        beyond = _beyond_high(data, others[0], most=user_cap, failure=failure) if bought[0] else 0.0
+        beyond = _beyond_high(data, others[0], most=user_cap, failure=failure) if paid_claims[0] else 0.0
         claims.append(
             _whole_claim(
                 certification, data, user_cap, share_left_out(beyond, certification.rows_low), failure
@@ -113,13 +114,13 @@ def certify_whole(
 
 
 def _beyond_high(data: ExactCounts, account: Account, *, most: int, failure: float) -> float:
-    """Rows beyond the bound, each user's up to `most`: not below the true number, but with probability `failure`.
+    """An upper bound on the number of rows beyond those kept, each user's up to `most`; fails with prob. `failure`.
 
     A user's term is between 0 and most - c, so one user moves the sum by at most that under every adjacency.
     """
-    reach = most - data.unit.max_rows
-    mechanism, std = certificate_noise(account, max_rows=reach, adjacency=data.adjacency)
-    label = "users beyond the bound" if reach == 1 else "rows beyond the bound"
+    sensitivity = most - data.unit.max_rows
+    mechanism, std = certificate_noise(account, max_rows=sensitivity, adjacency=data.adjacency)
+    label = "users beyond the bound" if sensitivity == 1 else "rows beyond the bound"
     noisy = account.release(mechanism, np.array([float(data.table.beyond(most))]), label=label)
     return float(noisy[0]) + offset(mechanism, std, failure=failure)
 

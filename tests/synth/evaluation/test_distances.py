@@ -9,7 +9,7 @@ from holdfast.synth._evaluation.distances import (
     closest,
     closest_records,
     copies,
-    told_apart_by_models,
+    train_discriminators,
 )
 from tests.synth.evaluation.samples import SCHEMA, people
 
@@ -55,18 +55,18 @@ def test_copies_are_of_whole_rows() -> None:
 
 
 def test_equal_laws_cannot_be_told_apart_and_others_can() -> None:
-    same = told_apart_by_models(REAL, OTHER)
+    same = train_discriminators(REAL, OTHER)
     assert same is not None
     assert abs(same.auc - 0.5) < 5 * same.auc_error
     assert 0.2 < same.pmse_ratio < 3
     shifted = people(seed=3)
     shifted["age"] = shifted["age"] ** 2 / 80
-    found = told_apart_by_models(REAL, read_compared(shifted, PLAIN, name="rows"))
+    found = train_discriminators(REAL, read_compared(shifted, PLAIN, name="rows"))
     assert found is not None
     assert found.auc > 0.6
     assert found.pmse_ratio > 5
     few = read_compared(people(10), PLAIN, name="rows")
-    assert told_apart_by_models(few, few) is None
+    assert train_discriminators(few, few) is None
 
 
 def test_the_area_and_its_error() -> None:

@@ -18,8 +18,8 @@ from holdfast.synth._exact_counts import ExactCounts
 from holdfast.synth._models.dense import RowsModel
 from holdfast.synth._models.graphical.junction_tree import JunctionTree
 from holdfast.synth._models.model import Measurement
-from holdfast.synth._rows.fit_rows import ReconciledModel, shrunk
-from holdfast.synth._rows.impossible_rows import Zeros, possible
+from holdfast.synth._rows.fit_rows import ReconciledModel, shrink_to_model
+from holdfast.synth._rows.impossible_rows import Zeros, is_possible
 from holdfast.synth._workload import Workload
 from holdfast.synth.methods.adaptive import (
     METHOD,
@@ -146,7 +146,7 @@ def test_impossible_cells_are_never_drawn_nor_moved_into() -> None:
     zeros = [Zeros(("x1", "x3"), [(1, 0)])]
     made = adaptive(data, WORK, account=account(data), schedule=SWEEPING, constraints=zeros)
     rows = made.model.sample(400, Source(2))
-    assert possible(rows, list(data.domain), data.domain, zeros).all()
+    assert is_possible(rows, list(data.domain), data.domain, zeros).all()
 
 
 def test_a_killed_run_goes_on_where_it_was_and_pays_once() -> None:
@@ -244,7 +244,7 @@ def test_more_budget_means_a_larger_sweep_and_less_on_columns() -> None:
 
 def test_shrinking_is_towards_the_model_and_less_where_counts_are_large() -> None:
     noisy = Measurement(columns=("a",), values=np.array([1040.0, 40.0, -40.0]), noise_std=20.0)
-    made = shrunk(noisy, np.array([1000.0, 20.0, 20.0]), 1040.0)
+    made = shrink_to_model(noisy, np.array([1000.0, 20.0, 20.0]), 1040.0)
     assert made.sum() == pytest.approx(1040.0)
     assert (made >= 0).all()
     assert 1000 < made[0] < 1040

@@ -13,7 +13,7 @@ from holdfast.privacy import ApproxDP
 from holdfast.synth import Synthesizer
 from holdfast.synth._models.model import Measurement
 from holdfast.synth._rows.coded_rows import CodedRows
-from holdfast.synth._rows.impossible_rows import Zeros, possible
+from holdfast.synth._rows.impossible_rows import Zeros, is_possible
 from holdfast.synth._workload import Workload
 from holdfast.synth.methods.gaussian import gaussian
 from holdfast.synth.methods.measure_first import METHOD, chosen_model, measure_first
@@ -78,7 +78,7 @@ def test_impossible_cells_have_no_weight_and_no_rows() -> None:
     data = counted(bits(), "add_remove")
     zeros = [Zeros(("x0", "x2"), [(0, 1)])]
     made = measure_first(data, WORK, account=account(data, currency="gdp"), constraints=zeros)
-    assert possible(made.model.sample(400, Source(1)), list(data.domain), data.domain, zeros).all()
+    assert is_possible(made.model.sample(400, Source(1)), list(data.domain), data.domain, zeros).all()
     assert getattr(made.model, "base").project(("x0", "x2"))[0, 1] == 0.0  # noqa: B009
 
 

@@ -11,7 +11,7 @@ from holdfast.errors import AdjacencyError
 from holdfast.noise._source import Source
 from holdfast.privacy import Account, ApproxDP, PureDP
 from holdfast.synth._evaluation import evaluate
-from holdfast.synth._rows.impossible_rows import Zeros, possible
+from holdfast.synth._rows.impossible_rows import Zeros, is_possible
 from holdfast.synth._workload import Workload
 from holdfast.synth.methods.independent import independent
 from holdfast.synth.methods.tree import METHOD, tree
@@ -83,7 +83,7 @@ def test_impossible_cells_are_not_drawn() -> None:
     zeros = [Zeros(("x0", "x2"), [(0, 1)])]
     made = tree(data, WORK, account=account(data), constraints=zeros)
     rows = made.model.sample(400, Source(1))
-    assert possible(rows, list(data.domain), data.domain, zeros).all()
+    assert is_possible(rows, list(data.domain), data.domain, zeros).all()
 
 
 def test_refuses_before_it_spends() -> None:

@@ -108,7 +108,7 @@ def test_values_keep_to_it_inside_their_cells(
     draw = np.random.default_rng(seed)
     codes = np.stack([draw.integers(0, cells, 200) for cells in domain.values()], axis=1)
     places = [list(domain).index(name) for name in "ab"]
-    rows = CodedRows(domain=domain, codes=codes[~order.broken(codes[:, places], domain)])
+    rows = CodedRows(domain=domain, codes=codes[~order.impossible_rows(codes[:, places], domain)])
     made = decode_rows(rows, schema, Source(seed=seed), (order,))
     batch = encode_batch(schema, {name: made[name] for name in domain}, len(rows))
     assert np.array_equal(np.stack([batch.codes(name) for name in domain], axis=1), rows.codes)

@@ -15,14 +15,14 @@ from holdfast.errors import ParameterError
 from holdfast.noise._source import Source
 from holdfast.synth._models.model import Measurement
 from holdfast.synth._rows.fit_rows import (
-    LIMIT,
-    _turns_of_records,
+    MOST_DEVIATIONS,
+    _visiting_orders,
     fit_rows,
     independent_rows,
     limit_deviations,
     misfit,
     model_error,
-    shrunk,
+    shrink_to_model,
 )
 from holdfast.synth._rows.pair_excess import PairExcess
 from holdfast.synth._rows.triple_excess import TripleExcess
@@ -175,7 +175,7 @@ def test_a_wrong_model_moves_no_cell_far_from_what_was_measured() -> None:
     made = limit_deviations(wrong, noisy)
     assert made.tolist() == [1060.0, 340.0, 2.0, 2.0]
     # Without the limit the second cell would be drawn down to 1 + 399 x 10 / 410, far from all that was measured.
-    assert shrunk(noisy, wrong, 1395.0)[1] > 400.0 - LIMIT * 20.0 - 20.0
+    assert shrink_to_model(noisy, wrong, 1395.0)[1] > 400.0 - MOST_DEVIATIONS * 20.0 - 20.0
 
 
 def test_a_sweep_over_noise_leaves_a_right_model_alone() -> None:
@@ -186,9 +186,9 @@ def test_a_sweep_over_noise_leaves_a_right_model_alone() -> None:
         Measurement(columns=("a",), values=model + random.normal(0, 900, 100), noise_std=900.0)
         for _ in range(100)
     ]
-    moved = [float(np.abs(shrunk(one, model, 1e4, cells=10_000) - model).max()) for one in measured]
+    moved = [float(np.abs(shrink_to_model(one, model, 1e4, cells=10_000) - model).max()) for one in measured]
     assert max(moved) < 20.0  # 1,000 / (1,000 + 900^2) of at most four deviations
-    believed = [float(np.abs(shrunk(one, model, 1e4) - model).max()) for one in measured]
+    believed = [float(np.abs(shrink_to_model(one, model, 1e4) - model).max()) for one in measured]
     assert np.mean(np.array(believed) > 50.0) > 0.3
 
 
@@ -196,8 +196,8 @@ def test_a_sweep_follows_a_cell_that_noise_cannot_explain() -> None:
     model, off = np.full(100, 1000.0), np.zeros(100)
     off[7] = 9000.0
     noisy = Measurement(columns=("a",), values=model + off, noise_std=900.0)
-    made = shrunk(noisy, model, 109_000.0, cells=10_000)
-    assert abs(made[7] - 10_000.0) <= (LIMIT + 0.1) * 900.0
+    made = shrink_to_model(noisy, model, 109_000.0, cells=10_000)
+    assert abs(made[7] - 10_000.0) <= (MOST_DEVIATIONS + 0.1) * 900.0
 
 
 def test_what_is_too_much_is_taken_where_least_is_known() -> None:
@@ -205,7 +205,7 @@ def test_what_is_too_much_is_taken_where_least_is_known() -> None:
     random = np.random.default_rng(0)
     exact = np.array([20_000.0, *[0.5] * 1000])
     noisy = Measurement(columns=("a",), values=exact + random.normal(0, 5, 1001), noise_std=5.0)
-    made = shrunk(noisy, np.array([19_700.0, *[0.8] * 1000]), 20_500.0)
+    made = shrink_to_model(noisy, np.array([19_700.0, *[0.8] * 1000]), 20_500.0)
     assert made.sum() == pytest.approx(20_500.0, abs=1e-6)
     assert (made >= 0).all()
     assert abs(made[0] - noisy.values[0]) < 5.0
@@ -229,10 +229,10 @@ def test_how_far_a_model_is_off_is_found_in_the_released_table(off: float) -> No
 def test_large_cells_follow_the_measurement_where_the_model_is_wrong() -> None:
     """A model that lacks a dependence must not pull a cell that stands far out of the noise."""
     noisy, model, exact = _a_table(0.6)
-    made = shrunk(noisy, model, float(exact.sum()))
+    made = shrink_to_model(noisy, model, float(exact.sum()))
     assert np.abs(made - noisy.values)[:10].max() < noisy.noise_std
     right, model, exact = _a_table(0.0)
-    kept = shrunk(right, model, float(exact.sum()))
+    kept = shrink_to_model(right, model, float(exact.sum()))
     assert np.abs(kept - exact).mean() < 0.5 * right.noise_std  # and a model that is right is believed
 
 
@@ -252,7 +252,7 @@ def test_of_many_rows_or_tables_a_part_is_visited_in_turn(
     bound: str, value: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(f"holdfast.synth._rows.fit_rows.{bound}", value)
-    turns = list(_turns_of_records(400, 5, 96, Source(seed=2)))
+    turns = list(_visiting_orders(400, 5, 96, Source(seed=2)))
     assert [len(turn) for turn in turns] == [96] * 5
     assert sorted(set(np.concatenate(turns).tolist())) == list(range(400))
     measured = tables(1e-3)

@@ -11,7 +11,7 @@ from holdfast.data import Categorical, Schema
 from holdfast.errors import ParameterError
 from holdfast.noise._source import Source
 from holdfast.synth._models.product import ProductModel, round_to_counts
-from holdfast.synth._rows.impossible_rows import Zeros, possible, possible_rows, require_possible
+from holdfast.synth._rows.impossible_rows import Zeros, is_possible, possible_rows, require_possible
 
 DOMAIN = {"a": 3, "b": 4, "c": 2}
 
@@ -47,7 +47,7 @@ def test_no_row_is_impossible(seed: int, share: float) -> None:
     )
     codes = possible_rows(model, 200, Source(seed=seed), zeros)
     assert codes.shape == (200, 3)
-    assert possible(codes, tuple(DOMAIN), DOMAIN, zeros).all()
+    assert is_possible(codes, tuple(DOMAIN), DOMAIN, zeros).all()
 
 
 def test_a_model_that_only_draws_impossible_rows_is_repaired() -> None:

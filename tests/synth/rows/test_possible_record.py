@@ -19,7 +19,7 @@ from holdfast.synth._models.graphical import estimation
 from holdfast.synth._models.graphical.model import GraphicalModel
 from holdfast.synth._models.product import ProductModel
 from holdfast.synth._rows import impossible_rows, possible_record
-from holdfast.synth._rows.impossible_rows import possible, possible_rows, require_possible
+from holdfast.synth._rows.impossible_rows import is_possible, possible_rows, require_possible
 from holdfast.synth._rows.possible_record import PossibleRecords
 from tests.studies.size import trials
 
@@ -42,7 +42,7 @@ def constrained(draw: st.DrawFn) -> tuple[Domain, list[Zeros]]:
 def left(domain: Domain, zeros: list[Zeros]) -> list[tuple[int, ...]]:
     """Every possible record, by trying all of them."""
     codes = np.array(list(product(*map(range, domain.values()))))
-    return [tuple(row) for row in codes[possible(codes, list(domain), domain, zeros)].tolist()]
+    return [tuple(row) for row in codes[is_possible(codes, list(domain), domain, zeros)].tolist()]
 
 
 @given(case=constrained(), data=st.data())
@@ -57,7 +57,7 @@ def test_constraints_are_refused_exactly_where_no_record_is_left(
             require_possible(zeros, domain)
         return
     asked = {name: data.draw(st.integers(0, size - 1)) for name, size in domain.items()}
-    found = asked | PossibleRecords(domain, zeros).near(asked)
+    found = asked | PossibleRecords(domain, zeros).nearest(asked)
     assert tuple(found.values()) in records
     if tuple(asked.values()) in records:
         assert found == asked
@@ -75,9 +75,9 @@ def test_rows_are_found_whatever_the_model(case: tuple[Domain, list[Zeros]], see
         columns={name: np.eye(size)[rng.integers(size)] for name, size in domain.items()}, total=5.0
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(impossible_rows, "CHANGES", 0)
+        patch.setattr(impossible_rows, "WALK_STEPS_PER_COLUMN", 0)
         codes = possible_rows(model, 5, Source(seed=seed), zeros)
-    assert possible(codes, list(domain), domain, zeros).all()
+    assert is_possible(codes, list(domain), domain, zeros).all()
 
 
 def different(columns: int, cells: int) -> tuple[Domain, list[Zeros]]:
@@ -101,7 +101,7 @@ def test_wide_cells_are_part_of_what_is_left_of_a_problem() -> None:
     domain = {"x": 2, "y": 3, "z": 3}
     pairs = list(product(range(3), repeat=2))
     zeros = [Zeros(("x", "y", "z"), [*((0, *pair) for pair in pairs), *((1, *pair) for pair in pairs[1:])])]
-    assert PossibleRecords(domain, zeros).near({"x": 0, "y": 2, "z": 2}) == {"x": 1, "y": 0, "z": 0}
+    assert PossibleRecords(domain, zeros).nearest({"x": 0, "y": 2, "z": 2}) == {"x": 1, "y": 0, "z": 0}
 
 
 def test_what_takes_too_long_is_refused_and_a_near_record_then_is_the_one_that_is_known(
@@ -109,9 +109,9 @@ def test_what_takes_too_long_is_refused_and_a_near_record_then_is_the_one_that_i
 ) -> None:
     domain, zeros = different(6, 6)
     records = PossibleRecords(domain, zeros)
-    monkeypatch.setattr(possible_record, "FEW_STEPS", 1)
-    assert len(set(records.near(dict.fromkeys(domain, 0)).values())) == 6
-    monkeypatch.setattr(possible_record, "MOST_STEPS", 1)
+    monkeypatch.setattr(possible_record, "MOST_NEAR_STEPS", 1)
+    assert len(set(records.nearest(dict.fromkeys(domain, 0)).values())) == 6
+    monkeypatch.setattr(possible_record, "MOST_SEARCH_STEPS", 1)
     with pytest.raises(ParameterError, match="decided within 1 steps"):
         PossibleRecords(domain, zeros)
 
@@ -121,7 +121,7 @@ def test_a_constraint_on_very_many_columns_needs_no_table() -> None:
     wide = Zeros(tuple(domain), [(0,) * 30, (1,) * 30])
     require_possible([wide], domain)
     codes = np.array([[0] * 30, [1] * 29 + [2], [1] * 30])
-    assert possible(codes, list(domain), domain, [wide]).tolist() == [False, True, False]
+    assert is_possible(codes, list(domain), domain, [wide]).tolist() == [False, True, False]
 
 
 @pytest.mark.filterwarnings("ignore::holdfast.errors.NotPrivateWarning")
@@ -164,7 +164,7 @@ def test_whatever_is_possible_is_synthesised(case: tuple[Domain, list[Zeros]], d
     made = Synthesizer(
         epsilon=1.0, delta=1e-6, method=method, constraints=zeros, random_state=1, rows=15
     ).fit(rows, schema)
-    assert possible(made._rows.codes, list(domain), domain, zeros).all()
+    assert is_possible(made._rows.codes, list(domain), domain, zeros).all()
 
 
 HOUSE = Schema(

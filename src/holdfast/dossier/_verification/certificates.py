@@ -21,7 +21,15 @@ from holdfast.privacy._mechanisms import mechanism_from_json
 from holdfast.privacy._mechanisms.mechanism import Mechanism
 from holdfast.release import Release
 from holdfast.release._certificate import Certificate
-from holdfast.synth._certificate import COUNT_FAILURE, ERRORS, ROWS, above, noise_std, offset, proportion
+from holdfast.synth._certificate import (
+    COUNT_FAILURE,
+    ERRORS_LABEL,
+    ROWS_LABEL,
+    noise_std,
+    offset,
+    proportion,
+    upper_bounds,
+)
 from holdfast.synth._contents import SyntheticContents
 from holdfast.synth._workload import Workload
 
@@ -62,7 +70,7 @@ def check_certificates(releases: Sequence[Release[Any]], ledger: Ledger | None, 
                 kept_value(ledger, entry.number),
             )
             for entry in certified
-            if entry.body["label"] in (ERRORS, ROWS)
+            if entry.body["label"] in (ERRORS_LABEL, ROWS_LABEL)
         ]
         _check_alphas(release, contents, paid, findings)
 
@@ -78,9 +86,9 @@ def _check_alphas(
     maxima = [
         (mechanism, np.asarray(noisy, float))
         for label, mechanism, noisy in paid
-        if label == ERRORS and noisy is not None
+        if label == ERRORS_LABEL and noisy is not None
     ]
-    counts = [(mechanism, noisy) for label, mechanism, noisy in paid if label == ROWS]
+    counts = [(mechanism, noisy) for label, mechanism, noisy in paid if label == ROWS_LABEL]
     first = next(((mechanism, noisy) for mechanism, noisy in maxima if noisy.size == 1), None)
     uncounted = contents.public_rows is None and (contents.counted is None or not counts)
     if first is None or uncounted or not contents.certified:
@@ -107,11 +115,13 @@ def _check_alphas(
                 f"{name}: the number of rows is the noisy one that the ledger keeps",
                 f"{name}: the ledger keeps another noisy number of rows",
             )
-    alpha = proportion(float(above(*first, failure=failing)[0]), size)
+    alpha = proportion(float(upper_bounds(*first, failure=failing)[0]), size)
     wanted: dict[str, float] = {overall.name: alpha}
     for mechanism, noisy in maxima:
         if noisy.size == len(contents.certified) > 1:
-            each = (proportion(float(bound), size) for bound in above(mechanism, noisy, failure=failing))
+            each = (
+                proportion(float(bound), size) for bound in upper_bounds(mechanism, noisy, failure=failing)
+            )
             wanted |= {
                 f"largest error in {group.name}": bound
                 for group, bound in zip(contents.certified, each, strict=True)

@@ -1,4 +1,4 @@
-"""How good synthetic rows are: against the real ones (internal), or against what was released of them (public)."""
+"""Evaluation of synthetic rows: against real rows (internal), or against released noisy tables (public)."""
 
 from __future__ import annotations
 

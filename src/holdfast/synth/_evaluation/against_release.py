@@ -1,8 +1,9 @@
-"""What a release says of its own rows: held against its noisy tables and its certificate, and nothing else. Public.
+"""Evaluation of synthetic rows against the noisy tables and the certificate of their own release. Public.
 
-Nothing here sees the private table: all of it is computed from released values, so it costs nothing and may be shown.
-The rows were made from the very counts that they are held against: agreement shows that they follow what was released.
-What speaks about the table itself is the noise, whose size is known, and the certificate, whose noise is its own.
+Everything here is computed from released values: it costs nothing and may be published. The rows were fitted to the
+same noisy counts with which they are compared, so agreement only shows that they follow what was released. What is
+known about the private table itself comes from the size of the noise, which is public, and from the certificate, whose
+noise is independent.
 """
 
 from __future__ import annotations
@@ -36,29 +37,29 @@ from holdfast.synth._released import released_intervals
 from holdfast.synth._rows.coded_rows import CodedRows
 from holdfast.synth._workload.workload import Marginal
 
-DRAWS = 60
-"""Of fresh noise, to see what noise alone does to a correlation or a distance."""
-DROWNED_RATIO = 4.0
-"""A group whose noisy count is below so many standard deviations of it is not spoken of."""
+NOISE_DRAWS = 60
+"""Draws of simulated noise that show how noise alone changes a correlation or a distance."""
+LEAST_SIGNAL_TO_NOISE = 4.0
+"""A group is left out where its noisy count is below this many of its standard deviations."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredTable:
-    """The rows against one noisy table. `noise` is the total variation that its noise alone makes, on average."""
+    """The rows against one noisy table; `noise` is the mean total variation that the table's noise alone causes."""
 
     columns: tuple[str, ...]
     total_variation: float
     noise: float
     at_most_about: float
-    """Rows and true table: by the triangle inequality no more, on average, than the two together."""
+    """A bound on the distance of the rows from the true table: the sum of the two, by the triangle inequality."""
     noise_std: float
-    """Of each cell, in rows."""
+    """The standard deviation of the noise of a cell, in rows."""
     largest: float
     where: str
     inside: float
-    """The share of cells of which the rows' share lies in the interval for the table's own."""
+    """The share of cells in which the proportion of the rows lies in the interval for the true proportion."""
     half_width: float
-    """Of these intervals, on average."""
+    """The mean half width of these intervals."""
 
     @property
     def name(self) -> str:
@@ -68,7 +69,7 @@ class MeasuredTable:
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredStrength:
-    """A correlation of the noisy table and of the rows, and the range in which noise puts that of the rows."""
+    """The association of two columns in the noisy table and in the rows, and the range that noise alone gives it."""
 
     first: str
     second: str
@@ -81,7 +82,7 @@ class MeasuredStrength:
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredMove:
-    """The earth mover's distance of an ordered column to its noisy counts, and what noise alone makes of it."""
+    """The earth mover's distance of an ordered column from its noisy counts, and the mean that noise alone causes."""
 
     column: str
     distance: float
@@ -92,7 +93,7 @@ class MeasuredMove:
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredGroup:
-    """One subgroup, from noisy tables of its column with others: its share, and errors inside it."""
+    """One subgroup, from noisy tables of its column with one other column: its share, and the errors inside it."""
 
     by: str
     group: str
@@ -105,17 +106,17 @@ class MeasuredGroup:
 
 @dataclass(frozen=True, kw_only=True)
 class ReleasedEvidence:
-    """All that can be said of the rows without looking at anybody again."""
+    """All that released values say about the rows."""
 
     tables: tuple[MeasuredTable, ...]
     strengths: tuple[MeasuredStrength, ...]
     moves: tuple[MeasuredMove, ...]
     groups: tuple[MeasuredGroup, ...]
     drowned: tuple[str, ...]
-    """Subgroups that are lost in the noise, or that no table speaks of."""
+    """Subgroups that are smaller than the noise, or about which there is no noisy table."""
     confidence: float
     claim: Certificate | None
-    """What is claimed of these very rows, with its scope and its own confidence; None where nothing is."""
+    """The certificate of exactly these rows; None where there is none."""
     rows: int
     method: str
     private: bool
@@ -125,7 +126,7 @@ class ReleasedEvidence:
     assumption: str = ""
 
     def average(self, width: int) -> tuple[float, float]:
-        """The mean distance to the tables of so many columns, and the mean of what noise alone makes."""
+        """The mean distance from the noisy tables of `width` columns, and the mean that noise alone causes."""
         tables = [table for table in self.tables if len(table.columns) == width]
         if not tables:
             return math.nan, math.nan
@@ -150,9 +151,9 @@ def released_evidence(
     by: Sequence[str] = (),
     rows_are_public: bool = False,
 ) -> ReleasedEvidence:
-    """The release's own rows against its noisy tables.
+    """Compare the rows of a release with its noisy tables.
 
-    `rows`, where given, must be those of the release: other rows are nobody's word for public, unless declared so.
+    `rows`, where given, must be those of the release, unless `rows_are_public` declares that others may be published.
     """
     contents = SyntheticContents.of_value(release.value)
     own = contents.coded_rows()
@@ -213,7 +214,7 @@ def released_evidence(
 
 
 def _same(rows: ComparedRows, own: CodedRows) -> bool:
-    """Whether all one- and two-way tables are those of the release's rows: then nothing else of the file is used."""
+    """Whether all one- and two-way tables equal those of the release's rows; nothing else of the rows is used."""
     if set(rows.names) != set(own.domain) or rows.rows != len(own):
         return False
     return all(np.array_equal(table, own(columns)) for columns, table in rows.counts.items())
@@ -227,7 +228,7 @@ def _coded_sample(rows: ComparedRows, own: CodedRows) -> CodedRows:
 
 
 def _total(contents: SyntheticContents, measurement: Measurement) -> float:
-    """The number of rows that counts are shares of: public, or noisy."""
+    """The number of rows, public or noisy, by which counts are divided."""
     if contents.public_rows:
         return float(contents.public_rows)
     return float(contents.counted.value if contents.counted is not None else measurement.total)
@@ -235,7 +236,7 @@ def _total(contents: SyntheticContents, measurement: Measurement) -> float:
 
 @dataclass(frozen=True)
 class Noise:
-    """The law of the noise of a cell, to within its standard deviation."""
+    """The distribution of the noise of a cell, up to its standard deviation."""
 
     laplace: bool
 
@@ -244,7 +245,7 @@ class Noise:
         return std / math.sqrt(2.0) if self.laplace else std * math.sqrt(2.0 / math.pi)
 
     def draw(self, shape: tuple[int, ...], std: float, coins: np.random.Generator) -> Floats:
-        """Independent noise, for a picture of what it does."""
+        """Simulated independent noise."""
         return coins.laplace(0, std / math.sqrt(2), shape) if self.laplace else coins.normal(0, std, shape)
 
 
@@ -262,12 +263,13 @@ def _table(
     gap = np.abs(proportions - measurement.values / total)
     flat = proportions.reshape(-1)
     worst = largest_cell(gap)
-    distance, alone = 0.5 * float(gap.sum()), 0.5 * gap.size * noise.mean(measurement.noise_std) / total
+    distance = 0.5 * float(gap.sum())
+    noise_distance = 0.5 * gap.size * noise.mean(measurement.noise_std) / total
     return MeasuredTable(
         columns=tuple(measurement.columns),
         total_variation=distance,
-        noise=alone,
-        at_most_about=min(1.0, distance + alone),
+        noise=noise_distance,
+        at_most_about=min(1.0, distance + noise_distance),
         noise_std=measurement.noise_std,
         largest=float(gap.max()),
         where=cell_words(measurement.columns, worst, schema),
@@ -283,14 +285,14 @@ def _strength(
     places = numeric_places(schema)
     counts = shares(own(measurement.columns)) * total
     coins = np.random.default_rng(0)
-    blurred = [
+    simulated = [
         _strength_of(
             counts + noise.draw(counts.shape, measurement.noise_std, coins), total, places, first, second
         )
-        for _ in range(DRAWS)
+        for _ in range(NOISE_DRAWS)
     ]
     low, high = (
-        np.nanquantile(blurred, [0.05, 0.95]) if not np.all(np.isnan(blurred)) else (math.nan, math.nan)
+        np.nanquantile(simulated, [0.05, 0.95]) if not np.all(np.isnan(simulated)) else (math.nan, math.nan)
     )
     return MeasuredStrength(
         first=first,
@@ -325,7 +327,10 @@ def _moves(
             earth_mover(at, on_simplex(table, total=total)[held], at, weight)
             for table in (
                 measurement.values,
-                *(counts + noise.draw(counts.shape, measurement.noise_std, coins) for _ in range(DRAWS)),
+                *(
+                    counts + noise.draw(counts.shape, measurement.noise_std, coins)
+                    for _ in range(NOISE_DRAWS)
+                ),
             )
         ]
         noise_alone = float(np.mean(distances[1:]))
@@ -353,7 +358,7 @@ def _groups(
                 noisy = np.moveaxis(measurement.values, list(measurement.columns).index(name), 0)[cell]
                 rows = own([name, other])[cell]
                 if (
-                    noisy.sum() > DROWNED_RATIO * measurement.noise_std * math.sqrt(noisy.size)
+                    noisy.sum() > LEAST_SIGNAL_TO_NOISE * measurement.noise_std * math.sqrt(noisy.size)
                     and rows.sum() > 0
                 ):
                     errors.append(0.5 * float(np.abs(shares(rows) - noisy / noisy.sum()).sum()))

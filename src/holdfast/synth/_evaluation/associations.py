@@ -1,8 +1,8 @@
-"""How strongly columns go together, whatever their kinds, from their two-way tables.
+"""Associations: the strength of the dependence of every two columns, whatever their kinds, from two-way tables.
 
 Numbers with numbers: Pearson's correlation, with its sign. Categories with categories: Cramer's V, corrected for the
-bias that empty relations show in small tables (Bergsma 2013). A number with categories: the correlation ratio, the
-share of its standard deviation that lies between the categories. Numbers are those that their cells stand for.
+bias that independent columns show in small tables (Bergsma 2013). A number with categories: the correlation ratio, the
+share of its standard deviation that lies between the categories. Numbers are the midpoints of their cells.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Pairs = Callable[[str, str], Floats | None]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Associations:
-    """Matrices over the columns; NaN where a table is absent or a column does not vary."""
+    """Matrices of strengths over pairs of columns; NaN where a table is absent or a column does not vary."""
 
     names: tuple[str, ...]
     real: Floats
@@ -33,17 +33,17 @@ class Associations:
 
     @property
     def differences(self) -> Floats:
-        """Synthetic minus real: positive where columns go together more closely than they should."""
+        """Synthetic minus real: positive where columns depend on each other more strongly than they should."""
         return self.synthetic - self.real
 
     @property
     def average(self) -> float:
-        """The mean absolute difference over the pairs that both have."""
-        gaps = np.abs(self._above(self.differences))
+        """The mean absolute difference over the pairs that have a strength in both."""
+        gaps = np.abs(self._upper_triangle(self.differences))
         return float(np.mean(gaps)) if gaps.size else math.nan
 
     def largest(self, most: int = 1) -> list[tuple[str, str, float, float]]:
-        """The pairs that differ most: two columns, real and synthetic."""
+        """The pairs that differ most: the two columns, the strength in the real and in the synthetic rows."""
         gaps = np.where(np.isnan(self.differences), -1.0, np.abs(self.differences))
         gaps[np.tril_indices(len(self.names))] = -1.0
         order = np.argsort(gaps, axis=None, kind="stable")[::-1]
@@ -54,13 +54,13 @@ class Associations:
             if gaps[i, j] >= 0
         ]
 
-    def _above(self, matrix: Floats) -> Floats:
+    def _upper_triangle(self, matrix: Floats) -> Floats:
         values = matrix[np.triu_indices(len(self.names), 1)]
         return values[~np.isnan(values)]
 
 
 def associations(real: Pairs, synthetic: Pairs, schema: Schema, names: Sequence[str]) -> Associations:
-    """Every pair of columns, in both."""
+    """The strengths of all pairs of columns, in the real and in the synthetic rows."""
     places = numeric_places(schema)
     size = len(names)
     matrices = [np.full((size, size), math.nan) for _ in range(2)]
@@ -79,7 +79,7 @@ def associations(real: Pairs, synthetic: Pairs, schema: Schema, names: Sequence[
 
 
 def kind_of_pair(schema: Schema, first: str, second: str) -> str:
-    """Which measure two columns have."""
+    """The name of the measure for two columns."""
     numeric = isinstance(schema[first], Numeric) + isinstance(schema[second], Numeric)
     return (CRAMER, RATIO, PEARSON)[numeric]
 

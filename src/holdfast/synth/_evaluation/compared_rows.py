@@ -1,7 +1,7 @@
-"""ComparedRows: rows as a schema reads them, counted over all and kept as a sample. Exact: as private as the rows.
+"""ComparedRows: joint counts of all rows, and a sample of the rows, as a schema reads them. As private as the rows.
 
-Joint counts of one and two columns are taken of every row, a batch at a time; what needs single rows (predictions,
-distances) uses at most `MOST_ROWS` of them, drawn without regard to their values, so memory does not grow with files.
+Joint counts of one and two columns are taken over all rows, batch by batch. Predictions and distances need single rows;
+they use a random sample of at most `MOST_ROWS`, so that memory does not grow with the size of files.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from holdfast.errors import AssumptionWarning, DataError, HoldfastError, Paramet
 
 Codes = NDArray[np.int32]
 MOST_ROWS = 100_000
-"""Rows that are kept for what looks at single rows."""
+"""The most rows of the sample."""
 MOST_PAIR_CELLS = 2**16
-"""A joint count of two columns is left out beyond this many cells."""
+"""The most cells of two columns that are counted together."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ComparedRows:
-    """Counts over all rows and a sample of the rows themselves, one column of `codes` and `values` per column."""
+    """Joint counts over all rows, and a sample of rows with one column of `codes` and of `values` per column."""
 
     schema: Schema
     rows: int
@@ -54,9 +54,9 @@ class ComparedRows:
     values: Floats
     """Clipped numbers of numeric columns (NaN where missing values have a cell of their own), codes of others."""
     absent: NDArray[np.bool_]
-    """Which rows of the sample have no value of which column as a target (`Batch.without_value`)."""
+    """For each row of the sample and each column, whether it has no value as a target (`Batch.without_value`)."""
     undeclared: Mapping[str, int]
-    """How many values, not missing, no declared number or category stands for; they were read as the schema says."""
+    """For each column, how many values are neither missing nor declared; they were read as the schema says."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -85,7 +85,7 @@ class ComparedRows:
         return self.take(np.flatnonzero(~absent)) if absent.any() else self
 
     def take(self, index: NDArray[Any]) -> ComparedRows:
-        """Some rows of the sample, for what looks at single rows; the counts stay those of all rows."""
+        """A part of the sample; the joint counts stay those of all rows."""
         return ComparedRows(
             schema=self.schema,
             rows=self.rows,
@@ -98,7 +98,7 @@ class ComparedRows:
 
 
 def plain_schema(schema: Schema, columns: Sequence[str] | None = None) -> Schema:
-    """The columns that can be counted, without users or neighbours: nothing is released here."""
+    """A schema of the columns that can be counted, without privacy units: nothing is released here."""
     names = schema.confirmed().names if columns is None else tuple(columns)
     absent = [name for name in names if name not in schema.names]
     if absent:
@@ -112,27 +112,29 @@ def plain_schema(schema: Schema, columns: Sequence[str] | None = None) -> Schema
 
 
 def read_compared(source: Any, schema: Schema, *, name: str, most_rows: int = MOST_ROWS) -> ComparedRows:
-    """Rows of a file, frame, Arrow table or `Table`; `name` is what the caller calls them.
+    """ReadBatch rows of a file, frame, Arrow table or `Table`; `name` is the caller's parameter, for messages.
 
-    A column that the rows lack, a column of which no value is what the schema declares, and no rows at all are refused.
+    It is an error if a column is missing, if no value of a column is as declared, and if there are no rows.
     """
-    counting = _Counting(schema, most_rows)
+    reader = _RowReader(schema, most_rows)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AssumptionWarning)  # a draft is no matter where nothing is released
+        warnings.simplefilter(
+            "ignore", AssumptionWarning
+        )  # about drafts of schemas: nothing is released here
         for batch, undeclared, present in _batches(source, schema, name):
-            counting.add(batch, undeclared, present)
-    require(counting.rows > 0, name, "a table without rows", "a table of one row or more")
-    for column, wrong in counting.undeclared.items():
-        if wrong and wrong == counting.present[column]:
+            reader.add(batch, undeclared, present)
+    require(reader.rows > 0, name, "a table without rows", "a table of one row or more")
+    for column, wrong in reader.undeclared.items():
+        if wrong and wrong == reader.present[column]:
             declared = schema[column].describe()
             raise ParameterError(
                 f"{name} must hold what the schema declares, and no value of column {column!r} is that "
                 f"({declared}); is it another column of the same name, or a schema of another table?"
             )
-    return counting.done()
+    return reader.compared_rows()
 
 
-class _Counting:
+class _RowReader:
     """Counts and a sample that grow batch by batch."""
 
     def __init__(self, schema: Schema, most_rows: int) -> None:
@@ -145,8 +147,8 @@ class _Counting:
         for pair in combinations(schema.names, 2):
             if schema.cells(*pair) <= MOST_PAIR_CELLS:
                 self._counts[pair] = np.zeros(schema.shape(*pair))
-        self._kept: list[tuple[Floats, Codes, Floats, NDArray[np.bool_]]] = []
-        # Which rows are kept depends on their number alone.
+        self._sampled: list[tuple[Floats, Codes, Floats, NDArray[np.bool_]]] = []
+        # Which rows are in the sample depends on the number of rows alone.
         self._coins = np.random.default_rng(0)
 
     def add(self, batch: Batch, undeclared: Mapping[str, int], present: Mapping[str, int]) -> None:
@@ -161,26 +163,26 @@ class _Counting:
         stacked = np.stack(list(codes.values()), axis=1).astype(np.int32)
         absent = np.zeros(stacked.shape, dtype=np.bool_)
         for place, name in enumerate(self.schema.names):
-            nowhere = batch.without_value(name)
-            if nowhere is not None:
-                absent[:, place] = nowhere
-        self._kept.append((self._coins.random(len(batch)), stacked, values, absent))
+            without_value = batch.without_value(name)
+            if without_value is not None:
+                absent[:, place] = without_value
+        self._sampled.append((self._coins.random(len(batch)), stacked, values, absent))
         self.rows += len(batch)
-        if sum(len(part[0]) for part in self._kept) > 2 * self.most_rows:
-            self._kept = [self._sample_of_rows()]
+        if sum(len(part[0]) for part in self._sampled) > 2 * self.most_rows:
+            self._sampled = [self._sample_of_rows()]
         for name in self.schema.names:
             self.undeclared[name] += undeclared.get(name, 0)
             self.present[name] += present.get(name, 0)
 
     def _sample_of_rows(self) -> tuple[Floats, Codes, Floats, NDArray[np.bool_]]:
-        """The rows with the smallest coins: a uniform sample, in the order of the rows."""
-        coins, codes, values, absent = (np.concatenate(parts) for parts in zip(*self._kept, strict=True))
+        """The rows with the smallest random numbers: a uniform sample, in the order of the rows."""
+        coins, codes, values, absent = (np.concatenate(parts) for parts in zip(*self._sampled, strict=True))
         if len(coins) > self.most_rows:
             chosen = np.sort(np.argpartition(coins, self.most_rows)[: self.most_rows])
             coins, codes, values, absent = coins[chosen], codes[chosen], values[chosen], absent[chosen]
         return coins, codes, values, absent
 
-    def done(self) -> ComparedRows:
+    def compared_rows(self) -> ComparedRows:
         _, codes, values, absent = self._sample_of_rows()
         return ComparedRows(
             schema=self.schema,
@@ -193,11 +195,11 @@ class _Counting:
         )
 
 
-Read = tuple[Batch, dict[str, int], dict[str, int]]
+ReadBatch = tuple[Batch, dict[str, int], dict[str, int]]
+"""A batch, and for each column how many values are undeclared and how many are not missing."""
 
 
-def _batches(source: Any, schema: Schema, name: str) -> Iterator[Read]:
-    """Batches, and for each column how many values are undeclared and how many are not missing."""
+def _batches(source: Any, schema: Schema, name: str) -> Iterator[ReadBatch]:
     names = list(schema.names)
     if isinstance(source, str | PathLike) and "://" in fspath(source):
         source = open_table(source, schema)
@@ -211,10 +213,10 @@ def _batches(source: Any, schema: Schema, name: str) -> Iterator[Read]:
 
 
 def as_synthetic(source: Any, schema: Schema) -> Schema:
-    """The schema as a CSV file of synthetic rows is written: plainly, by holdfast, whatever the table's own files are.
+    """The schema for reading a file of synthetic rows: holdfast writes plain CSV, whatever format the schema declares.
 
-    A file that has the columns in UTF-8 and between commas is read so, else as the schema declares; and an amount as a
-    plain number where more values of its column are plain numbers than are written as declared.
+    A CSV file in UTF-8 with commas that has the columns is read as plain, any other file as declared. A numeric column
+    is read as plain numbers if more of its values are plain numbers than numbers as declared.
     """
     if not isinstance(source, str | PathLike) or not fspath(source).lower().endswith(CSV):
         return schema
@@ -235,7 +237,7 @@ def as_synthetic(source: Any, schema: Schema) -> Schema:
 
 
 def read_synthetic(path: Path, schema: Schema) -> Any:
-    """A file of synthetic rows as an Arrow table, its numbers as numbers however it writes them."""
+    """A file of synthetic rows as an Arrow table; numeric columns are numbers however the file writes them."""
     import pyarrow as pa
 
     declared = as_synthetic(path, schema)
@@ -248,7 +250,7 @@ def read_synthetic(path: Path, schema: Schema) -> Any:
 
 
 def at_levels_of(source: Any, schema: Schema, *, name: str) -> Schema:
-    """Open hierarchies at the finest level whose names the rows use: that of synthetic rows may be a coarse one."""
+    """The schema with each open hierarchy at the level whose labels the rows use, which may be a coarse one."""
     opened = [column for column in schema.columns if isinstance(column, Hierarchy) and column.level is None]
     if not opened or isinstance(source, Table) or "://" in str(source):
         return schema
@@ -267,7 +269,7 @@ def at_levels_of(source: Any, schema: Schema, *, name: str) -> Schema:
 
 
 def _stored_columns(source: Any, schema: Schema, name: str) -> Iterator[tuple[dict[str, Any], int]]:
-    """Columns as they are stored, and how many rows they have."""
+    """Batches of columns as they are stored, and their numbers of rows."""
     names = list(schema.names)
     if isinstance(source, str | PathLike):
         files = rows_of_files(fspath(source), csv=schema.csv, numbers=number_names(schema))
@@ -304,7 +306,7 @@ def _require_columns(names: Sequence[str], held: Sequence[str], name: str) -> No
         raise DataError(f"{name} must hold each column once, {', '.join(map(repr, twice))} stand there twice")
 
 
-def _read_columns(schema: Schema, columns: Mapping[str, Any], rows: int) -> Read:
+def _read_columns(schema: Schema, columns: Mapping[str, Any], rows: int) -> ReadBatch:
     undeclared, present = {}, {}
     for name in schema.names:
         column = schema[name]
@@ -314,7 +316,7 @@ def _read_columns(schema: Schema, columns: Mapping[str, Any], rows: int) -> Read
 
 
 def _count_undeclared(column: Numeric | Categorical, stored: Any, rows: int) -> tuple[int, int]:
-    """How many values are not what is declared, and how many are not missing."""
+    """How many values are not as declared, and how many are not missing."""
     missing = texts(stored).null_count if isinstance(stored, MixedColumn) else stored.null_count
     if isinstance(column, Categorical):
         return (0 if column.other is not None else _outside(column, stored)), rows - missing
@@ -331,7 +333,7 @@ def _count_undeclared(column: Numeric | Categorical, stored: Any, rows: int) -> 
 
 
 def _outside(column: Categorical, stored: Any) -> int:
-    """How many values are none of the categories: read with one cell more, they are alone in it."""
+    """How many values are none of the categories: they fall into a cell that is added for them."""
     extra = "(undeclared)"
     while extra in column.labels:
         extra += "_"

@@ -1,8 +1,8 @@
-"""Distances between single rows, and whether a model can tell real rows from synthetic ones. No privacy measures.
+"""Distances between synthetic and real rows, and how well a model can tell them apart. These are no privacy measures.
 
-A synthetic row near a real one may be there by chance, and one that is far may still have been made from somebody's
-secret: what protects people is the proof, and what tries it is an attack (`holdfast attack`). These numbers find rows
-that were copied, which is a fault of a generator, and say how realistic rows are.
+A synthetic row may be near a real one by chance, and a distant one may still depend on somebody's secret. Privacy is
+shown by the proof and tested by attacks (`holdfast attack`). These numbers find copied rows, which are a fault of a
+generator, and measure how realistic rows are.
 """
 
 from __future__ import annotations
@@ -22,16 +22,17 @@ WARNING = (
     "Distances are no privacy measure: rows far from everybody may still give somebody away, and near ones may be "
     "near by chance. The promise is the proof's; attacks and audits try it."
 )
-MOST_ASKED, MOST_REFERENCE, CHUNK = 1_000, 10_000, 250
-MOST_TOLD_APART = 10_000
-LEAST_TOLD_APART = 40
+MOST_PROBES, MOST_REFERENCE, CHUNK_ROWS = 1_000, 10_000, 250
+"""The most rows whose distances are computed, the most rows they are compared with, and how many at a time."""
+MOST_CLASSIFIED_ROWS, LEAST_CLASSIFIED_ROWS = 10_000, 40
+"""The most and the fewest rows of each kind on which models learn to tell real from synthetic rows."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClosestRecords:
-    """How near rows come to real ones: medians of the distance to the closest, in [0, 1], and shares of equal rows.
+    """Distances of rows to their closest real row: the median, in [0, 1], and the share of rows equal to a real one.
 
-    `fresh` is the same for real rows that were not there: the held-out ones, or the other half.
+    The fields `fresh_...` are the same for real rows that are not among these: held-out rows, or the other half.
     """
 
     median: float
@@ -43,14 +44,15 @@ class ClosestRecords:
     holdout: bool
     """Whether the fresh rows were held out from the release."""
     nearer_to_members: float | None = None
-    """With a holdout: the share of synthetic rows nearer to a member than to one held out; 0.5 is nothing learnt."""
+    """With a holdout: the share of synthetic rows that are nearer to a row of the release than to a held-out one.
+    0.5 means that nothing was learnt about single rows."""
     nearer_error: float | None = None
 
 
 def closest_records(
     real: ComparedRows, synthetic: ComparedRows, holdout: ComparedRows | None = None
 ) -> ClosestRecords:
-    """Distances of synthetic rows and of fresh real rows to the same reference."""
+    """Distances of synthetic rows, and of other real rows, to the same real reference rows."""
     coins = np.random.default_rng(0)
     shuffled = real.take(coins.permutation(len(real.codes)))
     if holdout is None:
@@ -61,22 +63,23 @@ def closest_records(
         reference = shuffled.take(np.arange(size))
         fresh = holdout.take(coins.permutation(len(holdout.codes))[:size])
     probes = synthetic.take(coins.permutation(len(synthetic.codes)))
-    most = np.arange(min(MOST_REFERENCE, len(reference.codes)))
-    near, some = reference.take(most), np.arange(min(MOST_ASKED, len(probes.codes)))
-    ours = closest(probes.take(some), near)
-    theirs = closest(fresh.take(np.arange(min(MOST_ASKED, len(fresh.codes)))), near)
+    compared = reference.take(np.arange(min(MOST_REFERENCE, len(reference.codes))))
+    probed = probes.take(np.arange(min(MOST_PROBES, len(probes.codes))))
+    synthetic_distances = closest(probed, compared)
+    fresh_distances = closest(fresh.take(np.arange(min(MOST_PROBES, len(fresh.codes)))), compared)
     nearer, error = None, None
     if holdout is not None:
-        other = closest(probes.take(some), fresh.take(np.arange(min(len(most), len(fresh.codes)))))
-        wins = np.where(ours == other, 0.5, ours < other)
+        held_out = fresh.take(np.arange(min(len(compared.codes), len(fresh.codes))))
+        other_distances = closest(probed, held_out)
+        wins = np.where(synthetic_distances == other_distances, 0.5, synthetic_distances < other_distances)
         nearer, error = float(wins.mean()), float(wins.std(ddof=1) / math.sqrt(len(wins)))
     return ClosestRecords(
-        median=float(np.median(ours)),
-        fresh_median=float(np.median(theirs)),
+        median=float(np.median(synthetic_distances)),
+        fresh_median=float(np.median(fresh_distances)),
         copies=copies(probes, reference),
         fresh_copies=copies(fresh, reference),
-        asked=len(some),
-        reference=len(most),
+        asked=len(probed.codes),
+        reference=len(compared.codes),
         holdout=holdout is not None,
         nearer_to_members=nearer,
         nearer_error=error,
@@ -84,16 +87,16 @@ def closest_records(
 
 
 def closest(rows: ComparedRows, reference: ComparedRows) -> Floats:
-    """For each row the smallest distance to the reference (Gower 1971).
+    """For each row the smallest distance to a reference row (Gower 1971).
 
-    The mean over columns of 0 or 1 for categories, and of the difference over the declared range for numbers.
+    A distance is the mean over columns of 0 or 1 for categories, and of the difference over the range for numbers.
     """
     numeric = [place for place, name in enumerate(rows.names) if isinstance(rows.schema[name], Numeric)]
     others = [place for place in range(len(rows.names)) if place not in numeric]
     ours, theirs = (_unit_points(table, numeric) for table in (rows, reference))
     distances = np.empty(len(rows.codes))
-    for start in range(0, len(distances), CHUNK):
-        part = slice(start, start + CHUNK)
+    for start in range(0, len(distances), CHUNK_ROWS):
+        part = slice(start, start + CHUNK_ROWS)
         total = np.zeros((len(distances[part]), len(reference.codes)), dtype=np.float32)
         for place in range(len(numeric)):
             total += np.abs(ours[part, place, None] - theirs[None, :, place])
@@ -115,16 +118,16 @@ def _unit_points(rows: ComparedRows, numeric: list[int]) -> NDArray[np.float32]:
 
 def copies(rows: ComparedRows, reference: ComparedRows) -> float:
     """The share of rows that equal some row of the reference in every declared cell."""
-    held = {row.tobytes() for row in np.ascontiguousarray(reference.codes)}
-    return float(np.mean([row.tobytes() in held for row in np.ascontiguousarray(rows.codes)]))
+    known = {row.tobytes() for row in np.ascontiguousarray(reference.codes)}
+    return float(np.mean([row.tobytes() in known for row in np.ascontiguousarray(rows.codes)]))
 
 
 @dataclass(frozen=True, kw_only=True)
 class ToldApart:
-    """How well a model tells real rows from synthetic ones (propensity; Snoke et al. 2018).
+    """How well models tell real rows from synthetic ones (propensity scores; Snoke et al. 2018).
 
-    `auc` of boosted trees on rows that they did not learn from: 0.5 is a coin. `pmse` of a logistic regression on the
-    columns themselves, and its ratio to what equal distributions would give on average: 1 is as good as real rows.
+    `auc` is that of boosted trees on test rows: 0.5 is guessing. `pmse` is that of a logistic regression on its
+    training rows, and `pmse_ratio` compares it with equal distributions: 1 is as good as real rows.
     """
 
     auc: float
@@ -134,10 +137,10 @@ class ToldApart:
     rows: int
 
 
-def told_apart_by_models(real: ComparedRows, synthetic: ComparedRows) -> ToldApart | None:
-    """As many of each; None where there are too few."""
-    size = min(len(real.codes), len(synthetic.codes), MOST_TOLD_APART)
-    if size < LEAST_TOLD_APART:
+def train_discriminators(real: ComparedRows, synthetic: ComparedRows) -> ToldApart | None:
+    """Train both models on as many real as synthetic rows; None where there are too few."""
+    size = min(len(real.codes), len(synthetic.codes), MOST_CLASSIFIED_ROWS)
+    if size < LEAST_CLASSIFIED_ROWS:
         return None
     coins = np.random.default_rng(0)
     ours, theirs = (rows.take(coins.permutation(len(rows.codes))[:size]) for rows in (real, synthetic))
@@ -147,7 +150,7 @@ def told_apart_by_models(real: ComparedRows, synthetic: ComparedRows) -> ToldApa
 
 
 def _pmse(real: ComparedRows, synthetic: ComparedRows) -> tuple[float, float]:
-    """The mean of (p - 1/2)^2, and over (k - 1) (1 - c)^2 c / N, its mean where nothing differs (c = 1/2)."""
+    """The mean of (p - 1/2)^2, and its ratio to (k - 1) (1 - c)^2 c / N, its mean for equal distributions (c = 1/2)."""
     from sklearn.linear_model import LogisticRegression
 
     features = np.concatenate([linear_features(table, table.names) for table in (real, synthetic)])

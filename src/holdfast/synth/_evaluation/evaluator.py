@@ -19,7 +19,7 @@ from holdfast.synth._evaluation.compared_rows import (
     plain_schema,
     read_compared,
 )
-from holdfast.synth._evaluation.distances import closest_records, told_apart_by_models
+from holdfast.synth._evaluation.distances import closest_records, train_discriminators
 from holdfast.synth._evaluation.marginals import marginal_errors, moved_columns
 from holdfast.synth._evaluation.prediction import predictions
 from holdfast.synth._evaluation.real_comparison import RealComparison
@@ -28,7 +28,8 @@ from holdfast.synth._evaluation.subgroups import subgroups
 
 LEAST_ROWS = 4
 FOLLOWING_CORRELATION, LOST_CORRELATION, MOST_ORDERS = 0.9, 0.2, 3
-"""A correlation that is told when it is lost, by how much, and of how many pairs."""
+"""A note is made if two columns have at least this correlation in the real rows and at least so much less in the
+synthetic ones; and for how many pairs at most."""
 TITLE = "Synthetic rows evaluated"
 
 
@@ -44,20 +45,20 @@ def evaluate_against_real(
     release: Release[Any] | None = None,
     title: str = TITLE,
 ) -> EvaluationReport:
-    """Every measure there is. NOT PRIVATE: exact functions of the real rows, for whoever holds them.
+    """Compare synthetic with real rows by every measure. NOT PRIVATE: exact functions of the real rows.
 
-    `holdout` are real rows that the release did not see, for what it learnt of single ones. `release` adds what it says
-    itself; the report stays internal.
+    `holdout` are real rows that the release did not see: they show what it learnt about single rows. `release` adds
+    what its own noisy tables say; the report stays internal.
 
     >>> from holdfast.data import Categorical, Numeric
     >>> schema = Schema([Numeric("age", 0, 80, bins=4), Categorical("ill", ["no", "yes"])])
     >>> real = {"age": [10, 30, 50, 70] * 25, "ill": ["no", "no", "yes", "yes"] * 25}
-    >>> found = evaluate_against_real(real, real, schema, by=["ill"])
-    >>> found.audience, found.against_real.two_way.average
+    >>> report = evaluate_against_real(real, real, schema, by=["ill"])
+    >>> report.audience, report.against_real.two_way.average
     ('internal', 0.0)
     """
     declared = plain_schema(schema, columns)
-    _require_asked(declared, target, by)
+    _require_columns(declared, target, by)
     synthetic_schema = at_levels_of(synthetic, as_synthetic(synthetic, declared), name="synthetic")
     declared = declared.at_levels({name: synthetic_schema[name].level or 0 for name in declared.open_levels})  # type: ignore[union-attr]
     ours = read_compared(real, declared, name="real")
@@ -71,7 +72,7 @@ def evaluate_against_real(
         bar.update()
         strengths = associations(ours.pair, theirs.pair, declared, declared.names)
         bar.update()
-        near, apart = closest_records(ours, theirs, fresh), told_apart_by_models(ours, theirs)
+        near, apart = closest_records(ours, theirs, fresh), train_discriminators(ours, theirs)
         bar.update()
         comparison = RealComparison(
             rows=ours.rows,
@@ -88,12 +89,12 @@ def evaluate_against_real(
             notes=(*_notes(ours, "real"), *_notes(theirs, "synthetic"), *_lost_orders(strengths, declared)),
         )
         bar.update()
-    # What a release says of itself is about its own rows: other rows are compared with the real ones only.
-    own = None
+    # The noisy tables of a release are about its own rows; other rows are compared with the real ones only.
+    evidence = None
     if release is not None:
-        held = SyntheticContents.of_value(release.value).table.column_names
-        own = released_evidence(release, by=[name for name in by if name in held])
-    return EvaluationReport(title=title, against_real=comparison, against_release=own)
+        released_columns = SyntheticContents.of_value(release.value).table.column_names
+        evidence = released_evidence(release, by=[name for name in by if name in released_columns])
+    return EvaluationReport(title=title, against_real=comparison, against_release=evidence)
 
 
 def evaluate_against_release(
@@ -104,10 +105,10 @@ def evaluate_against_release(
     rows_are_public: bool = False,
     title: str = TITLE,
 ) -> EvaluationReport:
-    """What the release's noisy tables and certificate say of its rows. Public: nothing private is read.
+    """What the noisy tables and the certificate of a release say about its rows. Public: nothing private is read.
 
-    `synthetic`, where given, must hold the rows of the release, unless `rows_are_public` declares that others may be
-    shown.
+    `synthetic`, where given, must be the rows of the release, unless `rows_are_public` declares that the report on
+    other rows may be published.
     """
     contents = SyntheticContents.of_value(release.value)
     names = tuple(contents.table.column_names)
@@ -118,12 +119,12 @@ def evaluate_against_release(
             synthetic, as_synthetic(synthetic, plain_schema(contents.schema, names)), name="synthetic"
         )
     )
-    own = released_evidence(release, rows=rows, by=by, rows_are_public=rows_are_public)
-    return EvaluationReport(title=title, against_release=own)
+    evidence = released_evidence(release, rows=rows, by=by, rows_are_public=rows_are_public)
+    return EvaluationReport(title=title, against_release=evidence)
 
 
-def _require_asked(schema: Schema, target: str | None, by: Sequence[str]) -> None:
-    """Before any row is read."""
+def _require_columns(schema: Schema, target: str | None, by: Sequence[str]) -> None:
+    """Refuse a target or groups that the schema does not declare, before any row is read."""
     if isinstance(by, str):
         raise ParameterError(f"by must be a list of columns, got by={by!r}; write by=[{by!r}]")
     for parameter, name in [("target", target)] * (target is not None) + [("by", column) for column in by]:
@@ -131,7 +132,7 @@ def _require_asked(schema: Schema, target: str | None, by: Sequence[str]) -> Non
 
 
 def _lost_orders(strengths: Associations, schema: Schema) -> list[str]:
-    """Dates or whole numbers that follow each other in the real rows and not here, and what can be done about it."""
+    """Notes on dates or whole numbers that are strongly correlated in the real rows and not in the synthetic ones."""
     ordered = [
         (a, b, ours, theirs)
         for a, b, ours, theirs in strengths.largest(len(strengths.names))

@@ -1,4 +1,4 @@
-"""Rows as numbers that models take: for linear models, for trees, and as declared cells."""
+"""Features of rows for models: scaled and one-hot for linear models, numbers and codes for trees."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from holdfast.data._schema import Numeric
 from holdfast.synth._evaluation.compared_rows import ComparedRows
 
 MOST_FEATURES = 2_000
+"""The most features of a linear model; large categories then share features."""
 MOST_TREE_CATEGORIES = 200
-"""Columns of more categories are split by the order of their codes."""
+"""Trees treat a column of more categories as a number, by the order of its codes."""
 
 
 def linear_features(rows: ComparedRows, columns: Sequence[str]) -> NDArray[np.float32]:
-    """Numbers in [0, 1] by their declared bounds, with a mark where they are missing; one feature per category.
+    """Numbers scaled to [0, 1] by their declared bounds, with an indicator of missing values; one-hot categories.
 
-    Categories beyond `MOST_FEATURES` in all share features: by the remainder of their code.
+    Where that makes more than `MOST_FEATURES`, categories share features, by the remainder of their code.
     """
     parts = []
     room = MOST_FEATURES // max(len(columns), 1)
@@ -44,7 +45,7 @@ def linear_features(rows: ComparedRows, columns: Sequence[str]) -> NDArray[np.fl
 
 
 def tree_features(rows: ComparedRows, columns: Sequence[str]) -> tuple[Floats, list[bool]]:
-    """Numbers as they are and categories as codes, and which of the columns are categories."""
+    """Numbers and codes of categories as one matrix, and for each column whether trees treat it as categories."""
     places = [rows.names.index(name) for name in columns]
     marks = [
         not isinstance(rows.schema[name], Numeric) and rows.schema[name].cells <= MOST_TREE_CATEGORIES
@@ -55,9 +56,9 @@ def tree_features(rows: ComparedRows, columns: Sequence[str]) -> tuple[Floats, l
 
 @contextmanager
 def quiet_fit() -> Iterator[None]:
-    """Small models on one thread, which need not converge to the last digit and say nothing about it.
+    """A context in which scikit-learn fits on one thread and without warnings about convergence.
 
-    More threads than free cores make such fits several times slower.
+    More threads than free cores make small fits several times slower.
     """
     from scipy.linalg import LinAlgWarning
     from sklearn.exceptions import ConvergenceWarning

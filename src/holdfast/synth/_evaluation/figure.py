@@ -1,4 +1,4 @@
-"""The picture of an evaluation, for a notebook."""
+"""The figure of an evaluation, for a notebook (matplotlib)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ MOST_DOTS = 20
 BLUE, ORANGE = "#0b6e99", "#b8501c"
 
 
-def evaluation_figure(real: RealComparison | None, own: ReleasedEvidence | None) -> Any:
-    """Errors of tables, differences of correlations and predictions; of a public report its noisy tables."""
+def evaluation_figure(real: RealComparison | None, evidence: ReleasedEvidence | None) -> Any:
+    """Errors of tables, differences of correlations and predictions; in a public report distances to noisy tables."""
     panels = 1 if real is None else 2 + (real.predictions is not None)
     figure = import_optional("matplotlib.figure", instead="summary() and to_html()").Figure(
         figsize=(5.2 if panels == 1 else 4.0 * panels, 4.4), layout="constrained"
@@ -30,8 +30,8 @@ def evaluation_figure(real: RealComparison | None, own: ReleasedEvidence | None)
         if real.predictions is not None:
             _predictions(axes[2], real)
         figure.supxlabel("INTERNAL: real rows without noise, do not publish", color="#8f1d14", fontsize=10)
-    elif own is not None:
-        tables = sorted(own.tables, key=lambda table: table.total_variation)[-MOST_DOTS:]
+    elif evidence is not None:
+        tables = sorted(evidence.tables, key=lambda table: table.total_variation)[-MOST_DOTS:]
         _dots(axes[0], [(table.name, table.total_variation, table.noise) for table in tables], "noise alone")
     return figure
 
@@ -73,5 +73,5 @@ def _predictions(axis: Any, real: RealComparison) -> None:
     axis.axvline(predictions.baseline.value, color=ORANGE, linestyle="--", label="no model")
     axis.set_yticks(places, [model.model for model in predictions.models])
     axis.set_xlabel(f"{predictions.measure} for {predictions.target} on real rows")
-    # Above the picture: inside, it would lie on intervals.
+    # The legend is above the axes: inside, it would cover intervals.
     axis.legend(frameon=False, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)

@@ -16,7 +16,7 @@ from holdfast.synth._evaluation.workload_errors import shares
 
 @dataclass(frozen=True, kw_only=True)
 class TableError:
-    """How far a table of some columns is off: half the sum of all differences of shares, and the largest one."""
+    """The error of a table of some columns: half the sum of the differences of all shares, and the largest one."""
 
     columns: tuple[str, ...]
     total_variation: float
@@ -47,7 +47,7 @@ class Marginals:
 
     @property
     def by_chance(self) -> float:
-        """What the mean would be by chance alone."""
+        """The mean total variation that chance alone would show."""
         return float(np.mean([error.by_chance for error in self.errors])) if self.errors else math.nan
 
     @property
@@ -80,8 +80,8 @@ def marginal_error(columns: Sequence[str], real: Floats, synthetic: Floats, sche
 
     >>> from holdfast.data import Categorical
     >>> schema = Schema([Categorical("sex", ["F", "M"])])
-    >>> found = marginal_error(["sex"], np.array([60.0, 40.0]), np.array([5.0, 5.0]), schema)
-    >>> round(found.total_variation, 3), round(found.largest, 3), found.where
+    >>> error = marginal_error(["sex"], np.array([60.0, 40.0]), np.array([5.0, 5.0]), schema)
+    >>> round(error.total_variation, 3), round(error.largest, 3), error.where
     (0.1, 0.1, 'F')
     """
     gap = shares(synthetic) - shares(real)
@@ -101,7 +101,7 @@ def cell_words(columns: Sequence[str], cell: Sequence[int], schema: Schema) -> s
 
 
 def largest_cell(gaps: Floats) -> tuple[int, ...]:
-    """Where the largest is."""
+    """The cell with the largest value."""
     return tuple(int(at) for at in np.unravel_index(int(np.argmax(gaps)), gaps.shape))
 
 
@@ -120,7 +120,7 @@ def chance_distance(share: Floats, first: float, second: float) -> float:
 
 
 def earth_mover(values: Floats, weights: Floats, others: Floats, other_weights: Floats) -> float:
-    """How far, on average, a unit of one distribution must move to make the other: the area between the two CDFs.
+    """The earth mover's distance of two distributions on numbers: the area between their cumulative distributions.
 
     >>> earth_mover(np.array([0.0, 1.0]), np.array([1.0, 1.0]), np.array([1.0]), np.array([4.0]))
     0.5
@@ -134,8 +134,8 @@ def earth_mover(values: Floats, weights: Floats, others: Floats, other_weights: 
 
 def _distribution_at(places: Floats, values: Floats, weights: Floats) -> Floats:
     order = np.argsort(values, kind="stable")
-    reached = np.concatenate([[0.0], np.cumsum(weights[order])])
-    return np.asarray(reached[np.searchsorted(values[order], places, side="right")] / reached[-1])
+    cumulated = np.concatenate([[0.0], np.cumsum(weights[order])])
+    return np.asarray(cumulated[np.searchsorted(values[order], places, side="right")] / cumulated[-1])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,7 +150,7 @@ class MovedColumn:
 
 
 def moved_columns(real: ComparedRows, synthetic: ComparedRows) -> tuple[MovedColumn, ...]:
-    """Numbers of the sampled rows, and ordered categories of all rows; missing and other values have no place."""
+    """Earth mover's distances: of numbers in the sampled rows, of ordered categories in all rows, without missing."""
     moves = []
     steps = category_steps(real.schema)
     for place, name in enumerate(real.names):
@@ -172,7 +172,7 @@ def moved_columns(real: ComparedRows, synthetic: ComparedRows) -> tuple[MovedCol
 
 
 def category_steps(schema: Schema) -> Mapping[str, Floats]:
-    """For each column of ordered categories the places of its cells; NaN for those of other and missing values."""
+    """For each column of ordered categories the ranks of its cells; NaN for the cells of other and missing values."""
     places_of = {}
     for name in schema.names:
         column = schema[name]
@@ -184,7 +184,7 @@ def category_steps(schema: Schema) -> Mapping[str, Floats]:
 
 
 def numeric_places(schema: Schema) -> Mapping[str, Floats]:
-    """For each numeric column the numbers that its cells stand for; NaN for the cell of missing values."""
+    """For each numeric column the midpoints of its cells; NaN for the cell of missing values."""
     places_of = {}
     for name in schema.names:
         column = schema[name]

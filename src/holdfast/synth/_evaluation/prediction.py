@@ -1,8 +1,8 @@
-"""Train on synthetic rows, test on real ones, beside training on real ones: how good the table is for prediction.
+"""Predictions: models trained on synthetic rows against models trained on real rows, both tested on real rows.
 
-The real rows are halved. Models learn from one half, and from as many synthetic rows; both are tested on the other
-half. The synthetic rows were made from both halves, so they have seen the test rows through noise; the real half
-has not.
+The real rows are split in two halves. Models learn from one half, or from as many synthetic rows, and are tested on the
+other half. The synthetic rows were made from both halves, so they depend on the test rows, through noise; the real
+training rows do not.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ class ModelScores:
     on_real: MeanScore
     on_synthetic: MeanScore
     gap: MeanScore
-    """What is lost by synthetic rows; its error is that of the difference, row by row."""
+    """The score lost by training on synthetic rows; its standard error is that of the differences row by row."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Predictions:
-    """Every kind of model, and what needs no model: the commonest class, or the mean."""
+    """The scores of every kind of model, and of a constant prediction: the commonest class, or the mean."""
 
     target: str
     measure: str
@@ -55,10 +55,10 @@ class Predictions:
     trained: int
     tested: int
     without_target: tuple[int, int]
-    """Of the real and of the synthetic sample, how many rows have no target: nothing learns from them, or is tested."""
+    """How many rows of the real and of the synthetic sample have no target; they are not used."""
     test_rows: ComparedRows = field(repr=False)
     gains: Mapping[str, tuple[Floats, Floats]] = field(repr=False)
-    """For each model and test row what it scored, trained on real and on synthetic rows. About single people."""
+    """For each model its scores on each test row, trained on real and on synthetic rows. About single people."""
 
     def inside(self, chosen: NDArray[np.bool_]) -> tuple[float, float]:
         """The best model's scores on some test rows: trained on real and on synthetic rows."""
@@ -70,7 +70,7 @@ class Predictions:
 
 
 def predictions(real: ComparedRows, synthetic: ComparedRows, target: str) -> Predictions:
-    """Accuracy where the target is a category, R2 where it is a number; of the rows that have one."""
+    """Accuracy where the target is a category, R2 where it is a number, over the rows that have a target."""
     require(target in real.names, "target", target, f"one of the columns {list(real.names)}")
     require(len(real.names) > 1, "target", target, "a column beside others that predict it")
     all_rows = len(real.codes), len(synthetic.codes)
@@ -119,7 +119,7 @@ def _score(gains: Floats) -> MeanScore:
 
 
 Fit = Callable[[ComparedRows, ComparedRows], NDArray[Any]]
-"""(train, test) -> predictions."""
+"""A function of training rows and test rows that returns predictions for the test rows."""
 
 
 @dataclass(frozen=True)

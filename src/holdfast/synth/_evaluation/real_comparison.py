@@ -13,12 +13,12 @@ from holdfast.synth._evaluation.subgroups import Subgroups
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RealComparison:
-    """Synthetic rows against real ones: exact functions of private data."""
+    """All measures of synthetic rows against real ones; the fields are named in the JSON of a report."""
 
     rows: int
     synthetic_rows: int
     sampled: int
-    """Real rows that were used where single rows are looked at."""
+    """The number of real rows in the sample on which predictions and distances are computed."""
     one_way: Marginals
     two_way: Marginals
     moved: tuple[MovedColumn, ...]

@@ -1,7 +1,7 @@
-"""EvaluationReport: what can be said of synthetic rows, as a summary, a picture, a page and plain data.
+"""EvaluationReport: an evaluation of synthetic rows as a summary, a figure, a page and JSON.
 
-Who may see it follows from what it holds: with anything that was computed from real rows it is internal, for these
-numbers have no noise. Only what rests on a release alone is public. Nobody can say otherwise of a report.
+Its audience follows from its contents and cannot be set. A report with anything computed from real rows is internal,
+because these numbers have no noise; a report that rests on a release alone is public.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PUBLIC = "public: from released values only, nothing was spent"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class EvaluationReport:
-    """Either part may be absent; `audience` follows from which."""
+    """A comparison with real rows, evidence from a release, or both; `audience` follows from which."""
 
     title: str
     against_real: RealComparison | None = None
@@ -36,11 +36,11 @@ class EvaluationReport:
 
     @property
     def audience(self) -> Literal["public", "internal"]:
-        """Internal as soon as real rows were looked at."""
+        """Internal if the report compares with real rows, else public."""
         return "public" if self.against_real is None else "internal"
 
     def require_audience(self, audience: str | None) -> str:
-        """The audience that is asked for; refused where it is not the report's."""
+        """The requested audience, by default the report's own; an error if an internal report is to be public."""
         if audience not in (None, "public", "internal"):
             raise ParameterError(f"audience must be 'public' or 'internal', got audience={audience!r}")
         if audience == "public" and self.audience == "internal":
@@ -51,16 +51,16 @@ class EvaluationReport:
         return audience or self.audience
 
     def summary(self) -> str:
-        """A few lines, with their audience first."""
+        """A few lines of text; the first names the audience."""
         lines = [f"{self.title} ({INTERNAL if self.audience == 'internal' else PUBLIC})"]
         if self.against_real is not None:
-            lines += _of_real(self.against_real)
+            lines += _real_lines(self.against_real)
         if self.against_release is not None:
-            lines += _of_release(self.against_release, alone=self.against_real is None)
+            lines += _release_lines(self.against_release, alone=self.against_real is None)
         return "\n".join(lines)
 
     def to_json(self, *, audience: str | None = None) -> dict[str, Any]:
-        """Plain data; NaN is null. Nothing about single rows."""
+        """The report as JSON values; NaN is null, and nothing is about single rows."""
         shown = self.require_audience(audience)
         report: dict[str, Any] = {
             "format": "holdfast-evaluation/1",
@@ -82,13 +82,13 @@ class EvaluationReport:
         return report
 
     def to_html(self, *, audience: str | None = None) -> str:
-        """One self-contained page, with its edition on every sheet."""
+        """One self-contained page, which names its audience on every printed sheet."""
         from holdfast.dossier._comparison.evaluation_page import evaluation_page
 
         return evaluation_page(self, audience=self.require_audience(audience))
 
     def plot(self) -> Any:
-        """Errors, correlations and predictions in one picture (a matplotlib figure)."""
+        """Errors, correlations and predictions in one matplotlib figure."""
         return evaluation_figure(self.against_real, self.against_release)
 
     def __repr__(self) -> str:
@@ -96,12 +96,12 @@ class EvaluationReport:
 
 
 def plain(value: Any) -> Any:
-    """Data as JSON holds them: numbers of six digits, null for what is undefined.
+    """A value as JSON: numbers of six digits, null where undefined.
 
-    Fields that a dataclass keeps out of its `repr` are about single rows: they never leave.
+    Fields that a dataclass keeps out of its `repr` are about single rows and are left out.
     """
     if isinstance(value, Certificate):
-        return value.to_json()  # all digits: a bound is rounded once, where it is shown
+        return value.to_json()  # with all digits: a bound is rounded once, where it is shown
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: plain(getattr(value, field.name)) for field in fields(value) if field.repr}
     if isinstance(value, Mapping):
@@ -119,11 +119,11 @@ def plain(value: Any) -> Any:
 
 
 def _number(value: float, form: str = ".4f") -> str:
-    """A number, or a dash for what is undefined."""
+    """A formatted number, or a dash where it is undefined."""
     return f"{value:{form}}" if math.isfinite(value) else "-"
 
 
-def _of_real(real: RealComparison) -> list[str]:
+def _real_lines(real: RealComparison) -> list[str]:
     worst = real.two_way.worst or real.one_way.worst
     lines = [
         f"  {real.synthetic_rows:,} synthetic rows against {real.rows:,} real ones",
@@ -156,7 +156,7 @@ def _of_real(real: RealComparison) -> list[str]:
                 f"lost {model.gap.value:+.3f} +- {1.96 * model.gap.error:.3f}"
             )
     for subgroups in real.subgroups:
-        lines += _of_groups(subgroups, real.predictions)
+        lines += _group_lines(subgroups, real.predictions)
     near = real.closest
     lines.append(
         f"  closest real row: median distance {near.median:.3f}, of fresh real rows {near.fresh_median:.3f}; equal to "
@@ -175,7 +175,7 @@ def _of_real(real: RealComparison) -> list[str]:
     return [*lines, *(f"  note: {note}" for note in real.notes)]
 
 
-def _of_groups(subgroups: Subgroups, predicted: Predictions | None) -> list[str]:
+def _group_lines(subgroups: Subgroups, predicted: Predictions | None) -> list[str]:
     lines = []
     for group in subgroups.groups:
         scores = (
@@ -195,7 +195,7 @@ def _of_groups(subgroups: Subgroups, predicted: Predictions | None) -> list[str]
     return [*lines, *([f"  and {subgroups.left_out} groups more"] if subgroups.left_out else [])]
 
 
-def _of_release(evidence: ReleasedEvidence, *, alone: bool) -> list[str]:
+def _release_lines(evidence: ReleasedEvidence, *, alone: bool) -> list[str]:
     lines = [f"  {evidence.rows:,} rows against {len(evidence.tables)} noisy tables of {evidence.method}"]
     for width in sorted({len(table.columns) for table in evidence.tables}):
         distance, noise = evidence.average(width)

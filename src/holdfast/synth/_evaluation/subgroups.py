@@ -1,4 +1,4 @@
-"""Errors inside subgroups: a table that is right on average may be wrong for the few."""
+"""Errors inside subgroups: synthetic rows that are accurate on average may be wrong for a small group."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from holdfast.synth._evaluation.prediction import Predictions
 
 MOST_GROUPS = 30
 MOST_PAIR_CELLS = 2**12
-"""Inside a group, larger tables of two columns are left out: they would show little but chance."""
+"""Inside a group, tables of two columns with more cells are left out: their errors would be mostly chance."""
 SMALL_GROUP_ROWS = 100
-"""Groups of fewer real rows are named small: what is said of them is mostly chance."""
+"""A group of fewer real rows is marked as small: its errors are mostly chance."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,23 +30,23 @@ class SubgroupErrors:
     share: float
     synthetic_share: float
     total_variation: float
-    """Of the other columns' one-way tables, on average."""
+    """The mean over the one-way tables of the other columns."""
     by_chance: float
     worst: str
-    """The column that is worst inside, NaN groups have none."""
+    """The column with the largest error inside the group; empty where there is none."""
     worst_variation: float
     two_way: float = math.nan
-    """Of the two-way tables of the other columns, on average, in the sampled rows of the group."""
+    """The mean over the two-way tables of the other columns, in the sampled rows of the group."""
     two_way_by_chance: float = math.nan
     worst_pair: str = ""
     worst_pair_variation: float = math.nan
-    """Beyond what chance would show: small groups differ in large tables by chance alone."""
+    """The error less what chance would show, since small groups differ in large tables by chance alone."""
     on_real: float = math.nan
     on_synthetic: float = math.nan
 
     @property
     def small(self) -> bool:
-        """Whether there are too few real rows to say much."""
+        """Whether there are too few real rows for reliable errors."""
         return self.rows < SMALL_GROUP_ROWS
 
 
@@ -62,7 +62,7 @@ class Subgroups:
 def subgroups(
     real: ComparedRows, synthetic: ComparedRows, by: str, predicted: Predictions | None = None
 ) -> Subgroups:
-    """Every group of a column that some row, real or synthetic, is in; over all rows."""
+    """The errors of the largest groups of a column, of all that contain a real or a synthetic row."""
     require(by in real.names, "by", by, f"one of the columns {list(real.names)}")
     sizes, synthetic_sizes = real.counts[by,], synthetic.counts[by,]
     held = [

@@ -1,6 +1,6 @@
-"""How far a released distribution is from the table, and four lines to compare with. Not noised: never to publish.
+"""Errors of a released distribution over a workload, and of four baselines. Not noised: never to publish.
 
-The lines are a uniform table, independent columns, Gaussian answers and a tree: an error says little without them.
+The baselines are a uniform table, independent columns, Gaussian answers and a tree; an error says little without them.
 What may be published about errors is the certificate.
 """
 
@@ -33,7 +33,7 @@ from holdfast.synth._models.product import ProductModel
 from holdfast.synth._rows.coded_rows import CodedRows, row_coins
 from holdfast.synth._workload import Workload
 
-#: A joint count of some columns, normalised by the evaluation.
+#: A function from columns to their joint count, which the evaluation normalises.
 Tables = Callable[[Sequence[str]], Floats]
 LINES = ("uniform", "independent", "gaussian answers", "tree")
 
@@ -131,7 +131,7 @@ def evaluate(truth: Tables, released: Tables, workload: Workload, *, name: str =
 
 
 def shares(counts: Floats) -> Floats:
-    """Counts as proportions; an empty table has none."""
+    """Counts as proportions; zeros for an empty table."""
     total = float(counts.sum())
     return counts / total if total else counts
 
@@ -146,7 +146,7 @@ def reference_lines(
     random_state: Seed | None = 0,
     options: Sequence[str] = LINES,
 ) -> tuple[Evaluation, ...]:
-    """Errors of the four lines on this table, with this budget: internal, not noised.
+    """Errors of the four baselines on this table, with this budget: internal, not noised.
 
     `gaussian answers` are noisy counts of every marginal of the workload, each made non-negative on its own: they
     are answers without rows. The others are measured on `rows` rows (as many as the table has, by default). The
@@ -164,24 +164,26 @@ def reference_lines(
     lines = []
     for name in options:
         if name == "uniform":
-            # Exact expectations: no rows are needed to know what a uniform table says.
+            # Exact expectations, without sampling rows.
             model = ProductModel.uniform(data.domain, total=float(max(count, 1)))
             lines.append(evaluate(data_of(data), model.project, workload, name=name))
         elif name == "gaussian answers":
-            lines.append(_gaussian(data, workload, epsilon=epsilon, delta=delta, seed=random_state))
+            lines.append(_gaussian_answers(data, workload, epsilon=epsilon, delta=delta, seed=random_state))
         else:
             lines.append(
-                _synthetic(name, data, workload, epsilon=epsilon, delta=delta, rows=count, seed=random_state)
+                _method_line(
+                    name, data, workload, epsilon=epsilon, delta=delta, rows=count, seed=random_state
+                )
             )
     return tuple(lines)
 
 
 def data_of(data: ExactCounts) -> Any:
-    """Exact joint counts by a list of columns, as `evaluate` takes them."""
+    """The exact joint counts as a function of a list of columns, as `evaluate` takes them."""
     return lambda columns: data(*columns)
 
 
-def _synthetic(
+def _method_line(
     name: str,
     data: ExactCounts,
     workload: Workload,
@@ -203,7 +205,7 @@ def _synthetic(
     return evaluate(data_of(data), drawn, workload, name=name)
 
 
-def _gaussian(
+def _gaussian_answers(
     data: ExactCounts, workload: Workload, *, epsilon: float, delta: float, seed: Seed | None
 ) -> Evaluation:
     """One release of all tables together: L2 sensitivity sqrt(G) (soundness, section 20)."""

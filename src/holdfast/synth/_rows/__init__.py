@@ -1,1 +1,1 @@
-"""Rows: coded, made to fit released tables, kept possible."""
+"""Synthetic rows: as cell codes and as values, fitted to released tables, free of impossible combinations."""

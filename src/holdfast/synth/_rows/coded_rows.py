@@ -1,4 +1,4 @@
-"""CodedRows: synthetic records as cell codes, countable like a table; and back to values, in the user's kind of frame.
+"""CodedRows: synthetic records as cell codes, their joint counts, and their values in the user's kind of frame.
 
 Labels, numbers inside their bins and nulls come from the schema alone, never from the data. A decoded record, read
 again with the same schema, falls into the cells it came from: what was certified of the cells holds for the values.
@@ -29,14 +29,14 @@ from holdfast.synth._workload.workload import Group
 
 FRAMES = ("pandas", "polars", "arrow", "dict")
 _OTHER_FRAMES = "sample(frame='arrow') and sample(frame='dict') give the same rows"
-#: Types that decoded values have anyway.
-_USUAL = ("int64", "float64", "bool", "str", "")
+#: Types that decoded values have without a `FrameTypes`.
+_DEFAULT_TYPES = ("int64", "float64", "bool", "str", "")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CodedRows:
-    """One row per record and one column per column of the domain.
+    """Cell codes, with a row per record and a column per column of the domain.
 
     >>> rows = CodedRows(domain={"a": 2, "b": 3}, codes=np.array([[0, 2], [1, 2], [1, 0]]))
     >>> rows(["a"]).tolist(), rows(["b", "a"]).tolist()
@@ -76,16 +76,16 @@ class CodedRows:
         return np.asarray(summed.sums_over(self.codes[:, [place[name] for name in group.columns]]))
 
     def fingerprint(self) -> str:
-        """A hash of the records: what was certified is told from what was not."""
+        """A hash of the records, by which a certificate names the rows that it is about."""
         head = repr([list(self.domain.items()), self.codes.shape]).encode()
         return hashlib.sha256(head + self.codes.astype("<i8").tobytes()).hexdigest()
 
 
 def row_coins(measurements: Sequence[Measurement], *, key: str) -> Source:
-    """The coins that turn a released model into rows: a function of what was released.
+    """The source of randomness that draws rows from a released model: a function of what was released.
 
-    Drawing rows is post-processing, so its coins protect nobody. Made from released values, they are the same in
-    a job that was killed and runs again: the rows that are certified are the rows that come out.
+    Drawing rows is post-processing, so its randomness protects nobody. Because it is a function of released values,
+    a job that was killed and runs again draws the same rows, and its certificate is about the rows that come out.
     """
     digest = hashlib.sha256(key.encode())
     for measurement in measurements:
@@ -109,14 +109,14 @@ def decode_rows(rows: CodedRows, schema: Schema, source: Source, constraints: Se
     import pyarrow
 
     codes = {name: rows.codes[:, place] for place, name in enumerate(rows.domain)}
-    left = _order_cells(codes, schema, [zeros for zeros in constraints if zeros.gap is not None])
+    ordered = _order_cells(codes, schema, [zeros for zeros in constraints if zeros.gap is not None])
     return pyarrow.table(
-        {name: _decode_column(schema[name], codes[name], source, left) for name in rows.domain}
+        {name: _decode_column(schema[name], codes[name], source, ordered) for name in rows.domain}
     )
 
 
 def _order_cells(codes: Mapping[str, Codes], schema: Schema, orders: Sequence[Zeros]) -> Any:
-    """What is left to the rows of each column in order (`OrderedCells`); nothing where none is."""
+    """The ranges of values that columns in order allow each row (`OrderedCells`); None where no order is declared."""
     if not orders:
         return None
     from holdfast.synth._rows.column_order import OrderedCells
@@ -125,7 +125,7 @@ def _order_cells(codes: Mapping[str, Codes], schema: Schema, orders: Sequence[Ze
 
 
 def empty_cells(schema: Schema, names: tuple[str, ...]) -> tuple[Zeros, ...]:
-    """Bins of whole-number columns that hold no whole number: no record can be there, so none is drawn there."""
+    """Bins of whole-number columns that contain no whole number, as impossible cells."""
     zeros = []
     for name in names:
         column = schema[name]
@@ -138,17 +138,19 @@ def empty_cells(schema: Schema, names: tuple[str, ...]) -> tuple[Zeros, ...]:
 
 
 def null_cell(column: Numeric | Categorical) -> int | None:
-    """The cell that stands for a missing value and for nothing else."""
+    """The cell that means a missing value and nothing else; None where there is none."""
     if isinstance(column, Numeric):
         return column.cells - 1 if column.has_null_cell else None
     new = column.null is not None and column.null not in column.listed and column.null != column.other
     return column.null_code if new else None
 
 
-def _decode_column(column: Numeric | Categorical, codes: Codes, source: Source, left: Any) -> Any:
+def _decode_column(column: Numeric | Categorical, codes: Codes, source: Source, ordered: Any) -> Any:
     missing = None if null_cell(column) is None else codes == null_cell(column)
-    number = isinstance(column, Numeric)
-    values = _numbers(column, codes, missing, source, left) if number else _labels(column, codes, missing)  # type: ignore[arg-type]
+    if isinstance(column, Numeric):
+        values = _numbers(column, codes, missing, source, ordered)
+    else:
+        values = _labels(column, codes, missing)
     if column.dtype is None and not (isinstance(column, Categorical) and column.ordered):
         return values
     from holdfast.synth._rows.frames import as_type, declared_type
@@ -157,7 +159,7 @@ def _decode_column(column: Numeric | Categorical, codes: Codes, source: Source, 
 
 
 def _numbers(
-    column: Numeric, codes: Codes, missing: NDArray[np.bool_] | None, source: Source, left_over: Any
+    column: Numeric, codes: Codes, missing: NDArray[np.bool_] | None, source: Source, ordered: Any
 ) -> Any:
     import pyarrow
 
@@ -169,12 +171,12 @@ def _numbers(
         if np.any(low[cell] > high[cell]):
             raise ParameterError(f"a bin of column {column.name!r} holds no whole number; declare wider bins")
         low, high = low[cell], high[cell]
-        ordered = left_over is not None and column.name in left_over
-        if ordered:
-            low, high = left_over.bounds(column.name)
-        values: NDArray[Any] = _whole(low, high, uniform, logarithmic=column.spacing == "log")
-        if ordered:
-            left_over.decide(column.name, values)
+        in_order = ordered is not None and column.name in ordered
+        if in_order:
+            low, high = ordered.bounds(column.name)
+        values: NDArray[Any] = _whole_numbers(low, high, uniform, logarithmic=column.spacing == "log")
+        if in_order:
+            ordered.decide(column.name, values)
         if isinstance(column, DateTime):
             from holdfast.data._moments import as_dates
 
@@ -194,10 +196,10 @@ def _numbers(
     return pyarrow.array(values, mask=missing)
 
 
-def _whole(low: Codes, high: Codes, uniform: Floats, *, logarithmic: bool) -> Codes:
-    """Whole numbers from `low` to `high`, each as likely as the numbers that are rounded to it (`Numeric`).
+def _whole_numbers(low: Codes, high: Codes, uniform: Floats, *, logarithmic: bool) -> Codes:
+    """Whole numbers from `low` to `high`, each with the probability of the real numbers that round to it (`Numeric`).
 
-    Those lie between `low - 1/2` and `high + 1/2`, evenly, or evenly in their logarithm where all have one sign.
+    The real numbers are uniform between `low - 1/2` and `high + 1/2`, or log-uniform where all have the same sign.
     """
     span = high - low + 1
     even: Codes = low + np.minimum((uniform * span).astype(np.int64), span - 1)
@@ -207,19 +209,19 @@ def _whole(low: Codes, high: Codes, uniform: Floats, *, logarithmic: bool) -> Co
     smallest, largest = np.minimum(np.abs(low), np.abs(high)), np.maximum(np.abs(low), np.abs(high))
     start = np.where(one_sign, smallest, 1) - 0.5
     ratio = np.where(one_sign, largest + 0.5, start) / start
-    # Below zero the same coin counts from the other end, so that a larger coin is a larger number everywhere.
+    # Below zero the uniform number counts from the other end, so that a larger one gives a larger value everywhere.
     size = np.floor(start * ratio ** np.where(high < 0, 1.0 - uniform, uniform) + 0.5).astype(np.int64)
     size = np.clip(size, smallest, largest)
     return np.where(one_sign, np.where(high < 0, -size, size), even)
 
 
 def _round_within(values: Floats, left: Floats, right: Floats, decimals: int) -> Floats:
-    """So many digits behind the point, where the cell holds such a number."""
+    """The values rounded to `decimals` digits, where the cell contains such a number."""
     near, step = np.round(values, decimals), 10.0**-decimals
     rounded, settled = values, np.zeros(len(values), dtype=np.bool_)
-    for moved in (near, np.round(near - step, decimals), np.round(near + step, decimals)):
-        inside = ~settled & (moved >= left) & (moved < right)
-        rounded, settled = np.where(inside, moved, rounded), settled | inside
+    for candidate in (near, np.round(near - step, decimals), np.round(near + step, decimals)):
+        inside = ~settled & (candidate >= left) & (candidate < right)
+        rounded, settled = np.where(inside, candidate, rounded), settled | inside
     return rounded
 
 
@@ -235,21 +237,21 @@ def whole_bounds(column: Numeric) -> tuple[Codes, Codes]:
 def _labels(column: Categorical, codes: Codes, missing: NDArray[np.bool_] | None) -> Any:
     import pyarrow
 
-    gone = null_cell(column)
-    labels = [label for cell, label in enumerate(column.labels) if cell != gone]
+    null = null_cell(column)
+    labels = [label for cell, label in enumerate(column.labels) if cell != null]
     typed = typed_labels(labels)
     if all(_is_date(label) for label in labels):
         values: Any = np.array(labels, dtype="datetime64[D]")
     else:
         values = np.array(typed, dtype=object if isinstance(typed[0], str) else None)
     place = np.minimum(codes, len(labels) - 1)
-    if gone is not None and gone < len(labels):
-        place = np.where(codes > gone, codes - 1, place)
+    if null is not None and null < len(labels):
+        place = np.where(codes > null, codes - 1, place)
     return pyarrow.array(values[place], mask=missing)
 
 
 def _is_date(label: str) -> bool:
-    """Whether a label is a day of the calendar, in the one form that every engine reads back."""
+    """Whether a label is a calendar date in the form YYYY-MM-DD, which every engine reads."""
     try:
         return _DATE.fullmatch(label) is not None and bool(date.fromisoformat(label))
     except ValueError:
@@ -260,7 +262,7 @@ def _is_date(label: str) -> bool:
 
 
 def frame_kind(source: Any) -> str:
-    """What the user works with: `pandas`, `polars`, `arrow` or `dict`; Arrow for files and tables.
+    """The kind of frame that the user works with: `pandas`, `polars`, `arrow` or `dict`; Arrow for files and tables.
 
     >>> frame_kind({"a": [1, 2]}), frame_kind("data.parquet")
     ('dict', 'arrow')
@@ -272,14 +274,13 @@ def frame_kind(source: Any) -> str:
 
 
 def frame_types(source: Any, names: tuple[str, ...]) -> Any:
-    """The types of a frame's columns; None for files and tables, whose schema says what they are."""
+    """The types of a frame's columns; None where decoded values have these types anyway, and for files and tables."""
     framed = isinstance(source, Mapping) or type(source).__module__.partition(".")[0] in (*FRAMES, "pyarrow")
     if not framed:
         return None
     listed = isinstance(source, Mapping) or hasattr(source, "dtypes")
     types = [str(getattr(source[name], "dtype", "")) for name in names]
-    usual = listed and all(name in _USUAL or name.startswith("<U") for name in types)
-    if usual:
+    if listed and all(name in _DEFAULT_TYPES or name.startswith("<U") for name in types):
         return None
     from holdfast.synth._rows.frames import FrameTypes
 
@@ -287,7 +288,7 @@ def frame_types(source: Any, names: tuple[str, ...]) -> Any:
 
 
 def as_frame(table: Any, kind: str, schema: Schema | None = None, types: Any = None) -> Any:
-    """An Arrow table as that kind of frame, in the types of the frame that was fitted (`FrameTypes`) where they fit.
+    """An Arrow table as a frame of this kind, in the types of the fitted frame (`FrameTypes`) where values allow.
 
     A whole-number column with nulls is pandas' `Int64`, never float.
     """
@@ -328,7 +329,7 @@ def _pandas(table: Any) -> Any:
 
 
 def _with_nulls(column: Any) -> Any:
-    """NaN in numbers; None in a column of texts."""
+    """The column as an array: NaN for missing numbers, None for missing texts."""
     import pyarrow
 
     if pyarrow.types.is_integer(column.type) or pyarrow.types.is_floating(column.type):

@@ -1,8 +1,8 @@
-"""Columns in order: a discharge is never before its admission, nor more than so many days behind it.
+"""ColumnsInOrder: a declared order of two columns, such as a discharge that is never before its admission.
 
-Counts of cells do not show it where a pair has too many of them for the noise, and two days that are drawn in the same
-month for themselves are in either order. Declared, it is public knowledge that costs nothing: pairs of cells that no
-record can be in are impossible, and the values of a row are drawn so that they keep to it inside their cells, too.
+Noisy counts may not show such an order where a pair of columns has many cells, and two dates that are drawn
+independently within the same month come in either order. A declared order is public knowledge and costs nothing: pairs
+of cells that contradict it are impossible, and the values of a row are drawn in that order inside their cells, too.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ from holdfast._arrays import Bools, Codes
 from holdfast.data._schema import DateTime, Numeric, Schema
 from holdfast.errors import ParameterError, require
 from holdfast.synth._rows.coded_rows import whole_bounds
-from holdfast.synth._rows.impossible_rows import HELD_CELLS, Zeros
+from holdfast.synth._rows.impossible_rows import MOST_MASK_CELLS, Zeros
 
 FURTHEST_GAP = 2**51
-"""More than two whole numbers of a schema can differ by."""
+"""More than the difference of any two whole numbers that a schema can declare."""
 
 
 @dataclass(frozen=True)
 class ColumnsInOrder(Zeros):
-    """Two columns of which the second is `least` to `most` above the first; `Zeros.in_order` makes it."""
+    """Two columns of which the second is at least `least` and at most `most` above the first (`Zeros.in_order`)."""
 
     least: int = 0
     most: int = FURTHEST_GAP
 
     @property
     def gap(self) -> tuple[int, int]:
-        """How far the second is above the first."""
+        """By how much the second column is above the first, at least and at most."""
         return self.least, self.most
 
     @classmethod
     def of_columns(
         cls, schema: Schema, first: str, second: str, least: int, most: int | None
     ) -> ColumnsInOrder:
-        """The order of two declared columns, with the pairs of cells that it leaves no record."""
+        """The order of two declared columns, with the pairs of cells that contradict it."""
         columns = [_integer_column(schema, name) for name in (first, second)]
         units = [column.unit if isinstance(column, DateTime) else None for column in columns]
         require(
@@ -53,10 +53,10 @@ class ColumnsInOrder(Zeros):
         require(least <= upper, "most", most, f">= least={least}")
         shape = columns[0].cells, columns[1].cells
         require(
-            math.prod(shape) <= HELD_CELLS,
+            math.prod(shape) <= MOST_MASK_CELLS,
             "columns",
             f"{first!r} and {second!r}",
-            f"of at most {HELD_CELLS:,} pairs of cells",
+            f"of at most {MOST_MASK_CELLS:,} pairs of cells",
             "declare coarser bins",
         )
         (low, high), (low_second, high_second) = map(whole_bounds, columns)
@@ -76,10 +76,10 @@ def _integer_column(schema: Schema, name: str) -> Numeric:
 
 
 class OrderedCells:
-    """The values that are left to each row in its cells, as columns are decided one after the other.
+    """The range of values that each row may take in each column, narrowed as its columns are drawn one by one.
 
-    Cells come first: they are what was certified. Where several orders cannot all be kept in the cells of a row (each
-    pair of them can, so three columns or more), its values are drawn as if none were declared.
+    A value stays in its row's cell, since cells are what was certified. In rare cases three or more columns cannot
+    keep all declared orders inside the cells of a row; its values are then drawn as if no order were declared.
     """
 
     def __init__(self, codes: Mapping[str, Codes], schema: Schema, orders: Sequence[Any]) -> None:
@@ -87,34 +87,34 @@ class OrderedCells:
         names = dict.fromkeys(name for order in orders for name in order.columns)
         self._low: dict[str, Codes] = {}
         self._high: dict[str, Codes] = {}
-        self._there: dict[str, Bools] = {}
+        self._present: dict[str, Bools] = {}
         for name in names:
             column = _integer_column(schema, name)
             low, high = whole_bounds(column)
             cell = np.minimum(codes[name], len(low) - 1)
             self._low[name], self._high[name] = low[cell], high[cell]
-            self._there[name] = codes[name] < len(low)
+            self._present[name] = codes[name] < len(low)
         self._narrow()
 
     def __contains__(self, name: str) -> bool:
         return name in self._low
 
     def bounds(self, name: str) -> tuple[Codes, Codes]:
-        """The first and the last value that each row may still take."""
+        """The smallest and the largest value that each row may still take."""
         return self._low[name], self._high[name]
 
     def decide(self, name: str, values: Codes) -> None:
-        """Take these values, and leave the other columns what goes with them."""
+        """Fix the values of a column, and narrow the ranges of the others to agree with them."""
         self._low[name], self._high[name] = values, values
         self._narrow()
 
     def _narrow(self) -> None:
-        """Differences of whole numbers: after as many rounds as there are columns no bound moves any more."""
+        """Narrow all ranges until they agree: difference constraints need as many rounds as there are columns."""
         low, high = dict(self._low), dict(self._high)
         for _ in low:
             for order in self._orders:
                 (first, second), (least, most) = order.columns, order.gap
-                both = self._there[first] & self._there[second]
+                both = self._present[first] & self._present[second]
                 for name, below, above in (
                     (second, low[first] + least, high[first] + most),
                     (first, low[second] - most, high[second] - least),

@@ -1,9 +1,9 @@
-"""Synthetic values in the types of the frame that was fitted: int8 stays int8, a categorical a categorical.
+"""FrameTypes: synthetic values get the types of the fitted frame, so int8 stays int8, a categorical a categorical.
 
-The types of a frame's columns are public like their names; what values decide is not taken over. So whole numbers
-stay whole where a gap has made a frame's column floating, and the categories of a categorical are the declared ones.
-A `dtype` of the schema comes first. A type is only taken where every value, read again, falls into the cell that it
-came from: an amount that is rounded to cents must not move to the next cell.
+The types of a frame's columns are public like their names; types that depend on values are not copied. So whole
+numbers stay whole even if a missing value has made a frame's column floating, and the categories of a categorical are
+the declared ones. A `dtype` of the schema takes precedence. A type is used only if every value, read again, falls into
+the cell that it came from: rounding an amount to cents must not move it to the next cell.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ class FrameTypes:
         return cls(arrow=arrow, native=native)
 
 
-def _arrow_type(nothing: Any) -> Any:
-    """The Arrow type of an empty piece of a column; None where it has no type of its own."""
+def _arrow_type(empty: Any) -> Any:
+    """The Arrow type of a column, from an empty slice of it; None where its type depends on its values."""
     import pyarrow as pa
 
     try:
-        stored = nothing.to_arrow() if hasattr(nothing, "to_arrow") else nothing
+        stored = empty.to_arrow() if hasattr(empty, "to_arrow") else empty
         converted = (
             stored.type
             if isinstance(stored, pa.Array | pa.ChunkedArray)
@@ -60,20 +60,20 @@ def _arrow_type(nothing: Any) -> Any:
         )
     except (pa.ArrowException, TypeError, ValueError):
         return None
-    if str(getattr(nothing, "dtype", "")) == "object" or pa.types.is_null(converted):
+    if str(getattr(empty, "dtype", "")) == "object" or pa.types.is_null(converted):
         return None
     return converted
 
 
 def restore_types(table: Any, schema: Schema, types: FrameTypes) -> Any:
-    """The table with every column in its declared type, or else in the frame's, where its values can be."""
+    """The table with every column in its declared type, or else in the frame's type if its values allow that."""
     import pyarrow as pa
 
     columns = {}
     for name in table.column_names:
-        column, wish = schema[name], types.arrow.get(name)
-        if column.dtype is None and wish is not None:
-            columns[name] = as_type(column, table[name], wish)
+        column, frame_type = schema[name], types.arrow.get(name)
+        if column.dtype is None and frame_type is not None:
+            columns[name] = as_type(column, table[name], frame_type)
         else:
             columns[name] = table[name]
     return pa.table(columns)
@@ -100,7 +100,7 @@ def declared_type(column: Declared) -> Any:
 
 
 def as_type(column: Declared, values: Any, dtype: Any) -> Any:
-    """The values in this type if the column can have it and no value changes its cell; else as they are."""
+    """The values in this type if the column may have it and no value changes its cell; else the values unchanged."""
     import pyarrow as pa
 
     plain = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
@@ -112,22 +112,22 @@ def as_type(column: Declared, values: Any, dtype: Any) -> Any:
     missing = np.asarray(plain.is_null().to_numpy(zero_copy_only=False), dtype=np.bool_)
     best: Any = None
     for candidate in _candidates(plain, dtype, missing):
-        moved = _cells(column, candidate) != cells
-        if not moved.any():
+        in_other_cell = _cells(column, candidate) != cells
+        if not in_other_cell.any():
             return candidate
         if best is None:
-            best, wrong = candidate, moved
+            best, wrong = candidate, in_other_cell
             continue
-        mended = wrong & ~moved
-        best = _mix(best, candidate, mended)
-        wrong = wrong & ~mended
+        corrected = wrong & ~in_other_cell
+        best = _mix(best, candidate, corrected)
+        wrong = wrong & ~corrected
         if not wrong.any():
             return best
     return values
 
 
 def _may_have(column: Declared, stored: Any, dtype: Any) -> bool:
-    """Whether the type is one for such values: whole numbers never become floating, nor dates texts."""
+    """Whether a column may have the type: whole numbers never become floating, nor dates texts."""
     import pyarrow.types as types
 
     wanted = Kind.text if types.is_dictionary(dtype) else kind_of(dtype)
@@ -142,7 +142,7 @@ def _may_have(column: Declared, stored: Any, dtype: Any) -> bool:
 
 
 def _candidates(values: Any, dtype: Any, missing: NDArray[np.bool_]) -> Any:
-    """The values cast, then moved down and up by the least step of the type."""
+    """The values cast to the type, then the next smaller and the next larger values of the type."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -197,7 +197,7 @@ def _as_categorical(column: Declared, values: Any, dtype: Any) -> Any:
 
 
 def _null_label(column: Any) -> str | None:
-    """The label of the cell that stands for missing values alone."""
+    """The label of the cell for missing values, if it is not also a category."""
     new = column.null is not None and column.null not in column.listed and column.null != column.other
     return str(column.null) if new else None
 
@@ -207,7 +207,7 @@ def _cells(column: Declared, values: Any) -> NDArray[np.int64]:
 
 
 def in_pandas(frame: Any, types: FrameTypes, table: Any) -> Any:
-    """Pandas' own types: nullable numbers, texts as they were, objects where there was no type."""
+    """The frame with pandas' own types: nullable numbers, the fitted frame's types of text, and object."""
     import pyarrow as pa
 
     pandas = import_optional("pandas")
@@ -218,19 +218,19 @@ def in_pandas(frame: Any, types: FrameTypes, table: Any) -> Any:
             frame[name] = pandas.array(column.to_pylist(), dtype=_nullable(column.type))
         elif pa.types.is_boolean(column.type) and column.null_count:
             frame[name] = pandas.array(column.to_pylist(), dtype="boolean")
-        own = dtype is not None and (
+        pandas_only = dtype is not None and (
             isinstance(dtype, pandas.api.extensions.ExtensionDtype) or str(dtype) == "object"
         )
-        if not own or frame[name].dtype == dtype or isinstance(dtype, pandas.CategoricalDtype):
+        if not pandas_only or frame[name].dtype == dtype or isinstance(dtype, pandas.CategoricalDtype):
             continue
-        alike = _family(frame[name].dtype) == _family(dtype)
-        if alike and (str(dtype) != "object" or kind_of(column.type) is Kind.text):
+        same_family = _family(frame[name].dtype) == _family(dtype)
+        if same_family and (str(dtype) != "object" or kind_of(column.type) is Kind.text):
             frame[name] = frame[name].astype(dtype)
     return frame
 
 
 def _nullable(dtype: Any) -> str:
-    """Pandas' name of the whole numbers that can be missing: Int8 for int8."""
+    """The name of pandas' nullable type of whole numbers: Int8 for int8."""
     return (
         str(dtype).replace("uint", "UInt").replace("int", "Int")
         if str(dtype)[0] == "i"
@@ -244,7 +244,7 @@ def _family(dtype: Any) -> str:
 
 
 def in_polars(frame: Any, types: FrameTypes, schema: Schema) -> Any:
-    """Polars' categoricals: its `Enum` has the declared labels, in their order."""
+    """The frame with polars' categoricals; an `Enum` has the declared labels, in their order."""
     polars = import_optional("polars")
 
     for name in frame.columns:

@@ -1,7 +1,7 @@
-"""Impossible combinations, declared: no released row has one, whatever model it is drawn from.
+"""Zeros: declared impossible combinations of values. No released row has one, whatever model it is drawn from.
 
 A constraint is public knowledge (nobody of age 5 is married), never an observation of the table: that a cell is
-empty in the data is private. Keeping to it is post-processing.
+empty in the data is private. Removing impossible rows is post-processing.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from holdfast.synth._models.model import Model
 from holdfast.synth._rows.possible_record import PossibleRecords
 from holdfast.synth._workload.workload import declared_text, parsed_json
 
-#: Rounds of drawing again what was impossible, before rows are changed.
-REDRAWS = 20
-#: Steps of the walk that changes them, for each column that the constraints name.
-CHANGES = 200
-#: The largest joint table of a constraint's columns that is held as a whole.
-HELD_CELLS = 2**20
+#: Rounds in which impossible rows are drawn again, before those that are left are changed.
+REDRAW_ROUNDS = 20
+#: Steps of the random walk that changes impossible rows, for each column that the constraints name.
+WALK_STEPS_PER_COLUMN = 200
+#: The most cells of a constraint's columns for which a mask of all cells is made.
+MOST_MASK_CELLS = 2**20
 
 
 @checked
@@ -65,7 +65,7 @@ class Zeros:
 
     @classmethod
     def of_labels(cls, schema: Schema, combinations: Sequence[Mapping[str, str | Sequence[str]]]) -> Zeros:
-        """The same from the labels of the `schema`; in `combinations` a list of labels stands for each of them.
+        """Impossible cells given by labels of the `schema`; a list of labels in `combinations` stands for each label.
 
         >>> from holdfast.data import Categorical
         >>> schema = Schema([Categorical("age", ["child", "adult"]), Categorical("work", ["none", "part", "full"])])
@@ -124,7 +124,7 @@ class Zeros:
 
     @property
     def gap(self) -> tuple[int, int] | None:
-        """Of columns in order: how far the second is above the first, at least and at most."""
+        """By how much the second of two columns in order is above the first; None where no order was declared."""
         return None
 
     def possible_cells(self, shape: tuple[int, ...]) -> Bools:
@@ -137,7 +137,7 @@ class Zeros:
         return mask
 
     def potential(self, domain: Mapping[str, int]) -> tuple[tuple[str, ...], Floats]:
-        """The same for a graphical model of this `domain`: the columns, and 0 or -inf in each of their cells."""
+        """A log potential for a graphical model of this `domain`: the columns, and 0 or -inf in each of their cells."""
         columns = tuple(self.columns)
         allowed = self.possible_cells(self._shape(domain))
         return columns, np.where(allowed, 0.0, -np.inf)
@@ -153,16 +153,16 @@ class Zeros:
             require(name in domain, "columns", name, f"among {list(domain)}")
         return tuple(domain[name] for name in self.columns)
 
-    def is_held(self, domain: Mapping[str, int]) -> bool:
-        """Whether its joint table in this `domain` is small enough for a model; rows keep to it in any case."""
-        return math.prod(self._shape(domain)) <= HELD_CELLS
+    def fits_in_model(self, domain: Mapping[str, int]) -> bool:
+        """Whether the joint table in this `domain` is small enough for a model; rows respect it in any case."""
+        return math.prod(self._shape(domain)) <= MOST_MASK_CELLS
 
-    def broken(self, codes: Codes, domain: Mapping[str, int]) -> Bools:
+    def impossible_rows(self, codes: Codes, domain: Mapping[str, int]) -> Bools:
         """Which rows, given as codes of these columns, are in an impossible cell.
 
         `domain` says how many cells columns have.
         """
-        if self.is_held(domain):
+        if self.fits_in_model(domain):
             allowed = self.possible_cells(self._shape(domain))
             return ~np.asarray(allowed[tuple(codes.T)])
         listed = np.array(self.cells, dtype=np.int64).reshape(-1, len(self.columns))
@@ -184,70 +184,72 @@ def _codes(schema: Schema, name: str, labels: str | Sequence[str]) -> list[int]:
 
 
 def require_possible(constraints: Sequence[Zeros], domain: Mapping[str, int]) -> None:
-    """Refuse constraints on columns that are not there, and those that leave no record, each or all together."""
+    """Refuse constraints on columns that do not exist, and constraints that together leave no possible record."""
     for constraint in constraints:
         constraint.check(domain)
     if constraints:
         PossibleRecords(domain, constraints)
 
 
-def possible(
+def is_possible(
     codes: Codes, names: Sequence[str], domain: Mapping[str, int], constraints: Sequence[Zeros]
 ) -> Bools:
-    """Which rows of cell codes break no constraint."""
-    good = np.ones(len(codes), dtype=np.bool_)
+    """Which rows, given as cell codes, are possible under all constraints."""
+    possible = np.ones(len(codes), dtype=np.bool_)
     place = {name: column for column, name in enumerate(names)}
     for constraint in constraints:
-        good &= ~constraint.broken(codes[:, [place[name] for name in constraint.columns]], domain)
-    return good
+        columns = [place[name] for name in constraint.columns]
+        possible &= ~constraint.impossible_rows(codes[:, columns], domain)
+    return possible
 
 
 def possible_rows(model: Model, rows: int, source: Source, constraints: Sequence[Zeros]) -> Codes:
-    """So many rows of the model that break no constraint, whatever the model, where `require_possible` passed.
+    """Sample `rows` possible rows from any model; the constraints must have passed `require_possible`.
 
-    Impossible rows are drawn again: what remains has the model's distribution given the constraints. Rows that
-    stay impossible after that are changed in one column at a time, to a random cell; those that no such walk
-    leads out become a possible record that keeps what it can of them.
+    Impossible rows are drawn again: the rows then have the model's distribution given the constraints. Rows that are
+    still impossible after several rounds take a random walk, which changes one column at a time to a random cell.
+    Rows that stay impossible even then are replaced by a possible record near them.
     """
     domain = dict(model.domain)
     codes = np.asarray(model.sample(rows, source), dtype=np.int64)
     names = tuple(domain)
     if not constraints:
         return codes
-    for _ in range(REDRAWS):
-        bad = np.flatnonzero(~possible(codes, names, domain, constraints))
+    for _ in range(REDRAW_ROUNDS):
+        bad = np.flatnonzero(~is_possible(codes, names, domain, constraints))
         if not bad.size:
             return codes
         codes[bad] = model.sample(bad.size, source)
-    return _walk(codes, names, domain, constraints, source)
+    return _random_walk(codes, names, domain, constraints, source)
 
 
-def _walk(
+def _random_walk(
     codes: Codes,
     names: Sequence[str],
     domain: Mapping[str, int],
     constraints: Sequence[Zeros],
     source: Source,
 ) -> Codes:
-    """A random walk of the impossible rows over the columns that the constraints name."""
+    """Change impossible rows at random in the columns that the constraints name, until all are possible."""
     touched = sorted({name for constraint in constraints for name in constraint.columns}, key=names.index)
-    for step in range(CHANGES * len(touched)):
-        bad = np.flatnonzero(~possible(codes, names, domain, constraints))
+    for step in range(WALK_STEPS_PER_COLUMN * len(touched)):
+        bad = np.flatnonzero(~is_possible(codes, names, domain, constraints))
         if not bad.size:
             return codes
         name = touched[step % len(touched)]
         codes[bad, names.index(name)] = integers(source, bound=domain[name], size=bad.size)
     records = PossibleRecords(domain, constraints)
-    for row in np.flatnonzero(~possible(codes, names, domain, constraints)).tolist():
-        record = records.near(dict(zip(names, codes[row].tolist(), strict=True)))
+    for row in np.flatnonzero(~is_possible(codes, names, domain, constraints)).tolist():
+        record = records.nearest(dict(zip(names, codes[row].tolist(), strict=True)))
         codes[row, [names.index(name) for name in record]] = list(record.values())
     return codes
 
 
 def read_impossible(path: Path, schema: Schema) -> tuple[Zeros, ...]:
-    """Constraints from a JSON file: a list of objects, column to label or to a list of labels.
+    """Constraints from a JSON file: a list of objects.
 
-    Or `in_order` to two columns, with `least` and `most` as `Zeros.in_order` takes them.
+    Each maps columns to a label or to a list of labels; or it maps `in_order` to two columns, with `least` and `most`
+    as `Zeros.in_order` takes them.
     """
     listed = parsed_json(declared_text(path, name="impossible"), name="impossible")
     if not isinstance(listed, list) or not all(isinstance(entry, dict) and entry for entry in listed):

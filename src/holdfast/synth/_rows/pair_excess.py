@@ -1,8 +1,8 @@
-"""PairExcess: by how much the counts of rows exceed noisy tables of one and two columns, as one matrix.
+"""PairExcess: by how much the counts of rows exceed noisy tables of one and two columns, as one matrix (`fit_rows`).
 
 With X the 0/1 matrix of a batch of records (a column for each cell of each column) and S the matrix of precision times
-excess, what every value of a column scores for every record is X S: one matrix product however many tables there are,
-where looking tables up one by one takes a step for each. The same moves come out (`fit_rows`).
+excess, the scores of all values of a column for all records are X S. That is one matrix product however many tables
+there are, where `_TableExcess` looks up each table. The changes are the same.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from holdfast.synth._models.model import Measurement
 
 #: The most cells of all columns together: the matrix has their square.
 MOST_PAIR_WIDTH = 4_000
-#: Fewer tables than this are looked up as fast.
+#: With fewer tables than this, looking them up one by one is as fast.
 LEAST_TABLES = 8
 #: Rows that are counted at once.
 ROWS_AT_ONCE = 8192
 
 
 class CellColumns:
-    """Records of these codes as rows of a 0/1 matrix, with a column for each cell of each column of the domain."""
+    """Cell codes of records, which `_cells` turns into a 0/1 matrix with a column for each cell of each column."""
 
     def __init__(self, domain: Mapping[str, int], codes: Codes) -> None:
         self.codes = np.array(codes, dtype=np.int64)
@@ -39,17 +39,17 @@ class CellColumns:
 
 
 class PairExcess(CellColumns):
-    """The state of `fit_rows` where no table has more than two columns and none is there twice."""
+    """The state of `fit_rows` where no table has more than two columns and no two have the same."""
 
     def __init__(
         self, measurements: Sequence[Measurement], domain: Mapping[str, int], codes: Codes, *, scale: float
     ) -> None:
         super().__init__(domain, codes)
-        # Symmetric: both halves of the matrix hold a table of two columns. The diagonal blocks hold those of one.
+        # The matrix is symmetric: both halves hold the tables of two columns, the diagonal blocks those of one.
         self._excess, self._precision = (np.zeros((self._width, self._width)) for _ in range(2))
         self._touching: list[list[tuple[int, ...]]] = [[] for _ in domain]
         place = {name: at for at, name in enumerate(domain)}
-        together = self._joint()
+        counts = self._pair_counts()
         for measurement in measurements:
             columns = tuple(place[name] for name in measurement.columns)
             rows, across = self._blocks[columns[0]], self._blocks[columns[-1]]
@@ -58,7 +58,7 @@ class PairExcess(CellColumns):
                 np.eye(len(measurement.values)) if len(columns) == 1 else np.ones(measurement.values.shape)
             )
             weight = weight * (scale * measurement.noise_std) ** -2
-            gap = together[rows, across] - scale * wanted
+            gap = counts[rows, across] - scale * wanted
             self._excess[rows, across], self._excess[across, rows] = gap, gap.T
             self._precision[rows, across], self._precision[across, rows] = weight, weight.T
             for column in columns:
@@ -70,7 +70,7 @@ class PairExcess(CellColumns):
 
     @staticmethod
     def takes(measurements: Sequence[Measurement], domain: Mapping[str, int]) -> bool:
-        """Whether these tables can be held so, and it pays."""
+        """Whether these tables fit in a matrix, and products are faster than looking them up."""
         sets = {frozenset(measurement.columns) for measurement in measurements}
         return (
             len(sets) == len(measurements) >= LEAST_TABLES
@@ -79,7 +79,7 @@ class PairExcess(CellColumns):
         )
 
     def lookups(self) -> int:
-        """Tables of each column, for all columns: what looking them up would take, and these products take no more."""
+        """The number of table cells looked up for one record in one pass; the products take no more time than that."""
         return sum(len(touching) for touching in self._touching)
 
     def touches(self, column: int) -> bool:
@@ -93,7 +93,7 @@ class PairExcess(CellColumns):
         return 0.5 * (float(squares.sum()) - alone) + alone
 
     def scores(self, codes: Codes, column: int) -> tuple[Floats, float]:
-        """Precision times excess in the cells of each record, for every value of the column; and of leaving one."""
+        """Precision times excess for every value of the column, and the summed precision of the column's tables."""
         block = self._blocks[column]
         held = self._precision[:, block] * self._excess[:, block]
         alone = np.diag(held[block]).copy()
@@ -101,25 +101,25 @@ class PairExcess(CellColumns):
         return self._cells(codes) @ held + alone, self._step[column]
 
     def cells_that_move(self, codes: Codes, column: int) -> Codes:
-        """The cell of each record in the column's first table: those that move together share it."""
+        """The cell of each record in the column's first table; at most a few records of one cell change together."""
         columns = self._touching[column][0]
         first, last = codes[:, columns[0]], codes[:, columns[-1]]
         return np.asarray(first * (self._blocks[columns[-1]].stop - self._first[columns[-1]]) + last)
 
     def move(self, before: Codes, after: Codes, column: int) -> None:
-        """Records go from one value of the column to another."""
+        """Update the excess for records that change from one value of the column to another."""
         block = self._blocks[column]
         others = self._cells(before)
-        left, reached = others[:, block].copy(), self._cells(after)[:, block]
+        old, new = others[:, block].copy(), self._cells(after)[:, block]
         others[:, block] = 0.0
-        changed = (reached - left).T @ others
+        changed = (new - old).T @ others
         self._excess[block] += changed
         self._excess[:, block] += changed.T
         at = np.arange(block.start, block.stop)
-        self._excess[at, at] += (reached - left).sum(axis=0)
+        self._excess[at, at] += (new - old).sum(axis=0)
 
-    def _joint(self) -> Floats:
-        """All pair counts of the rows at once."""
+    def _pair_counts(self) -> Floats:
+        """The counts of the rows in all cells of two columns."""
         table = np.zeros((self._width, self._width))
         for first in range(0, len(self.codes), ROWS_AT_ONCE):
             cells = self._cells(self.codes[first : first + ROWS_AT_ONCE])

@@ -1,9 +1,10 @@
-"""Whether constraints leave a record at all, and one that is near a given one: an exact search over declared domains.
+"""PossibleRecords: an exact search for a record that meets all constraints, and for one near a given record.
 
-Every impossible cell is a set of values that never occur together. A column's remaining values are bits of a number;
-when all but one value of an impossible cell are certain, the last one is struck out. The search decides the column with
-the fewest values left and remembers what it found hopeless, so that the same rest is never tried twice: what is left of
-a problem is the undecided columns' values and the wider cells that have begun to come true. Public: no row is read.
+Every impossible cell is a set of values that never occur together. The values that a column may still take are the bits
+of a number. When all but one value of an impossible cell are certain, the last one is excluded. The search branches on
+the column with the fewest values left. It remembers subproblems without a solution, so that none is searched twice; a
+subproblem is the values left in undecided columns, and the rest of every impossible cell of three or more columns of
+which some values are certain. Public: no row of the table is read.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from holdfast.errors import ParameterError
 Literal = tuple[int, int]
 """A column's number and one of its cells."""
 Domains = tuple[int, ...]
-#: Decisions of one search; constraints that need more are refused, before anything is spent.
-MOST_STEPS = 100_000
-#: Of a search for a near record, which has one in reserve.
-FEW_STEPS = 1_000
+#: The most decisions of one search; constraints that need more are refused, before anything is spent.
+MOST_SEARCH_STEPS = 100_000
+#: The most decisions of a search for a near record; if it finds none, a known possible record is used.
+MOST_NEAR_STEPS = 1_000
 
 
 class Impossible(Protocol):
@@ -36,11 +37,11 @@ class Impossible(Protocol):
 
 
 class PossibleRecords:
-    """The records of a domain that break no constraint; refuses constraints that leave none.
+    """The records of a domain that meet all constraints; raises an error where there is none.
 
     >>> from holdfast.synth._rows.impossible_rows import Zeros
     >>> records = PossibleRecords({"a": 2, "b": 2}, [Zeros(("a", "b"), [(0, 0), (1, 1)])])
-    >>> records.near({"a": 0, "b": 0})
+    >>> records.nearest({"a": 0, "b": 0})
     {'a': 0, 'b': 1}
     """
 
@@ -57,26 +58,26 @@ class PossibleRecords:
                 self._holding[literal].append(number)
         self._parts = _components(len(self._names), self._cells)
         every = [(1 << domain[name]) - 1 for name in self._names]
-        self._start = self._struck(every, range(len(self._cells)))
-        record = self._search(None, MOST_STEPS)
+        self._start = self._propagate(every, range(len(self._cells)))
+        record = self._search(None, MOST_SEARCH_STEPS)
         if record is None:
             raise ParameterError(
                 f"constraints must leave a record, got none that is possible in all of {list(self._names)} at once; "
                 "declare fewer impossible cells"
             )
-        self._one = record
+        self._fallback = record
 
-    def near(self, record: Mapping[str, int]) -> dict[str, int]:
-        """A possible record that keeps what it can of this one, in the columns that constraints name."""
+    def nearest(self, record: Mapping[str, int]) -> dict[str, int]:
+        """A possible record that keeps as many values of this one as it can, in the columns that constraints name."""
         wanted = [record[name] for name in self._names]
         try:
-            nearest = self._search(wanted, FEW_STEPS) or self._one
-        except ParameterError:  # it would take long: the record that is known
-            nearest = self._one
+            nearest = self._search(wanted, MOST_NEAR_STEPS) or self._fallback
+        except ParameterError:  # the search would take too long
+            nearest = self._fallback
         return dict(zip(self._names, nearest, strict=True))
 
     def _search(self, wanted: Sequence[int] | None, most_steps: int) -> list[int] | None:
-        """A possible cell of every column, the wanted ones first; None where there is none."""
+        """A possible code for every column, the wanted ones where they can be; None where there is no record."""
         if self._start is None:
             return None
         codes = [0] * len(self._names)
@@ -91,8 +92,8 @@ class PossibleRecords:
     def _solve(
         self, start: Domains, part: Sequence[int], wanted: Sequence[int] | None, most_steps: int
     ) -> Domains | None:
-        """Columns that constraints connect, each with one value left."""
-        hopeless: set[object] = set()
+        """Solve for one set of connected columns: each has one value left in the result; None if there is none."""
+        unsolvable: set[object] = set()
         waiting: list[Iterator[Domains]] = [iter((start,))]
         keys: list[object] = [None]
         steps = 0
@@ -100,7 +101,7 @@ class PossibleRecords:
             domains = next(waiting[-1], None)
             if domains is None:
                 waiting.pop()
-                hopeless.add(keys.pop())
+                unsolvable.add(keys.pop())
                 continue
             open_columns = [column for column in part if domains[column] & (domains[column] - 1)]
             if not open_columns:
@@ -110,7 +111,7 @@ class PossibleRecords:
                 tuple(open_columns),
                 self._open_clauses(domains, part),
             )
-            if key in hopeless:
+            if key in unsolvable:
                 continue
             steps += 1
             if steps > most_steps:
@@ -124,34 +125,37 @@ class PossibleRecords:
         return None
 
     def _decisions(self, domains: Domains, column: int, wanted: int | None) -> Iterator[Domains]:
-        """Each value that the column can take, with all that follows from it; the wanted value first."""
+        """For each value that the column can take, the values that are then left; the wanted value first."""
         left = [code for code in range(domains[column].bit_length()) if domains[column] >> code & 1]
         for code in sorted(left, key=lambda code: (code != wanted, code)):
             decided = list(domains)
             decided[column] = 1 << code
-            followed = self._struck(decided, self._holding.get((column, code), ()))
-            if followed is not None:
-                yield followed
+            remaining = self._propagate(decided, self._holding.get((column, code), ()))
+            if remaining is not None:
+                yield remaining
 
-    def _struck(self, domains: list[int], changed: Iterable[int]) -> Domains | None:
-        """What is left when the last open value of every impossible cell is struck out; None where nothing is."""
+    def _propagate(self, domains: list[int], changed: Iterable[int]) -> Domains | None:
+        """Exclude the last open value of every impossible cell whose other values are certain (unit propagation).
+
+        Returns the values that are left, or None where a column has none.
+        """
         waiting = list(changed)
         while waiting:
             cell = self._cells[waiting.pop()]
             if any(not domains[column] >> code & 1 for column, code in cell):
                 continue
-            still = [literal for literal in cell if domains[literal[0]] != 1 << literal[1]]
-            if not still:
+            open_literals = [literal for literal in cell if domains[literal[0]] != 1 << literal[1]]
+            if not open_literals:
                 return None
-            if len(still) == 1:
-                column, code = still[0]
+            if len(open_literals) == 1:
+                column, code = open_literals[0]
                 domains[column] &= ~(1 << code)
                 if domains[column].bit_count() == 1:
                     waiting += self._holding.get((column, domains[column].bit_length() - 1), ())
         return tuple(domains)
 
     def _open_clauses(self, domains: Domains, part: Sequence[int]) -> frozenset[tuple[Literal, ...]]:
-        """The rest of every cell of three columns or more of which some values are certain and none is excluded."""
+        """The open part of every impossible cell of three or more columns, if some but not all values are certain."""
         certain = [
             (column, domains[column].bit_length() - 1) for column in part if domains[column].bit_count() == 1
         ]
@@ -166,19 +170,19 @@ class PossibleRecords:
 
 
 def _components(columns: int, cells: Iterable[Sequence[Literal]]) -> list[list[int]]:
-    """Columns that constraints join, directly or through others."""
-    leader = list(range(columns))
+    """Sets of columns that constraints connect, directly or through others (union-find)."""
+    parent = list(range(columns))
 
-    def lead(column: int) -> int:
-        while leader[column] != column:
-            leader[column] = leader[leader[column]]
-            column = leader[column]
+    def root(column: int) -> int:
+        while parent[column] != column:
+            parent[column] = parent[parent[column]]
+            column = parent[column]
         return column
 
     for cell in cells:
         for column, _ in cell[1:]:
-            leader[lead(column)] = lead(cell[0][0])
+            parent[root(column)] = root(cell[0][0])
     parts: dict[int, list[int]] = defaultdict(list)
     for column in range(columns):
-        parts[lead(column)].append(column)
+        parts[root(column)].append(column)
     return list(parts.values())

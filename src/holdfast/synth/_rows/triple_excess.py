@@ -1,9 +1,8 @@
-"""TripleExcess: by how much the counts of rows exceed noisy tables of three columns, as one cube.
+"""TripleExcess: by how much the counts of rows exceed noisy tables of three columns, as one cube (for `fit_rows`).
 
 With X the 0/1 matrix of a batch of records (a column for each cell of each column) and S_v the slice of the cube of
-precision times excess that belongs to a value v, what v scores for a record x is x S_v x / 2: one matrix product
-however many tables there are, where looking tables up one by one takes a step for each. The same moves come out
-(`fit_rows`).
+precision times excess that belongs to a value v, the score of v for a record x is x S_v x / 2. That is one matrix
+product however many tables there are, where `_TableExcess` looks up each table. The changes are the same.
 """
 
 from __future__ import annotations
@@ -19,16 +18,16 @@ from holdfast.synth._rows.pair_excess import ROWS_AT_ONCE, CellColumns
 
 #: The most cells of all columns together: the cube has their third power, at most 134 MB.
 MOST_TRIPLE_WIDTH = 256
-#: The third power of that number over the number of tables, up to which products are faster than so many steps.
-PAYS = 600
-#: Fewer tables than this are looked up as fast.
+#: Matrix products are faster than looking tables up where the cube has at most so many entries for each table.
+MOST_CUBE_CELLS_PER_TABLE = 600
+#: With fewer tables than this, looking them up one by one is as fast.
 LEAST_TABLES = 64
-#: Products of numbers in the time of looking one cell up, about.
-PRODUCTS = 500
+#: About how many multiplications take the time of looking one cell up.
+PRODUCTS_PER_LOOKUP = 500
 
 
 class TripleExcess(CellColumns):
-    """The state of `fit_rows` where every table has three columns and none is there twice."""
+    """The state of `fit_rows` where every table has three columns and no two have the same."""
 
     def __init__(
         self, measurements: Sequence[Measurement], domain: Mapping[str, int], codes: Codes, *, scale: float
@@ -41,12 +40,12 @@ class TripleExcess(CellColumns):
         names = list(domain)
         for measurement in measurements:
             columns = sorted(names.index(name) for name in measurement.columns)
-            turned = measurement.values.transpose(
+            values = measurement.values.transpose(
                 [measurement.columns.index(names[column]) for column in columns]
             )
-            excess = self._scores[self._at(columns)] - scale * turned
+            excess = self._scores[self._at(columns)] - scale * values
             precision = (scale * measurement.noise_std) ** -2
-            # Symmetric: every order of the three is there.
+            # The cube is symmetric: it holds every order of the three columns.
             for axes in permutations(range(3)):
                 order = [columns[axis] for axis in axes]
                 self._scores[self._at(order)] = excess.transpose(axes)
@@ -55,23 +54,23 @@ class TripleExcess(CellColumns):
                 self._steps[column] += precision
                 self._first_table.setdefault(column, columns)
         for block, precision_of in zip(self._blocks, self._precision, strict=True):
-            self._scores[block] *= precision_of  # nothing where no table is
+            self._scores[block] *= precision_of  # 0 where there is no table
 
     @staticmethod
     def takes(measurements: Sequence[Measurement], domain: Mapping[str, int]) -> bool:
-        """Whether these tables can be held so, and it pays."""
+        """Whether these tables fit in a cube, and products are faster than looking them up."""
         sets = {frozenset(measurement.columns) for measurement in measurements}
         width = sum(domain.values())
         return (
             len(sets) == len(measurements) >= LEAST_TABLES
             and all(len(columns) == 3 for columns in sets)
             and width <= MOST_TRIPLE_WIDTH
-            and width**3 <= PAYS * len(sets)
+            and width**3 <= MOST_CUBE_CELLS_PER_TABLE * len(sets)
         )
 
     def lookups(self) -> int:
-        """What the products for one record in one pass over all columns take, in looked up cells."""
-        return len(self._blocks) * self._width**2 // PRODUCTS
+        """The time of the products for one record in one pass over all columns, in looked up cells."""
+        return len(self._blocks) * self._width**2 // PRODUCTS_PER_LOOKUP
 
     def touches(self, column: int) -> bool:
         """Whether some table has the column."""
@@ -83,10 +82,10 @@ class TripleExcess(CellColumns):
         for block, precision in zip(self._blocks, self._precision, strict=True):
             held = precision > 0
             total += float(((self._scores[block] ** 2).sum(axis=0)[held] / precision[held]).sum())
-        return total / 6.0  # every cell of a table is there in six orders
+        return total / 6.0  # every cell of a table occurs in six orders
 
     def scores(self, codes: Codes, column: int) -> tuple[Floats, float]:
-        """Precision times excess in the cells of each record, for every value beyond the first; and of leaving one."""
+        """Precision times excess for every value, less that of the first; and the column's summed precision."""
         block, cells = self._blocks[column], self._cells(codes)
         scores = np.zeros((len(codes), block.stop - block.start))
         for value in range(1, scores.shape[1]):
@@ -95,18 +94,18 @@ class TripleExcess(CellColumns):
         return scores, self._steps[column]
 
     def cells_that_move(self, codes: Codes, column: int) -> Codes:
-        """The cell of each record in the column's first table: those that move together share it."""
+        """The cell of each record in the column's first table; at most a few records of one cell change together."""
         groups = np.zeros(len(codes), dtype=np.int64)
         for other in self._first_table[column]:
             groups = groups * self._width + codes[:, other]
         return groups
 
     def move(self, before: Codes, after: Codes, column: int) -> None:
-        """Records go from one value of the column to another."""
+        """Update the cube for records that change from one value of the column to another."""
         block, cells = self._blocks[column], self._cells(before)
         change = self._cells(after)[:, block] - cells[:, block]
         for value, by in enumerate(change.T, start=block.start):
-            # Where the column itself, or one column twice, would be counted, the precision is 0.
+            # The precision is 0 at cells of the column itself, and where both other columns are the same one.
             changed = self._precision[column] * ((cells * by[:, None]).T @ cells)
             self._scores[value] += changed
             self._scores[:, value] += changed
@@ -116,7 +115,7 @@ class TripleExcess(CellColumns):
         return tuple(self._blocks[column] for column in columns)
 
     def _counts(self) -> Floats:
-        """Of all cells of three columns in the order of the domain, in the rows."""
+        """The counts of the rows in all cells of three columns, in the order of the domain."""
         counts = np.zeros((self._width,) * 3)
         for first in range(0, len(self.codes), ROWS_AT_ONCE):
             cells = self._cells(self.codes[first : first + ROWS_AT_ONCE]).astype(np.float32)

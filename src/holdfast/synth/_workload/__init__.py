@@ -1,4 +1,4 @@
-"""Workloads: the queries whose answers are to be good."""
+"""Workloads: the queries that synthetic rows are meant to answer accurately."""
 
 from __future__ import annotations
 

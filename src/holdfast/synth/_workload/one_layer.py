@@ -1,15 +1,14 @@
-"""OneLayer: a declared finite list of one-layer functions of whole rows, answered row by row.
+"""OneLayer: a declared finite list of one-layer neural functions of whole rows, as queries answered row by row.
 
-The discriminators of adversarial query release are f(x) = sigma(<theta, x> + b), with x a row's cells as
-indicators. A list of them is a query class like any other: its largest error can be computed, so a noisy
-maximum certifies it (soundness, section 10). The class of *all* theta cannot be certified: the largest error
-over theta is the maximum of a function that is neither convex nor concave, a local search only finds it from
-below, and a certificate needs it from above. Nor does a fine net help: within eta of every theta in [-1, 1]^p
-it has (1 / eta)^p members.
+The discriminators of adversarial query release are f(x) = sigma(<theta, x> + b), with x the one-hot encoding of a
+row's cells. A list of them is a query class like any other: its largest error can be computed, so a noisy maximum
+certifies it (soundness, section 10). The class of *all* theta cannot be certified: a certificate needs an upper bound
+on the largest error over theta, but that error is neither convex nor concave in theta, and a local search only finds
+lower bounds. A fine net does not help: one that is within eta of every theta in [-1, 1]^p has (1 / eta)^p members.
 
-Other groups are answered from the joint count of their columns, of which twenty binary columns have a million
-cells; these are answered in one pass over the rows of any engine. Weights are whole multiples of 2^-20, so
-every sum is exact, in whatever order rows come.
+Other groups are answered from the joint count of their columns, which has a million cells for twenty binary columns.
+These are answered in one pass over the rows, in any engine. Weights are whole multiples of 2^-20, so every sum is
+exact, in whatever order rows come.
 """
 
 from __future__ import annotations
@@ -36,12 +35,12 @@ STEPS_OF_ONE = 2**20
 """The value 1, in steps of the grid."""
 LARGEST_WEIGHT = 2.0**10
 BLOCK_VALUES = 2**21
-"""Values of functions at rows that are held at a time."""
+"""Values of functions at rows that are in memory at a time."""
 MOST_JOINT_CELLS = 2**20
-"""Of a joint count, where one is asked for."""
+"""The most cells of a joint count from which answers are computed."""
 
 
-def _nothing() -> Floats:
+def _no_weights() -> Floats:
     return np.zeros((0, 0))
 
 
@@ -73,7 +72,7 @@ class OneLayer(Group):
     """
 
     cells: Sequence[int] = ()
-    weights: ArrayLike = field(default_factory=_nothing)
+    weights: ArrayLike = field(default_factory=_no_weights)
     bias: ArrayLike = ()
     step: bool = False
 
@@ -125,12 +124,12 @@ class OneLayer(Group):
     # From rows.
 
     def values(self, codes: Codes) -> Floats:
-        """Every function at every row of cell codes: a row each."""
+        """The values of every function (columns) at every row of cell codes (rows)."""
         return np.asarray(self._steps(codes) / STEPS_OF_ONE)
 
     def sums_over(self, codes: Codes) -> Floats:
         """The sums over rows, given as `codes`, a block at a time; exact for up to 2^33 rows."""
-        total = np.zeros(len(self._whole[1]), dtype=np.int64)
+        total = np.zeros(len(self._grid_weights[1]), dtype=np.int64)
         at_once = max(1, BLOCK_VALUES // len(total))
         for start in range(0, len(codes), at_once):
             total += self._steps(codes[start : start + at_once]).sum(axis=0)
@@ -138,8 +137,8 @@ class OneLayer(Group):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the sums: with `columns` and a call, this is a statistic that every engine adds up."""
-        return (len(self._whole[1]),)
+        """The shape of the sums; with `columns` and a call, every engine can add up this statistic."""
+        return (len(self._grid_weights[1]),)
 
     def __call__(self, batch: Batch) -> Floats:
         """The sums over a batch's rows."""
@@ -147,14 +146,14 @@ class OneLayer(Group):
         return self.sums_over(codes if batch.present is None else codes[batch.present])
 
     def _steps(self, codes: Codes) -> Codes:
-        tables, bias = self._whole
+        tables, bias = self._grid_weights
         linear = np.tile(bias, (len(codes), 1))
         for place, table in enumerate(tables):
             linear += table[codes[:, place]]
         return np.where(linear > 0, STEPS_OF_ONE, 0) if self.step else np.clip(linear, 0, STEPS_OF_ONE)
 
     @cached_property
-    def _whole(self) -> tuple[list[Codes], Codes]:
+    def _grid_weights(self) -> tuple[list[Codes], Codes]:
         """Weights as whole numbers of grid steps, a (cells, functions) table for each column; and the bias."""
         steps = np.rint(np.asarray(self.weights) * STEPS_OF_ONE).astype(np.int64)
         parts = np.split(steps, np.cumsum(self.cells)[:-1], axis=1)
@@ -165,8 +164,8 @@ class OneLayer(Group):
     # What one record can do.
 
     def extremes(self) -> tuple[Floats, Floats]:
-        """The least and the largest value of every function: columns are apart, so each adds its own."""
-        tables, bias = self._whole
+        """The least and the largest value of every function; each column contributes its own extreme."""
+        tables, bias = self._grid_weights
         ends = []
         for pick in (np.min, np.max):
             linear = bias + sum(pick(table, axis=0) for table in tables)
@@ -177,10 +176,10 @@ class OneLayer(Group):
         return ends[0], ends[1]
 
     def l2_sensitivity(self, adjacency: Adjacency | str, unit: PrivacyUnit | None = None) -> float:
-        """How far one unit moves all sums together: by at most the largest values, c times for a unit of c rows.
+        """The L2 sensitivity of all sums: the norm of the largest values, c times for a unit of c rows.
 
-        Where one row takes the place of another (`adjacency`), a sum moves by the difference of two values of
-        its function.
+        Where one row is replaced by another (`adjacency`), a sum moves by the difference of two values of its
+        function.
         """
         low, high = self.extremes()
         rows = 1 if unit is None else unit.max_rows
@@ -193,10 +192,10 @@ class OneLayer(Group):
     def size(self, shape: Shape) -> int:
         """One per function."""
         self._check(shape)
-        return len(self._whole[1])
+        return len(self._grid_weights[1])
 
     def answers(self, counts: Floats) -> Floats:
-        """From a joint count, where the columns have few enough cells for one."""
+        """The answers from a joint count, where the columns have few enough cells for one."""
         table = np.asarray(counts, dtype=np.float64)
         return np.asarray(table.reshape(-1) @ self._joint(table.shape))
 
@@ -205,7 +204,7 @@ class OneLayer(Group):
         return np.asarray(self._joint(shape) @ np.asarray(weights, dtype=np.float64)).reshape(shape)
 
     def column_norm(self, shape: Shape) -> float:
-        """At most that of the largest values."""
+        """An upper bound: the norm of the functions' largest values."""
         self._check(shape)
         return self.l2_sensitivity(Adjacency.add_remove)
 

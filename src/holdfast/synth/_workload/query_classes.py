@@ -15,7 +15,7 @@ from holdfast._arrays import Floats
 from holdfast.errors import require
 from holdfast.synth._workload.workload import Group, Shape, cells_in_words
 
-#: Conjunctions of one group are computed from the joint count of its columns, 2 to their number.
+#: The most columns of a group of conjunctions, whose joint count has 2 to their number of cells.
 MOST_COLUMNS = 24
 
 
@@ -83,7 +83,7 @@ class Conjunctions(Group):
         return np.asarray(sums.reshape(-1)[masks])
 
     def weighted_sum(self, weights: Floats, shape: Shape) -> Floats:
-        """Every set gives its weight to all cells that contain it."""
+        """The weights of all sets that each cell contains, summed."""
         sums = np.zeros(shape)
         sums.reshape(-1)[self._masks(shape)] = weights
         for axis in range(sums.ndim):
@@ -92,11 +92,11 @@ class Conjunctions(Group):
         return sums
 
     def column_norm(self, shape: Shape) -> float:
-        """The record of ones satisfies all."""
+        """The norm for a record of ones, which satisfies every conjunction."""
         return math.sqrt(self.size(shape))
 
     def describe(self, index: int, shape: Shape) -> str:
-        """Which columns are 1."""
+        """The columns that are 1."""
         return " and ".join(f"{self.columns[place]}=1" for place in self._sets()[index])
 
 
@@ -110,7 +110,7 @@ def conjunctions(columns: Sequence[str], *, order: int) -> list[Conjunctions]:
     return [Conjunctions(chosen) for chosen in combinations(columns, order)]
 
 
-def _nothing() -> Floats:
+def _no_values() -> Floats:
     return np.zeros((0,))
 
 
@@ -135,7 +135,7 @@ class Predicates(Group):
     [5.0, 6.0]
     """
 
-    values: ArrayLike = field(default_factory=_nothing)
+    values: ArrayLike = field(default_factory=_no_values)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -226,12 +226,12 @@ class Thresholds(Ordered):
         return np.cumsum(np.asarray(counts, dtype=np.float64), axis=0).reshape(-1)
 
     def weighted_sum(self, weights: Floats, shape: Shape) -> Floats:
-        """A cell is under every threshold from its own on."""
+        """For each cell, the summed weights of the thresholds from its own on."""
         table = np.asarray(weights, dtype=np.float64).reshape(shape)
         return np.ascontiguousarray(np.cumsum(table[::-1], axis=0)[::-1])
 
     def column_norm(self, shape: Shape) -> float:
-        """A record of the first cell is under all thresholds."""
+        """The norm for a record in the first cell, which is under all thresholds."""
         return math.sqrt(shape[0])
 
     def describe(self, index: int, shape: Shape) -> str:
@@ -270,7 +270,7 @@ class Ranges(Ordered):
         return np.asarray(sums[high + 1] - sums[low]).reshape(-1)
 
     def weighted_sum(self, weights: Floats, shape: Shape) -> Floats:
-        """Every interval adds its weight from its first cell on and takes it back after its last."""
+        """For each cell, the summed weights of the intervals that contain it."""
         low, high = np.triu_indices(shape[0])
         given = np.asarray(weights, dtype=np.float64).reshape(low.size, *shape[1:])
         change = np.zeros((shape[0] + 1, *shape[1:]))
@@ -279,7 +279,7 @@ class Ranges(Ordered):
         return np.ascontiguousarray(np.cumsum(change, axis=0)[:-1])
 
     def column_norm(self, shape: Shape) -> float:
-        """Cell c is in (c + 1)(d - c) intervals: most in the middle."""
+        """The norm for a record in the middle cell: cell c is in (c + 1)(d - c) intervals."""
         middle = (shape[0] - 1) // 2
         return math.sqrt((middle + 1) * (shape[0] - middle))
 

@@ -1,4 +1,4 @@
-"""The residual basis of marginals: what a set of columns says beyond all of its subsets.
+"""The residual basis of marginals: for each set of columns, what its joint count says beyond those of its subsets.
 
 With Q_d the (d-1) x d matrix of orthonormal rows that sum to zero, the residual of a set A is the joint count of A
 times Q along every axis. Residuals of different sets are orthogonal, and the marginal of C is a sum over the subsets
@@ -24,15 +24,15 @@ from holdfast.errors import require
 from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
 
 Columns = tuple[str, ...]
-#: Agreement patterns of two records are enumerated up to this many columns; beyond, a bound set by set is used.
-ENUMERATED_COLUMNS = 14
-UPDATES = 500
-"""Multiplicative updates towards equal variances."""
+#: Up to this many columns, all patterns in which two records can agree are enumerated; beyond, a bound is used.
+MOST_ENUMERATED_COLUMNS = 14
+VARIANCE_UPDATES = 500
+"""Multiplicative updates of the weights of marginals, towards equal variances."""
 
 
 @lru_cache(maxsize=256)
 def helmert(cells: int) -> Floats:
-    """Orthonormal rows that sum to zero; kept, and not to be written to.
+    """The matrix Q of orthonormal rows that sum to zero; cached and read-only.
 
     >>> np.round(helmert(3), 4).tolist()
     [[0.7071, -0.7071, 0.0], [0.4082, 0.4082, -0.8165]]
@@ -46,7 +46,7 @@ def helmert(cells: int) -> Floats:
 
 
 def residual_table(table: Floats) -> Floats:
-    """Q along every axis of a joint count."""
+    """The residual of a joint count: Q applied along every axis."""
     residual = np.asarray(table, dtype=np.float64)
     for axis, cells in enumerate(table.shape):
         residual = np.moveaxis(np.tensordot(helmert(cells), residual, axes=(1, axis)), 0, axis)
@@ -54,7 +54,7 @@ def residual_table(table: Floats) -> Floats:
 
 
 def restored_table(values: Floats) -> Floats:
-    """The part of a joint count that a residual stands for: Q transposed along every axis."""
+    """The part of a joint count that a residual describes: Q transposed along every axis."""
     restored = np.asarray(values, dtype=np.float64)
     for axis, cells in enumerate(values.shape):
         restored = np.moveaxis(np.tensordot(helmert(cells + 1), restored, axes=(0, axis)), 0, axis)
@@ -63,14 +63,14 @@ def restored_table(values: Floats) -> Floats:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Strategy:
-    """Which residuals are measured, and with how much noise each, up to one common factor."""
+    """Which residuals are measured, and the noise of each, up to one common factor."""
 
     domain: Mapping[str, int]
     marginals: tuple[Columns, ...]
     sets: tuple[Columns, ...]
     """Every set of columns whose residual is measured; the empty one is the total."""
     deviations: Floats
-    """The noise of each residual's coordinates."""
+    """The standard deviation of the noise in a coordinate of each residual."""
 
     @classmethod
     def of(
@@ -82,9 +82,9 @@ class Strategy:
         objective: str = "max",
         total: bool = True,
     ) -> Strategy:
-        """The noise that makes the largest cell variance ("max"), or the sum over all cells ("sum"), least.
+        """The strategy for which the largest variance of a cell ("max"), or the sum of all ("sum"), is least.
 
-        `total=False` leaves the total out, where it is public. A weight multiplies a marginal's errors.
+        `total=False` leaves out the total, where it is public. A weight multiplies the errors of a marginal.
         """
         require(objective in ("max", "sum"), "objective", objective, "'max' or 'sum'")
         order = {name: place for place, name in enumerate(domain)}
@@ -103,23 +103,23 @@ class Strategy:
         sizes = np.array(
             [math.prod(domain[name] for name in columns) for columns in wanted], dtype=np.float64
         )
-        care = squares * sizes if objective == "sum" else squares / squares.sum()
-        for _ in range(UPDATES if objective == "max" else 1):
+        emphasis = squares * sizes if objective == "sum" else squares / squares.sum()
+        for _ in range(VARIANCE_UPDATES if objective == "max" else 1):
             # Minimise sum v_A sigma_A^2 subject to sum p_A / sigma_A^2 <= 1: sigma_A^2 ~ sqrt(p_A / v_A).
-            value = np.bincount(entries, weights=care[rows] * amounts, minlength=len(sets))
+            value = np.bincount(entries, weights=emphasis[rows] * amounts, minlength=len(sets))
             variances = np.sqrt(price / np.maximum(value, 1e-300))
             variances *= float(np.sum(price / variances))
             if objective == "max":
-                # Mirror ascent in the dual: marginals with more than their share of variance are cared for more.
+                # Mirror ascent in the dual: marginals with more than their share of variance get more emphasis.
                 cell = squares * np.bincount(
                     rows, weights=amounts * variances[entries], minlength=len(wanted)
                 )
-                care = care * np.sqrt(cell / cell.max())
-                care = np.maximum(care / care.sum(), 1e-12)
+                emphasis = emphasis * np.sqrt(cell / cell.max())
+                emphasis = np.maximum(emphasis / emphasis.sum(), 1e-12)
         return cls(domain=dict(domain), marginals=wanted, sets=sets, deviations=np.sqrt(variances))
 
     def variance(self, columns: Sequence[str]) -> float:
-        """Of the noise in each cell of a marginal that the strategy answers."""
+        """The variance of the noise in each cell of a marginal that the strategy answers."""
         return math.fsum(
             _share(subset, tuple(columns), self.domain) * self._deviation.get(subset, 0.0) ** 2
             for subset in _subsets(self._in_domain_order(columns))
@@ -131,7 +131,7 @@ class Strategy:
 
     @cached_property
     def places(self) -> dict[Columns, int]:
-        """Where each set stands among all."""
+        """The index of each set of columns in `sets`."""
         return {columns: place for place, columns in enumerate(self.sets)}
 
     @cached_property
@@ -139,10 +139,10 @@ class Strategy:
         return dict(zip(self.sets, self.deviations.tolist(), strict=True))
 
     def sensitivity(self, adjacency: Adjacency | str, unit: PrivacyUnit) -> float:
-        """How far one unit moves the residuals, each in units of its deviation: in the L2 norm, rounded up.
+        """The L2 sensitivity of all residuals, each divided by its deviation; rounded up.
 
-        A record adds a column of squared norm sum_A p_A / sigma_A^2. Two records that agree on the columns S are
-        2 sum_A [p_A - prod_{i in A}(1[i in S] - 1/d_i)] / sigma_A^2 apart, squared: the worst S is taken.
+        A record adds a column of squared norm sum_A p_A / sigma_A^2. Two records that agree on the columns S have the
+        squared distance 2 sum_A [p_A - prod_{i in A}(1[i in S] - 1/d_i)] / sigma_A^2: the largest over S counts.
         """
         kind = Adjacency.of(adjacency)
         precision = self.deviations**-2.0
@@ -150,11 +150,12 @@ class Strategy:
         alone = math.sqrt(float(np.dot(price, precision)))
         if kind is not Adjacency.replace or unit.max_rows > 1:
             return row_steps(kind, unit, row_adjacency=_row_adjacency(kind)) * alone * (1 + 1e-12)
-        return math.sqrt(2.0 * self._apart(precision)) * (1 + 1e-12)
+        return math.sqrt(2.0 * self._largest_exchange(precision)) * (1 + 1e-12)
 
-    def _apart(self, precision: Floats) -> float:
+    def _largest_exchange(self, precision: Floats) -> float:
+        """Half the largest squared distance that the exchange of one record by another can cause."""
         names = list(dict.fromkeys(name for columns in self.sets for name in columns))
-        if len(names) > ENUMERATED_COLUMNS:
+        if len(names) > MOST_ENUMERATED_COLUMNS:
             worst = [
                 _column_share(columns, self.domain) * (1.0 + 1.0 / (min(self.domain[n] for n in columns) - 1))
                 for columns in self.sets
@@ -165,13 +166,13 @@ class Strategy:
             )
         agree = (np.arange(2 ** len(names))[:, None] >> np.arange(len(names))) & 1
         factors = {name: agree[:, i] - 1.0 / self.domain[name] for i, name in enumerate(names)}
-        apart = np.zeros(len(agree))
+        distances = np.zeros(len(agree))
         for columns, each in zip(self.sets, precision.tolist(), strict=True):
-            together = np.ones(len(agree))
+            product = np.ones(len(agree))
             for name in columns:
-                together = together * factors[name]
-            apart += each * (_column_share(columns, self.domain) - together)
-        return float(apart.max())
+                product = product * factors[name]
+            distances += each * (_column_share(columns, self.domain) - product)
+        return float(distances.max())
 
     def _in_domain_order(self, columns: Sequence[str]) -> Columns:
         return tuple(name for name in self.domain if name in columns)
@@ -186,7 +187,7 @@ def _subsets(columns: Columns) -> list[Columns]:
 
 
 def _closure(marginals: Sequence[Columns], domain: Mapping[str, int], total: bool) -> tuple[Columns, ...]:
-    """All subsets of all marginals that say something: a column of one cell has no residual."""
+    """All subsets of all marginals that have a residual, which a column of one cell has not."""
     subsets = dict.fromkeys(subset for columns in marginals for subset in _subsets(columns))
     return tuple(
         subset for subset in subsets if (subset or total) and all(domain[name] > 1 for name in subset)
@@ -194,12 +195,12 @@ def _closure(marginals: Sequence[Columns], domain: Mapping[str, int], total: boo
 
 
 def _column_share(columns: Columns, domain: Mapping[str, int]) -> float:
-    """p_A: the squared norm of a record's column in the residual of A."""
+    """p_A: the squared norm that one record has in the residual of A."""
     return math.prod(1.0 - 1.0 / domain[name] for name in columns)
 
 
 def _share(subset: Columns, columns: Columns, domain: Mapping[str, int]) -> float:
-    """What a unit of variance in the residual of A adds to each cell of the marginal of C."""
+    """The variance that unit variance in the residual of A adds to each cell of the marginal of C."""
     spread = math.prod(domain[name] for name in columns if name not in subset)
     return _column_share(subset, domain) / float(spread) ** 2
 
@@ -207,7 +208,7 @@ def _share(subset: Columns, columns: Columns, domain: Mapping[str, int]) -> floa
 def _shares(
     marginals: Sequence[Columns], domain: Mapping[str, int], place: Mapping[Columns, int]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
-    """The matrix of shares, marginals by residuals, as triples."""
+    """The sparse matrix of `_share`, marginals by residuals: row indices, column indices and entries."""
     triples = [
         (row, place[subset], _share(subset, columns, domain))
         for row, columns in enumerate(marginals)

@@ -1,9 +1,9 @@
 """Workload: the queries that a release is meant to answer, declared before anything is spent.
 
 A query is a function q from records to [0, 1]; its answer on a table is the sum, or the mean, of q over the
-records. Every query looks at the cells of a few columns only, so its answer is a linear function of the joint
-count of these columns: nothing else of the data is ever read. Queries over the same columns form a group; the
-groups of other kinds than marginals are in `query_classes`.
+records. Every query depends on the cells of a few columns only, so its answer is a linear function of the joint
+count of these columns, and nothing else of the data is read. Queries over the same columns form a group; kinds of
+groups other than marginals are in `query_classes`.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from holdfast.errors import FormatError, ParameterError, require
 
 Shape = tuple[int, ...]
 Columns = tuple[str, ...]
-#: A marginal of more cells than this is left out of a default workload.
-LARGEST_MARGINAL = 100_000
+#: The most cells of a marginal in a default workload.
+MOST_MARGINAL_CELLS = 100_000
 
 
 @checked
 @dataclass(frozen=True)
 class Group(ABC):
-    """Queries over the same columns. `weight` says how much a workload cares about them."""
+    """Queries over the same columns; `weight` is their importance in a workload."""
 
     columns: Sequence[str]
     weight: float = 1.0
@@ -185,18 +185,18 @@ class Workload:
         k: int = 3,
         *,
         columns: Sequence[str] | None = None,
-        most_cells: int = LARGEST_MARGINAL,
+        most_cells: int = MOST_MARGINAL_CELLS,
         target: str | None = None,
     ) -> Workload:
         """All marginals of k columns (fewer, where there are fewer) with at most `most_cells` cells.
 
-        A `target` is not forgotten: marginals with it weigh as much together as all others, and a column whose
-        marginals with it are all too large is asked for with it alone.
+        Marginals that contain the `target` weigh as much together as all others, and a column whose marginals with
+        the target are all too large gets a marginal of the two alone.
 
         >>> from holdfast.data import Categorical, Schema
         >>> schema = Schema([Categorical(name, range(9 if name == "z" else 2)) for name in "abyz"])
-        >>> asked = Workload.marginals(schema, 3, most_cells=20, target="y")
-        >>> [(group.name, group.weight) for group in asked.groups]
+        >>> workload = Workload.marginals(schema, 3, most_cells=20, target="y")
+        >>> [(group.name, group.weight) for group in workload.groups]
         [('a x b x y', 1.0), ('y x z', 1.0)]
         """
         names = schema.names if columns is None else tuple(columns)
@@ -231,7 +231,7 @@ class Workload:
         return tuple(name for name in names if name not in beside and name != target)
 
     def with_lower_marginals(self) -> Workload:
-        """With all lower marginals of its marginals: pass it as `certified` to claim these as well.
+        """The workload with all lower marginals of its marginals: give it to a certificate to cover these as well.
 
         >>> [group.name for group in Workload.of([("a", "b"), ("b", "c")]).with_lower_marginals().groups]
         ['a x b', 'b x c', 'a', 'b', 'c']
@@ -293,18 +293,17 @@ class AnswerVector:
         return int(self.starts[-1])
 
     def answers(self, tables: Callable[[Sequence[Columns]], Sequence[Floats]]) -> Floats:
-        """All answers, from a source of joint counts that is asked once for all column sets."""
-        tables_of = tables(self.columns)
-        parts = zip(self.groups, self.scales, tables_of, strict=True)
+        """All answers, from a function that returns the joint counts of all column sets at once."""
+        parts = zip(self.groups, self.scales, tables(self.columns), strict=True)
         return np.concatenate([scale * group.answers(table) for group, scale, table in parts])
 
     def answers_of(self, project: Callable[[Columns], Floats]) -> Floats:
-        """All answers, from a source that is asked once for each set of columns."""
+        """All answers, from a function that returns the joint count of one set of columns."""
         marginals = {columns: project(columns) for columns in dict.fromkeys(self.columns)}
         return self.answers(lambda wanted: [marginals[columns] for columns in wanted])
 
     def locate(self, index: int) -> tuple[int, int]:
-        """Which group, and which of its queries."""
+        """The index of a query's group, and the query's index inside the group."""
         place = int(np.searchsorted(self.starts, index, side="right")) - 1
         return place, index - int(self.starts[place])
 
@@ -314,7 +313,7 @@ class AnswerVector:
         return self.columns[place], self.scales[place] * self.groups[place].query(inner, self.shapes[place])
 
     def describe(self, index: int) -> str:
-        """Which cells a query looks at."""
+        """The query in words: the cells that it counts."""
         place, inner = self.locate(index)
         return self.groups[place].describe(inner, self.shapes[place])
 
@@ -322,7 +321,7 @@ class AnswerVector:
 def read_workload(
     source: str, schema: Schema, *, columns: Sequence[str] | None = None, target: str | None = None
 ) -> Workload:
-    """`k=3` for all 3-way marginals, or the marginals that a file lists.
+    """The workload of a command's parameter: `k=3` for all 3-way marginals, or a file that lists marginals.
 
     A file is JSON, a list of lists of columns, or text, a line of names for each marginal.
     """
@@ -339,25 +338,26 @@ def read_workload(
     if not text.lstrip().startswith("["):
         lines = [line.split("#")[0].strip() for line in text.splitlines()]
         named = [[name.strip() for name in line.split(",")] for line in lines if line]
-        return Workload.of(_of_schema(named, schema))
+        return Workload.of(_checked_names(named, schema))
     listed = parsed_json(text, name="workload")
     good = isinstance(listed, list) and all(
-        isinstance(columns_of, list) and all(isinstance(name, str) for name in columns_of)
-        for columns_of in listed
+        isinstance(names, list) and all(isinstance(name, str) for name in names) for names in listed
     )
     if not good:
         raise FormatError("a workload in JSON is a list of lists of column names")
-    return Workload.of(_of_schema(listed, schema))
+    return Workload.of(_checked_names(listed, schema))
 
 
-def _of_schema(named: list[list[str]], schema: Schema) -> list[list[str]]:
-    """Refuse other names than the schema's, without quoting them: a file of data may stand in the place of a list."""
+def _checked_names(named: list[list[str]], schema: Schema) -> list[list[str]]:
+    """The lists of names, refused if a name is not in the schema. Names are not quoted: the file may hold data."""
     for number, names in enumerate(named, 1):
-        joined = next((name for name in names if name not in schema.names and _several(name, schema)), None)
+        joined = next(
+            (name for name in names if name not in schema.names and _split_names(name, schema)), None
+        )
         if joined is not None:
             raise ParameterError(
                 f"marginal {number} of the workload must have a comma between names, as "
-                f"{', '.join(_several(joined, schema))}"
+                f"{', '.join(_split_names(joined, schema))}"
             )
         require(
             all(name in schema.names for name in names),
@@ -368,14 +368,14 @@ def _of_schema(named: list[list[str]], schema: Schema) -> list[list[str]]:
     return named
 
 
-def _several(text: str, schema: Schema) -> list[str]:
-    """The columns whose names stand in a text with another sign between them than a comma; empty if it is no such."""
+def _split_names(text: str, schema: Schema) -> list[str]:
+    """The columns in a text that separates their names by another sign than a comma; empty if it is none."""
     names = [name for name in re.split(r"[\s;|/+&x*:]+", text) if name]
     return names if len(names) > 1 and all(name in schema.names for name in names) else []
 
 
 def declared_text(path: Path, *, name: str) -> str:
-    """The text of a file; `FormatError` where it holds none."""
+    """The text of a file; `FormatError` if it is not UTF-8."""
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -383,7 +383,7 @@ def declared_text(path: Path, *, name: str) -> str:
 
 
 def parsed_json(text: str, *, name: str) -> Any:
-    """What a JSON text holds; `FormatError` that names the line, never its contents."""
+    """The value of a JSON text; `FormatError` names the line of an error, never its contents."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:

@@ -33,7 +33,7 @@ from holdfast.synth._models.graphical.estimation import (
 )
 from holdfast.synth._models.graphical.junction_tree import Columns, JunctionTree, Triangulation, shape_of
 from holdfast.synth._models.model import Measurement, Model
-from holdfast.synth._rows.fit_rows import ReconciledModel, shrunk
+from holdfast.synth._rows.fit_rows import ReconciledModel, shrink_to_model
 from holdfast.synth._rows.impossible_rows import Zeros
 from holdfast.synth._workload import Workload
 from holdfast.synth.methods.measure import measure_tables, noisy_rows
@@ -286,7 +286,9 @@ class _Run:
         masks = [(tuple(z.columns), z.possible_cells(shape_of(z.columns, domain))) for z in self.constraints]
         cells = sum(math.prod(shape_of(columns, domain)) for columns in swept)
         tables = {
-            columns: shrunk(merged[columns], self.fitted.model.project(columns), self.total, cells=cells)
+            columns: shrink_to_model(
+                merged[columns], self.fitted.model.project(columns), self.total, cells=cells
+            )
             for columns in swept
         }
         return ReconciledModel(base=self.fitted.model, tables=tables, allowed=masks)

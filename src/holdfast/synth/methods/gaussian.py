@@ -29,7 +29,7 @@ from holdfast.synth.methods.residuals import FACTORISED, measure_residuals, want
 MOST_TREE_CELLS = 300_000
 """The most cells of a junction tree on which a graphical model is fitted; beyond, synthetic rows are fitted."""
 SWEEPS = 4
-"""Times that rows are gone through, column by column, while they are fitted."""
+"""Passes over all rows and columns in which rows are fitted to the tables."""
 SIGNIFICANT_DEVIATIONS = 2.0
 """Where the noise exceeds the mean count of a cell, a record is only changed if the fit gains more than this many
 standard deviations of the gain that noise alone would show (chosen on Adult at epsilon 1: of 0, 1.1, 2.7 and 5.7 the

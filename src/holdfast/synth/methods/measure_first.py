@@ -28,7 +28,7 @@ from holdfast.synth._models.graphical.estimation import (
 )
 from holdfast.synth._models.graphical.junction_tree import Columns, shape_of
 from holdfast.synth._models.model import Measurement
-from holdfast.synth._rows.fit_rows import ReconciledModel, shrunk
+from holdfast.synth._rows.fit_rows import ReconciledModel, shrink_to_model
 from holdfast.synth._rows.impossible_rows import Zeros
 from holdfast.synth._workload import Workload
 from holdfast.synth.methods.adaptive import (
@@ -74,7 +74,9 @@ def measure_first(
     )
     swept = {in_domain_order(measurement.columns, data.domain): measurement for measurement in lower}
     tables = {
-        columns: shrunk(merge([swept[columns]], total)[columns], fitted.model.project(columns), total)
+        columns: shrink_to_model(
+            merge([swept[columns]], total)[columns], fitted.model.project(columns), total
+        )
         for columns in sweep_sets(data, workload, round(total))
     }
     masks = [
