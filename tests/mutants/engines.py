@@ -294,6 +294,13 @@ FAULTS: tuple[Fault, ...] = (
         tests=("tests/data/engines/test_csv_files.py::test_a_row_is_made_of_its_own_line",),
     ),
     Fault(
+        name="csv: a line that ends twice is two lines",
+        target="data:_with_single_returns",
+        old='b"\\r\\n"',
+        new='b"\\n\\n"',
+        tests=("tests/data/engines/test_csv_files.py::test_lines_may_end_twice",),
+    ),
+    Fault(
         name="csv: a broken line is dropped",
         target="data:LineRules.readable_lines",
         old='b"" if empty[place] else nothing',

@@ -28,7 +28,14 @@ WORDS = {
     "cp932": ["東京都", "大阪府", "ホッカイドウ", "埼玉県"],
 }
 DRAWS = np.random.default_rng(3).permutation(
-    [(e, d, n, h, q) for e in WORDS for d in ",;\t|" for n in ("\n", "\r\n") for h in (0, 3) for q in (0, 1)]
+    [
+        (e, d, n, h, q)
+        for e in WORDS
+        for d in ",;\t|"
+        for n in ("\n", "\r\n", "\r\r\n")
+        for h in (0, 3)
+        for q in (0, 1)
+    ]
 )[:24]
 
 
@@ -202,3 +209,10 @@ def test_the_letters_of_a_language_tell_its_encoding(language: str, tmp_path: Pa
         drafted = draft_of(str(path)).schema["town"]
         assert isinstance(drafted, Categorical)
         assert set(drafted.listed) == set(map(str, town))
+
+
+@pytest.mark.parametrize("content", ["a,b\n1;2;3\n4\n", 'a,b\n"1,2\n"3,4\n', "a,b\n,\n,\n"])
+def test_a_file_of_which_no_line_can_be_read_is_refused(content: str, tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text(content, encoding="utf-8")
+    with pytest.raises(DataError, match="none of the 2 lines"):
+        draft_of(tmp_path / "rows.csv", encoding="utf-8")

@@ -165,6 +165,11 @@ def _broken_lines(columns: Mapping[str, Any]) -> tuple[str, ...]:
     for values in parts[1:]:
         gone = pc.and_(gone, values.is_null())
     count = int(pc.sum(gone).as_py() or 0)
+    if count == len(gone):
+        raise DataError(
+            f"none of the {count} lines behind the names of the columns can be read as a row; say the encoding, "
+            "or write the file again with one row a line and as many fields in each as there are names"
+        )
     said = (
         f"{count} rows have no value in any column: lines that cannot be read with the encoding, delimiter and quote "
         "below, or empty ones; they count as rows with missing values"

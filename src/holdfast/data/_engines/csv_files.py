@@ -1,9 +1,10 @@
 r"""CSV files as Arrow batches of texts, each row from its own line and from nothing else.
 
-A record ends at a line end (`\n` or `\r\n`). A line that cannot be read as declared (a field too many or too few, a
-byte that is not of the encoding, a quote in the middle of a field, more than `MOST_BYTES`) is a row without a value in
-any column, so that the schema's policy for missing values decides what it counts as. No line changes how another is
-read, fails the reading or is ever shown. An empty line is no record, except in a file of one column.
+A record ends at a line end: `\n`, `\r\n`, or `\n` behind several `\r`, as programs write that end their lines twice. A
+line that cannot be read as declared (a field too many or too few, a byte that is not of the encoding, a quote in the
+middle of a field, more than `MOST_BYTES`) is a row without a value in any column, so that the schema's policy for
+missing values decides what it counts as. No line changes how another is read, fails the reading or is ever shown. An
+empty line is no record, except in a file of one column.
 
 Lines are checked first, in vectors over a block of the file; what Arrow's parser then gets holds sound lines only.
 With `quoted_newlines` a line with an open quote is joined with those that follow, up to the line that closes it; where
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -116,7 +118,7 @@ class CsvFile:
                 # A line that is too long stays so when its end is forgotten.
                 rest = block[cut : cut + 2 * MOST_BYTES]
                 if cut and begun:
-                    yield block[:cut]
+                    yield _with_single_returns(block[:cut])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -241,6 +243,13 @@ class LineRules:
             ),
         )
         return table
+
+
+def _with_single_returns(block: bytes) -> bytes:
+    """The block with one carriage return where a line ends in several, if those alone are no line that is too long."""
+    if b"\r\r\n" not in block:
+        return block
+    return re.sub(rb"(?<!\r)\r{2,%d}\n" % MOST_BYTES, b"\r\n", block)
 
 
 def _lines(raw: Bytes) -> tuple[Codes, Codes]:
