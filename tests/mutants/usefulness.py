@@ -16,7 +16,7 @@ FAULTS = (
         name="useless: ten times too much is refused",
         target="release:units_hidden",
         old="0.5 / total_variation",
-        new="5.0 / apart",
+        new="5.0 / total_variation",
         tests=(
             "tests/release/test_usefulness.py::test_what_is_called_useless_is_half_the_time_what_a_made_up_table_gives",
         ),
