@@ -25,7 +25,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.metrics import average_precision_score, brier_score_loss, get_scorer, make_scorer
 
 from holdfast.data import Categorical, Numeric, Schema, open_table
-from holdfast.data._engines.postgres.extension import SCHEMA
+from holdfast.data._engines.postgres.extension import SCHEMA_NAME
 from holdfast.data._engines.postgres.install import install
 from holdfast.errors import FormatError
 from holdfast.learn import PrivateLogisticRegression, PrivateSearch, load_model
@@ -298,7 +298,7 @@ def extended(server: postgres.Server) -> Iterator[None]:
     able_to_build(server)
     install(server.url(user="postgres"))
     yield
-    server.run(f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE")
+    server.run(f"DROP SCHEMA IF EXISTS {SCHEMA_NAME} CASCADE")
     shutil.rmtree(library_folder(server), ignore_errors=True)
 
 

@@ -112,7 +112,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="spark: parts that lost rows are used",
-        target="data:_gathered",
+        target="data:_results_in_order",
         old='all(row["intact"] for row in answers)',
         new="bool(made)",
         tests=("tests/data/engines/spark/test_table.py::TestLostRows::test_a_loss_that_a_repetition_hides",),
@@ -129,8 +129,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="extension: the number of rows is not compared",
         target="data:AggregatePasses.check",
-        old="(reached.steps, reached.rows, reached.passes) != wanted",
-        new="(reached.steps, reached.passes) != (wanted[0], wanted[2])",
+        old="(state.steps, state.rows, state.passes) != expected",
+        new="(state.steps, state.passes) != (expected[0], expected[2])",
         tests=(
             "tests/data/engines/postgres/test_extension.py::TestBadRows::test_another_number_of_rows_is_refused",
         ),
@@ -303,7 +303,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="csv: a broken line is dropped",
         target="data:LineRules.readable_lines",
-        old='b"" if empty[place] else nothing',
+        old='b"" if empty[place] else empty_record',
         new='b""',
         tests=("tests/data/engines/test_csv_files.py::test_a_broken_line_is_a_row_of_nothing",),
     ),
@@ -317,7 +317,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="csv: joined lines are not carried over the end of a block",
         target="data:LineRules.whole_records",
-        old="after is None and not last and len(raw) - starts[here] <= MOST_BYTES",
+        old="after is None and not last and len(raw) - starts[here] <= MOST_RECORD_BYTES",
         new="False",
         tests=(
             "tests/data/engines/test_csv_files.py::test_records_of_several_lines_where_they_are_declared",
@@ -374,7 +374,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="postgres: a time limit is a lost connection",
         target="data:Session._kind",
-        old='(not state and "timeout" in said and self._alive())',
+        old='(not state and "timeout" in message and self._alive())',
         new="False",
         tests=(
             "tests/data/engines/test_failures.py::TestPostgres::test_a_time_limit_is_not_a_lost_connection",
@@ -392,8 +392,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="postgres: the path is not part of the connection",
         target="data:with_pinned_path",
-        old='f"{before} {_OPTION}".strip()',
-        new="before",
+        old='f"{earlier} {_PATH_OPTION}".strip()',
+        new="earlier",
         tests=(
             "tests/data/engines/postgres/test_strangers.py::test_the_path_of_a_url_or_of_the_environment_is_not_ours",
         ),
@@ -401,13 +401,13 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="postgres: the path is not said first",
         target="data:SETTINGS",
-        old="; {PIN_LOCALLY}",
+        old="; {PIN_PATH_LOCALLY}",
         new="",
         tests=("tests/data/engines/postgres/test_strangers.py::test_every_connection_begins_with_the_path",),
     ),
     Fault(
         name="postgres: an extension of a stranger's is called",
-        target="data:look",
+        target="data:find_installation",
         old='not is_ours(schemas[0]) or not all(function["trusted"] for function in functions)',
         new="False",
         tests=(

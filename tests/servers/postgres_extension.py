@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from holdfast.data._engines.postgres.extension import COMPILERS, SCHEMA
+from holdfast.data._engines.postgres.extension import COMPILERS, SCHEMA_NAME
 from tests.conftest import missing
 from tests.servers.postgres import Server
 
@@ -25,5 +25,5 @@ def folder(server: Server) -> Path:
 def schemas(server: Server) -> list[str]:
     """Every schema that is ours."""
     with server.admin() as admin:
-        found = admin.execute(f"SELECT nspname FROM pg_namespace WHERE nspname = '{SCHEMA}'")
+        found = admin.execute(f"SELECT nspname FROM pg_namespace WHERE nspname = '{SCHEMA_NAME}'")
         return [name for (name,) in found]

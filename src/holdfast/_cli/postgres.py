@@ -60,5 +60,5 @@ def status(url: str) -> None:
 
     report = look(url)
     click.echo(report.summary())
-    if not report.current:
+    if not report.is_current:
         raise SystemExit(1)

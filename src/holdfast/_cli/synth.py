@@ -226,13 +226,13 @@ def synth(
 
 
 def _check_files(output: Path | None, release: Path | None, *, dry: bool, force: bool) -> None:
-    from holdfast.data._engines.files import WRITTEN
+    from holdfast.data._engines.files import WRITABLE_ENDINGS
     from holdfast.errors import ParameterError
 
     if output is None and release is None and not dry:
         raise ParameterError("--output or --release must be given: there is no other place for the rows")
-    if output is not None and output.suffix not in WRITTEN:
-        raise ParameterError(f"output must end in one of {', '.join(WRITTEN)}, got {output.name!r}")
+    if output is not None and output.suffix not in WRITABLE_ENDINGS:
+        raise ParameterError(f"output must end in one of {', '.join(WRITABLE_ENDINGS)}, got {output.name!r}")
 
 
 def _contents(text: str) -> str:

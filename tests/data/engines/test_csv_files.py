@@ -38,7 +38,7 @@ def slowly(line: bytes, fields: int, form: CsvFormat = PLAIN) -> list[Row]:
         text = line.decode()
     except UnicodeDecodeError:
         return nothing
-    if "\r" in text or len(line) > csv_files.MOST_BYTES:
+    if "\r" in text or len(line) > csv_files.MOST_RECORD_BYTES:
         return nothing
     found, rest = [], text + ","
     while rest:
@@ -81,7 +81,7 @@ LINES = st.lists(st.sampled_from(PIECES) | st.binary(max_size=3), max_size=9).ma
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(csv_files, "BLOCK_BYTES", 7)
-    monkeypatch.setattr(csv_files, "MOST_BYTES", 24)
+    monkeypatch.setattr(csv_files, "MOST_RECORD_BYTES", 24)
 
 
 @settings(max_examples=900, deadline=None)  # a third of them kills the faults planted in byte order marks
@@ -93,7 +93,7 @@ def test_a_row_is_made_of_its_own_line(
     content = b"\n".join([header, *lines, b""])
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(csv_files, "BLOCK_BYTES", block)
-        patched.setattr(csv_files, "MOST_BYTES", 12)
+        patched.setattr(csv_files, "MOST_RECORD_BYTES", 12)
         found = read(tmp_path_factory.getbasetemp() / "rows.csv", content)
         assert found == [row for line in lines for row in slowly(line, fields)]
 
@@ -135,7 +135,7 @@ BROKEN = {
     "stray quote": b'1"x,2',
     "open quote": b'"1,2',
     "closed too early": b'"1"x,2',
-    "too long": b"1" * (csv_files.MOST_BYTES + 1) + b",2",
+    "too long": b"1" * (csv_files.MOST_RECORD_BYTES + 1) + b",2",
 }
 
 
@@ -179,7 +179,7 @@ def test_where_blocks_end_does_not_matter(
     path, form = tmp_path_factory.getbasetemp() / "joined.csv", CsvFormat(quoted_newlines=True)
     content = b"\n".join([b"a,b", *lines, b""])
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(csv_files, "MOST_BYTES", 20)
+        patched.setattr(csv_files, "MOST_RECORD_BYTES", 20)
         whole = read(path, content, form)
         patched.setattr(csv_files, "BLOCK_BYTES", block)
         assert read(path, content, form) == whole

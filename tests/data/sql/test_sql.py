@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from holdfast.data import Categorical, Identifier, Numeric, Order, Schema, open_table
-from holdfast.data._engines.duckdb.table import BINNED_ROWS
+from holdfast.data._engines.duckdb.table import COUNTED_BATCH_ROWS
 from holdfast.data._readings import numbers, texts
 from holdfast.data._schema.kinds import Column
 from holdfast.data._sql.dialect import Dialect
@@ -75,7 +75,7 @@ def test_counts_and_values_agree(values: Any, column: Column) -> None:
 def test_many_sets_are_counted_in_one_reading() -> None:
     """Twelve sets, the total and a repeated one among them, over several batches: what the memory engine counts."""
     draw = np.random.default_rng(0)
-    rows = BINNED_ROWS + 7
+    rows = COUNTED_BATCH_ROWS + 7
     frame = pa.table(
         {
             "a": pa.array(draw.integers(0, 3, rows), mask=draw.random(rows) < 0.1),

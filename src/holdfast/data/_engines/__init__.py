@@ -1,7 +1,7 @@
-"""Where rows can live, and `open_table`, which finds the engine that takes a source.
+"""The engines, which read rows where they are, and `open_table`, which chooses the engine of a source.
 
-An engine is one file or folder, whose `connect` gives a `Table`, and one entry of ENGINES, or an object of your
-own.
+An engine is a file or folder whose `connect` gives a `Table`, and an entry of ENGINES. You can also pass an `Engine`
+of your own.
 """
 
 from __future__ import annotations
@@ -112,29 +112,29 @@ REGISTRY = Registry(
 
 
 def engine_for(source: Any, engine: str | Engine | None = None) -> Engine:
-    """The engine of that name, or the first that takes the source; of installed packages where none of ours does."""
+    """The engine of that name, or the first that takes the source; our own come before those of installed packages."""
     if isinstance(engine, Engine):
-        named: tuple[Engine, ...] = (REGISTRY.admit(engine),)
+        candidates: tuple[Engine, ...] = (REGISTRY.admit(engine),)
     else:
-        named = tuple(candidate for candidate in ENGINES if engine in (None, candidate.name))
-    if not named:
+        candidates = tuple(candidate for candidate in ENGINES if engine in (None, candidate.name))
+    if not candidates:
         installed = REGISTRY.find(engine) if isinstance(engine, str) else None
         if installed is None:
             raise ParameterError(
                 f"engine must be an Engine or one of {REGISTRY.names()}, got engine={engine!r}"
             )
-        named = (installed,)
-    for candidate in named:
+        candidates = (installed,)
+    for candidate in candidates:
         if candidate.accepts(source):
             return candidate
     if engine is None:
-        named = REGISTRY.everything()
-        installed = next((candidate for candidate in named if candidate.accepts(source)), None)
+        candidates = REGISTRY.everything()
+        installed = next((candidate for candidate in candidates if candidate.accepts(source)), None)
         if installed is not None:
             return installed
     # A URL may hold a password, so only its kind is named.
     kind = f"a {source.partition('://')[0]} URL" if isinstance(source, str) else type(source).__name__
-    known = "; ".join(f"{candidate.name}: {candidate.takes}" for candidate in named)
+    known = "; ".join(f"{candidate.name}: {candidate.takes}" for candidate in candidates)
     raise ParameterError(f"source must be one of ({known}), got {kind}")
 
 
@@ -151,7 +151,7 @@ def open_table(
     local_copy: bool | str | PathLike[str] | None = None,
     **options: Any,
 ) -> Table:
-    """Put a schema in front of data, wherever they are.
+    """Open data, wherever they are, as a table with a declared schema.
 
     Parameters
     ----------
@@ -169,15 +169,14 @@ def open_table(
     n_public : int, optional
         The public number of units, if the schema does not declare it; a conflict is an error.
     entropy : Source, optional
-        Draws the coins that choose which rows of a user are kept; by default those of the operating system.
+        The source of randomness that chooses which rows of a user are kept; by default those of the operating system.
     engine : str or Engine, optional
         The name of an engine, or one of your own; by default the first that takes the source.
     local_copy : bool, str or path, optional
-        Whether a fit of many passes may keep the encoded rows in a file without a name until it ends: by
-        default where the rows come from files and the disk has room; False for never, True or a folder for
-        always.
+        Whether a fit of many passes may keep the encoded rows in a temporary file until it ends. By default it may
+        where the rows come from files and the disk has room; False is never, True or a folder is always.
     **options
-        Go to the engine (DuckDB: `memory_limit`, `threads`; PostgreSQL: `way`, `keep`; Spark: `partitions`).
+        Options of the engine (DuckDB: `memory_limit`, `threads`; PostgreSQL: `way`, `keep`; Spark: `partitions`).
 
     Returns
     -------
@@ -213,18 +212,17 @@ def open_table(
             AssumptionWarning,
         )
     chosen = engine_for(source, engine)
-    strange = [] if chosen.reads_kinds else [column for column in schema.columns if _reads(column)]
-    if strange:
+    unreadable = [] if chosen.reads_kinds else [column for column in schema.columns if _has_reader(column)]
+    if unreadable:
         raise ParameterError(
-            f"column {strange[0].name!r} is of kind {strange[0].kind!r}, which reads values by Python code, and the "
-            f"engine {chosen.name!r} cannot run it; load the rows, as in open_table(pyarrow.parquet.read_table(...))"
+            f"column {unreadable[0].name!r} is of kind {unreadable[0].kind!r}, which reads values by Python code, and "
+            f"the engine {chosen.name!r} cannot run it; load the rows, as in "
+            "open_table(pyarrow.parquet.read_table(...))"
         )
     known = inspect.signature(chosen.connect).parameters
-    strange_names = [name for name in options if name not in known]
-    if strange_names and not any(column.kind is column.VAR_KEYWORD for column in known.values()):
-        raise ParameterError(
-            f"options must be those of the engine {chosen.name!r}, got {', '.join(strange_names)}"
-        )
+    unknown = [name for name in options if name not in known]
+    if unknown and not any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values()):
+        raise ParameterError(f"options must be those of the engine {chosen.name!r}, got {', '.join(unknown)}")
     opened = chosen.connect(
         source,
         schema,
@@ -234,7 +232,7 @@ def open_table(
         entropy=Source() if entropy is None else entropy,
         **options,
     )
-    if not any(chosen is column for column in ENGINES):
+    if not any(chosen is own for own in ENGINES):
         require(
             isinstance(opened, Table),
             f"what the engine {chosen.name!r} gives",
@@ -243,17 +241,24 @@ def open_table(
         )
         opened.engine_author = REGISTRY.author(chosen)
     if schema.open_levels:
-        again = {"table": table, "engine": engine, "local_copy": local_copy, "entropy": entropy, **options}
-        opened.reopen = partial(_reopened, source, again | {"adjacency": resolved, "n_public": n_public})
+        arguments = {
+            "table": table,
+            "engine": engine,
+            "local_copy": local_copy,
+            "entropy": entropy,
+            **options,
+        }
+        arguments |= {"adjacency": resolved, "n_public": n_public}
+        opened.reopen = partial(_reopen, source, arguments)
     if local_copy is not None:
         opened.local_copy, opened.copy_folder = local_copy is not False, folder
     return opened
 
 
 def rows_of_source(source: str | PathLike[str], **reading: Any) -> Any:
-    """All rows of a Parquet or CSV file, or of the table that a database URL names, as Arrow: for their owner alone.
+    """All rows of a file, or of the table of a database URL, as an Arrow table, which only their owner may see.
 
-    `told` says how files are read, as in `read_table`. Errors do not repeat the URL, which may hold a password.
+    `reading` holds options of `read_table`. Errors do not repeat the URL, which may hold a password.
     """
     from holdfast.data._engines.files import read_table
 
@@ -272,11 +277,11 @@ def rows_of_source(source: str | PathLike[str], **reading: Any) -> Any:
     raise ParameterError(f"{name} must be a file, or a duckdb:// or postgresql:// URL, got a {kind} URL")
 
 
-def _reopened(source: Any, options: dict[str, Any], schema: Schema) -> Table:
-    """The same rows behind another declaration of their columns."""
+def _reopen(source: Any, options: dict[str, Any], schema: Schema) -> Table:
+    """Open the same rows with another schema."""
     return open_table(source, schema, **options)
 
 
-def _reads(column: Column) -> bool:
-    """Whether values are read by the kind itself."""
+def _has_reader(column: Column) -> bool:
+    """Whether the kind of the column reads values by Python code of its own."""
     return not isinstance(column, Identifier) and column.read is not None

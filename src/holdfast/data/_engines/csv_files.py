@@ -1,14 +1,14 @@
-r"""CSV files as Arrow batches of texts, each row from its own line and from nothing else.
+r"""CSV files as Arrow batches of texts, where no line has an influence on how another is read.
 
 A record ends at a line end: `\n`, `\r\n`, or `\n` behind several `\r`, as programs write that end their lines twice. A
 line that cannot be read as declared (a field too many or too few, a byte that is not of the encoding, a quote in the
-middle of a field, more than `MOST_BYTES`) is a row without a value in any column, so that the schema's policy for
-missing values decides what it counts as. No line changes how another is read, fails the reading or is ever shown. An
+middle of a field, more than `MOST_RECORD_BYTES`) is a row without a value in any column, so that the schema's policy for
+missing values decides what it counts as. No line makes the reading fail, and none is ever shown. An
 empty line is no record, except in a file of one column.
 
-Lines are checked first, in vectors over a block of the file; what Arrow's parser then gets holds sound lines only.
+Lines are checked first, a block of the file at a time, so that Arrow's parser gets only lines that it can read.
 With `quoted_newlines` a line with an open quote is joined with those that follow, up to the line that closes it; where
-that gives no sound record, the line is broken and reading goes on at the next.
+that gives no readable record, the line is broken and reading goes on with the next line.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from holdfast._arrays import Bools, Codes
 from holdfast.data._schema.csv_format import CsvFormat
 from holdfast.errors import DataError
 
-#: A longer line, or record of several lines, is broken.
-MOST_BYTES = 2**20
-#: So much of the file is read at a time; Arrow's threads take it in quarters.
+#: A longer record, of one line or several, is broken.
+MOST_RECORD_BYTES = 2**20
+#: How much of the file is read at a time; Arrow's threads parse quarters of it.
 BLOCK_BYTES = 2**24
 _BYTE_ORDER_MARK = codecs.BOM_UTF8
 _NEWLINE, _RETURN = 10, 13
 Bytes = NDArray[np.uint8]
 
-# What an encoding cannot decode becomes half of a surrogate pair, which no UTF-8 holds: its line is then broken.
+# Bytes that cannot be decoded become half of a surrogate pair, which is not valid UTF-8: their line is broken.
 codecs.register_error("holdfast-broken", lambda error: ("\ud800", error.end))  # type: ignore[attr-defined]
 
 
@@ -49,13 +49,13 @@ class CsvFile:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The column names, from the first line; no part of it is in an error, since it may be a row."""
+        """The column names, from the first line. Errors do not show it, since it may be a row of data."""
         line = (
             self._without_heading(next(self._blocks(), b"")).partition(b"\n")[0].removesuffix(b"\r") + b"\n"
         )
         raw = np.frombuffer(line, dtype=np.uint8)
         starts, stops = _lines(raw)
-        # Quoted names may hold delimiters: there are as many fields as make the line a sound one.
+        # Quoted names may hold delimiters: the largest number of fields by which the line can be read is the right one.
         most = 1 + line.count(self.format.delimiter_of(self.path).encode())
         fields = next((n for n in range(most, 0, -1) if self._rules(n).sound(raw, starts, stops).all()), 0)
         if not fields or len(line) == 1 or b"\0" in line:
@@ -89,7 +89,7 @@ class CsvFile:
                 yield from rules.table_of(lines, columns).to_batches()
 
     def _without_heading(self, block: bytes) -> bytes:
-        """The first block from the line of names on."""
+        """The first block without the lines that the format skips, so that it starts with the line of names."""
         for _ in range(self.format.skip):
             block = block[block.find(b"\n") + 1 :] if b"\n" in block else b""
         return block
@@ -98,45 +98,45 @@ class CsvFile:
         return LineRules(fields=fields, delimiter=self.format.delimiter_of(self.path), format=self.format)
 
     def _blocks(self) -> Iterator[bytes]:
-        """The file as UTF-8 without a byte order mark, in blocks of whole lines; the last line ends, too."""
+        """The file as UTF-8 without a byte order mark, in blocks of whole lines; also the last line has a line end."""
         decode: Callable[[bytes], bytes] = bytes
         if self.format.encoding != "utf-8":
             decoder = codecs.getincrementaldecoder(self.format.encoding)("holdfast-broken")
             decode = lambda piece: decoder.decode(piece, not piece).encode("utf-8", "surrogatepass")  # noqa: E731
         opener: Callable[..., Any] = gzip.open if self.path.lower().endswith(".gz") else open
         with opener(self.path, "rb") as file:
-            rest, begun, last = b"", False, False
+            rest, mark_removed, last = b"", False, False
             while not last:
                 piece = file.read(BLOCK_BYTES)
                 last = not piece
                 block = rest + decode(piece)
-                if not begun and (last or len(block) >= len(_BYTE_ORDER_MARK)):
-                    block, begun = block.removeprefix(_BYTE_ORDER_MARK), True
+                if not mark_removed and (last or len(block) >= len(_BYTE_ORDER_MARK)):
+                    block, mark_removed = block.removeprefix(_BYTE_ORDER_MARK), True
                 if last and not block.endswith(b"\n") and block:
                     block += b"\n"
                 cut = block.rfind(b"\n") + 1
-                # A line that is too long stays so when its end is forgotten.
-                rest = block[cut : cut + 2 * MOST_BYTES]
-                if cut and begun:
+                # Of a line that is too long only the beginning is kept: it stays too long.
+                rest = block[cut : cut + 2 * MOST_RECORD_BYTES]
+                if cut and mark_removed:
                     yield _with_single_returns(block[:cut])
 
 
 @dataclass(frozen=True, kw_only=True)
 class LineRules:
-    """Which lines are records of so many fields, and how those are taken apart."""
+    """Which lines are records of this number of fields, and how their fields are read."""
 
     fields: int
     delimiter: str
     format: CsvFormat
 
     def sound(self, raw: Bytes, starts: Codes, stops: Codes) -> Bools:
-        """Which of the records (from a start up to a stop) can be read."""
+        """Which of the records, each from its start up to its stop, can be read."""
         if not len(starts):
             return np.zeros(0, dtype=np.bool_)
         delimiters = np.flatnonzero(raw == ord(self.delimiter))
         returns = np.flatnonzero(raw == _RETURN)
         returns = returns[raw[returns + 1] != _NEWLINE]
-        good = (stops - starts) <= MOST_BYTES
+        good = (stops - starts) <= MOST_RECORD_BYTES
         quotes = np.flatnonzero(raw == ord(self.format.quote)) if self.format.quote else delimiters[:0]
         if len(quotes):
             before = np.searchsorted(quotes, starts)
@@ -154,35 +154,38 @@ class LineRules:
     def _records_with_stray_quotes(
         self, raw: Bytes, quotes: Codes, before: Codes, among: Codes, starts: Codes, stops: Codes
     ) -> Codes:
-        """The records with a quote that neither opens a field, nor closes one, nor stands doubled in one."""
-        owner = np.repeat(np.arange(len(starts)), among)
-        place = np.concatenate([[0], np.cumsum(among)[:-1]]) if len(among) else among
-        rank = np.arange(len(owner)) - place[owner]
-        quotes = quotes[before[owner] + rank]
+        """The records with a quote that neither opens nor closes a field and is not a doubled quote inside of one."""
+        record = np.repeat(np.arange(len(starts)), among)
+        first_quote = np.concatenate([[0], np.cumsum(among)[:-1]]) if len(among) else among
+        rank = np.arange(len(record)) - first_quote[record]
+        quotes = quotes[before[record] + rank]
         opens = rank % 2 == 0
         neighbour = np.where(opens, np.maximum(quotes, 1) - 1, quotes + 1)
         beside = raw[neighbour]
-        at_edge = np.where(opens, quotes == starts[owner], quotes + 1 == stops[owner])
+        at_edge = np.where(opens, quotes == starts[record], quotes + 1 == stops[record])
         doubled = (beside == ord(self.format.quote)) & (~opens | (rank > 0))
-        wrong: Codes = owner[~(at_edge | (beside == ord(self.delimiter)) | doubled)]
-        return wrong
+        broken: Codes = record[~(at_edge | (beside == ord(self.delimiter)) | doubled)]
+        return broken
 
     def whole_records(
         self, raw: Bytes, starts: Codes, stops: Codes, *, last: bool
     ) -> tuple[Codes, Codes, int]:
-        """Records of one line or several, and up to where they are known whatever follows the block."""
+        """Starts and stops of the records, of one line or several, and where the first record starts that may go on.
+
+        That one, at the end of a block, has an open quote and is read again with the next block.
+        """
         quotes = np.flatnonzero(raw == ord(self.format.quote))
         among = np.searchsorted(quotes, stops) - np.searchsorted(quotes, starts)
-        odd = np.flatnonzero((among % 2 == 1) & (stops - starts <= MOST_BYTES))
+        open_lines = np.flatnonzero((among % 2 == 1) & (stops - starts <= MOST_RECORD_BYTES))
         pairs, done, place = [], len(raw), 0
-        opened, closed = odd[: len(odd) // 2 * 2 : 2], odd[1::2]
-        if len(odd) % 2 == 0 and bool(self.sound(raw, starts[opened], stops[closed]).all()):
-            pairs, place = [opened, closed], len(odd)  # as the loop below would find them, one by one
+        openers, closers = open_lines[: len(open_lines) // 2 * 2 : 2], open_lines[1::2]
+        if len(open_lines) % 2 == 0 and bool(self.sound(raw, starts[openers], stops[closers]).all()):
+            pairs, place = [openers, closers], len(open_lines)  # what the loop below would find, but faster
         first, final = (list(places) for places in pairs) if pairs else ([], [])
-        while place < len(odd):
-            here = int(odd[place])
-            after = int(odd[place + 1]) if place + 1 < len(odd) else None
-            if after is None and not last and len(raw) - starts[here] <= MOST_BYTES:
+        while place < len(open_lines):
+            here = int(open_lines[place])
+            after = int(open_lines[place + 1]) if place + 1 < len(open_lines) else None
+            if after is None and not last and len(raw) - starts[here] <= MOST_RECORD_BYTES:
                 done = int(starts[here])
                 break
             whole = after is not None and self._sound_alone(raw, int(starts[here]), int(stops[after]))
@@ -193,39 +196,41 @@ class LineRules:
         return _merge_lines(starts, stops, np.array(first, np.int64), np.array(final, np.int64), done)
 
     def _sound_alone(self, raw: Bytes, start: int, stop: int) -> bool:
-        if stop - start > MOST_BYTES:
+        if stop - start > MOST_RECORD_BYTES:
             return False
         record = np.append(raw[start:stop], np.uint8(_NEWLINE))
         return bool(self.sound(record, np.array([0]), np.array([stop - start]))[0])
 
     def readable_lines(self, block: bytes, raw: Bytes, starts: Codes, stops: Codes) -> bytes:
-        """The block with an empty record for each broken one, and without lines that hold none."""
+        """The block with a record without values in place of each broken one, and without empty lines."""
         good = self.sound(raw, starts, stops)
         empty = (stops == starts) & (self.fields > 1)
-        wrong = np.flatnonzero(~good | empty)
-        if not len(wrong):
+        replaced = np.flatnonzero(~good | empty)
+        if not len(replaced):
             return block
         ends = np.append(starts[1:], len(block))
         pieces, at = [], 0
-        nothing = self.delimiter.encode() * (self.fields - 1) + b"\n"
-        for place in wrong.tolist():
-            pieces += [block[at : int(starts[place])], b"" if empty[place] else nothing]
+        empty_record = self.delimiter.encode() * (self.fields - 1) + b"\n"
+        for place in replaced.tolist():
+            pieces += [block[at : int(starts[place])], b"" if empty[place] else empty_record]
             at = int(ends[place])
         return b"".join([*pieces, block[at:]])
 
     def table_of(self, lines: bytes, columns: Sequence[int]) -> Any:
-        """Sound lines as an Arrow table of texts, one column per asked place."""
+        """These columns (by their places) of readable lines, as an Arrow table of texts."""
         import pyarrow as pa
         from pyarrow import csv
 
         chosen = [f"n{place}" for place in columns]
-        spare = chosen or ["n0"]  # how many rows there are must be known without a column, too
-        guard = lines.startswith(_BYTE_ORDER_MARK)  # of a row; Arrow would take it for the file's
+        parsed = chosen or ["n0"]  # where no column is wanted, one still shows how many rows there are
+        guard = lines.startswith(
+            _BYTE_ORDER_MARK
+        )  # it belongs to a row; Arrow would take it for the file's own
         table = csv.read_csv(
             pa.BufferReader(b"\n" + lines if guard else lines),
             read_options=csv.ReadOptions(
                 column_names=[f"n{place}" for place in range(self.fields)],
-                block_size=max(BLOCK_BYTES // 4, 4 * MOST_BYTES),
+                block_size=max(BLOCK_BYTES // 4, 4 * MOST_RECORD_BYTES),
                 skip_rows=int(guard),
             ),
             parse_options=csv.ParseOptions(
@@ -236,8 +241,8 @@ class LineRules:
                 ignore_empty_lines=False,
             ),
             convert_options=csv.ConvertOptions(
-                column_types=dict.fromkeys(spare, pa.string()),
-                include_columns=spare,
+                column_types=dict.fromkeys(parsed, pa.string()),
+                include_columns=parsed,
                 null_values=[""],
                 strings_can_be_null=True,
             ),
@@ -256,13 +261,13 @@ def _lines(raw: Bytes) -> tuple[Codes, Codes]:
     """Where each line starts, and where it stops before its line end."""
     ends = np.flatnonzero(raw == _NEWLINE)
     starts = np.concatenate([[0], ends[:-1] + 1]) if len(ends) else ends
-    returned = (ends > starts) & (raw[ends - 1] == _RETURN)
-    return starts.astype(np.int64), ends - returned
+    has_return = (ends > starts) & (raw[ends - 1] == _RETURN)
+    return starts.astype(np.int64), ends - has_return
 
 
 def _outside(places: Codes, quotes: Codes, raw: Bytes, starts: Codes) -> Codes:
-    """Those of the places that are not inside quotes, as counted from the start of their record."""
-    # A flag changes at every quote, and changes back at a record's start if the quotes before it are odd in number.
+    """Those of the places that are not inside quotes, counted from the start of their record."""
+    # `flips` is 1 where the number of quotes so far is odd; a record that starts where it is 1 counts from there.
     flips = np.zeros(len(raw) + 1, dtype=np.uint8)
     flips[quotes] = 1
     np.bitwise_xor.accumulate(flips, out=flips)
@@ -277,25 +282,26 @@ def _outside(places: Codes, quotes: Codes, raw: Bytes, starts: Codes) -> Codes:
 def _merge_lines(
     starts: Codes, stops: Codes, first: Codes, final: Codes, done: int
 ) -> tuple[Codes, Codes, int]:
-    """The records once the lines `first` to `final` are one each, up to `done`."""
+    """The records up to `done`, when each run of lines from one of `first` to one of `final` is one record."""
     before_end = starts < done
-    within = np.zeros(len(starts) + 1, dtype=np.int64)
-    np.add.at(within, first + 1, 1)
-    np.add.at(within, final + 1, -1)
+    continues = np.zeros(len(starts) + 1, dtype=np.int64)
+    np.add.at(continues, first + 1, 1)
+    np.add.at(continues, final + 1, -1)
     stops = stops.copy()
     stops[first] = stops[final]
-    before_end &= np.cumsum(within)[:-1] == 0
+    before_end &= np.cumsum(continues)[:-1] == 0
     return starts[before_end], stops[before_end], done
 
 
 def _is_unicode(raw: Bytes, starts: Codes, stops: Codes) -> Bools:
-    """Which records are UTF-8: none has to be looked at alone where all of the bytes are."""
+    """Which records are valid UTF-8; they are decoded one by one only where the bytes as a whole are not."""
     good = np.ones(len(starts), dtype=np.bool_)
     try:
         raw.tobytes().decode()
     except UnicodeDecodeError:
-        odd = np.flatnonzero(raw >= 0x80)
-        for place in np.flatnonzero(np.searchsorted(odd, stops) > np.searchsorted(odd, starts)).tolist():
+        not_ascii = np.flatnonzero(raw >= 0x80)
+        suspects = np.searchsorted(not_ascii, stops) > np.searchsorted(not_ascii, starts)
+        for place in np.flatnonzero(suspects).tolist():
             try:
                 raw[starts[place] : stops[place]].tobytes().decode()
             except UnicodeDecodeError:
@@ -305,8 +311,8 @@ def _is_unicode(raw: Bytes, starts: Codes, stops: Codes) -> Bools:
 
 def _with_last(blocks: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
     """Each block, and whether it is the last."""
-    waiting = next(blocks, None)
-    while waiting is not None:
+    block = next(blocks, None)
+    while block is not None:
         following = next(blocks, None)
-        yield waiting, following is None
-        waiting = following
+        yield block, following is None
+        block = following

@@ -1,4 +1,4 @@
-"""Engine: what an engine declares of itself; the file of a new one ends with its own, and `ENGINES` lists it."""
+"""Engine: what an engine declares about itself. `ENGINES` lists the engines of this package."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from holdfast.data._table import Table
 
 @dataclass(frozen=True, kw_only=True)
 class Engine:
-    """A name, the sources it takes, and how it opens one (its driver is imported there)."""
+    """The name of an engine, the sources that it takes, and how it opens one (which imports its driver)."""
 
     name: str
     takes: str
     accepts: Callable[[Any], bool]
     connect: Callable[..., Table]
     reads_kinds: bool = False
-    """Whether columns may be of kinds with a `read` of their own, which is Python: no database can run it."""
+    """Whether the engine can read columns of kinds with a `read` function of their own, which is Python code."""
     put: Callable[[Any, Path], Mapping[str, Any]] | None = None
-    """Puts an Arrow table into a folder, where it finds the rows, and says what `open_table` is told: with it the
-    contracts run on the engine without further code. One that needs a server is put under contract there."""
+    """For tests: writes an Arrow table into a folder and returns the arguments by which `open_table` opens it. With it
+    the contracts of engines run on this one without further code."""

@@ -1,16 +1,15 @@
-"""The rows of Parquet and CSV files as one Arrow stream, in which no row is read with the help of another.
+"""The rows of Parquet and CSV files as one Arrow stream, in which how a row is read never depends on other rows.
 
 Columns are found by their exact names and handed on as `n0`, `n1`, ..., with the row's number as `place`, so that an
-engine which takes `a` and `A` for one name can read both. The stream carries values and no statistics of them: what an
-engine is not told of other rows it cannot use. Types come from the files' own declarations (all texts in CSV), and
-all files of a table must agree on them.
+engine that takes `a` and `A` for the same name can read both. The stream carries values and no statistics about them.
+Types are those that the files declare (texts in CSV), and all files of a table must agree on them.
 """
 
 from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -25,22 +24,22 @@ from holdfast.data._schema.csv_format import CsvFormat
 from holdfast.data._storage_kinds import Kind, kind_of
 from holdfast.errors import DataError, withholding
 
-CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
-DATABASES = (".db", ".duckdb", ".ddb")
+CSV_ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+DATABASE_ENDINGS = (".db", ".duckdb", ".ddb")
 PLACE = "place"
 BATCH_ROWS = 2**16
 
 
 class RowFile(Protocol):
-    """One file: its columns, and their values a batch at a time."""
+    """One file: its columns, and their values batch by batch."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns, in the order of the file."""
+        """The names of the columns, in the order of the file."""
 
     @property
     def types(self) -> tuple[Any, ...]:
-        """Their Arrow types, as they are handed on."""
+        """The Arrow types in which the columns are handed on."""
 
     def batches(self, columns: Sequence[int]) -> Iterator[tuple[list[Any], int]]:
         """These columns of all rows in order, and the number of rows of each batch."""
@@ -48,19 +47,19 @@ class RowFile(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class CsvRows:
-    """A CSV file: texts, of which those of `numbers` have a decimal point once they leave here."""
+    """A CSV file; its values are texts. In the columns `numbers` decimal commas become points."""
 
     file: CsvFile
     numbers: frozenset[str] = frozenset()
 
     @property
     def names(self) -> tuple[str, ...]:
-        """From the first line."""
+        """The names in the first line."""
         return self.file.names
 
     @property
     def types(self) -> tuple[Any, ...]:
-        """Texts."""
+        """All columns are texts."""
         import pyarrow as pa
 
         return (pa.string(),) * len(self.names)
@@ -77,16 +76,16 @@ class CsvRows:
 
 
 def as_decimal_points(texts: Any) -> Any:
-    """Decimal commas as points; a text that had a point is no number and stays none."""
+    """Decimal commas as points; a text that already had a point is not a number, and does not become one."""
     import pyarrow.compute as pc
 
-    unread = pc.replace_substring(texts, pattern=".", replacement="'")
-    return pc.replace_substring(unread, pattern=",", replacement=".")
+    without_points = pc.replace_substring(texts, pattern=".", replacement="'")
+    return pc.replace_substring(without_points, pattern=",", replacement=".")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ParquetRows:
-    """A Parquet file. Its statistics are not looked at."""
+    """A Parquet file, read without its statistics."""
 
     path: str
 
@@ -95,21 +94,21 @@ class ParquetRows:
         from pyarrow import parquet
 
         with withholding("Arrow", "open a Parquet file"):
-            # Read ahead, column chunks would be held until the file is closed: as much memory as the file is large.
+            # With `pre_buffer` column chunks stay in memory until the file is closed: as much as the file is large.
             return parquet.ParquetFile(self.path, coerce_int96_timestamp_unit="us", pre_buffer=False)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """As the file declares them."""
+        """The names that the file declares."""
         return tuple(self._file.schema_arrow.names)
 
     @property
     def types(self) -> tuple[Any, ...]:
-        """As the file declares them, in the forms that every engine takes."""
-        return tuple(_carried(dtype) for dtype in self._file.schema_arrow.types)
+        """The types that the file declares, in the forms that every engine takes."""
+        return tuple(_stream_type(dtype) for dtype in self._file.schema_arrow.types)
 
     def batches(self, columns: Sequence[int]) -> Iterator[tuple[list[Any], int]]:
-        """A part of a row group at a time."""
+        """The values, at most `BATCH_ROWS` rows at a time."""
         if not columns:
             rows = self._file.metadata.num_rows
             yield from (([], min(BATCH_ROWS, rows - at)) for at in range(0, rows, BATCH_ROWS))
@@ -123,8 +122,8 @@ class ParquetRows:
             )
 
 
-def _carried(dtype: Any) -> Any:
-    """How values of a type travel; those of other types are missing wherever they are read."""
+def _stream_type(dtype: Any) -> Any:
+    """The Arrow type in which values of a stored type are handed on; null for types that are read as missing."""
     import pyarrow as pa
 
     kind = kind_of(dtype)
@@ -155,7 +154,7 @@ def _as(values: Any, dtype: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class FileRows:
-    """Files of one table, one after another."""
+    """The files of one table, read one after another."""
 
     files: tuple[RowFile, ...]
 
@@ -169,10 +168,10 @@ class FileRows:
         """The types of the columns, which no file may contradict."""
         first = dict(zip(self.names, self.files[0].types, strict=True))
         for file in self.files[1:]:
-            here = dict(zip(file.names, file.types, strict=True))
-            unlike = sorted(name for name in first if here.get(name) != first[name])
-            if unlike:
-                raise DataError(f"all files must have the same columns of the same types; {unlike} differ")
+            types = dict(zip(file.names, file.types, strict=True))
+            differing = sorted(name for name in first if types.get(name) != first[name])
+            if differing:
+                raise DataError(f"all files must have the same columns of the same types; {differing} differ")
         return self.files[0].types
 
     @property
@@ -181,7 +180,7 @@ class FileRows:
         return {name: kind_of(dtype) for name, dtype in zip(self.names, self.types, strict=True)}
 
     def reader(self, columns: Sequence[int]) -> Any:
-        """The stream: these columns as `nI`, and `place`."""
+        """A stream of these columns as `n0`, `n1`, ... by their places, and of `place`, the row's number."""
         import pyarrow as pa
 
         fields = [(f"n{column}", self.types[column]) for column in columns]
@@ -193,20 +192,20 @@ class FileRows:
 
         place = 0
         for file in self.files:
-            wanted = [file.names.index(self.names[column]) for column in columns]
-            for values, rows in file.batches(wanted):
-                numbered = pa.array(np.arange(place, place + rows))
-                yield pa.RecordBatch.from_arrays([*values, numbered], schema=schema)
+            places = [file.names.index(self.names[column]) for column in columns]
+            for values, rows in file.batches(places):
+                row_numbers = pa.array(np.arange(place, place + rows))
+                yield pa.RecordBatch.from_arrays([*values, row_numbers], schema=schema)
                 place += rows
 
     def table(self) -> Any:
         """All rows in memory, under the columns' own names."""
-        read = self.reader(range(len(self.names))).read_all().drop_columns([PLACE])
-        return read.rename_columns(list(self.names))
+        table = self.reader(range(len(self.names))).read_all().drop_columns([PLACE])
+        return table.rename_columns(list(self.names))
 
 
 def number_names(schema: Schema) -> list[str]:
-    """The columns that a text file writes as plain numbers: no dates, which are texts, nor amounts with other signs."""
+    """The numeric columns that a text file holds as plain numbers, so without dates and amounts of another format."""
     numeric = [
         column
         for column in schema.columns
@@ -216,40 +215,43 @@ def number_names(schema: Schema) -> list[str]:
 
 
 def rows_of_files(source: str, *, csv: CsvFormat | None = None, numbers: Sequence[str] = ()) -> FileRows:
-    """A file, a folder of files or a pattern, all of one kind; nothing but their first lines is read."""
-    paths = [source] if os.path.isfile(source) else _found(source)
+    """The rows of a file, a folder of files or a pattern, all of one kind; only the first lines are read at once."""
+    paths = [source] if os.path.isfile(source) else _paths_of(source)
     if not paths:
         raise DataError(f"no Parquet or CSV file found at {source!r}")
     endings = {_ending(path) for path in paths}
     if len(endings) > 1:
         raise DataError(f"all files must be of one kind, found {sorted(endings)}")
-    make: Callable[[str], RowFile] = lambda path: ParquetRows(path=path)  # noqa: E731
-    if endings != {".parquet"}:
-        form = CsvFormat() if csv is None else csv
-        make = lambda path: CsvRows(file=CsvFile(path=path, format=form), numbers=frozenset(numbers))  # noqa: E731
-    return FileRows(files=tuple(map(make, paths)))
+    if endings == {".parquet"}:
+        return FileRows(files=tuple(ParquetRows(path=path) for path in paths))
+    csv_format = CsvFormat() if csv is None else csv
+    return FileRows(
+        files=tuple(
+            CsvRows(file=CsvFile(path=path, format=csv_format), numbers=frozenset(numbers)) for path in paths
+        )
+    )
 
 
-def _found(text: str) -> list[str]:
+def _paths_of(text: str) -> list[str]:
     if os.path.isdir(text):
-        inside = sorted(str(path) for path in Path(text).rglob("*") if path.is_file())
-        return [path for path in inside if _ending(path, strict=False)]
+        files = sorted(str(path) for path in Path(text).rglob("*") if path.is_file())
+        return [path for path in files if _ending(path, strict=False)]
     return sorted(glob.glob(text, recursive=True))
 
 
 def is_data_file(path: str) -> bool:
-    """Whether a file of this name is read where a folder is the source."""
+    """Whether a file of this name is read where its folder is the source."""
     return bool(_ending(path, strict=False))
 
 
 def _ending(path: str, *, strict: bool = True) -> str:
-    for ending in (".parquet", *CSV):
+    for ending in (".parquet", *CSV_ENDINGS):
         if path.lower().endswith(ending):
             return ending
     if strict:
         hint = (
             "; a table of a DuckDB file is duckdb:///PATH?table=NAME"
-            if path.lower().endswith(DATABASES)
+            if path.lower().endswith(DATABASE_ENDINGS)
             else ""
         )
         raise DataError(f"a file must end in .parquet, .csv, .tsv or .csv.gz, got {path!r}{hint}")

@@ -1,4 +1,4 @@
-"""Whole files of rows, read and written as they are: Parquet, CSV, NumPy and Arrow."""
+"""Whole files of rows, read and written without an engine: Parquet, CSV, NumPy and Arrow."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from holdfast.data._schema import CsvFormat, DateTime, Numeric, Schema
 from holdfast.data._storage_kinds import Kind, kind_of
 from holdfast.errors import DataError, ParameterError, withholding
 
-TABLES = (".parquet", ".csv")
-WRITTEN = (".parquet", ".csv", ".arrow")
+READABLE_ENDINGS = (".parquet", ".csv")
+WRITABLE_ENDINGS = (".parquet", ".csv", ".arrow")
 """Endings of the tables that `write_table` writes."""
 
 
@@ -22,17 +22,17 @@ def read_table(
     path: Path,
     *,
     name: str = "file",
-    kinds: Sequence[str] = TABLES,
+    endings: Sequence[str] = READABLE_ENDINGS,
     csv: CsvFormat | None = None,
     numbers: Sequence[str] = (),
 ) -> Any:
-    """A file as an Arrow table; `name` is what the caller calls it.
+    """A file as an Arrow table; errors call it `name`.
 
-    All columns of a CSV file are texts; those of `numbers` have a decimal point, whatever the file writes.
+    All columns of a CSV file are texts; in the columns `numbers` decimal commas are points.
     """
-    if path.suffix not in kinds or not path.is_file():
+    if path.suffix not in endings or not path.is_file():
         raise ParameterError(
-            f"{name} must be a {' or '.join(kinds)} file that exists, or a database URL, got {path.name!r}"
+            f"{name} must be a {' or '.join(endings)} file that exists, or a database URL, got {path.name!r}"
         )
     import pyarrow.parquet as parquet
 
@@ -43,13 +43,13 @@ def read_table(
 
 
 def read_arrays(path: Path, label: str | None) -> tuple[Any, Any]:
-    """Rows of numbers, and the labels if a column of them is named; a .npy file holds rows alone."""
+    """Rows of numbers, and the labels where a column is named as `label`; a .npy file holds no labels."""
     import numpy as np
 
     if path.suffix == ".npy":
         with withholding("NumPy", f"read {path.name}"):
             return np.load(path, allow_pickle=False), None
-    table = read_table(path, name="data", kinds=(*TABLES, ".npy"))
+    table = read_table(path, name="data", endings=(*READABLE_ENDINGS, ".npy"))
     if label is not None and label not in table.column_names:
         raise DataError(f"the table has no column {label!r}")
     names = [name for name in table.column_names if name != label]
@@ -58,7 +58,7 @@ def read_arrays(path: Path, label: str | None) -> tuple[Any, Any]:
 
 
 def numeric_column(values: Any, name: str) -> Any:
-    """A column of a table without a schema as doubles, NaN where nothing stands; other values have no policy."""
+    """A column of a table without a schema as doubles, NaN where it is empty; refused where it holds other values."""
     doubles = numbers(values)
     if (
         int((doubles == doubles).sum()) < len(values) - values.null_count
@@ -72,7 +72,7 @@ def numeric_column(values: Any, name: str) -> Any:
 
 
 def _labels(values: Any) -> Any:
-    """Labels as they are stored; those of a CSV file as numbers where every one is a numeral."""
+    """Labels as they are stored; texts become numbers where each of them is a number."""
     import numpy as np
 
     if kind_of(values.type) is not Kind.text:
@@ -85,7 +85,7 @@ def _labels(values: Any) -> Any:
 
 
 def read_columns(source: Any, schema: Schema, *, name: str) -> dict[str, Any]:
-    """The schema's columns of a file or an Arrow table, identifiers too, which must hold them, as arrays."""
+    """The schema's columns of a file or an Arrow table, with identifiers, as arrays; refused where one is missing."""
     table = source
     if isinstance(source, Path):
         table = read_table(source, name=name, csv=schema.csv, numbers=number_names(schema))
@@ -117,4 +117,4 @@ def write_table(table: Any, path: Path) -> None:
 
         feather.write_feather(table, str(path), compression="uncompressed")
     else:
-        raise ParameterError(f"a table is written to {', '.join(WRITTEN)}, got {path.name!r}")
+        raise ParameterError(f"a table is written to {', '.join(WRITABLE_ENDINGS)}, got {path.name!r}")

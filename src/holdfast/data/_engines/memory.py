@@ -1,4 +1,4 @@
-"""Arrays and data frames. The reference that every other engine is compared with."""
+"""The memory engine: arrays and data frames. Tests compare every other engine with it."""
 
 from __future__ import annotations
 
@@ -53,16 +53,16 @@ class MemoryTable(Table):
         identifiers = {name: identifier_texts(columns[name]) for name in schema.identifiers}
         self._kept: Kept | None = None
         if schema.confirmed_unit.column is not None:
-            masks = [array for name in schema.names for array in _distinguish(encoded, name)]
-            # As in SQL (`Statements`): behind all values, whether a row has them as a target.
-            last = [encoded.undeclared[name] for name in schema.names if name in encoded.undeclared]
+            values = [array for name in schema.names for array in _distinguishing_arrays(encoded, name)]
+            # Last, as in the SQL of `Statements`: whether a value is undeclared, so that the row has no target.
+            undeclared = [encoded.undeclared[name] for name in schema.names if name in encoded.undeclared]
             ties = [
                 np.unique(np.asarray(identifiers[n], dtype=object), return_inverse=True)[1]
                 for n in identifiers
             ]
             unit = schema.confirmed_unit
             bounded = keep_rows(
-                identifiers[str(unit.column)], [*masks, *ties, *last], max_rows=unit.max_rows, key=key
+                identifiers[str(unit.column)], [*values, *ties, *undeclared], max_rows=unit.max_rows, key=key
             )
             encoded = encoded.take(bounded.row)
             identifiers = {name: [texts[row] for row in bounded.row] for name, texts in identifiers.items()}
@@ -105,7 +105,7 @@ class MemoryTable(Table):
             yield batch if owners is None else replace(batch, present=places >= 0)
 
     def _slots(self, order: Order) -> tuple[NDArray[np.int64], list[str] | None]:
-        """The row of each place that is ordered, -1 for a null row; and whose it is, if users are padded."""
+        """The row of each place in the order, -1 for a null row; and the user of each place, where users are padded."""
         size = self.unit.max_rows
         if self._kept is None or size == 1 or not order.ranks:
             return np.arange(len(self._encoded), dtype=np.int64), None
@@ -118,9 +118,11 @@ class MemoryTable(Table):
 
     def _count_cells(self, sets: list[tuple[str, ...]]) -> list[NDArray[np.int64]]:
         codes = {name: self._encoded.codes(name) for name in {name for names in sets for name in names}}
-        return [self._count_one(names, codes) for names in sets]
+        return [self._joint_count(names, codes) for names in sets]
 
-    def _count_one(self, names: tuple[str, ...], codes: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
+    def _joint_count(
+        self, names: tuple[str, ...], codes: Mapping[str, NDArray[np.int64]]
+    ) -> NDArray[np.int64]:
         shape = self.schema.shape(*names)
         if not names:
             return np.array(len(self._encoded), dtype=np.int64)
@@ -128,7 +130,7 @@ class MemoryTable(Table):
         return np.bincount(cell, minlength=self.schema.cells(*names)).astype(np.int64).reshape(shape)
 
 
-def _distinguish(batch: Batch, name: str) -> list[NDArray[Any]]:
-    """What tells two rows apart in one column: the value, and whether it was missing."""
+def _distinguishing_arrays(batch: Batch, name: str) -> list[NDArray[Any]]:
+    """By what two rows differ in one column: the value, and whether it was missing."""
     mask = batch.missing.get(name)
     return [batch.values[name]] if mask is None else [batch.values[name], mask]

@@ -1,4 +1,4 @@
-"""Where a source that a text names lies on the disk: a file, a folder, a pattern of files, or the file of a URL."""
+"""The place on the disk of a source that is given as a text: a file, a folder, a pattern, or the file of a URL."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 from holdfast.data._engines.file_rows import is_data_file
 
-DUCKDB = "duckdb://"
+DUCKDB_SCHEME = "duckdb://"
 
 
 def local_place(source: str | os.PathLike[str]) -> Path | None:
@@ -20,7 +20,7 @@ def local_place(source: str | os.PathLike[str]) -> Path | None:
     None None
     """
     text = os.fspath(source)
-    if text.startswith(DUCKDB):
+    if text.startswith(DUCKDB_SCHEME):
         file = database_file(text)
         return None if not file or os.path.isdir(file) else Path(file)
     return None if "://" in text else Path(text)
@@ -33,7 +33,7 @@ def database_file(url: str) -> str:
 
 
 def module_file(function: str) -> Path | None:
-    """Where MODULE:FUNCTION is looked for first; None for what names no module.
+    """The file in which MODULE:FUNCTION is looked for first; None for a text that names no module.
 
     >>> print(module_file("models.mine:train"), module_file("noisy_gd"))
     models/mine.py None
@@ -44,5 +44,5 @@ def module_file(function: str) -> Path | None:
 
 
 def would_be_read(path: Path) -> bool:
-    """Whether a file is read where it lies in a folder that is a source."""
+    """Whether a file would be read where its folder is the source."""
     return is_data_file(str(path))

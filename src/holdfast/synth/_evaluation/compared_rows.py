@@ -23,7 +23,7 @@ from holdfast.data._arrow_columns import arrow_columns
 from holdfast.data._batch import Batch, encode_batch
 from holdfast.data._cells import categorical_cells
 from holdfast.data._engines import open_table
-from holdfast.data._engines.file_rows import CSV, PLACE, number_names, rows_of_files
+from holdfast.data._engines.file_rows import CSV_ENDINGS, PLACE, number_names, rows_of_files
 from holdfast.data._engines.files import read_table
 from holdfast.data._mixed import MixedColumn
 from holdfast.data._moments import column_numbers
@@ -218,7 +218,7 @@ def as_synthetic(source: Any, schema: Schema) -> Schema:
     A CSV file in UTF-8 with commas that has the columns is read as plain, any other file as declared. A numeric column
     is read as plain numbers if more of its values are plain numbers than numbers as declared.
     """
-    if not isinstance(source, str | PathLike) or not fspath(source).lower().endswith(CSV):
+    if not isinstance(source, str | PathLike) or not fspath(source).lower().endswith(CSV_ENDINGS):
         return schema
     with suppress(DataError):
         names = rows_of_files(fspath(source), csv=CsvFormat()).names

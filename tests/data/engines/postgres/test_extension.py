@@ -21,8 +21,8 @@ from holdfast.data import Categorical, Encoder, Identifier, Numeric, Order, Sche
 from holdfast.data._engines.postgres import epochs as postgres_epochs
 from holdfast.data._engines.postgres import epochs as postgres_plan
 from holdfast.data._engines.postgres.dialect import PostgresDialect
-from holdfast.data._engines.postgres.epochs import AggregatePasses, Reached, keyed_rows, statement, train
-from holdfast.data._engines.postgres.extension import SCHEMA
+from holdfast.data._engines.postgres.epochs import AggregatePasses, RunState, keyed_rows, passes_query, train
+from holdfast.data._engines.postgres.extension import SCHEMA_NAME
 from holdfast.data._engines.postgres.install import install
 from holdfast.data._engines.postgres.session import Session
 from holdfast.data._engines.postgres.source import Address
@@ -66,7 +66,7 @@ def extended(postgres_server: Server) -> Iterator[Server]:
     coins = np.random.default_rng(3)
     server.load(made_rows(coins), "visits")
     yield server
-    server.run("DROP TABLE visits", f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE")
+    server.run("DROP TABLE visits", f"DROP SCHEMA IF EXISTS {SCHEMA_NAME} CASCADE")
     shutil.rmtree(folder(server), ignore_errors=True)
 
 
@@ -155,7 +155,7 @@ class TestTheSameNumbers:
         options = options_for(50, 5, radius=0.3, average_from=average_from)
         found = []
         for most in (32, 2, 1):
-            monkeypatch.setattr(postgres_plan, "MOST_PASSES", most)
+            monkeypatch.setattr(postgres_plan, "MOST_PLAN_PASSES", most)
             with closing(opened(extended)) as table:
                 found.append(table.epochs(labelled(), options, order=fixed_order(), passes=5, records=N))
         np.testing.assert_array_equal(found[0], found[1])
@@ -163,7 +163,7 @@ class TestTheSameNumbers:
 
     def test_equal_steps_are_sent_as_one_number(self, extended: Server) -> None:
         options = SgdOptions(dimension=8, batch=10, steps=np.full(42, 0.3))
-        plan = AggregatePasses(options=options, passes=2, records=N).plan(Reached.start(8), 2)
+        plan = AggregatePasses(options=options, passes=2, records=N).plan(RunState.start(8), 2)
         assert len(plan) == 8 * (16 + 2 * 8)
 
     @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ class TestOrder:
     def test_a_shuffle_is_a_keyed_hash_of_the_place_with_a_key_for_each_statement(
         self, extended: Server, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(postgres_plan, "MOST_PASSES", 1)
+        monkeypatch.setattr(postgres_plan, "MOST_PLAN_PASSES", 1)
         options, order, rows = options_for(10, 2), Order.shuffled(Source(seed=1)), labelled()
         with closing(opened(extended)) as table:
             found = table.epochs(rows, options, order=order, passes=2, records=N)
@@ -235,7 +235,7 @@ class TestOrder:
             options=SgdOptions(dimension=1, batch=1, steps=np.ones(2)), passes=2, records=1
         )
         rows = "SELECT NULL::bytea AS key, ARRAY[1.0::float8] AS x, 1.0::float8 AS y"
-        made = statement(rows, course.plan(Reached.start(1), 2), passes=2, ordered=False)
+        made = passes_query(rows, course.plan(RunState.start(1), 2), passes=2, ordered=False)
         with extended.admin() as admin:
             admin.execute(made)
             backwards = made.replace("SELECT 0 AS pass", "SELECT 7 AS pass")
@@ -321,7 +321,7 @@ class TestBadRows:
         course = AggregatePasses(
             options=SgdOptions(dimension=3, batch=2, steps=np.ones(2) + np.arange(2)), passes=1, records=3
         )
-        plan = np.frombuffer(course.plan(Reached.start(3), 1))
+        plan = np.frombuffer(course.plan(RunState.start(3), 1))
         broken = [plan[:-1], plan[:9], plan[:0]]
         for place, value in [
             (0, 1.0),
@@ -341,11 +341,11 @@ class TestBadRows:
         rows = "SELECT NULL::bytea AS key, ARRAY[1,2,3]::real[] AS x, 1.0::float8 AS y"
         with extended.admin() as admin:
             for each in broken:
-                assert sqlstate(admin, statement(rows, each.tobytes(), passes=1, ordered=False)) == "ZH001"
-            odd = statement(rows, plan.tobytes() + b"1", passes=1, ordered=False)
+                assert sqlstate(admin, passes_query(rows, each.tobytes(), passes=1, ordered=False)) == "ZH001"
+            odd = passes_query(rows, plan.tobytes() + b"1", passes=1, ordered=False)
             assert sqlstate(admin, odd) == "ZH001"
             nothing = admin.execute(
-                f"SELECT {SCHEMA}.sgd_epochs('', 0, '', x, 1) FROM (SELECT '{{}}'::real[] AS x) q WHERE false"
+                f"SELECT {SCHEMA_NAME}.sgd_epochs('', 0, '', x, 1) FROM (SELECT '{{}}'::real[] AS x) q WHERE false"
             )
             assert nothing.fetchall() == [(None,)]
 
@@ -498,7 +498,7 @@ class TestFitting:
 
     def test_a_connection_lost_half_way(self, extended: Server, monkeypatch: pytest.MonkeyPatch) -> None:
         """Nothing is released and nothing is spent; the next attempt works."""
-        monkeypatch.setattr(postgres_plan, "MOST_PASSES", 1)
+        monkeypatch.setattr(postgres_plan, "MOST_PLAN_PASSES", 1)
         asked, answer = [], postgres_epochs._answer
 
         def cut(ask: Any, made: str) -> Any:

@@ -16,7 +16,7 @@ from holdfast.data import Categorical, Numeric, Schema, open_table
 from holdfast.data._engines.postgres import extension as postgres_build
 from holdfast.data._engines.postgres import extension as postgres_extension
 from holdfast.data._engines.postgres import install as postgres_install
-from holdfast.data._engines.postgres.extension import SCHEMA
+from holdfast.data._engines.postgres.extension import SCHEMA_NAME
 from holdfast.data._engines.postgres.install import install, status, uninstall
 from holdfast.errors import DataError, MissingExtra
 from tests.conftest import missing
@@ -33,7 +33,7 @@ class TestInstalling:
         if again:
             uninstall(server.url(user="postgres"))
         yield server
-        server.run(f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE")
+        server.run(f"DROP SCHEMA IF EXISTS {SCHEMA_NAME} CASCADE")
         shutil.rmtree(folder(server), ignore_errors=True)
         if again:
             install(server.url(user="postgres"))
@@ -153,16 +153,16 @@ class TestInstalling:
 
     def test_what_is_not_ours_stays(self, bare: Server) -> None:
         url = bare.url(user="postgres")
-        bare.run(f"CREATE SCHEMA {SCHEMA}")
+        bare.run(f"CREATE SCHEMA {SCHEMA_NAME}")
         for call in (install, uninstall):
             with pytest.raises(DataError, match="not of this extension"):
                 call(url)
-        bare.run(f"DROP SCHEMA {SCHEMA}")
+        bare.run(f"DROP SCHEMA {SCHEMA_NAME}")
         install(url)
-        bare.run(f"CREATE TABLE {SCHEMA}.mine (x int)")
+        bare.run(f"CREATE TABLE {SCHEMA_NAME}.mine (x int)")
         with pytest.raises(DataError, match="remove that first"):
             uninstall(url)
-        assert status(url).current
+        assert status(url).is_current
         assert len(list(folder(bare).iterdir())) == 1
 
     def test_another_version_is_replaced(
@@ -172,18 +172,18 @@ class TestInstalling:
         kernel = tmp_path / "kernel"
         for name in postgres_build.SOURCES:
             (kernel / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(postgres_build.KERNEL / name, kernel / name)
+            shutil.copy(postgres_build.KERNEL_FOLDER / name, kernel / name)
         with (kernel / "sgd.c").open("a") as source:
             source.write("/* older */\n")
         with monkeypatch.context() as patched:
-            patched.setattr(postgres_build, "KERNEL", kernel)
+            patched.setattr(postgres_build, "KERNEL_FOLDER", kernel)
             postgres_build.version.cache_clear()
             old = install(url)
-            assert old.current
+            assert old.is_current
         postgres_build.version.cache_clear()
-        assert not status(url).current
+        assert not status(url).is_current
         assert "another version" in status(url).summary()
         new = install(url)
-        assert new.current
+        assert new.is_current
         assert new.library != old.library
         assert [str(path) for path in folder(bare).iterdir()] == [new.library]

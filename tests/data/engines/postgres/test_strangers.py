@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from holdfast._cli.app import app
 from holdfast.data import Categorical, Numeric, Schema, open_table
 from holdfast.data._engines.postgres import extension, install
-from holdfast.data._engines.postgres.pinned import PATH, PIN, PIN_LOCALLY, with_pinned_path
+from holdfast.data._engines.postgres.pinned import PIN_PATH, PIN_PATH_LOCALLY, SEARCH_PATH, with_pinned_path
 from holdfast.errors import DataError, ParameterError
 from tests.paths import ROOT
 from tests.servers.postgres import Server, required_server
@@ -284,11 +284,11 @@ def test_an_extension_of_theirs_is_said_and_not_called(
     with trapped.connect("postgres") as admin:
         admin.execute("SET search_path = pg_catalog; SET ROLE stranger; CREATE SCHEMA holdfast")
         if marked:
-            admin.execute(f"COMMENT ON SCHEMA holdfast IS '{extension.MARK}'")
+            admin.execute(f"COMMENT ON SCHEMA holdfast IS '{extension.SCHEMA_COMMENT}'")
         admin.execute("GRANT USAGE ON SCHEMA holdfast TO PUBLIC")
         for made in (
             "version()",
-            *(f"sgd_epochs(bytea, int4, bytea, {a}, float8)" for a in extension.ARRAYS),
+            *(f"sgd_epochs(bytea, int4, bytea, {a}, float8)" for a in extension.ARRAY_TYPES),
         ):
             admin.execute(
                 f"CREATE FUNCTION holdfast.{made} RETURNS text LANGUAGE plpgsql AS "
@@ -316,20 +316,20 @@ def test_a_function_that_was_given_to_them_is_not_called(place: int) -> None:
     """Of the same shape as ours, in a schema of ours: whoever owns a function may change what it is."""
     names = ("name", "arguments", "language", "source", "step", "final")
     functions = [dict(zip(names, one, strict=True)) for one in sorted(extension.created_functions())]
-    schema = {"mark": extension.MARK, "trusted": True, "usable": True, "library": "/lib.so"}
+    schema = {"mark": extension.SCHEMA_COMMENT, "trusted": True, "usable": True, "library": "/lib.so"}
 
     def ask(statement: str, *, stranger: int | None) -> list[dict[str, Any]]:
-        if statement == extension.FOUND:
+        if statement == extension.SCHEMA_QUERY:
             return [schema]
-        if statement == extension.FUNCTIONS:
+        if statement == extension.FUNCTIONS_QUERY:
             return [one | {"trusted": number != stranger} for number, one in enumerate(functions)]
         assert stranger is None, "it was called"
         return [{"version": extension.version()}]
 
-    assert extension.look(partial(ask, stranger=None)).current
-    seen = extension.look(partial(ask, stranger=place))
+    assert extension.find_installation(partial(ask, stranger=None)).is_current
+    seen = extension.find_installation(partial(ask, stranger=place))
     assert seen.foreign
-    assert not seen.current
+    assert not seen.is_current
 
 
 @pytest.mark.parametrize("wrapped", [False, True])
@@ -411,7 +411,7 @@ def test_every_connection_begins_with_the_path(trapped: Trapped, monkeypatch: py
     assert len(connections) >= 8
     for url, sent in connections:
         assert url.endswith("search_path%3Dpg_catalog%2Cpg_temp")
-        assert sent[0] in (PIN, f"BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; {PIN_LOCALLY}")
+        assert sent[0] in (PIN_PATH, f"BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; {PIN_PATH_LOCALLY}")
         assert not any("search_path" in statement for statement in sent[1:])
         # Calls in the statements that look things up name their schema; the others are computed on that path alone.
         looked_up = [statement for statement in sent if "FROM pg_catalog.pg_" in statement]
@@ -435,7 +435,9 @@ def test_the_path_of_a_url_or_of_the_environment_is_not_ours(
         connection.cursor() as cursor,
     ):
         cursor.execute("SELECT pg_catalog.current_setting('search_path') AS path")
-        assert cursor.fetch_arrow_table().to_pylist()[0]["path"].replace(" ", "") == PATH.replace(" ", "")
+        assert cursor.fetch_arrow_table().to_pylist()[0]["path"].replace(" ", "") == SEARCH_PATH.replace(
+            " ", ""
+        )
 
 
 def test_options_that_would_swallow_the_path_are_refused() -> None:

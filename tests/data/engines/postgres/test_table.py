@@ -295,10 +295,10 @@ def test_wide_tables_and_many_counts(postgres_server: Server, monkeypatch: pytes
     with open_table(postgres_server.url("wide"), schema, way="sql") as table:
         expected = memory.sums(RowSum(encoder))
         np.testing.assert_allclose(table.sums(RowSum(encoder)), expected, rtol=0, atol=1e-12)
-        monkeypatch.setattr(postgres, "MOST_COLUMNS", 100)
+        monkeypatch.setattr(postgres, "MOST_QUERY_COLUMNS", 100)
         with pytest.raises(DataError, match="too many columns"):
             table.sums(RowSum(encoder))
-        monkeypatch.setattr(postgres, "MOST_SETS", 7)
+        monkeypatch.setattr(postgres, "MOST_GROUPING_SETS", 7)
         sets = [[name] for name in schema.names] + [["k", "n0"], ["n0", "k"], []]
         for mine, theirs in zip(table.counts(sets), memory.counts(sets), strict=True):
             np.testing.assert_array_equal(mine, theirs)

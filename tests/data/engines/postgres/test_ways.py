@@ -73,7 +73,7 @@ class TestWays:
 
     def test_the_rule(self, postgres_server: Server, numbers: str, monkeypatch: pytest.MonkeyPatch) -> None:
         for most, large in ((9, True), (10, False)):
-            monkeypatch.setattr(postgres, "PULL_VALUES", most)
+            monkeypatch.setattr(postgres, "MOST_PULLED_VALUES", most)
             with open_table(postgres_server.url(numbers), X) as table:
                 assert isinstance(table, PostgresTable)
                 assert table.can("engine_sums") is large

@@ -195,11 +195,11 @@ class TestLostRows:
         """As many rows as declared, but one of them twice: its key does not rise."""
         made = [{"part": 0, "rows": 3, "intact": False, "value": b""}]
         with pytest.raises(DataError, match="lost or repeated"):
-            engine._gathered(made, numbers, [3])
+            engine._results_in_order(made, numbers, [3])
         with pytest.raises(DataError, match="lost or repeated"):
-            engine._gathered([made[0] | {"intact": True, "rows": 2}], numbers, [3])
+            engine._results_in_order([made[0] | {"intact": True, "rows": 2}], numbers, [3])
         with pytest.raises(DataError, match="lost or repeated"):
-            engine._gathered([], numbers, [3])
+            engine._results_in_order([], numbers, [3])
 
     @given(st.lists(st.binary(min_size=16, max_size=16), max_size=12), st.integers(1, 5))
     def test_keys_must_rise(self, keys: list[bytes], size: int) -> None:
@@ -290,7 +290,7 @@ class TestLearning:
         def pulled(*arguments: Any) -> None:
             raise AssertionError("a row was pulled")
 
-        monkeypatch.setattr(engine.SparkTable, "_packed", pulled)
+        monkeypatch.setattr(engine.SparkTable, "_record_batches", pulled)
 
     def test_noisy_gd_gives_the_answer_of_the_memory_engine(self, session: Any) -> None:
         settings: dict[str, Any] = {"epsilon": 2.0, "delta": 1e-6, "method": "noisy_gd", "random_state": 7}

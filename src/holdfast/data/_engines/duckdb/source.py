@@ -1,4 +1,4 @@
-"""What DuckDB is asked to read: files, folders, a table of a DuckDB file, a connection, a relation."""
+"""How DuckDB reads a source: files, folders, a table of a DuckDB file, a connection, a relation."""
 
 from __future__ import annotations
 
@@ -19,47 +19,47 @@ from holdfast.data._sql.dialect import Dialect
 from holdfast.data._storage_kinds import Kind
 from holdfast.errors import DataError, ParameterError, require
 
-_QUOTE = Dialect()
-_STREAM = "holdfast_rows"
+_DIALECT = Dialect()
+_STREAM_NAME = "holdfast_rows"
 STOP_SECONDS = 10.0
-"""How long an interrupted statement is waited for."""
+"""How long to wait for a statement that was interrupted."""
 T = TypeVar("T")
-_NUMBERED = "row_number() OVER ()"
+_ROW_NUMBER = "row_number() OVER ()"
 
 
 class Runner:
-    """Runs statements, each on a cursor of its own (`begin`), so that streams do not disturb each other."""
+    """Runs statements, each on a cursor of its own (`cursor`), so that open streams do not disturb each other."""
 
-    def __init__(self, begin: Callable[[], Any]) -> None:
-        self._begin = begin
-        self._latest: deque[Any] = deque(maxlen=4)
+    def __init__(self, cursor: Callable[[], Any]) -> None:
+        self._cursor = cursor
+        self._latest_cursors: deque[Any] = deque(maxlen=4)
 
     def __call__(self, statement: str, streams: Mapping[str, Any] | None = None) -> Any:
-        """A relation; the streams are Arrow's, by the names under which the statement reads them."""
-        cursor = self._begin()
+        """The result as a relation; `streams` are Arrow streams by the names that the statement calls them."""
+        cursor = self._cursor()
         for name, stream in (streams or {}).items():
             cursor.register(name, stream)
-        self._latest.append(cursor)
+        self._latest_cursors.append(cursor)
         return cursor.sql(statement)
 
     def interrupt(self) -> None:
         """End the statements that may be running."""
-        for cursor in self._latest:
+        for cursor in self._latest_cursors:
             cursor.interrupt()
 
 
 def interruptible(call: Callable[[], T], interrupt: Callable[[], None]) -> T:
-    """The result of a call, made in another thread so that Ctrl-C can end it: DuckDB does not listen while it works."""
+    """The result of a call, made in another thread so that Ctrl-C can end it; DuckDB itself does not react to it."""
     if threading.current_thread() is not threading.main_thread():
         return call()
     results: list[T] = []
-    failed: list[BaseException] = []
+    errors: list[BaseException] = []
 
     def work() -> None:
         try:
             results.append(call())
         except BaseException as error:
-            failed.append(error)
+            errors.append(error)
 
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
@@ -69,18 +69,19 @@ def interruptible(call: Callable[[], T], interrupt: Callable[[], None]) -> T:
     except KeyboardInterrupt:
         interrupt()
         thread.join(STOP_SECONDS)
-        raise KeyboardInterrupt from None  # without the statement, and what DuckDB says of it
-    if failed:
-        raise failed[0]
+        raise KeyboardInterrupt from None  # without the error that DuckDB raised, which quotes the statement
+    if errors:
+        raise errors[0]
     return results[0]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scan:
-    """What follows FROM, an expression that tells any two rows apart, and who runs statements.
+    """A source that statements can read: what follows FROM, an expression that differs between rows, and a runner.
 
-    `can_write` says that statements run on a connection of our own, which has room for a table of ours. `names` are the
-    columns where they are not called as they are stored, and `kinds` how they are read where DuckDB is not to say.
+    `can_write` says that statements run on a connection of our own, in which tables can be made. `names` are the names
+    of columns in statements where they are not the stored ones, and `kinds` how columns are read where that does not
+    follow from DuckDB's types.
     """
 
     source: str
@@ -93,46 +94,48 @@ class Scan:
 
 
 def scan_of_caller(source: Any, *, table: str | None) -> Scan | None:
-    """How to read a connection or relation of the caller's, used as it is; None for anything else."""
+    """A connection or relation of the caller's as a scan; None for anything else."""
     if hasattr(source, "cursor"):
         require(table is not None, "table", table, "the name of a table when the source is a connection")
         require_no_shadows(source.cursor().sql)
-        return _of_connection(source, _QUOTE.identifier(str(table)))
+        return _scan_of_table(source, _DIALECT.identifier(str(table)))
     way_out = "or name the table in the URL: duckdb:///file.db?table=name"
     require(table is None, "table", table, "left out unless the source is a connection", way_out)
     if hasattr(source, "query"):
         view = "holdfast_source"
         require_no_shadows(lambda sql: source.query(view, sql))
-        return Scan(source=view, position=_NUMBERED, run=lambda sql: source.query(view, sql))
+        return Scan(source=view, position=_ROW_NUMBER, run=lambda sql: source.query(view, sql))
     return None
 
 
 def scan_of_stored(stored: StoredTable, connection: Any) -> Scan:
-    """How a sealed connection reads a table of the file that is attached to it."""
+    """A table of the file that is attached to a sealed connection, as a scan."""
     run = Runner(connection.cursor)
     name = stored.find(connection)
-    return Scan(source=name, position=_rowid(run, name), run=run, interrupt=run.interrupt, can_write=True)
+    return Scan(
+        source=name, position=_row_position(run, name), run=run, interrupt=run.interrupt, can_write=True
+    )
 
 
 def scan_of_files(source: Any, connection: Any, schema: Schema) -> Scan:
-    """How a sealed connection reads files, which Python opens."""
+    """Files as a scan on a sealed connection; Python opens them."""
     return scan_of_rows(
         rows_of_files(os.fspath(source), csv=schema.csv, numbers=number_names(schema)), connection
     )
 
 
 def scan_of_rows(rows: FileRows, connection: Any) -> Scan:
-    """How a connection of our own reads files: as a stream of Arrow batches, opened anew for each statement."""
+    """Rows of files as a scan: each statement reads a new stream of Arrow batches."""
     runner = Runner(connection.cursor)
 
     def run(statement: str) -> Any:
-        used = {int(place) for place in re.findall(r"\bn([0-9]+)\b", statement)}
-        stream = rows.reader([place for place in range(len(rows.names)) if place in used])
-        return runner(statement, {_STREAM: stream})
+        places_used = {int(place) for place in re.findall(r"\bn([0-9]+)\b", statement)}
+        stream = rows.reader([place for place in range(len(rows.names)) if place in places_used])
+        return runner(statement, {_STREAM_NAME: stream})
 
     names = {name: f"n{place}" for place, name in enumerate(rows.names)}
     return Scan(
-        source=_STREAM,
+        source=_STREAM_NAME,
         position=PLACE,
         run=run,
         interrupt=runner.interrupt,
@@ -142,8 +145,8 @@ def scan_of_rows(rows: FileRows, connection: Any) -> Scan:
     )
 
 
-def _of_connection(connection: Any, name: str) -> Scan:
-    """A table of the caller's connection, through cursors unless it is one that only the connection sees."""
+def _scan_of_table(connection: Any, name: str) -> Scan:
+    """A table of the caller's connection as a scan; without cursors where only the connection itself sees the table."""
     import duckdb
 
     run = Runner(connection.cursor)
@@ -151,17 +154,17 @@ def _of_connection(connection: Any, name: str) -> Scan:
         run(f"SELECT * FROM {name} LIMIT 0")
     except duckdb.Error:
         run = Runner(lambda: connection)
-    return Scan(source=name, position=_rowid(run, name), run=run, interrupt=run.interrupt)
+    return Scan(source=name, position=_row_position(run, name), run=run, interrupt=run.interrupt)
 
 
-def _rowid(run: Callable[[str], Any], name: str) -> str:
-    """Tables have a row number of their own; views do not."""
+def _row_position(run: Callable[[str], Any], name: str) -> str:
+    """The row number that DuckDB stores with a table, or one that is counted, for views, which have none."""
     import duckdb
 
     try:
         run(f"SELECT rowid FROM {name} LIMIT 0")
     except duckdb.Error:
-        return _NUMBERED
+        return _ROW_NUMBER
     return "rowid"
 
 
@@ -175,7 +178,7 @@ class StoredTable:
 
     @classmethod
     def of(cls, url: str) -> StoredTable:
-        """Split a URL; the file must be there."""
+        """The table that a URL names; refused if the file does not exist."""
         parts = urlsplit(url)
         options = parse_qs(parts.query, keep_blank_values=True)
         if parts.netloc or "table" not in options or not set(options) <= {"table", "schema"}:
@@ -196,7 +199,7 @@ class StoredTable:
         import duckdb
 
         try:
-            attach_file(connection, os.path.abspath(self.path), name=_STORED)
+            attach_file(connection, os.path.abspath(self.path), name=_STORED_DATABASE)
         except duckdb.Error as error:
             if not re.search("(?i)already attached|conflicting lock|same database file", str(error)):
                 raise
@@ -206,10 +209,10 @@ class StoredTable:
             ) from None
 
     def find(self, connection: Any) -> str:
-        """The table, or a view that reads tables of the file alone, by its whole name."""
+        """The full name of the table, or of a view that reads only tables of the file."""
         listed = connection.execute(
             "SELECT table_schema, table_name, table_type FROM system.information_schema.tables "
-            f"WHERE table_catalog = '{_STORED}' ORDER BY ALL"
+            f"WHERE table_catalog = '{_STORED_DATABASE}' ORDER BY ALL"
         ).fetchall()
         kinds = {(schema.lower(), table.lower()): kind for schema, table, kind in listed}
         kind = kinds.get((self.schema.lower(), self.table.lower()))
@@ -219,8 +222,8 @@ class StoredTable:
             raise DataError(
                 f"the DuckDB file has no table {self.table!r} in schema {self.schema!r}; it holds {named or 'none'}"
             )
-        name = ".".join(map(_QUOTE.identifier, (_STORED, self.schema, self.table)))
-        if kind != "BASE TABLE" and not reads_own_tables(connection, name, database=_STORED):
+        name = ".".join(map(_DIALECT.identifier, (_STORED_DATABASE, self.schema, self.table)))
+        if kind != "BASE TABLE" and not reads_own_tables(connection, name, database=_STORED_DATABASE):
             raise DataError(
                 f"the view {self.table!r} reads something else than tables of its file, and a file is not trusted with "
                 "what else this user may read. Name a table; or, if you know who wrote the view, hand over a "
@@ -229,4 +232,4 @@ class StoredTable:
         return name
 
 
-_STORED = "stored"
+_STORED_DATABASE = "stored"

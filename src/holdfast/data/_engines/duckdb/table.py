@@ -1,4 +1,4 @@
-"""Files and in-process tables through DuckDB: counted in SQL, streamed as Arrow, never loaded whole."""
+"""The DuckDB engine: files and in-process tables, counted in SQL and streamed as Arrow, never loaded whole."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from holdfast.data._engines.duckdb.source import (
     scan_of_files,
     scan_of_stored,
 )
-from holdfast.data._engines.places import DUCKDB
+from holdfast.data._engines.places import DUCKDB_SCHEME
 from holdfast.data._order import KEY_BYTES, Order, PerRecordBatches
 from holdfast.data._schema import Schema
 from holdfast.data._sql.dialect import Dialect
@@ -39,18 +39,19 @@ from holdfast.privacy._adjacency import Adjacency
 
 T = TypeVar("T")
 DIALECT = Dialect()
-#: Rows whose users are bounded at a time, and the table that holds what is kept of them.
+#: About how many rows are ranked within their users at a time.
 PART_ROWS = 500_000
-KEPT = "work.kept"
-#: From so many joint counts on, rows are read once and counted here; fewer are grouped where they are.
+#: The table of the rows that are kept of each user.
+KEPT_ROWS_TABLE = "work.kept"
+#: From this number of joint counts on, rows are read once and counted in Python; fewer are grouped in SQL.
 MANY_SETS = 8
-BINNED_ROWS = 131_072
+COUNTED_BATCH_ROWS = 131_072
 JOINED_LINES = Assumption(
     kind=READING_OF_ROWS,
     text="quoted fields of the CSV files may hold line ends, as the schema declares: a stray quote may join its row "
     "with those that follow, so one person's row could change how others are read",
 )
-#: DuckDB's names of types (without parameters) and how they are read.
+#: How values of DuckDB's types (without their parameters) are read.
 KINDS = {
     **dict.fromkeys(
         ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"),
@@ -77,16 +78,16 @@ def _open(
     memory_limit: str | None = None,
     threads: int | None = None,
 ) -> tuple[Scan, Callable[[], None]]:
-    """What reads the source, and what deletes the spilled files."""
+    """The source as a scan, and a function that closes what was opened and deletes what was written to disk."""
     require(threads is None or threads >= 1, "threads", threads, ">= 1")
     with _withholding("open the table"):
-        given = scan_of_caller(source, table=table)
-        if given is not None:
+        scan = scan_of_caller(source, table=table)
+        if scan is not None:
             options = [option for option in (memory_limit, threads) if option is not None]
             require(not options, "options", options, "left out: the connection is the caller's")
-            return given, _nothing
-    stored = StoredTable.of(os.fspath(source)) if os.fspath(source).startswith(DUCKDB) else None
-    work = WorkFolder()  # for spilling; nobody else may read it
+            return scan, _close_nothing
+    stored = StoredTable.of(os.fspath(source)) if os.fspath(source).startswith(DUCKDB_SCHEME) else None
+    work = WorkFolder()  # for what does not fit into memory
     cleanup = work.delete
     try:
         with _withholding("open the source"):
@@ -97,7 +98,7 @@ def _open(
                 memory_limit=memory_limit,
                 threads=threads,
             )
-            cleanup = partial(_let_go, connection.close, work)
+            cleanup = partial(_close_and_delete, connection.close, work)
             if stored is not None:
                 return scan_of_stored(stored, connection), cleanup
             return scan_of_files(source, connection, schema), cleanup
@@ -109,10 +110,10 @@ def _open(
 
 def read_all(source: Any) -> Any:
     """A whole table of a DuckDB file, connection or relation as one Arrow table: for drafts only."""
-    opened, cleanup = _open(source, Schema([]))
+    scan, cleanup = _open(source, Schema([]))
     try:
         with _withholding("read the rows"):
-            return opened.run(f"SELECT * FROM {opened.source}").to_arrow_table()
+            return scan.run(f"SELECT * FROM {scan.source}").to_arrow_table()
         raise AssertionError("the block above returns or raises")
     finally:
         cleanup()
@@ -128,33 +129,33 @@ def connect(
     **options: Any,
 ) -> DuckDBTable:
     """Open files, a DuckDB file, a connection or a relation; nothing but column names and types is read."""
-    opened, cleanup = _open(source, schema, **options)
+    scan, cleanup = _open(source, schema, **options)
     try:
-        kinds = dict(opened.kinds) or _kinds(opened)
+        kinds = dict(scan.kinds) or _kinds(scan)
         check_columns([column.name for column in schema.columns], list(kinds))
         statements = Statements(
             schema=schema,
-            dialect=replace(DIALECT, names=opened.names),
-            source=opened.source,
-            position=opened.position,
+            dialect=replace(DIALECT, names=scan.names),
+            source=scan.source,
+            position=scan.position,
             kinds=kinds,
             key=entropy.bytes(KEY_BYTES),
         )
     except BaseException:
         cleanup()
         raise
-    table = DuckDBTable(schema, opened, statements, cleanup, adjacency=adjacency, n_public=n_public)
-    if opened.names and schema.csv.quoted_newlines:
+    table = DuckDBTable(schema, scan, statements, cleanup, adjacency=adjacency, n_public=n_public)
+    if scan.names and schema.csv.quoted_newlines:
         table.notes = (JOINED_LINES,)
     return table
 
 
-def _kinds(opened: Scan) -> dict[str, Kind]:
+def _kinds(scan: Scan) -> dict[str, Kind]:
     """How each stored column is read, from its type alone."""
     types: dict[str, str] = {}
     with _withholding("read the columns"):
-        described = opened.run(f"SELECT * FROM {opened.source}")
-        types = {name: str(kind) for name, kind in zip(described.columns, described.types, strict=True)}
+        relation = scan.run(f"SELECT * FROM {scan.source}")
+        types = {name: str(kind) for name, kind in zip(relation.columns, relation.types, strict=True)}
     return {name: KINDS.get(kind.partition("(")[0], Kind.unknown) for name, kind in types.items()}
 
 
@@ -164,7 +165,7 @@ class DuckDBTable(Table):
     def __init__(
         self,
         schema: Schema,
-        opened: Scan,
+        scan: Scan,
         statements: Statements,
         cleanup: Callable[[], None],
         *,
@@ -172,43 +173,43 @@ class DuckDBTable(Table):
         n_public: int | None,
     ) -> None:
         super().__init__(schema, adjacency=adjacency, n_public=n_public)
-        self._opened = opened
+        self._scan = scan
         self._statements = statements
         self._finalizer = weakref.finalize(self, cleanup)
-        # Rows of files: their shuffle may spill to a disk, and so may a copy of its result.
-        if opened.can_write:
+        # A shuffle on our own connection may write to disk, and so may a copy of the shuffled rows.
+        if scan.can_write:
             self.capabilities = self.capabilities | {"local_copy"}
 
     def close(self) -> None:
-        """Close the connection that was opened here, and delete what was spilled to disk."""
+        """Close the connection that was opened here, and delete what was written to disk."""
         self._finalizer()
 
-    def _ready(self) -> Statements:
-        """The statements, once the rows of bounded users are put aside in the work folder.
+    def _statements_on_kept_rows(self) -> Statements:
+        """The statements, over a table of the rows that are kept of each user.
 
-        That is done once and a part of the users at a time, because ranking rows within users must fit into
-        memory. A connection of the caller's is only read from: there the rows are chosen in each statement.
+        That table is made once, for a part of the users at a time, because ranking rows within users must fit into
+        memory. A connection of the caller's is only read from: there each statement chooses the rows again.
         """
-        if self._statements.bounded and self._opened.can_write and self._statements.kept is None:
-            parts = 1 + self._number(f"SELECT count(*) FROM {self._opened.source}") // PART_ROWS
+        if self._statements.bounded and self._scan.can_write and self._statements.kept is None:
+            parts = 1 + self._number(f"SELECT count(*) FROM {self._scan.source}") // PART_ROWS
             for part in range(parts):
-                put = f"INSERT INTO {KEPT}" if part else f"CREATE TABLE {KEPT} AS"
+                put = f"INSERT INTO {KEPT_ROWS_TABLE}" if part else f"CREATE TABLE {KEPT_ROWS_TABLE} AS"
                 statement = f"{put} {self._statements.kept_part(part, parts)}"
-                self._do("choose the rows of each user", partial(self._opened.run, statement))
-            self._statements = replace(self._statements, kept=KEPT)
+                self._do("choose the rows of each user", partial(self._scan.run, statement))
+            self._statements = replace(self._statements, kept=KEPT_ROWS_TABLE)
         return self._statements
 
     def _number(self, statement: str) -> int:
-        return int(self._do("count", lambda: self._opened.run(statement).fetchall())[0][0])
+        return int(self._do("count", lambda: self._scan.run(statement).fetchall())[0][0])
 
     def _do(self, doing: str, call: Callable[[], T]) -> T:
-        """A call of DuckDB that may take long: it can be interrupted, and what it says of a failure is withheld."""
+        """A call of DuckDB that can be interrupted, and whose errors are shown without DuckDB's message."""
         with _withholding(doing):
-            return interruptible(call, self._opened.interrupt)
+            return interruptible(call, self._scan.interrupt)
         raise AssertionError("the block above returns or raises")
 
     def _rows(self) -> int:
-        return self._number(self._ready().count())
+        return self._number(self._statements_on_kept_rows().count())
 
     def _units(self) -> int:
         return self._rows() if self.unit.column is None else self._number(self._statements.users())
@@ -220,8 +221,8 @@ class DuckDBTable(Table):
         """The result as Arrow record batches of at most that many rows."""
 
         def begin() -> Any:
-            relation = self._opened.run(statement)
-            # One method under the names of DuckDB 2, of 1.x, and of the oldest that is allowed.
+            relation = self._scan.run(statement)
+            # The names of one method in DuckDB 2, in 1.x, and in the oldest version that is allowed.
             names = ("to_arrow_reader", "fetch_record_batch", "fetch_arrow_reader")
             reader = next(getattr(relation, name) for name in names if hasattr(type(relation), name))
             return reader(rows)
@@ -234,65 +235,76 @@ class DuckDBTable(Table):
             yield batch
 
     def _stream(self, schema: Schema, order: Order, rows: int) -> Iterator[Batch]:
-        statement = self._ready().ordered(schema.names, order)
+        statement = self._statements_on_kept_rows().ordered(schema.names, order)
         if isinstance(order, PerRecordBatches):
-            yield from self._drawn(schema, order, statement, rows)
+            yield from self._sampled_batches(schema, order, statement, rows)
             return
-        for arrow in _evenly(self._arrow(statement, rows), rows):
+        for arrow in _even_batches(self._arrow(statement, rows), rows):
             present = None
             if self._statements.pads(order):
                 present = np.asarray(
                     arrow.column(arrow.num_columns - 1).to_numpy(zero_copy_only=False), dtype=np.bool_
                 )
-            yield _encoded(schema, arrow, present)
+            yield _encode(schema, arrow, present)
 
-    def _drawn(self, schema: Schema, order: PerRecordBatches, statement: str, rows: int) -> Iterator[Batch]:
-        """The stream is sorted by batch number: gather each, and yield an empty one where none was drawn."""
+    def _sampled_batches(
+        self, schema: Schema, order: PerRecordBatches, statement: str, rows: int
+    ) -> Iterator[Batch]:
+        """Batches of a stream that is sorted by batch number; empty ones where no row was drawn."""
         import pyarrow as pa
 
-        waiting: list[Any] = []
+        parts: list[Any] = []
         number = 0
         empty: Any = None
         for arrow in self._arrow(statement, rows):
             empty = arrow.slice(0, 0)
-            drawn = arrow.column(arrow.num_columns - 1).to_numpy()
-            borders = [0, *(np.flatnonzero(np.diff(drawn)) + 1).tolist(), len(drawn)]
+            numbers = arrow.column(arrow.num_columns - 1).to_numpy()
+            borders = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), len(numbers)]
             for first, last in pairwise(borders):
-                while first < last and number < drawn[first]:
-                    yield _encoded(schema, _joined(pa, waiting, empty), None)
-                    waiting, number = [], number + 1
-                waiting.append(arrow.slice(first, last - first))
+                while first < last and number < numbers[first]:
+                    yield _encode(schema, _combine(pa, parts, empty), None)
+                    parts, number = [], number + 1
+                parts.append(arrow.slice(first, last - first))
         while number < order.batches:
-            yield _encoded(schema, _joined(pa, waiting, empty), None)
-            waiting, number = [], number + 1
+            yield _encode(schema, _combine(pa, parts, empty), None)
+            parts, number = [], number + 1
 
     def _count_cells(self, sets: list[tuple[str, ...]]) -> list[NDArray[np.int64]]:
         if not sets:
             return []
         names = list(dict.fromkeys(name for group in sets for name in group))
         if len(sets) >= MANY_SETS and names:
-            return binned(self.schema, sets, names, self._arrow(self._ready().cells(names), BINNED_ROWS))
-        return zero_filled(self.schema, sets, self._arrow(self._ready().counts(distinct_sets(sets)), 65_536))
+            return binned(
+                self.schema,
+                sets,
+                names,
+                self._arrow(self._statements_on_kept_rows().cells(names), COUNTED_BATCH_ROWS),
+            )
+        return zero_filled(
+            self.schema,
+            sets,
+            self._arrow(self._statements_on_kept_rows().counts(distinct_sets(sets)), 65_536),
+        )
 
 
-def _nothing() -> None:
-    """What is done to a caller's connection at the end."""
+def _close_nothing() -> None:
+    """A connection of the caller's is left open."""
 
 
-def _let_go(close: Callable[[], None], work: WorkFolder) -> None:
+def _close_and_delete(close: Callable[[], None], work: WorkFolder) -> None:
     try:
         close()
     finally:
         work.delete()
 
 
-def _joined(pa: Any, parts: list[Any], empty: Any) -> Any:
+def _combine(pa: Any, parts: list[Any], empty: Any) -> Any:
     if parts:
         return pa.Table.from_batches(parts).combine_chunks()
     return empty
 
 
-def _encoded(schema: Schema, arrow: Any, present: NDArray[np.bool_] | None) -> Batch:
+def _encode(schema: Schema, arrow: Any, present: NDArray[np.bool_] | None) -> Batch:
     columns: dict[str, Any] = {}
     if arrow is None:
         import pyarrow as pa
@@ -304,19 +316,19 @@ def _encoded(schema: Schema, arrow: Any, present: NDArray[np.bool_] | None) -> B
     return batch if present is None else replace(batch, present=present)
 
 
-def _evenly(stream: Iterator[Any], rows: int) -> Iterator[Any]:
+def _even_batches(stream: Iterator[Any], rows: int) -> Iterator[Any]:
     """The same rows in batches of exactly that many (the last one may be shorter)."""
     import pyarrow as pa
 
-    waiting: list[Any] = []
-    held = 0
+    parts: list[Any] = []
+    part_rows = 0
     for arrow in stream:
-        waiting.append(arrow)
-        held += arrow.num_rows
-        while held >= rows:
-            whole = pa.Table.from_batches(waiting)
+        parts.append(arrow)
+        part_rows += arrow.num_rows
+        while part_rows >= rows:
+            whole = pa.Table.from_batches(parts)
             yield whole.slice(0, rows).combine_chunks()
-            waiting = whole.slice(rows).to_batches()
-            held -= rows
-    if held:
-        yield pa.Table.from_batches(waiting).combine_chunks()
+            parts = whole.slice(rows).to_batches()
+            part_rows -= rows
+    if part_rows:
+        yield pa.Table.from_batches(parts).combine_chunks()

@@ -1,9 +1,9 @@
-"""The pulled copy: every declared column, read on the server, in a DuckDB database that only we can open.
+"""The pulled copy: every declared column of a PostgreSQL table, in a private DuckDB database.
 
 The copy holds doubles and texts, as the server read them, so the server's types and settings no longer matter.
-It lives in memory, or in a file in a private folder that is deleted at the end, also after an error (`WorkFolder`).
-All orders are drawn in the copy, by a keyed hash of the row's place in it: with a fresh secret key that is a uniform
-secret permutation whatever order the server sent the rows in (soundness, section 1, order (i)).
+It is held in memory, or in a file in a private folder that is deleted at the end, also after an error (`WorkFolder`).
+All orders of rows are drawn in the copy, by a keyed hash of the row's place in it: with a fresh secret key that is a
+uniform secret permutation whatever order the server sent the rows in (soundness, section 1, order (i)).
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from holdfast.data._storage_kinds import Kind
 from holdfast.data._work_folder import WorkFolder
 from holdfast.privacy._adjacency import Adjacency
 
-Keep = Literal["memory", "file"]
-KEEPS = ("memory", "file")
-COPY = "work.copy"
+CopyPlace = Literal["memory", "file"]
+COPY_PLACES = ("memory", "file")
+COPY_TABLE = "work.copy"
 
 
 def pull(
@@ -32,12 +32,12 @@ def pull(
     statements: Statements,
     schema: Schema,
     *,
-    keep: Keep,
+    keep: CopyPlace,
     adjacency: Adjacency,
     n_public: int | None,
 ) -> DuckDBTable:
-    """Copy the batches of `statements.readings()`; users are bounded in the copy, by the same coins."""
-    # In memory means in memory: nothing is spilled to a disk then.
+    """Copy the batches of `statements.readings()`. Rows of users are chosen in the copy, with the same random key."""
+    # A copy in memory writes nothing to a disk.
     work = WorkFolder() if keep == "file" else None
     folder = "" if work is None else str(work.path)
     try:
@@ -47,22 +47,22 @@ def pull(
         if work is not None:
             work.delete()
         raise
-    cleanup = partial(_let_go, connection.close, work)
+    cleanup = partial(_close_and_delete, connection.close, work)
     try:
         names = tuple(column.name for column in schema.columns)
         numbers = {name: statements.reads_number(name) for name in names}
         with _withholding("make the private copy"):
             types = ["DOUBLE" if numbers[name] else "VARCHAR" for name in names]
             listed = ", ".join(f"r{place} {kind}" for place, kind in enumerate(types)) or "nothing INTEGER"
-            connection.execute(f"CREATE TABLE {COPY} ({listed})")
+            connection.execute(f"CREATE TABLE {COPY_TABLE} ({listed})")
         for batch in batches():
             _append(connection, batch)
         run = Runner(connection.cursor)
-        scan = Scan(source=COPY, position="rowid", run=run, interrupt=run.interrupt, can_write=True)
+        scan = Scan(source=COPY_TABLE, position="rowid", run=run, interrupt=run.interrupt, can_write=True)
         local = Statements(
             schema=schema,
             dialect=Dialect(names={name: f"r{place}" for place, name in enumerate(names)}),
-            source=COPY,
+            source=COPY_TABLE,
             position="rowid",
             kinds={name: Kind.floating if numbers[name] else Kind.text for name in names},
             key=statements.key,
@@ -78,12 +78,12 @@ def _append(connection: Any, batch: Any) -> None:
     import pyarrow as pa
 
     with _withholding("write the private copy"):
-        connection.register("arrived", pa.Table.from_batches([batch]))
-        connection.execute(f"INSERT INTO {COPY} SELECT * FROM arrived")
-        connection.unregister("arrived")
+        connection.register("new_rows", pa.Table.from_batches([batch]))
+        connection.execute(f"INSERT INTO {COPY_TABLE} SELECT * FROM new_rows")
+        connection.unregister("new_rows")
 
 
-def _let_go(close: Callable[[], None], work: WorkFolder | None) -> None:
+def _close_and_delete(close: Callable[[], None], work: WorkFolder | None) -> None:
     try:
         close()
     finally:
@@ -91,7 +91,7 @@ def _let_go(close: Callable[[], None], work: WorkFolder | None) -> None:
             work.delete()
 
 
-def keep_for(keep: str | None, *, values: int, most: int) -> Keep:
-    """Where the copy goes: as asked, else in memory up to `most` expected values, else in a file."""
+def copy_place(keep: str | None, *, values: int, most: int) -> CopyPlace:
+    """Where the copy goes: where `keep` says, else into memory up to `most` expected values, else into a file."""
     small = values <= most if keep is None else keep == "memory"
     return "memory" if small else "file"

@@ -1,4 +1,4 @@
-"""How PostgreSQL spells the reading, clipping and coding of one value.
+"""The SQL of PostgreSQL for reading, clipping and coding one value.
 
 Where PostgreSQL differs from the rules of `holdfast.data._batch`, and what is done about it:
 
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from holdfast.data._sql.dialect import Dialect
 from holdfast.data._storage_kinds import Kind
 
-#: PostgreSQL's names of base types and how they are read; enumerations are texts, anything else is missing.
+#: How values of PostgreSQL's base types are read; enumerations are texts, and other types are read as missing.
 KINDS = {
     **dict.fromkeys(("int2", "int4", "int8"), Kind.integer),
     **dict.fromkeys(("float4", "float8"), Kind.floating),
@@ -58,7 +58,7 @@ class PostgresDialect(Dialect):
         """A value as a double, NULL where it is missing; a decimal of any size has one."""
         if kind is not Kind.decimal:
             return super().read_number(raw, kind)
-        # A cast beyond the range of a double, either way, would be an error that depends on the data.
+        # A cast of a number that is too large or too small for a double would be an error that depends on the data.
         return (
             f"CASE WHEN {raw} = 'NaN' THEN NULL WHEN {raw} >= '1e308' THEN {self.number(float('inf'))} "
             f"WHEN {raw} <= '-1e308' THEN {self.number(float('-inf'))} "

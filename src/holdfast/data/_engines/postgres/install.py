@@ -1,9 +1,9 @@
-"""Putting the extension into a database, and taking it out: for a superuser on the server's own machine.
+"""Installs the extension in a database and removes it: for a superuser on the server's own machine.
 
 PostgreSQL loads C code only for superusers, from a file that its own process can read. The library is built here, put
-into a folder that nobody else can write to, and read back through the server before anything is created: that shows at
-once whether server and client are on one machine. All statements are one transaction, on an administrator's connection
-whose errors never pass on a driver's message.
+into a folder that nobody else can write to, and read back through the server before anything is created: that shows
+whether server and client are on one machine. All statements are one transaction, on a connection of an administrator
+whose errors never show a message of the driver.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from typing import Any
 from holdfast._extras import import_optional
 from holdfast.data._engines.postgres.dialect import PostgresDialect
 from holdfast.data._engines.postgres.extension import (
-    FOUND,
-    SCHEMA,
+    SCHEMA_NAME,
+    SCHEMA_QUERY,
     Installation,
     build,
     create_statements,
     drop_statements,
     find_compiler,
     find_headers,
+    find_installation,
     is_ours,
-    look,
     version,
 )
-from holdfast.data._engines.postgres.pinned import PIN, with_pinned_path
+from holdfast.data._engines.postgres.pinned import PIN_PATH, with_pinned_path
 from holdfast.data._engines.postgres.session import connecting
 from holdfast.data._engines.postgres.source import Address
 from holdfast.errors import DataError
 
-#: What is said for an error code.
-_KINDS = {
+#: What to say for an error code of PostgreSQL.
+_ERROR_TEXTS = {
     "42501": "the user has not the right; connect as a superuser",
     "25006": "the server is read-only; connect to the primary",
     "58P01": "the server cannot load the library",
@@ -47,32 +47,32 @@ _KINDS = {
 
 
 class Administrator:
-    """A connection that may write. Its errors say what was being done and the kind of failure only."""
+    """A connection that may write. Its errors say only what was being done and the kind of failure."""
 
     def __init__(self, url: str) -> None:
         dbapi = import_optional("adbc_driver_postgresql.dbapi")
         with connecting():
             self._connection = dbapi.connect(with_pinned_path(Address.of(url).url), autocommit=True)
-        self.run(PIN, doing="prepare the session")
+        self.run(PIN_PATH, doing="prepare the session")
         self.run("SET standard_conforming_strings = on", doing="prepare the session")
 
-    def ask(self, statement: str, *, doing: str) -> list[dict[str, Any]]:
+    def rows_of(self, statement: str, *, doing: str) -> list[dict[str, Any]]:
         """The rows of a query."""
         with self._withholding(doing), self._connection.cursor() as cursor:
-            # A copy would be quicker and lose the codes of errors.
+            # The faster protocol (COPY) would lose the codes of errors.
             cursor.adbc_statement.set_options(**{"adbc.postgresql.use_copy": "false"})
             cursor.execute(statement)
             rows: list[dict[str, Any]] = cursor.fetch_arrow_table().to_pylist()
             return rows
 
     def run(self, statement: str, *, doing: str) -> None:
-        """A statement without a result."""
+        """Run a statement that has no result."""
         with self._withholding(doing), self._connection.cursor() as cursor:
             cursor.executescript(statement)
 
     @contextmanager
     def transaction(self, doing: str) -> Iterator[None]:
-        """All or nothing."""
+        """A transaction: all statements in it take effect, or none."""
         self.run("BEGIN", doing=doing)
         try:
             yield
@@ -91,7 +91,7 @@ class Administrator:
             yield
         except (adbc_driver_manager.Error, OSError) as error:
             state = getattr(error, "sqlstate", None) or "of the connection"
-            message = f"PostgreSQL could not {doing}: {_KINDS.get(state, f'error {state}')}"
+            message = f"PostgreSQL could not {doing}: {_ERROR_TEXTS.get(state, f'error {state}')}"
         if message is not None:
             raise DataError(message) from None
 
@@ -114,13 +114,13 @@ _PREFIX, _SUFFIX = "holdfast_sgd_", ".so"
 
 
 def status(url: str) -> Installation:
-    """What the database has of the extension; any user may ask."""
+    """What the database has of the extension; any user may call this."""
     with Administrator(url) as admin:
         return _status(admin)
 
 
 def _status(admin: Administrator) -> Installation:
-    return look(lambda statement: admin.ask(statement, doing="look for the extension"))
+    return find_installation(lambda statement: admin.rows_of(statement, doing="look for the extension"))
 
 
 def install(
@@ -133,33 +133,37 @@ def install(
 ) -> Installation:
     """Build the extension and put it into the database of the URL; what was there of it is replaced.
 
-    `folder` must be readable for the server's own user and writable for its owner only; by default it is
-    `holdfast` in the server's data folder. `role` is who may use the extension, everybody by default: it gives no
-    access to any table.
+    The server's own user must be able to read `folder`, and only its owner may be able to write to it; by default it is
+    `holdfast` in the server's data folder. `role` is who may use the extension, by default everybody; that right
+    gives no access to any table.
     """
     with Administrator(url) as admin:
         facts = _facts(admin)
-        before = _ours(admin)
-        settings = admin.ask("SELECT name, setting FROM pg_catalog.pg_config", doing="ask how it was built")
+        earlier_library = _our_library(admin)
+        settings = admin.rows_of(
+            "SELECT name, setting FROM pg_catalog.pg_config", doing="ask how it was built"
+        )
         headers = find_headers(
             {row["name"]: row["setting"] for row in settings},
             major=facts["version"] // 10_000,
             pg_config=pg_config,
         )
         program = find_compiler(compiler)
-        place = _folder(Path(facts["data"]) / "holdfast" if folder is None else Path(folder).absolute())
-        library = place / f"{_PREFIX}{version()}_{facts['database']}{_SUFFIX}"
-        fresh = not library.exists()
+        library_folder = _require_folder(
+            Path(facts["data"]) / "holdfast" if folder is None else Path(folder).absolute()
+        )
+        library = library_folder / f"{_PREFIX}{version()}_{facts['database']}{_SUFFIX}"
+        is_new = not library.exists()
         try:
-            _put(library, compiler=program, headers=headers)
-            _require_seen(admin, library)
-            _create(admin, str(library), role=role, replaces=before is not None)
+            _build_library(library, compiler=program, headers=headers)
+            _require_same_file(admin, library)
+            _create(admin, str(library), role=role, replaces=earlier_library is not None)
         except BaseException:
-            if fresh:
+            if is_new:
                 _remove(str(library))
             raise
-        if before not in (None, str(library)):
-            _remove(str(before))
+        if earlier_library not in (None, str(library)):
+            _remove(str(earlier_library))
         return _status(admin)
 
 
@@ -167,14 +171,16 @@ def uninstall(url: str) -> Installation:
     """Remove the functions and the library; an error, and nothing changed, where one of them cannot be."""
     with Administrator(url) as admin:
         _facts(admin)
-        library = _ours(admin)
+        library = _our_library(admin)
         if library is None:
-            raise DataError(f"the database has no extension of holdfast's to remove (no schema {SCHEMA!r})")
+            raise DataError(
+                f"the database has no extension of holdfast's to remove (no schema {SCHEMA_NAME!r})"
+            )
         quoted = _DIALECT.literal(library)
-        there = admin.ask(
+        file_status = admin.rows_of(
             f"SELECT (pg_catalog.pg_stat_file({quoted}, true)).size AS size", doing="look for the library"
         )
-        if there[0]["size"] is not None and not os.access(Path(library).parent, os.W_OK):
+        if file_status[0]["size"] is not None and not os.access(Path(library).parent, os.W_OK):
             raise DataError(
                 f"the library {library!r} cannot be deleted from here: run this on the server's machine, as a user who "
                 "may write to its folder; nothing was removed"
@@ -188,16 +194,16 @@ def uninstall(url: str) -> Installation:
 
 def _facts(admin: Administrator) -> Mapping[str, Any]:
     """Version, data folder and database; refuses users who are no superusers."""
-    may = admin.ask(
+    rights = admin.rows_of(
         "SELECT rolsuper AS superuser FROM pg_catalog.pg_roles WHERE rolname = current_user",
         doing="ask for rights",
     )
-    if not may or not may[0]["superuser"]:
+    if not rights or not rights[0]["superuser"]:
         raise DataError(
             "only a superuser may put C code into PostgreSQL, and this user is none. Connect as one; where a managed "
             "server has none to offer, open tables with way='sql' or way='pull', which need no extension"
         )
-    return admin.ask(
+    return admin.rows_of(
         "SELECT CAST(pg_catalog.current_setting('server_version_num') AS integer) AS version, "
         "pg_catalog.current_setting('data_directory') AS data, CAST(oid AS bigint) AS database "
         "FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()",
@@ -205,20 +211,20 @@ def _facts(admin: Administrator) -> Mapping[str, Any]:
     )[0]
 
 
-def _ours(admin: Administrator) -> str | None:
-    """The library that is installed, '' for a schema of ours without one, None for no schema; refuses another's."""
-    schemas = admin.ask(FOUND, doing="look for the extension")
+def _our_library(admin: Administrator) -> str | None:
+    """The installed library; '' where our schema has none, None without a schema; refused where it is not ours."""
+    schemas = admin.rows_of(SCHEMA_QUERY, doing="look for the extension")
     if not schemas:
         return None
     if not is_ours(schemas[0]):
         raise DataError(
-            f"the database has a schema {SCHEMA!r} that is not of this extension; rename it first"
+            f"the database has a schema {SCHEMA_NAME!r} that is not of this extension; rename it first"
         )
     return str(schemas[0]["library"] or "")
 
 
-def _folder(place: Path) -> Path:
-    """The folder, made if need be, which nobody but its owner may write to: whoever can, can change the code."""
+def _require_folder(place: Path) -> Path:
+    """The folder, made if need be; refused if others may write to it, who could then change the code."""
     problem = None
     try:
         place.mkdir(mode=0o755, exist_ok=True)
@@ -236,27 +242,27 @@ def _folder(place: Path) -> Path:
     return place
 
 
-def _put(library: Path, *, compiler: str, headers: Path) -> None:
-    """Build next to its place and move it there at once: a backend that has the old file keeps it."""
+def _build_library(library: Path, *, compiler: str, headers: Path) -> None:
+    """Build the library beside its place and rename it, so that processes that use the old file keep it."""
     with tempfile.TemporaryDirectory(prefix="holdfast-build-") as folder:
-        library_built = Path(folder) / library.name
-        build(library_built, compiler=compiler, headers=headers)
+        built = Path(folder) / library.name
+        build(built, compiler=compiler, headers=headers)
         beside = library.with_suffix(".new")
-        beside.write_bytes(library_built.read_bytes())
+        beside.write_bytes(built.read_bytes())
         beside.chmod(0o755)
         beside.replace(library)
 
 
-def _require_seen(admin: Administrator, library: Path) -> None:
-    """The server must read, at the same path, the same bytes."""
-    wanted = sha256(library.read_bytes()).hexdigest()
-    path, seen = _DIALECT.literal(str(library)), None
+def _require_same_file(admin: Administrator, library: Path) -> None:
+    """Refuse unless the server reads the same bytes at this path."""
+    digest = sha256(library.read_bytes()).hexdigest()
+    path, server_digest = _DIALECT.literal(str(library)), None
     with suppress(DataError):
-        seen = admin.ask(
+        server_digest = admin.rows_of(
             f"SELECT pg_catalog.encode(pg_catalog.sha256(pg_catalog.pg_read_binary_file({path})), 'hex') AS digest",
             doing="read the library",
         )[0]["digest"]
-    if seen != wanted:
+    if server_digest != digest:
         raise DataError(
             f"the server does not see {str(library)!r}: it runs on another machine or in a container, or its user may "
             "not enter the folder. Run this on the server's machine, or give --folder, which its user can read"
@@ -269,10 +275,12 @@ def _create(admin: Administrator, library: str, *, role: str | None, replaces: b
         for statement in [
             *(drop_statements() if replaces else []),
             *create_statements(library),
-            f"GRANT USAGE ON SCHEMA {SCHEMA} TO {who}",
+            f"GRANT USAGE ON SCHEMA {SCHEMA_NAME} TO {who}",
         ]:
             admin.run(statement, doing="create the extension")
-        loaded = admin.ask(f"SELECT {SCHEMA}.version() AS version", doing="load the extension")[0]["version"]
+        loaded = admin.rows_of(f"SELECT {SCHEMA_NAME}.version() AS version", doing="load the extension")[0][
+            "version"
+        ]
         if loaded != version():
             raise DataError(
                 "the server loaded another library than the one that was built; nothing was changed"

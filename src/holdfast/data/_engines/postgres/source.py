@@ -1,4 +1,4 @@
-"""Which table of which server: the URL, with its password kept to itself, and what the catalogue says."""
+"""The table that a PostgreSQL URL names, and what the catalogue says about it. No text shows the password."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from holdfast.data._engines.postgres.session import Session
 from holdfast.data._storage_kinds import Kind
 from holdfast.errors import DataError, ParameterError
 
-SCHEMES = ("postgresql", "postgres")
-OPTIONS = ("table", "schema", "way", "keep")
-CONNECT_TIMEOUT = "15"
+URL_SCHEMES = ("postgresql", "postgres")
+URL_OPTIONS = ("table", "schema", "way", "keep")
+CONNECT_TIMEOUT_S = "15"
 _DIALECT = PostgresDialect()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Address:
-    """A URL taken apart: what the driver gets, and what is holdfast's.
+    """A URL in two parts: the URL for the driver, and the options for holdfast.
 
     >>> address = Address.of("postgresql://ann:secret@host/clinic?table=s.visits&way=sql")
     >>> address.options
@@ -35,11 +35,11 @@ class Address:
 
     @classmethod
     def of(cls, source: str) -> Address:
-        """Split a URL; an error names no part of it."""
+        """Split a URL; errors show no part of it."""
         parts, problem = None, False
         try:
             parts = urlsplit(source)
-            problem = parts.scheme not in SCHEMES
+            problem = parts.scheme not in URL_SCHEMES
         except ValueError:
             problem = True
         if problem or parts is None:
@@ -51,18 +51,18 @@ class Address:
         rest = []
         for pair in filter(None, parts.query.split("&")):
             name, _, value = pair.partition("=")
-            if name in OPTIONS:
+            if name in URL_OPTIONS:
                 options[name] = unquote_plus(value)
-            else:  # the driver's own, as it was written
+            else:  # an option of the driver, passed on as it was written
                 rest.append(pair)
         if not any(pair.startswith("connect_timeout=") for pair in rest):
-            rest.append(f"connect_timeout={CONNECT_TIMEOUT}")
+            rest.append(f"connect_timeout={CONNECT_TIMEOUT_S}")
         return cls(url=urlunsplit(parts._replace(query="&".join(rest))), options=options)
 
-    def with_options(self, **given: str | None) -> dict[str, str]:
+    def with_options(self, **options: str | None) -> dict[str, str]:
         """The options of the URL and of the call; a contradiction is an error."""
         merged = dict(self.options)
-        for name, value in given.items():
+        for name, value in options.items():
             if value is not None and merged.setdefault(name, value) != value:
                 raise ParameterError(
                     f"{name}={value!r} contradicts the URL, which names another; give one of them"
@@ -75,9 +75,9 @@ class Relation:
     """A table, view or foreign table as the catalogue describes it; none of its rows was read."""
 
     name: str
-    """Quoted and qualified."""
+    """The quoted name, with its schema."""
     position: str
-    """An expression that tells any two rows apart."""
+    """An SQL expression that differs between any two rows."""
     kinds: Mapping[str, Kind]
     readable: Mapping[str, bool]
     rows: int
@@ -91,17 +91,16 @@ class Relation:
 
 
 def find_relation(session: Session, table: str, schema: str | None) -> Relation:
-    """The relation of that name: in the schema, or `schema.table`, or in one of the schemas where names are looked for.
+    """The relation of this name: in the schema, as `schema.table`, or in the schema of the user's name or `public`.
 
-    Those are the schema of the user's name and `public`. What a path of the user's would find besides is not looked
-    for: such a path is where strangers put things.
+    The user's own search path is not used, since other users may have put objects into its schemas.
     """
     matches = session.answer(
         "SELECT CAST(c.oid AS bigint) AS id, CAST(n.nspname AS text) AS schema, CAST(c.relname AS text) AS name, "
         "CAST(c.relkind AS text) AS kind, pg_catalog.has_table_privilege(c.oid, 'SELECT') AS whole "
         "FROM pg_catalog.pg_class c "
         "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
-        f"WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND ({_named(table, schema)}) "
+        f"WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND ({_name_condition(table, schema)}) "
         f"ORDER BY c.relname <> {_DIALECT.literal(table)}, pg_catalog.length(n.nspname), n.nspname",
         "look for the table",
     ).to_pylist()
@@ -131,7 +130,7 @@ def find_relation(session: Session, table: str, schema: str | None) -> Relation:
         position=_position(row["kind"] if row["whole"] else ""),
         kinds={column["name"]: _kind(column) for column in columns},
         readable=readable,
-        rows=_expected(session, name, may_read),
+        rows=_expected_rows(session, name, may_read),
         filtered=bool(may_read) and session.filters(f"SELECT {_DIALECT.identifier(may_read[0])} FROM {name}"),
         stored={column["name"]: column["written"] for column in columns},
         orders={column["name"]: list(column["words"]) for column in columns if column["sort"] == "e"},
@@ -139,9 +138,9 @@ def find_relation(session: Session, table: str, schema: str | None) -> Relation:
 
 
 def read_relation(url: str) -> tuple[Any, Relation]:
-    """All rows of a table, each column as the engine reads it, and what the catalogue says: for the owner's eyes only.
+    """All rows of a table, each column as the engine reads it, and its relation; only the owner may see them.
 
-    A column of a type that is read as missing is there, and empty.
+    A column of a type that is read as missing is empty.
     """
     address = Address.of(url)
     options = address.with_options(table=None, way=None, keep=None)
@@ -150,22 +149,24 @@ def read_relation(url: str) -> tuple[Any, Relation]:
     session = Session(address.url)
     try:
         relation = find_relation(session, options["table"], options.get("schema"))
-        listed = [_plain(name, kind) for name, kind in relation.kinds.items() if relation.readable[name]]
+        listed = [
+            _arrow_column(name, kind) for name, kind in relation.kinds.items() if relation.readable[name]
+        ]
         return session.answer(f"SELECT {', '.join(listed)} FROM {relation.name}", "read the rows"), relation
     finally:
         session.close()
 
 
-def _plain(name: str, kind: Kind) -> str:
-    """A column in a type that Arrow has: numbers of any size, identifiers and enumerations are texts on their way."""
+def _arrow_column(name: str, kind: Kind) -> str:
+    """A column in a type that Arrow has: decimals, identifiers and enumerations become texts."""
     own = _DIALECT.identifier(name)
     if kind is Kind.unknown:
         return f"CAST(NULL AS text) AS {own}"
     return f"CAST({own} AS text) AS {own}" if kind in (Kind.decimal, Kind.text) else own
 
 
-def _named(table: str, schema: str | None) -> str:
-    """The whole text as a name of the usual schemas, or split at one of its dots into a schema and a name."""
+def _name_condition(table: str, schema: str | None) -> str:
+    """SQL: the whole text is a name in the usual schemas, or a schema and a name, split at one of its dots."""
     literal = _DIALECT.literal
     if schema is not None:
         return f"n.nspname = {literal(schema)} AND c.relname = {literal(table)}"
@@ -178,7 +179,7 @@ def _named(table: str, schema: str | None) -> str:
 
 
 def _code_of_others(relation: int) -> str:
-    """Whether a superuser who asks would run code of users who are none: that of views, and functions in them."""
+    """SQL for whether a superuser's query would run code (views, and functions in them) of users who are none."""
     superuser = "(SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.oid = {0})"
     return (
         f"WITH RECURSIVE reached (class, id) AS (SELECT CAST('pg_catalog.pg_class' AS pg_catalog.regclass), "
@@ -196,7 +197,7 @@ def _code_of_others(relation: int) -> str:
 
 
 def _columns(relation: int) -> str:
-    """Names, base types (of domains, too) and rights of the columns."""
+    """SQL for the names, base types (also of domains) and rights of the columns."""
     return (
         "WITH RECURSIVE based AS (SELECT attnum, attname, atttypid AS type, atttypmod AS mod "
         f"FROM pg_catalog.pg_attribute WHERE attrelid = {relation} AND attnum > 0 AND NOT attisdropped UNION ALL "
@@ -216,20 +217,20 @@ def _columns(relation: int) -> str:
 def _kind(column: Mapping[str, Any]) -> Kind:
     if column["sort"] == "e":
         return Kind.text
-    # A type that somebody called like one of PostgreSQL's is another type, with casts of its own.
+    # A type of a user with the name of one of PostgreSQL's is another type, with casts of its own.
     return KINDS.get(column["type"], Kind.unknown) if column["known"] else Kind.unknown
 
 
 def _position(kind: str) -> str:
-    """Tables have a physical place; partitions, whose places repeat, add which partition it is.
+    """SQL for the position of a row: its physical place, with its partition where there are several.
 
-    Who may read some columns only may not see the place.
+    A user who may read only some columns cannot read the place; then rows are numbered.
     """
-    placed = {"r": "ctid", "m": "ctid", "p": "(tableoid::text || ctid::text)"}
-    return placed.get(kind, "row_number() OVER ()")
+    positions = {"r": "ctid", "m": "ctid", "p": "(tableoid::text || ctid::text)"}
+    return positions.get(kind, "row_number() OVER ()")
 
 
-def _expected(session: Session, name: str, columns: list[str]) -> int:
+def _expected_rows(session: Session, name: str, columns: list[str]) -> int:
     """The planner's guess of the number of rows; it decides where work is done, never what is released."""
     if not columns:
         return 0

@@ -1,16 +1,16 @@
-"""A table of a PostgreSQL server: counted and summed there, or pulled once into a private copy.
+"""The PostgreSQL engine: a table is counted and summed on the server, or pulled once into a private copy.
 
-`way` says what happens to rows:
+The option `way` says what happens to rows:
 
 * `"sql"`: no row leaves the server. Counts, sums and gradients are aggregate queries over rows that are clipped
   and coded in SQL; whatever needs rows one by one is refused.
-* `"pull"`: the declared columns are copied once, at the first question, and every answer comes from the copy.
-* `"extension"`: as `"sql"`, and bolt-on SGD runs in the database, too, by the extension that
+* `"pull"`: the declared columns are copied once, when they are first needed, and every answer comes from the copy.
+* `"extension"`: as `"sql"`, and bolt-on SGD runs in the database too, by the extension that
   `holdfast postgres install` puts there.
 * `"auto"` (default): counts and sums are taken on the server; rows, where a method needs them, are pulled once.
-  Methods that can live on sums do so where the copy would be large (see `PULL_VALUES`).
+  Methods that can do with sums take them where the copy would be large (see `MOST_PULLED_VALUES`).
 
-All ways answer from one snapshot, need the right to read the table and no other, and keep the same rows of users.
+All ways answer from one snapshot, need only the right to read the table, and keep the same rows of each user.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from holdfast._kernel.options import SgdOptions
 from holdfast.data._arrow_columns import check_columns
 from holdfast.data._batch import Batch
 from holdfast.data._engines.duckdb.table import DuckDBTable
-from holdfast.data._engines.postgres.copy import KEEPS, Keep, keep_for, pull
+from holdfast.data._engines.postgres.copy import COPY_PLACES, CopyPlace, copy_place, pull
 from holdfast.data._engines.postgres.dialect import PostgresDialect
-from holdfast.data._engines.postgres.epochs import AggregatePasses, SpelledRows, keyed_rows, train
+from holdfast.data._engines.postgres.epochs import AggregatePasses, RowsInSql, keyed_rows, train
 from holdfast.data._engines.postgres.extension import require_installed
 from holdfast.data._engines.postgres.session import Session
 from holdfast.data._engines.postgres.source import Address, find_relation
@@ -43,10 +43,10 @@ from holdfast.errors import AssumptionWarning, DataError, ParameterError, requir
 from holdfast.noise._source import Source
 from holdfast.privacy._adjacency import Adjacency
 
-MOST_COLUMNS = 300
-"""In one query: PostgreSQL has room for 1664 columns in a result, and each stored one takes up to five."""
-MOST_SETS = 500
-"""Of grouping sets in one query; PostgreSQL takes 4096."""
+MOST_QUERY_COLUMNS = 300
+"""How many stored columns one query reads: a result has room for 1664 columns, and each stored one takes up to five."""
+MOST_GROUPING_SETS = 500
+"""How many grouping sets one query has; PostgreSQL takes 4096."""
 Way = Literal["auto", "pull", "sql", "extension"]
 WAYS = ("auto", "pull", "sql", "extension")
 FILTERED = Assumption(
@@ -54,8 +54,8 @@ FILTERED = Assumption(
     text="row-level security hides rows of the table from this user: the table is what its policies show, and each "
     "policy decides by the row alone",
 )
-PULL_VALUES = 2**25
-"""Expected values (rows times declared columns) up to which `"auto"` rather pulls, and keeps the copy in memory."""
+MOST_PULLED_VALUES = 2**25
+"""Expected values (rows times declared columns) up to which `"auto"` pulls rows and keeps the copy in memory."""
 
 
 def connect(
@@ -69,7 +69,7 @@ def connect(
     way: str | None = None,
     keep: str | None = None,
 ) -> PostgresTable:
-    """Open a table of the server of a URL; nothing but its description in the catalogue is read."""
+    """Open the table that a URL names; only its description in the catalogue is read."""
     address = Address.of(source)
     options = address.with_options(table=table, way=way, keep=keep)
     if "table" not in options:
@@ -78,7 +78,9 @@ def connect(
         )
     way = options.get("way", "auto")
     require(way in WAYS, "way", way, f"one of {WAYS}")
-    require(options.get("keep", "memory") in KEEPS, "keep", options.get("keep"), f"one of {KEEPS}")
+    require(
+        options.get("keep", "memory") in COPY_PLACES, "keep", options.get("keep"), f"one of {COPY_PLACES}"
+    )
     session = Session(address.url)
     try:
         if way == "extension":
@@ -98,7 +100,7 @@ def connect(
             key=entropy.bytes(KEY_BYTES),
         )
         values = (relation.rows if n_public is None else n_public) * len(names)
-        place_of_copy = keep_for(options.get("keep"), values=values, most=PULL_VALUES)
+        keep_in = copy_place(options.get("keep"), values=values, most=MOST_PULLED_VALUES)
     except BaseException:
         session.close()
         raise
@@ -107,8 +109,8 @@ def connect(
         session,
         statements,
         way=way,
-        keep=place_of_copy,
-        large=values > PULL_VALUES,
+        keep=keep_in,
+        large=values > MOST_PULLED_VALUES,
         adjacency=adjacency,
         n_public=n_public,
     )
@@ -128,7 +130,7 @@ class PostgresTable(Table):
         statements: Statements,
         *,
         way: str,
-        keep: Keep,
+        keep: CopyPlace,
         large: bool,
         adjacency: Adjacency,
         n_public: int | None,
@@ -146,7 +148,7 @@ class PostgresTable(Table):
             self.capabilities = frozenset({"sums", "engine_sums", "engine_epochs"})
         elif way == "auto" and large:
             self.capabilities = self.capabilities | {"engine_sums"}
-        # Rows that are pulled into a file may be kept in another one, as a fit encodes them.
+        # Where rows may be pulled into a file, a fit may also keep encoded rows in a file.
         if way in ("auto", "pull") and keep == "file":
             self.capabilities = self.capabilities | {"local_copy"}
 
@@ -157,20 +159,20 @@ class PostgresTable(Table):
         self._finalizer()
 
     def sums(self, statistic: Statistic, *, rows: int = CHUNK_ROWS) -> NDArray[np.float64]:
-        """The sum of a statistic: on the server if it can be written in SQL, else over pulled rows."""
+        """The sum of a statistic: on the server where it can be written in SQL, else over pulled rows."""
         if self._way != "pull" and self._copy is None and isinstance(statistic, SpelledStatistic):
             columns = self._select(statistic.columns).names
             spelling = None
-            if len(columns) <= MOST_COLUMNS:
+            if len(columns) <= MOST_QUERY_COLUMNS:
                 spelling = statistic.spelling(StatementRow(self._statements))
             if spelling is not None:
                 return sum_in_sql(self._statements, columns, spelling, self._ask).reshape(statistic.shape)
         return super().sums(statistic, rows=rows)
 
     def epochs(
-        self, rows: SpelledRows, options: SgdOptions, *, order: Order, passes: int, records: int
+        self, rows: RowsInSql, options: SgdOptions, *, order: Order, passes: int, records: int
     ) -> NDArray[np.float64]:
-        """Passes of permutation SGD in the database, in one order; exact, hence private before noise."""
+        """Passes of permutation SGD in the database, in one order; the result is exact and has no noise yet."""
         require(self.can("engine_epochs"), "way", self._way, "'extension' for epochs in the database")
         order.admit(self.adjacency, self.schema)
         self._select(rows.columns)
@@ -184,12 +186,12 @@ class PostgresTable(Table):
     def _ask(self, statement: str) -> Any:
         return self._session.answer(statement, "add up the rows")
 
-    def _local(self) -> DuckDBTable | None:
-        """The copy, if this table answers from it already."""
-        return self._pulled() if self._way == "pull" else self._copy
+    def _copy_in_use(self) -> DuckDBTable | None:
+        """The copy, where this table answers from it."""
+        return self._pull() if self._way == "pull" else self._copy
 
-    def _pulled(self) -> DuckDBTable:
-        """The copy, made at its first use."""
+    def _pull(self) -> DuckDBTable:
+        """The copy, which is made at its first use."""
         if self._way in ("sql", "extension"):
             raise DataError(
                 f"this table was opened with way={self._way!r}: its rows do not leave the server, and this needs "
@@ -212,24 +214,24 @@ class PostgresTable(Table):
         return int(self._session.answer(statement, "count").column(0)[0].as_py())
 
     def _rows(self) -> int:
-        local = self._local()
+        local = self._copy_in_use()
         return self._number(self._statements.count()) if local is None else local.count()
 
     def _units(self) -> int:
-        local = self._local()
+        local = self._copy_in_use()
         if local is not None:
             return local.units()
         return self._rows() if self.unit.column is None else self._number(self._statements.users())
 
     def _beyond(self, most: int) -> int:
-        local = self._local()
+        local = self._copy_in_use()
         return self._number(self._statements.beyond(most)) if local is None else local.beyond(most)
 
     def _stream(self, schema: Schema, order: Order, rows: int) -> Iterator[Batch]:
-        return self._pulled().batches(schema.names, order=order, rows=rows)
+        return self._pull().batches(schema.names, order=order, rows=rows)
 
     def _count_cells(self, sets: list[tuple[str, ...]]) -> list[NDArray[np.int64]]:
-        local = self._local()
+        local = self._copy_in_use()
         if local is not None:
             return local.counts(sets)
         return [count for part in _parts(sets) for count in self._count_part(part)]
@@ -240,11 +242,11 @@ class PostgresTable(Table):
 
 
 def _parts(sets: list[tuple[str, ...]]) -> Iterator[list[tuple[str, ...]]]:
-    """As many sets at a time as one query has room for."""
+    """The sets in groups, as many at a time as one query has room for."""
     part: list[tuple[str, ...]] = []
     names: set[str] = set()
     for group in sets:
-        if part and (len(part) == MOST_SETS or len(names | set(group)) > MOST_COLUMNS):
+        if part and (len(part) == MOST_GROUPING_SETS or len(names | set(group)) > MOST_QUERY_COLUMNS):
             yield part
             part, names = [], set()
         part.append(group)

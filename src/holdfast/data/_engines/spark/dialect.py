@@ -1,9 +1,9 @@
-"""How Spark spells the shared statements, and what tells its rows apart.
+"""The SQL of Spark, and positions by which its rows differ.
 
-A Spark table has no row numbers: rows come in whatever order tasks finish, and a task that is tried again may
-meet them in another. So a row's position is made of what it holds: its declared identifiers, or else its coded
-values, and a number among rows that share them. Numbers follow the coded values, so rows that could swap numbers
-are equal, and every attempt of every task computes the same positions. Under a fresh secret key any positions
+A Spark table has no row numbers: rows come in the order in which tasks finish, and a task that is tried again may
+read them in another order. So the position of a row is made of its contents: its declared identifiers, or else its
+coded values, and a number among the rows that share them. Numbers follow the coded values, so rows that could swap
+numbers are equal, and every attempt of every task computes the same positions. Under a fresh secret key any positions
 that differ give a uniform order (soundness, section 1, order (i)).
 """
 
@@ -18,7 +18,7 @@ from holdfast.data._sql.dialect import Dialect
 from holdfast.data._sql.statements import Statements
 from holdfast.data._storage_kinds import Kind
 
-#: Spark's names of types and how they are read.
+#: How values of Spark's types are read.
 KINDS = {
     **dict.fromkeys(("byte", "short", "integer", "long"), Kind.integer),
     **dict.fromkeys(("float", "double"), Kind.floating),
@@ -32,11 +32,11 @@ KINDS = {
 
 
 def _hexadecimal(text: str) -> str:
-    """A text that no session setting reads differently and no quote ends."""
+    """The SQL of a text in hexadecimal, which no quote can end and no setting of the session can change."""
     return f"CAST(X'{text.encode().hex()}' AS STRING)"
 
 
-#: Spark has no way to the bits of a double but Java's hexadecimal notation: 0x1.8p0, or 0x0.8p-1022 below 2^-1022.
+#: Spark shows the bits of a double only in Java's hexadecimal notation: 0x1.8p0, or 0x0.8p-1022 below 2^-1022.
 _PLAIN = "format_string('%a', abs({0}))"
 _EXPONENT = (
     f"CASE WHEN {_PLAIN} = 'Infinity' THEN 1024 + 1023 WHEN {_PLAIN} LIKE '0x0%' THEN 0 "
@@ -76,7 +76,7 @@ class SparkDialect(Dialect):
     one_to: str = "(SELECT explode(sequence(1, {0})) AS slot)"
 
     def literal(self, text: str) -> str:
-        """A text."""
+        """The SQL of a text."""
         return _hexadecimal(text)
 
     def read_text(self, raw: str, kind: Kind) -> str:
@@ -96,8 +96,8 @@ class SparkDialect(Dialect):
 class SparkStatements(Statements):
     """The shared statements over a temporary view, and those that Spark needs besides.
 
-    `placed` gives every row a position, which costs a shuffle unless `distinct`: the identifiers differ between
-    any two rows (see `repeats`).
+    With `placed` every row has a position. That costs a shuffle, unless `distinct` says that no two rows share their
+    identifiers (see `repeats`).
     """
 
     position: str = "0"
@@ -109,16 +109,16 @@ class SparkStatements(Statements):
         for name in names:
             # Nested and binary values are missing, and Arrow cannot carry all of them.
             unknown = self.kinds[name] is Kind.unknown
-            read = "CAST(NULL AS STRING)" if unknown else self.dialect.identifier(name)
-            fields.append(f"{read} AS c{self._column(name)[0]}")
+            value = "CAST(NULL AS STRING)" if unknown else self.dialect.identifier(name)
+            fields.append(f"{value} AS c{self._column(name)[0]}")
         return f"SELECT {', '.join([*fields, f'{self.position} AS p'])} FROM {self.source}"
 
     def _rows(self, names: Sequence[str]) -> str:
         return self._with_positions(names) if self.placed and not self.bounded else super()._rows(names)
 
     @property
-    def _coded(self) -> list[str]:
-        """Coded values, which of them were missing, and which no declaration stands for (they are no targets).
+    def _code_columns(self) -> list[str]:
+        """Coded values, whether each was missing, and whether each is undeclared (and so cannot be a target).
 
         Rows that agree in all of them are equal to every method.
         """
@@ -131,12 +131,12 @@ class SparkStatements(Statements):
         return [*expressions, *filter(None, map(self._undeclared, self.schema.names))]
 
     @property
-    def _shared(self) -> str:
-        """What rows are told apart by: identifiers, each with its length, or a digest of the coded values."""
+    def _contents(self) -> str:
+        """By what rows differ: their identifiers, each with its length, or else a digest of their coded values."""
         if self.schema.identifiers:
             texts = [f"r{self._column(name)[0]}" for name in self.schema.identifiers]
             return " || ".join(f"length({text}) || ':' || {text}" for text in texts)
-        texts = [f"CAST({value} AS STRING)" for value in self._coded]
+        texts = [f"CAST({value} AS STRING)" for value in self._code_columns]
         return self.dialect.sha256.format(" || '|' || ".join(texts) or "''")
 
     def _with_positions(self, names: Sequence[str]) -> str:
@@ -146,10 +146,10 @@ class SparkStatements(Statements):
             values = self._values(
                 identifiers, self._raw([*identifiers, *(name for name in names if name not in identifiers)])
             )
-            return f"SELECT {', '.join([*fields, f'{self._shared} AS p'])} FROM ({values})"
+            return f"SELECT {', '.join([*fields, f'{self._contents} AS p'])} FROM ({values})"
         every = [column.name for column in self.schema.columns]
-        shared = f"SELECT *, {self._shared} AS shared FROM ({self._values(every, self._raw(every))})"
-        by = ", ".join(self._coded if self.schema.identifiers and self._coded else ["shared"])
+        shared = f"SELECT *, {self._contents} AS shared FROM ({self._values(every, self._raw(every))})"
+        by = ", ".join(self._code_columns if self.schema.identifiers and self._code_columns else ["shared"])
         number = f"row_number() OVER (PARTITION BY shared ORDER BY {by}) AS number"
         numbered = f"SELECT {', '.join([*fields, 'shared', number])} FROM ({shared})"
         return f"SELECT {', '.join([*fields, self._joined('number', 'shared') + ' AS p'])} FROM ({numbered})"
@@ -158,9 +158,9 @@ class SparkStatements(Statements):
         """How many rows share their identifiers with an earlier one."""
         identifiers = self.schema.identifiers
         values = self._values(identifiers, self._raw(identifiers))
-        return f"SELECT count(*) - count(DISTINCT {self._shared}) FROM ({values})"
+        return f"SELECT count(*) - count(DISTINCT {self._contents}) FROM ({values})"
 
-    def keyed(self, names: Sequence[str], order: Order) -> str:
+    def rows_with_keys(self, names: Sequence[str], order: Order) -> str:
         """The raw values of these columns as `c...`, then `present` where users are padded, then `h`.
 
         `h` sorts the rows: 16 bytes of the keyed hash of a position, or 32 with the hash of an identifier before.
@@ -171,19 +171,19 @@ class SparkStatements(Statements):
         return f"SELECT {', '.join([*fields, f'unhex(concat({self._order_by(order)})) AS h'])} FROM ({rows})"
 
     @staticmethod
-    def prefixes(keyed: str, digits: int) -> str:
-        """How many keys start with each sequence of that many hexadecimal digits."""
+    def prefix_counts(keyed: str, digits: int) -> str:
+        """How many keys start with each prefix of that many hexadecimal digits."""
         return f"SELECT left(hex(h), {digits}) AS prefix, count(*) AS n FROM ({keyed}) GROUP BY 1"
 
     @staticmethod
     def keys(keyed: str, prefixes: Sequence[str]) -> str:
-        """The keys that start with one of these prefixes, which have one length."""
+        """The keys that start with one of these prefixes, which are equally long."""
         listed = ", ".join(f"'{prefix}'" for prefix in prefixes)
         return f"SELECT h FROM ({keyed}) WHERE left(hex(h), {len(prefixes[0])}) IN ({listed}) ORDER BY h"
 
     @staticmethod
     def parts(keyed: str, first_keys: Sequence[bytes]) -> str:
-        """The keyed rows with the number of the part they are in: how many parts after the first start at or before."""
+        """The rows with keys and the number of their part, by the first key of each part but the first."""
 
         def search(first: int, last: int) -> str:
             if first == last:

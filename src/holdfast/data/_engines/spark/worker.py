@@ -1,7 +1,7 @@
-"""What runs on Spark's executors: each partition's rows go in as Arrow, one small row comes out.
+"""Functions that run on Spark's executors: they take the rows of a partition as Arrow and return one small row.
 
-Functions here are sent by reference, so holdfast is installed where the executors run. Whatever they return must
-not depend on the attempt: a task that failed is tried again, and its result is used once.
+They are sent by name, so holdfast must be installed where the executors run. Their results must not depend on the
+attempt: Spark tries a task that failed again, and uses one of its results.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from holdfast.data._batch import Batch, encode_batch
 from holdfast.data._schema import Schema
 from holdfast.data._table import Statistic
 
-PACKED = "packed binary"
-SUMMED = "rows bigint, total binary"
-MADE = "part int, rows bigint, intact boolean, value binary"
-KEY_WORDS = ">u8"
+PACKED_ROWS_SCHEMA = "packed binary"
+SUM_SCHEMA = "rows bigint, total binary"
+PART_RESULT_SCHEMA = "part int, rows bigint, intact boolean, value binary"
+KEY_WORD_DTYPE = ">u8"
 
 
-def encoded(schema: Schema, arrow: Any, *, padded: bool) -> Batch:
-    """Raw columns in the schema's order, then `present` where users are padded; later columns are left out."""
+def encode_arrow(schema: Schema, arrow: Any, *, padded: bool) -> Batch:
+    """A batch from raw columns in the schema's order, and `present` after them where users are padded."""
     columns = {name: arrow.column(place) for place, name in enumerate(schema.names)}
     batch = encode_batch(schema, columns, arrow.num_rows)
     if not padded:
@@ -35,38 +35,38 @@ def encoded(schema: Schema, arrow: Any, *, padded: bool) -> Batch:
     return replace(batch, present=np.asarray(present, dtype=np.bool_))
 
 
-def evenly(stream: Iterable[Any], rows: int, *, first: int | None = None) -> Iterator[Any]:
-    """The same rows as record batches of exactly that many; the first has a size of its own, the last what is left."""
+def even_batches(stream: Iterable[Any], rows: int, *, first: int | None = None) -> Iterator[Any]:
+    """The same rows in record batches of `rows` rows; the first has `first` rows, the last what is left."""
     import pyarrow as pa
 
-    waiting: list[Any] = []
-    held, wanted = 0, rows if first is None else first
+    parts: list[Any] = []
+    part_rows, size = 0, rows if first is None else first
     for arrow in stream:
-        waiting.append(arrow)
-        held += arrow.num_rows
-        while held >= wanted:
-            whole = pa.Table.from_batches(waiting).combine_chunks()
-            yield from whole.slice(0, wanted).to_batches()
-            waiting, held, wanted = whole.slice(wanted).to_batches(), held - wanted, rows
-    if held:
-        yield from pa.Table.from_batches(waiting).combine_chunks().to_batches()
+        parts.append(arrow)
+        part_rows += arrow.num_rows
+        while part_rows >= size:
+            whole = pa.Table.from_batches(parts).combine_chunks()
+            yield from whole.slice(0, size).to_batches()
+            parts, part_rows, size = whole.slice(size).to_batches(), part_rows - size, rows
+    if part_rows:
+        yield from pa.Table.from_batches(parts).combine_chunks().to_batches()
 
 
 @dataclass
 class Ascent:
-    """Whether keys have come in strictly rising order so far: then no row came twice."""
+    """Checks that keys come in strictly rising order, so that no row comes twice."""
 
     rows: int = 0
     intact: bool = True
     _last: NDArray[np.uint64] | None = field(default=None, repr=False)
 
     def see(self, keys: Any) -> None:
-        """The next keys: Arrow binaries of one width, a multiple of 8 bytes."""
+        """Check the next keys: Arrow binaries of one width, a multiple of 8 bytes."""
         if not len(keys):
             return
         digits = key_words(keys)
-        known = digits if self._last is None else np.concatenate([self._last[None, :], digits])
-        self.intact &= bool(_rises(known).all())
+        with_last = digits if self._last is None else np.concatenate([self._last[None, :], digits])
+        self.intact &= bool(_rises(with_last).all())
         self.rows += len(digits)
         self._last = digits[-1]
 
@@ -74,11 +74,11 @@ class Ascent:
 def key_words(keys: Any) -> NDArray[np.uint64]:
     """Keys as rows of 64-bit words, most significant first."""
     joined = b"".join(keys.to_pylist())
-    return np.frombuffer(joined, dtype=KEY_WORDS).astype(np.uint64).reshape(len(keys), -1)
+    return np.frombuffer(joined, dtype=KEY_WORD_DTYPE).astype(np.uint64).reshape(len(keys), -1)
 
 
 def _rises(rows: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """For each key but the first, whether it is above the one before."""
+    """For each key but the first, whether it is larger than the one before."""
     before, after = rows[:-1], rows[1:]
     above = np.zeros(len(before), dtype=np.bool_)
     equal = np.ones(len(before), dtype=np.bool_)
@@ -89,7 +89,7 @@ def _rises(rows: NDArray[np.uint64]) -> NDArray[np.bool_]:
 
 
 def pack_rows(batches: Iterator[Any]) -> Iterator[Any]:
-    """Each record batch as one row of bytes, so that whoever streams rows to the driver streams Arrow."""
+    """Each record batch as one row of bytes, so that rows are streamed to the driver as Arrow."""
     import pyarrow as pa
 
     for batch in batches:
@@ -100,7 +100,7 @@ def pack_rows(batches: Iterator[Any]) -> Iterator[Any]:
 
 
 def unpack_rows(packed: bytes) -> Iterator[Any]:
-    """The record batches that `pack` packed."""
+    """The record batches that `pack_rows` packed."""
     import pyarrow as pa
 
     with pa.ipc.open_stream(pa.BufferReader(bytes(packed))) as reader:
@@ -109,19 +109,19 @@ def unpack_rows(packed: bytes) -> Iterator[Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class PartialSum:
-    """The sum of a statistic over one partition, and over how many rows it went."""
+    """The sum of a statistic over the rows of one partition, and how many rows these are."""
 
     schema: Schema
     statistic: Statistic
     rows: int
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """One row."""
+        """One row with the sum."""
         import pyarrow as pa
 
         total, seen = np.zeros(self.statistic.shape), 0
         for arrow in chain.from_iterable(_slices(batch, self.rows) for batch in batches):
-            total += self.statistic(encoded(self.schema, arrow, padded=False))
+            total += self.statistic(encode_arrow(self.schema, arrow, padded=False))
             seen += arrow.num_rows
         answer = {"rows": pa.array([seen], pa.int64()), "total": pa.array([total.tobytes()], pa.binary())}
         yield pa.record_batch(answer)
@@ -129,9 +129,9 @@ class PartialSum:
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
-    """A kernel over each part of the ordered rows that lies in a Spark partition: `part` and `h` sort them.
+    """Runs a kernel over each part of the ordered rows that a Spark partition holds, sorted by `part` and `h`.
 
-    Part p starts at place `starts[p]` of the whole order, so that batches are cut where one stream would be cut.
+    Part p starts at place `starts[p]` of the whole order, so that batches end where those of one stream would end.
     """
 
     schema: Schema
@@ -144,11 +144,11 @@ class Parts:
         """One row for each part that has rows."""
         import pyarrow as pa
 
-        for part, arrived in groupby(pieces(batches, "part"), key=lambda piece: piece[0]):
+        for part, part_pieces in groupby(pieces(batches, "part"), key=lambda piece: piece[0]):
             ascent = Ascent()
-            stream = self._stream(part, (arrow for _, arrow in arrived), ascent)
+            stream = self._stream(part, (arrow for _, arrow in part_pieces), ascent)
             value = self.kernel(stream)
-            for _ in stream:  # a kernel may stop early; every row is counted all the same
+            for _ in stream:  # a kernel may stop early, but every row must be counted
                 pass
             yield pa.record_batch(
                 {
@@ -159,11 +159,11 @@ class Parts:
                 }
             )
 
-    def _stream(self, part: int, arrived: Iterator[Any], ascent: Ascent) -> Iterator[Batch]:
+    def _stream(self, part: int, arrows: Iterator[Any], ascent: Ascent) -> Iterator[Batch]:
         first = self.rows - self.starts[part] % self.rows
-        for arrow in evenly(arrived, self.rows, first=first):
+        for arrow in even_batches(arrows, self.rows, first=first):
             ascent.see(arrow.column("h"))
-            yield encoded(self.schema, arrow, padded=self.padded)
+            yield encode_arrow(self.schema, arrow, padded=self.padded)
 
 
 def _slices(arrow: Any, rows: int) -> Iterator[Any]:
@@ -180,10 +180,10 @@ def pieces(batches: Iterable[Any], column: str) -> Iterator[tuple[int, Any]]:
                 yield int(number[first]), arrow.slice(first, last - first)
 
 
-def joined(schema: Schema, waiting: Sequence[Any]) -> Batch:
-    """Record batches as one batch; none of them as an empty one."""
+def combine(schema: Schema, parts: Sequence[Any]) -> Batch:
+    """Record batches as one batch, which is empty where there are none."""
     import pyarrow as pa
 
-    if waiting:
-        return encoded(schema, pa.Table.from_batches(list(waiting)), padded=False)
+    if parts:
+        return encode_arrow(schema, pa.Table.from_batches(list(parts)), padded=False)
     return encode_batch(schema, {name: pa.nulls(0) for name in schema.names}, 0)
