@@ -2,9 +2,9 @@ r"""CSV files as Arrow batches of texts, where no line has an influence on how a
 
 A record ends at a line end: `\n`, `\r\n`, or `\n` behind several `\r`, as programs write that end their lines twice. A
 line that cannot be read as declared (a field too many or too few, a byte that is not of the encoding, a quote in the
-middle of a field, more than `MOST_RECORD_BYTES`) is a row without a value in any column, so that the schema's policy for
-missing values decides what it counts as. No line makes the reading fail, and none is ever shown. An
-empty line is no record, except in a file of one column.
+middle of a field, more than `MOST_RECORD_BYTES`) is a row without a value in any column, so that the schema's policy
+for missing values decides what it counts as. No line makes the reading fail, and none is ever shown. An empty line is
+no record, except in a file of one column.
 
 Lines are checked first, a block of the file at a time, so that Arrow's parser gets only lines that it can read.
 With `quoted_newlines` a line with an open quote is joined with those that follow, up to the line that closes it; where
@@ -251,10 +251,10 @@ class LineRules:
 
 
 def _with_single_returns(block: bytes) -> bytes:
-    """The block with one carriage return where a line ends in several, if those alone are no line that is too long."""
+    """The block with one carriage return where a line ends in several, unless these make the line too long."""
     if b"\r\r\n" not in block:
         return block
-    return re.sub(rb"(?<!\r)\r{2,%d}\n" % MOST_BYTES, b"\r\n", block)
+    return re.sub(rb"(?<!\r)\r{2,%d}\n" % MOST_RECORD_BYTES, b"\r\n", block)
 
 
 def _lines(raw: Bytes) -> tuple[Codes, Codes]:
