@@ -21,7 +21,7 @@ from scipy.stats import binom, norm
 
 from holdfast.audit import AuditResult, ErrorRates, PowerBasis, Trainings
 from holdfast.privacy import Adjacency, GaussianDP
-from holdfast.privacy._account.witness import replaying
+from holdfast.privacy._account.witness import replay_tape
 from holdfast.refute._faults import FAULTS
 from holdfast.refute._freshness import normal_scores
 from holdfast.refute._planting import with_fault
@@ -55,7 +55,7 @@ def _distances(case: ReplayCase, fault: str) -> tuple[Any, Any, list[float]]:
             if place == 12:
                 break
             one = record_run(case, first, seed=1)
-            two = record_run(case, second, seed=1, tape=replaying(one.outputs))
+            two = record_run(case, second, seed=1, tape=replay_tape(one.outputs))
             steps = zip(one.transcript.steps, two.transcript.steps, strict=False)
             apart = [a.mechanism.distance(a.value, b.value, at=a.output) for a, b in steps]
             if not compare_runs(one, two).disagreement.startswith("more") and apart and not one.error:
@@ -159,7 +159,9 @@ def _batches(fault: str, runs: int = 6) -> tuple[np.ndarray, int, float]:
             drawn = np.zeros((len(steps), rows), dtype=bool)
             for row in range(rows):
                 for other in case.change_record(world, row):
-                    told = record_run(case, other, seed=seed, tape=replaying(whole.outputs)).transcript.steps
+                    told = record_run(
+                        case, other, seed=seed, tape=replay_tape(whole.outputs)
+                    ).transcript.steps
                     for place, step in enumerate(steps):
                         drawn[place, row] |= bool(np.any(step.value != told[step.number].value))
             sizes += drawn.sum(axis=1).tolist()

@@ -150,7 +150,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="process: a child is known by its number alone",
         target="privacy:Process.here",
-        old=" and _LIVES[0] is self._life",
+        old=" and _PROCESS_MARK[0] is self._mark",
         new="",
         tests=(
             "tests/privacy/account/test_one_draw.py::test_a_child_with_the_number_of_its_parent_is_another_process",
@@ -165,7 +165,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="parallel: parts of a job with a key are given for nothing",
-        target="privacy:parallel",
+        target="privacy:accounts_for_parts",
         old="account.pays_at_once",
         new="True",
         tests=(
@@ -191,7 +191,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="journal: one name of a share for two limits",
         target="privacy:same_limits",
-        old="share and before is not None and before != limit",
+        old="share and earlier_limit is not None and earlier_limit != limit",
         new="False",
         tests=("tests/privacy/account/test_shares.py::test_two_handles_of_one_name_cannot_hold_two_limits",),
     ),

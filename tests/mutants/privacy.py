@@ -7,14 +7,14 @@ from .fault import Fault
 FAULTS: tuple[Fault, ...] = (
     Fault(
         name="gaussian: noise halved",
-        target="privacy:_among_reals",
+        target="privacy:_grid_and_sigma_of_reals",
         old="sigma * (sensitivity + root * grid.step) / sensitivity",
         new="sigma / 2",
         tests=("tests/privacy/mechanisms/test_mechanisms.py",),
     ),
     Fault(
         name="laplace: noise halved",
-        target="privacy:_reals_placed",
+        target="privacy:_grid_and_scale_of_reals",
         old="exact * (sensitivity + size * grid.step) / sensitivity",
         new="exact / 2",
         tests=("tests/privacy/mechanisms/test_mechanisms.py::test_laplace_noise_has_its_declared_scale",),
@@ -28,7 +28,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="grid: rounding of the centre not charged",
-        target="privacy:_among_reals",
+        target="privacy:_grid_and_sigma_of_reals",
         old="sigma * (sensitivity + root * grid.step) / sensitivity",
         new="sigma",
         tests=(
@@ -165,7 +165,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="numeric: error of the transform subtracted",
-        target="privacy:_joined",
+        target="privacy:_combine_tilts",
         old="s.masses + s.error",
         new="s.masses - s.error",
         tests=(
@@ -195,7 +195,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="witness: noise and coins from one stream",
-        target="privacy:Witness.drawn",
+        target="privacy:Witness.draw_and_record",
         old="mechanism.sample(value, self._noise)",
         new="mechanism.sample(value, self)",
         tests=("tests/privacy/account/test_witness.py::test_noise_and_coins_are_two_streams",),
@@ -277,7 +277,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="sample: what only the second law has is lost",
-        target="privacy:AtomicPair.sampled",
+        target="privacy:AtomicPair.subsample",
         old="np.append(self.second, self.unseen)",
         new="np.append(self.second, 0.0)",
         tests=("tests/privacy/curves/test_pairs.py::test_a_hundred_samples_by_enumeration",),
@@ -285,7 +285,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="pair: one direction taken for both",
         target="privacy:AtomicPair.directions",
-        old="(self,) if self.symmetric else (self, self.reversed())",
+        old="(self,) if self.symmetric else (self, self.reverse())",
         new="(self,)",
         tests=("tests/privacy/curves/test_pairs.py::test_directions_of_a_lopsided_pair",),
     ),
@@ -340,14 +340,14 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="steps: a unit removed twice instead of exchanged",
-        target="privacy:replaced",
-        old="pair.reversed()",
+        target="privacy:replacement_pair",
+        old="pair.reverse()",
         new="pair",
         tests=("tests/privacy/curves/test_finite_oracle.py::test_two_steps_and_groups[0]",),
     ),
     Fault(
         name="slack: a sample makes total variation smaller",
-        target="privacy:WithSlack.sampled",
+        target="privacy:WithSlack.around_sampled_curve",
         old="WithSlack(curve, self.tau, event)",
         new="WithSlack(curve, as_written(rate) * as_written(self.tau), event)",
         tests=("tests/privacy/curves/test_pairs.py::test_total_variation_is_not_made_smaller_by_a_sample",),
@@ -361,7 +361,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="slack: after a sample an event is still common",
-        target="privacy:WithSlack.sampled",
+        target="privacy:WithSlack.around_sampled_curve",
         old="WithSlack(curve, self.tau, event)",
         new="WithSlack(curve, self.tau, 0, event)",
         tests=(
@@ -445,7 +445,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="gaussian: what cannot be drawn is found after the charge",
         target="privacy:Gaussian.check",
-        old="self.placed(array)",
+        old="self.grid_and_sigma(array)",
         new="pass",
         tests=("tests/privacy/mechanisms/test_no_clamp.py::test_what_passes_the_check_can_be_drawn",),
     ),
@@ -497,7 +497,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="account: an (epsilon, delta) limit is counted in zcdp",
-        target="privacy:ApproxDP.counted_in",
+        target="privacy:ApproxDP.default_currency",
         old='"pure" if self.delta_bound == 0 else "gdp"',
         new='"zcdp"',
         tests=(

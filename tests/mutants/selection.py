@@ -67,7 +67,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="shared fits: a fit that nobody scored is not counted",
-        target="privacy:FitShare.finished",
+        target="privacy:FitShare.record_fit",
         old="self.whole._fitted += 1",
         new="pass",
         tests=(f"{ACCOUNT}::test_a_release_says_how_many_of_its_rivals_were_not_scored",),

@@ -218,7 +218,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="certificate: rows that were dropped are not spoken of",
         target="synth:certify",
-        old="data.unit.kept() + declared_count_clause(data)",
+        old="data.unit.kept_rows_text() + declared_count_clause(data)",
         new="declared(data)",
         tests=("tests/review/test_synth_findings.py",),
     ),
@@ -279,7 +279,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="whole table: what is left out goes unsaid",
-        target="privacy:PrivacyUnit.left_out",
+        target="privacy:PrivacyUnit.left_out_text",
         old='f"; rows beyond {self.max_rows} per {self.column} are not covered"',
         new='""',
         tests=("tests/synth/test_whole_table.py::test_without_a_cap_what_is_left_out_is_not_covered",),

@@ -56,7 +56,7 @@ def test_the_answer_is_within_and_a_little_less_is_not(target: PrivacyCurve) -> 
 
 
 def test_gaussian_dp_targets_are_exact() -> None:
-    noise = calibrate(lambda s: GaussianDP(1 / as_written(s)).repeated(4), GaussianDP(1.0))
+    noise = calibrate(lambda s: GaussianDP(1 / as_written(s)).merge_copies(4), GaussianDP(1.0))
     assert 2.0 <= noise < 2.0 * (1 + 1e-8)
 
 

@@ -15,7 +15,7 @@ from holdfast._assumption import Assumption
 from holdfast.errors import FormatError, ParameterError
 from holdfast.ledger import Ledger
 from holdfast.privacy import Account, Guarantee, Laplace, PureDP
-from holdfast.privacy._account.parallel import parallel
+from holdfast.privacy._account.parallel import accounts_for_parts
 from holdfast.privacy._account.resume import ResumableAccount
 from holdfast.release import Release
 from holdfast.release._release import Provenance
@@ -74,7 +74,7 @@ def test_every_account_that_comes_from_a_seeded_one_says_so(seed: int | None) ->
     whole = Account(PureDP(1.0), seed=seed)
     (half,) = whole.split(0.5)
     (quarter, _) = half.split(0.5, 0.5)
-    parts = parallel(Account(PureDP(1.0), seed=seed), parts=2, label="parts")
+    parts = accounts_for_parts(Account(PureDP(1.0), seed=seed), parts=2, label="parts")
     job = ResumableAccount.of(Account(PureDP(1.0), seed=seed), "job")
     for account in (whole, half, quarter, *parts, job, job.split(0.5)[0]):
         assert _says_so(account.guarantee()) == (seed is not None)

@@ -12,7 +12,7 @@ import pytest
 from holdfast.noise._source import Source
 from holdfast.noise._uniform import integers, permutation
 from holdfast.privacy import ZCDP, Account, Exponential, Gaussian
-from holdfast.privacy._account.parallel import parallel
+from holdfast.privacy._account.parallel import accounts_for_parts
 from holdfast.privacy._account.witness import Draw, Witness
 from holdfast.refute._prefixes import Prefix, hostile_prefixes
 from holdfast.refute._replay import TOLERANCE, ReplayCase, World, record_run, replay_on_neighbour
@@ -98,7 +98,7 @@ def test_a_unit_in_more_draws_than_were_paid_for_is_seen() -> None:
 
 def test_a_unit_in_two_disjoint_parts_is_seen() -> None:
     def on_parts(where: World, account: Account, both: bool) -> Any:
-        accounts = parallel(account, parts=2, label="halves")
+        accounts = accounts_for_parts(account, parts=2, label="halves")
         return [one.release(NOISE, [where.rows[0 if both else place]]) for place, one in enumerate(accounts)]
 
     first, second = world(1.0, 0.0), world(0.5, 0.0)

@@ -38,7 +38,7 @@ from holdfast.privacy._wording import (
     bound_text,
     confidence_percent,
     confidence_text,
-    counted,
+    count_text,
     epsilon_text,
     least_rate_text,
     least_text,
@@ -94,7 +94,7 @@ def test_odds_are_not_said_to_be_rarer_than_they_are(failure: float) -> None:
 
 @given(st.integers(0, 10**6), st.sampled_from(["group", "query", "value", "day"]))
 def test_one_thing_is_not_several(number: int, noun: str) -> None:
-    text = counted(number, noun)
+    text = count_text(number, noun)
     assert text.startswith(f"{number:,} ")
     assert (text.split(" ")[1] == noun) == (number == 1)
 

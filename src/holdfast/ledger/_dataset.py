@@ -204,7 +204,7 @@ def _default_currency(limit: PrivacyCurve) -> str:
     A dataset outlasts the releases that it was opened for, and 'zcdp' pays for selections and integer noise too.
     """
     point = limit.as_approximate()
-    return "zcdp" if point is not None and point[1] > 0 else limit.counted_in
+    return "zcdp" if point is not None and point[1] > 0 else limit.default_currency
 
 
 def currency_of(data: Any) -> Currency:

@@ -77,7 +77,9 @@ def recompute(dataset: Dataset, charges: list[tuple[int, Charge]]) -> Recomputed
         recomputed_total = add_up(recomputed_total, costs[use])
         if not costs[use].fits(charge.cost):
             problems.append(f"entry {number} was charged less than its mechanism costs")
-    composed = compose([mechanism.repeated(times) for mechanism, times in uses.items()]) if uses else None
+    composed = (
+        compose([mechanism.curve_of_uses(times) for mechanism, times in uses.items()]) if uses else None
+    )
     return Recomputed(
         dataset=dataset,
         charges=len(charges),

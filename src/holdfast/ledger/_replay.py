@@ -52,7 +52,7 @@ class _Account:
     @property
     def spent(self) -> Cost:
         """The total of its charges: zero in every component of the cost where there are none."""
-        return self.totals.get("", self.amount.scaled(Fraction(0)))
+        return self.totals.get("", self.amount.times_factor(Fraction(0)))
 
 
 @dataclass
@@ -104,7 +104,7 @@ class Book:
     def _dataset(self, entry: LedgerEntry, body: Any) -> None:
         _rule(body["dataset"] not in self.datasets, "opens a dataset twice")
         amount = cost_of(body["amount"])
-        taken = amount.scaled(Fraction(0))
+        taken = amount.times_factor(Fraction(0))
         self.datasets[body["dataset"]] = _Dataset(entry.number, entry.number, amount, _terms(body), taken)
 
     def _account(self, entry: LedgerEntry, body: Any) -> None:
@@ -171,7 +171,7 @@ class Book:
         still_open = [a for a in self.accounts.values() if a.dataset == body["dataset"] and a.closed is None]
         _rule(not still_open, "resets a dataset that has open accounts")
         _rule(body["reason"] and body["approver"], "resets a dataset without a reason and an approver")
-        dataset.period, dataset.taken = entry.number, dataset.amount.scaled(Fraction(0))
+        dataset.period, dataset.taken = entry.number, dataset.amount.times_factor(Fraction(0))
 
     def _signature(self, entry: LedgerEntry, body: Any) -> None:
         _rule(body["ledger"] == self.ledger, "signs another ledger")

@@ -169,10 +169,10 @@ class PrivacyUnit:
         """
         return "rows" if self.column is None else "units"
 
-    def kept(self) -> str:
+    def kept_rows_text(self) -> str:
         """What was left of a table for its statistics, where rows beyond the bound are dropped; empty for rows.
 
-        >>> "compared with the table" + PrivacyUnit("patient", max_rows=10).kept()
+        >>> "compared with the table" + PrivacyUnit("patient", max_rows=10).kept_rows_text()
         'compared with the table after at most 10 rows per patient were kept, each kept row counting 1'
         """
         if self.column is None:
@@ -181,10 +181,10 @@ class PrivacyUnit:
             return f" after at most 1 row per {self.column} was kept, each {self.column} counting 1"
         return f" after at most {self._rows} per {self.column} were kept, each kept row counting 1"
 
-    def left_out(self) -> str:
+    def left_out_text(self) -> str:
         """What no claim about the kept rows covers; empty for rows.
 
-        >>> PrivacyUnit("patient", max_rows=10).left_out()
+        >>> PrivacyUnit("patient", max_rows=10).left_out_text()
         '; rows beyond 10 per patient are not covered'
         """
         return (

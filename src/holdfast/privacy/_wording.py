@@ -141,7 +141,7 @@ def odds_text(failure: float) -> str:
     return f"one time in {math.floor(1 / failure * (1 + _SLACK)):,}"
 
 
-def counted(number: int, noun: str) -> str:
+def count_text(number: int, noun: str) -> str:
     """So many things.
 
     >>> counted(1, "group"), counted(7164, "query"), counted(0, "value")

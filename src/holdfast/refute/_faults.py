@@ -42,8 +42,8 @@ WRITTEN_FAULTS: tuple[PlantedFault, ...] = (
     _fault(
         "fixed_noise_seed",
         f"{ACCOUNT}:_draw",
-        "return source.drawn(account, mechanism, checked)",
-        "source._noise = Source(7)\nreturn source.drawn(account, mechanism, checked)",
+        "return source.draw_and_record(account, mechanism, checked)",
+        "source._noise = Source(7)\nreturn source.draw_and_record(account, mechanism, checked)",
         "every draw has the same noise (TensorFlow Privacy's bolt-on optimiser fixes a seed)",
         "noisy_gd replace",
         test="freshness",

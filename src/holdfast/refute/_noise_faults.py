@@ -54,8 +54,8 @@ def noise_faults() -> Iterator[PlantedFault]:
         yield PlantedFault(
             name=f"stale_noise {subject}",
             target="privacy._account.account:_draw",
-            old="return source.drawn(account, mechanism, checked)",
-            new="source._noise = Source(7)\nreturn source.drawn(account, mechanism, checked)",
+            old="return source.draw_and_record(account, mechanism, checked)",
+            new="source._noise = Source(7)\nreturn source.draw_and_record(account, mechanism, checked)",
             why="every draw has the noise of the first (TensorFlow Privacy's bolt-on optimiser fixes a seed)",
             subjects=(subject,),
             test="freshness",

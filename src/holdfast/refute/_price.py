@@ -44,7 +44,7 @@ class PriceTrial:
         uses: Counter[Mechanism] = Counter()
         for entry in account.journal.entries:
             uses[mechanism_from_json(entry.charge.mechanism)] += entry.charge.times
-        composed = compose([mechanism.repeated(times) for mechanism, times in uses.items()])
+        composed = compose([mechanism.curve_of_uses(times) for mechanism, times in uses.items()])
         pure, approximate = account.limit.as_pure(), account.limit.as_approximate()
         if pure is not None:
             share = composed.epsilon(0.0) / float(pure)

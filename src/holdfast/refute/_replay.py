@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from holdfast.learn._rows.summation import one_thread
 from holdfast.privacy._account import Account
-from holdfast.privacy._account.witness import Draw, Tape, TapeEnded, Witness, WitnessedRun, replaying
+from holdfast.privacy._account.witness import Draw, Tape, TapeEnded, Witness, WitnessedRun, replay_tape
 from holdfast.privacy._mechanisms.mechanism import Mechanism
 from holdfast.refute._fingerprint import first_difference
 
@@ -150,7 +150,7 @@ def replay_on_neighbour(
 ) -> RunComparison:
     """Record on one table, replay on its neighbour, and compare."""
     first_run = record_run(case, first, seed=seed, tape=tape)
-    second_run = record_run(case, second, seed=seed, tape=replaying(first_run.outputs))
+    second_run = record_run(case, second, seed=seed, tape=replay_tape(first_run.outputs))
     with np.errstate(all="ignore"):
         return compare_runs(first_run, second_run)
 

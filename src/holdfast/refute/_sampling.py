@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from holdfast._arrays import Bools
 from holdfast.noise._source import Source
-from holdfast.privacy._account.witness import Draw, replaying
+from holdfast.privacy._account.witness import Draw, replay_tape
 from holdfast.refute._prefixes import Prefix
 from holdfast.refute._replay import ReplayCase, record_run
 from holdfast.refute._trial import Outcome, Test
@@ -69,7 +69,7 @@ class SamplingTrial:
         for row in range(self.rows):
             for changed in self.case.change_record(world, row):
                 replayed = record_run(
-                    self.case, changed, seed=seed, tape=replaying(recording.outputs)
+                    self.case, changed, seed=seed, tape=replay_tape(recording.outputs)
                 ).transcript.steps
                 for place, step in enumerate(steps):
                     included[place, row] |= bool(np.any(step.value != replayed[step.number].value))

@@ -29,7 +29,7 @@ from holdfast.privacy._grid import FINE_BITS
 from holdfast.privacy._mechanisms.gaussian import Gaussian
 from holdfast.privacy._mechanisms.laplace import Laplace
 from holdfast.privacy._mechanisms.mechanism import Mechanism
-from holdfast.privacy._wording import counted as so_many
+from holdfast.privacy._wording import count_text
 from holdfast.release._certificate import SHARE, Certificate
 from holdfast.synth._exact_counts import ExactCounts
 from holdfast.synth._models.model import NoisyCount
@@ -212,7 +212,7 @@ def certify(
         if public is not None
         else (_release_rows_low(data, accounts[-1], failure=COUNT_FAILURE * failure, fingerprint=fingerprint))
     )
-    which_rows = data.unit.kept() + declared_count_clause(data) + data.unit.left_out()
+    which_rows = data.unit.kept_rows_text() + declared_count_clause(data) + data.unit.left_out_text()
     (bound,), std = _release_upper_bounds(
         errors.max(keepdims=True), data, accounts[0], failure=remaining_failure, fingerprint=fingerprint
     )
@@ -330,7 +330,7 @@ def _population(
     return Certificate(
         name="largest error against the population",
         statement="if the records are independent draws from it"
-        if not (which_rows := data.unit.kept())
+        if not (which_rows := data.unit.kept_rows_text())
         else f"if the records left{which_rows}, are independent draws from it",
         alpha=min(1.0, overall.alpha + sampling),
         confidence=max(1.0 - 2 * failure, 2.0**-52),
@@ -342,8 +342,8 @@ def _population(
 
 def _query_class_words(data: ExactCounts, workload: Workload) -> str:
     queries = workload.size(data.table.schema)
-    groups = so_many(len(workload.groups), "group")
-    return f"all {so_many(queries, 'query')} of the {groups} of the workload"
+    groups = count_text(len(workload.groups), "group")
+    return f"all {count_text(queries, 'query')} of the {groups} of the workload"
 
 
 def _comparison_words(data: ExactCounts) -> str:

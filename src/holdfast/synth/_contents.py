@@ -13,7 +13,7 @@ from holdfast.data._arrow_columns import arrow_column
 from holdfast.data._batch import encode_batch
 from holdfast.data._schema import Schema
 from holdfast.errors import FormatError
-from holdfast.privacy._wording import confidence_text, counted
+from holdfast.privacy._wording import confidence_text, count_text
 from holdfast.release import Release
 from holdfast.synth._models.model import Measurement, NoisyCount
 from holdfast.synth._rows.coded_rows import CodedRows
@@ -177,7 +177,7 @@ def describe(contents: SyntheticContents, release: Release[Any], *, method: str)
     lines = [
         *release.first_lines,
         f"{table.num_rows:,} synthetic rows of {table.num_columns} columns by method {method!r}, for "
-        f"{counted(len(workload.groups), 'group')} of {counted(workload.size(contents.schema), 'query')}",
+        f"{count_text(len(workload.groups), 'group')} of {count_text(workload.size(contents.schema), 'query')}",
     ]
     lines += [f"assumes: {assumption.text}" for assumption in contents.schema.assumptions]
     lines += [f"not synthesised: {', '.join(contents.schema.identifiers)} (identifiers)"] * bool(
@@ -192,10 +192,10 @@ def _measurements(contents: SyntheticContents) -> list[str]:
     measured = contents.measurements
     if not measured:
         return ["no counts were measured: the method releases records or choices, not tables"]
-    lines = [f"made from {counted(len(measured), 'noisy table')} of counts (released with the rows):"]
+    lines = [f"made from {count_text(len(measured), 'noisy table')} of counts (released with the rows):"]
     shown = sorted(measured, key=lambda measurement: measurement.noise_std)[:MOST_LINES]
     lines += [
-        f"  {' x '.join(measurement.columns) or 'total'}: {counted(measurement.values.size, 'cell')}, "
+        f"  {' x '.join(measurement.columns) or 'total'}: {count_text(measurement.values.size, 'cell')}, "
         f"noise of standard deviation {measurement.noise_std:.4g} records in each"
         for measurement in shown
     ]

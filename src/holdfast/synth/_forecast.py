@@ -140,9 +140,9 @@ def estimate_synthesis(
     domain, workload, adjacency, unit = task.domain, task.workload, task.adjacency, task.unit
     sizes = [group.size(tuple(domain[name] for name in group.columns)) for group in workload.groups]
     cells = sum(math.prod(domain[name] for name in group.columns) for group in workload.groups)
-    counted_in = task.limit.counted_in if task.is_pure() else method.currency
+    default_currency = task.limit.default_currency if task.is_pure() else method.currency
     account = Account(
-        task.limit, adjacency=adjacency, unit=unit, currency=task.currency or counted_in, seed=0
+        task.limit, adjacency=adjacency, unit=unit, currency=task.currency or default_currency, seed=0
     )
     work, check = (
         (account, None) if certificate_share == 0 else account.split(1 - certificate_share, certificate_share)

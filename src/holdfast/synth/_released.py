@@ -159,7 +159,7 @@ def released_intervals(
         _named_certificate(release, OVERALL),
     )
     failure, confidence = 1.0 - contents.confidence, contents.confidence
-    which_rows = promise.unit.kept() + promise.unit.left_out()
+    which_rows = promise.unit.kept_rows_text() + promise.unit.left_out_text()
     if whole is not None:
         which_rows, confidence = f" ({whole.statement})", whole.confidence
         # The bound on the rows that were kept may fail, too: measured counts are left the rest.

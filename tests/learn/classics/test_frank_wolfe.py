@@ -20,7 +20,7 @@ from holdfast.learn.classics.frank_wolfe import Corners, L1Ball, bounds_of
 from holdfast.learn.classics.frank_wolfe_sampling import AdmissibleRows, FrankWolfeBounds
 from holdfast.noise._source import Source
 from holdfast.privacy import ZCDP, Account, Adjacency, ApproxDP, GaussianDP, Laplace, PrivacyUnit, PureDP
-from holdfast.privacy._account.parallel import parallel
+from holdfast.privacy._account.parallel import accounts_for_parts
 
 frank_wolfe = FRANK_WOLFE.fit
 
@@ -317,7 +317,7 @@ def test_poisson_sample_has_its_rate() -> None:
 
 def test_parts_spend_no_more_than_the_whole() -> None:
     whole = Account(PureDP(1.0), seed=0)
-    first, second = parallel(whole, parts=2, label="test")
+    first, second = accounts_for_parts(whole, parts=2, label="test")
     first.release(Laplace(scale=1.0, l1_sensitivity=1.0), [1])
     second.release(Laplace(scale=1.0, l1_sensitivity=1.0), [1])
     from holdfast.errors import BudgetExceeded
@@ -325,7 +325,7 @@ def test_parts_spend_no_more_than_the_whole() -> None:
     with pytest.raises(BudgetExceeded):
         first.release(Laplace(scale=1e6, l1_sensitivity=1.0), [1])
     with pytest.raises(BudgetExceeded):
-        parallel(whole, parts=2, label="again")
+        accounts_for_parts(whole, parts=2, label="again")
 
 
 def test_a_user_of_several_rows() -> None:

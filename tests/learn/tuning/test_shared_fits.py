@@ -38,7 +38,7 @@ from holdfast.learn._estimators.paid_score import row_scores
 from holdfast.learn._rows.payment import ONE_OF_SEVERAL
 from holdfast.ledger import Ledger
 from holdfast.privacy import Account, ApproxDP
-from holdfast.privacy._account import Witness, replaying
+from holdfast.privacy._account import Witness, replay_tape
 from holdfast.privacy._account.shared import CHOSEN_BY_PAID_SCORES, unscored_fits
 
 DRAW = np.random.default_rng(4)
@@ -101,7 +101,7 @@ def test_a_search_that_is_told_the_same_on_a_neighbour_moves_within_what_it_paid
     first = searched(X, Y, None)
     rows, labels = X.copy(), Y.copy()
     rows[place], labels[place] = [9.0, -9.0], "no" if Y[place] == "yes" else "yes"
-    second = searched(rows, labels, replaying([step.output for step in first]))
+    second = searched(rows, labels, replay_tape([step.output for step in first]))
     assert len(first) == len(second) == CHARGES * 5 + 4
     moved = [float(np.linalg.norm(a.value - b.value)) for a, b in zip(first, second, strict=True)]
     for step, distance in zip(first, moved, strict=True):

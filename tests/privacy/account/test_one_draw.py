@@ -26,7 +26,7 @@ from holdfast.ledger import Ledger
 from holdfast.noise._source import Source
 from holdfast.privacy import Account, Gaussian, Laplace, Permit, PureDP, SubsampledGaussian, SubsampledPure
 from holdfast.privacy._account.journal import Charge, Entry, MemoryJournal
-from holdfast.privacy._account.parallel import parallel
+from holdfast.privacy._account.parallel import accounts_for_parts
 from holdfast.privacy._account.resume import ResumableAccount
 from tests.review.support import all_at_once
 from tests.studies.size import Study, trials
@@ -335,7 +335,7 @@ def test_a_copy_brings_nothing(way: Callable[[Any], Any], kind: str) -> None:
         "account": lambda: account,
         "share": lambda: account.split(1.0)[0],
         "job": lambda: job,
-        "parallel": lambda: parallel(account, parts=1, label="one")[0],
+        "parallel": lambda: accounts_for_parts(account, parts=1, label="one")[0],
         "permit": lambda: account.permit(NOISE, times=1),
         "permit of a job": lambda: job.permit(NOISE, times=1),
     }
@@ -461,8 +461,8 @@ def test_parts_of_a_job_with_a_key_are_refused_before_anything_is_drawn() -> Non
     """They were given for nothing: the permit that stands for them was never drawn from, so never paid for."""
     account = Account(PureDP(1.0))
     with pytest.raises(ParameterError, match="pays at once"):
-        parallel(ResumableAccount.of(account, "job"), parts=2, label="parts")
-    (part,) = parallel(ResumableAccount.of(account, None), parts=1, label="parts")
+        accounts_for_parts(ResumableAccount.of(account, "job"), parts=2, label="parts")
+    (part,) = accounts_for_parts(ResumableAccount.of(account, None), parts=1, label="parts")
     assert part.source.provenance == "secure"
     assert account.remaining() == PureDP(0)
 

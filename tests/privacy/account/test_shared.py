@@ -150,7 +150,7 @@ def chosen(share: FitShare) -> Any:
 def ended(shared: SharedAccount, *, rows: int = 5, scored: bool) -> FitShare:
     share = shared.next_fit(FittedRows(rows, columns=1), is_copy=True)
     spend(share)
-    share.finished()
+    share.record_fit()
     if scored:
         share.score(np.ones(4))
     return share
@@ -279,12 +279,12 @@ def test_no_copy_and_no_fork_is_given_a_share() -> None:
         copy.deepcopy(shared)
     from holdfast.privacy._account import journal
 
-    before, journal._LIVES[0] = journal._LIVES[0], object()
+    before, journal._PROCESS_MARK[0] = journal._PROCESS_MARK[0], object()
     try:
         with pytest.raises(LedgerError, match="n_jobs=1"):
             shared.next_fit(ROWS)
     finally:
-        journal._LIVES[0] = before
+        journal._PROCESS_MARK[0] = before
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from holdfast.errors import BudgetExceeded, NotPrivateWarning, ParameterError
 from holdfast.ledger import Ledger
 from holdfast.noise._uniform import permutation
 from holdfast.privacy import ZCDP, Account, Gaussian, Laplace, PureDP, Witness
-from holdfast.privacy._account import Draw, replaying
-from holdfast.privacy._account.parallel import parallel
+from holdfast.privacy._account import Draw, replay_tape
+from holdfast.privacy._account.parallel import accounts_for_parts
 from holdfast.privacy._account.resume import ResumableAccount
 from holdfast.privacy._account.witness import TapeEnded
 from holdfast.release._release import Release
@@ -48,7 +48,7 @@ def test_shares_parts_and_resumed_jobs_are_seen() -> None:
     account, witness = watched()
     for place, share in enumerate(account.split(0.25, 0.5)):
         share.release(NOISE, [float(place)])
-    for place, part in enumerate(parallel(account, parts=2, label="halves")):
+    for place, part in enumerate(accounts_for_parts(account, parts=2, label="halves")):
         part.release(NOISE, [10.0 + place])
     assert values(witness) == [0.0, 1.0, 10.0, 11.0]
     account, witness = watched()
@@ -92,7 +92,7 @@ def test_a_tape_takes_the_place_of_noise_and_coins_stay() -> None:
     account, witness = watched()
     outputs = [account.release(NOISE, [float(place)]) for place in range(3)]
     coins = permutation(account.source, 20).tolist()
-    again, replay = Account(ZCDP(1.0)), Witness(seed=3, tape=replaying(outputs))
+    again, replay = Account(ZCDP(1.0)), Witness(seed=3, tape=replay_tape(outputs))
     again.watch(replay)
     assert [again.release(NOISE, [float(100 + place)]) for place in range(3)] == outputs
     assert values(replay) == [100.0, 101.0, 102.0]

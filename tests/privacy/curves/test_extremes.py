@@ -222,8 +222,10 @@ def test_sums_of_divergences_are_rounded_up() -> None:
     rng = np.random.default_rng(0)
     for _ in range(300):
         first, second = rng.lognormal(size=2)
-        total = RenyiDP((2.0,), (first,)).joined(RenyiDP((2.0,), (second,)))
+        total = RenyiDP((2.0,), (first,)).merge(RenyiDP((2.0,), (second,)))
         assert total is not None
         assert Fraction(total.divergences[0]) >= Fraction(first) + Fraction(second)
         times = int(rng.integers(1, 10**6))
-        assert Fraction(RenyiDP((2.0,), (first,)).repeated(times).divergences[0]) >= times * Fraction(first)
+        assert Fraction(RenyiDP((2.0,), (first,)).merge_copies(times).divergences[0]) >= times * Fraction(
+            first
+        )

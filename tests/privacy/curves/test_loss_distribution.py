@@ -40,10 +40,10 @@ def test_one_gaussian_is_bracketed_at_every_delta(mu: float, spacing: float) -> 
 
 @pytest.mark.parametrize(("mu", "times"), [(1.0, 1000), (0.01, 5000), (0.3, 7)])
 def test_composed_gaussians_are_bracketed_at_every_delta(mu: float, times: int) -> None:
-    exact = GaussianDP(mu).repeated(times)
+    exact = GaussianDP(mu).merge_copies(times)
     spacing = mu / 100
-    upper = LossDistribution.gaussian(mu, spacing=spacing).repeated(times)
-    lower = LossDistribution.gaussian(mu, spacing=spacing, lower=True).repeated(times)
+    upper = LossDistribution.gaussian(mu, spacing=spacing).merge_copies(times)
+    lower = LossDistribution.gaussian(mu, spacing=spacing, lower=True).merge_copies(times)
     for delta in DELTAS:
         truth = exact.epsilon(delta)
         assert lower.epsilon(delta) <= truth <= upper.epsilon(delta)
@@ -71,13 +71,13 @@ def test_randomised_response_against_the_binomial_sum(
         one = LossDistribution.from_atoms(
             [epsilon, -epsilon], [high, low], spacing=epsilon / divide, lower=lower
         )
-        value = one.repeated(times).delta(point)
+        value = one.merge_copies(times).delta(point)
         assert value <= truth + 1e-12 if lower else value >= truth * (1 - 1e-9)
 
 
 def test_atoms_on_the_grid_lose_nothing() -> None:
     one = LossDistribution.from_atoms([0.1, -0.1], [0.52497918747894, 0.47502081252106], spacing=0.1 / 7)
-    hundred = one.repeated(100)
+    hundred = one.merge_copies(100)
     # dp-accounting's event accountant reports 0.1001 here, and 4.7820 with the atom rounded up.
     assert hundred.epsilon(1e-6) == pytest.approx(4.774567588, abs=1e-8)
     assert optimal(0.1, times=100, at=hundred.epsilon(1e-6)) <= 1e-6
@@ -123,7 +123,7 @@ def test_a_finer_grid_is_tighter_on_both_sides(pair: DominatingPair, coarse: flo
     epsilons = np.linspace(0.0, max(high, 1e-9), 40)
     values = {
         (lower, factor): LossDistribution.of(pair, spacing=spacing / factor, lower=lower)
-        .repeated(3)
+        .merge_copies(3)
         .deltas(epsilons)
         for lower in (False, True)
         for factor in (1, 8)
@@ -145,7 +145,7 @@ def test_the_excess_is_the_hockey_stick_sum() -> None:
 
 @given(st.floats(1e-15, 0.9))
 def test_epsilon_inverts_delta_from_the_safe_side(delta: float) -> None:
-    curve = LossDistribution.laplace(2.0, spacing=0.01).repeated(4)
+    curve = LossDistribution.laplace(2.0, spacing=0.01).merge_copies(4)
     epsilon = curve.epsilon(delta)
     assert curve.delta(epsilon) <= delta
     if epsilon > 1e-6:
@@ -156,9 +156,11 @@ def test_doubling_the_spacing_rounds_outwards() -> None:
     fine = LossDistribution.laplace(1.0, spacing=0.01).directions[0]
     for epsilon in (0.0, 0.3, 0.77):
         point = np.array([epsilon])
-        assert fine.doubled().deltas(point)[0] >= fine.deltas(point)[0] * (1 - 1e-9)
+        assert fine.with_double_spacing().deltas(point)[0] >= fine.deltas(point)[0] * (1 - 1e-9)
     low = LossDistribution.laplace(1.0, spacing=0.01, lower=True).directions[0]
-    assert np.all(low.doubled().deltas(np.linspace(0, 1, 30)) <= low.deltas(np.linspace(0, 1, 30)) + 1e-12)
+    assert np.all(
+        low.with_double_spacing().deltas(np.linspace(0, 1, 30)) <= low.deltas(np.linspace(0, 1, 30)) + 1e-12
+    )
 
 
 def test_the_grid_never_outgrows_memory() -> None:
@@ -166,7 +168,7 @@ def test_the_grid_never_outgrows_memory() -> None:
     assert curve.directions[0].masses.size <= LARGEST_GRID + 2
     assert curve.spacing > 1e-7
     assert curve.epsilon(1e-6) >= GaussianDP(40.0).epsilon(1e-6)
-    many = LossDistribution.gaussian(0.5, spacing=2e-5).repeated(40_000)
+    many = LossDistribution.gaussian(0.5, spacing=2e-5).merge_copies(40_000)
     assert all(way.masses.size <= 2 * LARGEST_GRID for way in many.directions)
     assert many.epsilon(1e-6) >= GaussianDP(100.0).epsilon(1e-6)
 
@@ -176,17 +178,17 @@ def test_infinity_is_never_lost() -> None:
     leak = LossDistribution.from_atoms(
         [0.1, -0.1], [whole, whole * math.exp(-0.1)], infinity=1e-4, spacing=0.01
     )
-    assert leak.repeated(10).delta(1e9) == pytest.approx(1e-3, rel=1e-3)
+    assert leak.merge_copies(10).delta(1e9) == pytest.approx(1e-3, rel=1e-3)
     assert leak.epsilon(1e-5) == math.inf
 
 
 def test_both_directions_count() -> None:
     base = NormalPair(1 / 0.8)
     one = LossDistribution.of(RemovedUnit(base, 0.01), spacing=1e-3)
-    removed, added = one.repeated(3000).directions
+    removed, added = one.merge_copies(3000).directions
     assert removed.epsilon(1e-5) == pytest.approx(5.242, abs=2e-3)
     assert added.epsilon(1e-5) == pytest.approx(3.938, abs=2e-3)
-    assert one.repeated(3000).epsilon(1e-5) == removed.epsilon(1e-5)
+    assert one.merge_copies(3000).epsilon(1e-5) == removed.epsilon(1e-5)
 
 
 def test_trade_offs_of_both_directions_mirror_each_other() -> None:
@@ -208,23 +210,23 @@ def test_trade_offs_of_both_directions_mirror_each_other() -> None:
 
 
 def test_storage_keeps_every_answer() -> None:
-    curve = LossDistribution.laplace(0.3, spacing=0.01).repeated(5)
+    curve = LossDistribution.laplace(0.3, spacing=0.01).merge_copies(5)
     again = curve_from_json(json.loads(json.dumps(curve.to_json())))
     assert [again.delta(e) for e in (0.0, 0.5, 1.4)] == [curve.delta(e) for e in (0.0, 0.5, 1.4)]
 
 
 def test_another_grid_is_never_below() -> None:
-    curve = LossDistribution.laplace(0.3, spacing=0.01).repeated(5)
+    curve = LossDistribution.laplace(0.3, spacing=0.01).merge_copies(5)
     moved = curve.loss_distribution(spacing=0.0137)
     assert all(moved.delta(e) >= curve.delta(e) * (1 - 1e-9) for e in (0.0, 0.4, 1.1))
-    joined = curve.compose(LaplaceCurve(0.2))
-    assert joined.epsilon(1e-6) >= curve.epsilon(1e-6)
+    merge = curve.compose(LaplaceCurve(0.2))
+    assert merge.epsilon(1e-6) >= curve.epsilon(1e-6)
 
 
 def test_upper_and_lower_do_not_mix() -> None:
     upper, lower = (LossDistribution.laplace(1.0, spacing=0.1, lower=side) for side in (False, True))
     with pytest.raises(ParameterError):
-        upper.convolved([(lower, 1)])
+        upper.convolve_with([(lower, 1)])
     with pytest.raises(ParameterError):
         lower.loss_distribution(spacing=0.1)
 

@@ -200,8 +200,8 @@ def test_a_finite_pair_knows_whether_it_is_symmetric(outcomes: list[tuple[float,
 
 def test_reverses_and_samples_change_places() -> None:
     pair = RemovedUnit(NormalPair(1.0), 0.2)
-    assert pair.reversed().reversed() == pair
-    assert pair.sampled(0.5).reversed().reversed() == pair.sampled(0.5)
+    assert pair.reverse().reverse() == pair
+    assert pair.subsample(0.5).reverse().reverse() == pair.subsample(0.5)
 
 
 def test_laws_that_do_not_sum_to_one_are_refused() -> None:

@@ -75,16 +75,16 @@ def _grid_of(mechanism: Mechanism, size: int) -> Grid:
     if isinstance(mechanism, SubsampledGaussian):
         mechanism = mechanism._noise
     if isinstance(mechanism, Gaussian):
-        grid, _ = mechanism.placed(np.zeros(size))
+        grid, _ = mechanism.grid_and_sigma(np.zeros(size))
     else:
-        from holdfast.privacy._mechanisms.laplace import placed
+        from holdfast.privacy._mechanisms.laplace import grid_and_scale
 
         named = (
             mechanism._stand_in(size)
             if isinstance(mechanism, VectorLaplace)
             else {"scale": mechanism.scale, "l1_sensitivity": mechanism.l1_sensitivity}  # type: ignore[attr-defined]
         )
-        grid, _ = placed(np.zeros(size), **named)
+        grid, _ = grid_and_scale(np.zeros(size), **named)
     assert grid is not None
     return grid
 

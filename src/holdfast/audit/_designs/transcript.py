@@ -28,7 +28,7 @@ from holdfast.audit._result import AuditResult, describe_scores
 from holdfast.errors import HoldfastError, ParameterError, require
 from holdfast.noise._source import Source
 from holdfast.privacy._account import Account
-from holdfast.privacy._account.witness import Draw, TapeEnded, Witness, replaying
+from holdfast.privacy._account.witness import Draw, TapeEnded, Witness, replay_tape
 from holdfast.privacy._grid import difference
 from holdfast.privacy._guarantee import Guarantee
 from holdfast.privacy._mechanisms.gaussian import Gaussian
@@ -259,7 +259,7 @@ class _Game:
 
     def _steps(self, world: int, seed: Seed, outputs: list[Any] | None = None) -> Sequence[Draw]:
         account = self.opened()
-        witness = Witness(seed=seed, tape=None if outputs is None else replaying(outputs), coins=self.coins)
+        witness = Witness(seed=seed, tape=None if outputs is None else replay_tape(outputs), coins=self.coins)
         account.watch(witness)
         self.train(self.pair[world], account)
         return witness.seen.steps

@@ -97,7 +97,7 @@ class PaidFit:
         """Store that this account paid for the fit, which is done."""
         self._payer = account
         if isinstance(account, FitShare):
-            account.finished()
+            account.record_fit()
 
     @property
     def _score_share(self) -> FitShare | None:

@@ -18,7 +18,7 @@ from holdfast.learn._tuning.random_stopping import RandomStopping
 from holdfast.learn.methods.method import Fit, Learner
 from holdfast.noise._uniform import integers
 from holdfast.privacy._account import Account
-from holdfast.privacy._account.parallel import parallel
+from holdfast.privacy._account.parallel import accounts_for_parts
 from holdfast.privacy._account.remaining import largest_epsilon, noise_within
 from holdfast.privacy._account.request import refuse_users
 from holdfast.privacy._adjacency import Adjacency
@@ -128,7 +128,7 @@ def choose_on_parts(
     held = max(1, int(holdout * examples.public_count))
     each = (examples.public_count - held) // len(candidates)
     require(each >= 1, "candidates", len(candidates), "few enough that each has a row to train on")
-    accounts = parallel(account, parts=len(candidates) + 1, label="tuning")
+    accounts = accounts_for_parts(account, parts=len(candidates) + 1, label="tuning")
     parts = partition(examples, account.source, sizes=[each] * len(candidates) + [held])
     fits = [
         candidate.train(part, own)
@@ -239,7 +239,7 @@ class _Runs:
         require(len(candidates) >= 1, "candidates", len(candidates), ">= 1")
         refuse_users(examples, what="tuning", instead="average each user's rows into one")
         base_budget(account, law)  # refused here, before anything is spent
-        (whole,) = parallel(account, parts=1, label="tuning by random stopping")
+        (whole,) = accounts_for_parts(account, parts=1, label="tuning by random stopping")
         return cls(
             candidates=candidates,
             examples=examples,

@@ -25,7 +25,7 @@ from holdfast.learn._rows.examples import Chunk, DerivedExamples, Examples
 from holdfast.learn._rows.summation import UNIT_ROUNDOFF, summation_error
 from holdfast.noise._source import Source
 from holdfast.privacy._account import Account
-from holdfast.privacy._account.parallel import parallel
+from holdfast.privacy._account.parallel import accounts_for_parts
 from holdfast.privacy._account.remaining import largest_epsilon
 from holdfast.privacy._account.request import refuse_users
 from holdfast.privacy._adjacency import Adjacency
@@ -275,7 +275,7 @@ def disjoint(request: SamplingRequest) -> RowSampling:
     size = request.batch if request.batch is not None else max(1, request.count // (request.steps or 1))
     steps = request.steps or max(1, request.count // size)
     change = request.score_change(float(size))
-    accounts = parallel(request.account, parts=steps, label="frank_wolfe")
+    accounts = accounts_for_parts(request.account, parts=steps, label="frank_wolfe")
     epsilon = largest_epsilon(accounts[0], lambda each: Exponential(epsilon=each, sensitivity=change).curve)
     mechanism = Exponential(
         epsilon=epsilon,

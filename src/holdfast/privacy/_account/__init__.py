@@ -7,4 +7,4 @@ from holdfast.privacy._account.account import Permit as Permit
 from holdfast.privacy._account.witness import Draw as Draw
 from holdfast.privacy._account.witness import Witness as Witness
 from holdfast.privacy._account.witness import WitnessedRun as WitnessedRun
-from holdfast.privacy._account.witness import replaying as replaying
+from holdfast.privacy._account.witness import replay_tape as replay_tape

@@ -369,14 +369,14 @@ class Account:
         """Into the journal, under every cap; and before a witness, where there is one."""
         entry = self.journal.charge(charge, self._caps)
         if isinstance(source, Witness):
-            source.charged(self, charge)
+            source.record_charge(self, charge)
         return entry
 
     def _child(self, share: Fraction, places: dict[str, count[int]], mark: str = "") -> Account:
         child = object.__new__(Account)
         child.__dict__.update(self.__dict__)
         name, limit = self._caps[-1]
-        cap = limit.scaled(share)
+        cap = limit.times_factor(share)
         child._caps = (*self._caps, (self._free_name(cap, places.setdefault(name, count()), mark), cap))
         child.limit = self.currency.promise(cap)
         return child
@@ -500,7 +500,7 @@ def _currency(
     if isinstance(currency, Currency):
         return currency
     if currency is None:
-        currency = "plan" if plan is not None else limit.counted_in
+        currency = "plan" if plan is not None else limit.default_currency
     names = ("pure", "basic", "zcdp", "renyi", "gdp", "plan")
     require(currency in names, "currency", currency, "one of " + ", ".join(names))
     if currency == "plan":
@@ -519,5 +519,5 @@ def _currency(
 def _draw(account: Account, mechanism: Mechanism, checked: Any, source: Source) -> Any:
     """The one place where noise is drawn for what was paid."""
     if isinstance(source, Witness):
-        return source.drawn(account, mechanism, checked)
+        return source.draw_and_record(account, mechanism, checked)
     return mechanism.sample(checked, source)

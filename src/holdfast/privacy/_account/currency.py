@@ -43,9 +43,9 @@ class Cost:
         )
 
     def __sub__(self, other: Cost) -> Cost:
-        return self + other.scaled(Fraction(-1))
+        return self + other.times_factor(Fraction(-1))
 
-    def scaled(self, factor: Fraction) -> Cost:
+    def times_factor(self, factor: Fraction) -> Cost:
         """That share of it."""
         return Cost(
             tuple(a * factor for a in self.amounts), self.total_variation * factor, self.failure * factor
@@ -169,7 +169,7 @@ class BasicCurrency(Currency):
         if self.amounts(mechanism.curve) is not None or delta is None:
             return super().cost(mechanism, times)
         require(0 < delta < 1, "delta", delta, "in (0, 1)")
-        epsilon = mechanism.repeated(times).epsilon(delta)
+        epsilon = mechanism.curve_of_uses(times).epsilon(delta)
         require(math.isfinite(epsilon), "delta", delta, "large enough that the plan has a finite epsilon")
         return Cost((as_written(epsilon), as_written(delta)))
 
@@ -353,7 +353,7 @@ class PlanCurrency(Currency):
         """The composed plan, whatever of it was used."""
         from holdfast.privacy._curves.composition import compose
 
-        return compose([mechanism.repeated(times) for mechanism, times in self.items])
+        return compose([mechanism.curve_of_uses(times) for mechanism, times in self.items])
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""

@@ -17,16 +17,16 @@ from typing import Any, Literal, Protocol
 from holdfast.errors import BudgetExceeded, LedgerError
 from holdfast.privacy._account.currency import Cost
 
-_LIVES = [object()]
+_PROCESS_MARK = [object()]
 """One object for each life of a process: a child that was forked from it gets another."""
 
 
-def _begin_a_life() -> None:
-    _LIVES[0] = object()
+def _renew_process_mark() -> None:
+    _PROCESS_MARK[0] = object()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_a_life)
+    os.register_at_fork(after_in_child=_renew_process_mark)
 
 
 class Process:
@@ -39,12 +39,12 @@ class Process:
     """
 
     def __init__(self) -> None:
-        self._number, self._life = os.getpid(), _LIVES[0]
+        self._number, self._mark = os.getpid(), _PROCESS_MARK[0]
 
     @property
     def here(self) -> bool:
         """Whether it is still the one that runs."""
-        return os.getpid() == self._number and _LIVES[0] is self._life
+        return os.getpid() == self._number and _PROCESS_MARK[0] is self._mark
 
 
 def require_here(process: Process, name: str) -> None:
@@ -137,9 +137,9 @@ class MemoryJournal:
         """Check every cap, then append; no other thread's charge comes between."""
         with self._alone():
             if charge.key is not None and charge.key in self._keys:
-                known = self._entries[self._keys[charge.key]]
-                same_payment(known.charge, charge)
-                return known
+                earlier = self._entries[self._keys[charge.key]]
+                same_payment(earlier.charge, charge)
+                return earlier
             same_limits(caps, [self.cap(share) for share, _ in caps])
             check_caps(charge, caps, [self.spent(share) for share, _ in caps])
             # Totals come first: an interrupt from here on charges for nothing, and a draw always has its charge.
@@ -226,7 +226,7 @@ def shares_above(share: str) -> tuple[str, ...]:
     return ("", *("".join(f"{part}/" for part in parts[: depth + 1]) for depth in range(len(parts))))
 
 
-_LONGEST_BITS = 2048
+_MOST_DENOMINATOR_BITS = 2048
 
 
 def add_up(total: Cost | None, cost: Cost) -> Cost:
@@ -241,7 +241,7 @@ def add_up(total: Cost | None, cost: Cost) -> Cost:
 
 
 def _short(amount: Fraction) -> Fraction:
-    if amount.denominator.bit_length() <= _LONGEST_BITS:
+    if amount.denominator.bit_length() <= _MOST_DENOMINATOR_BITS:
         return amount
     return Fraction(-((-amount.numerator << 1024) // amount.denominator), 1 << 1024)
 
@@ -257,8 +257,8 @@ def same_payment(known: Charge, repeated: Charge) -> None:
 
 def same_limits(caps: Sequence[tuple[str, Cost]], known: Sequence[Cost | None]) -> None:
     """Refuse a share whose name was charged under another limit: two splits would be counted as one."""
-    for (share, limit), before in zip(caps, known, strict=True):
-        if share and before is not None and before != limit:
+    for (share, limit), earlier_limit in zip(caps, known, strict=True):
+        if share and earlier_limit is not None and earlier_limit != limit:
             raise LedgerError(
                 f"share {share!r} was split off with another limit before; split the account again, which gives the "
                 "shares names of their own. Nothing was charged"
@@ -267,18 +267,21 @@ def same_limits(caps: Sequence[tuple[str, Cost]], known: Sequence[Cost | None]) 
 
 def check_caps(charge: Charge, caps: Sequence[tuple[str, Cost]], spent: Sequence[Cost | None]) -> None:
     """Raise `BudgetExceeded` unless the charge fits under every cap."""
-    for (share, limit), before in zip(caps, spent, strict=True):
-        total = charge.cost if before is None else before + charge.cost
+    for (share, limit), spent_so_far in zip(caps, spent, strict=True):
+        total = charge.cost if spent_so_far is None else spent_so_far + charge.cost
         if not total.fits(limit):
             where = f" of share {share!r}" if share else ""
-            cost, left = _shown(charge.cost), _shown(limit if before is None else limit - before)
+            cost, left = (
+                _cost_text(charge.cost),
+                _cost_text(limit if spent_so_far is None else limit - spent_so_far),
+            )
             raise BudgetExceeded(
                 f"{charge.mechanism['mechanism']} costs {cost}, only {left} of the budget{where} is left; "
                 "nothing was charged and no noise was drawn. A mechanism within account.remaining() fits"
             )
 
 
-def _shown(cost: Cost) -> str:
+def _cost_text(cost: Cost) -> str:
     amounts = ", ".join(f"{float(a):.6g}" for a in cost.amounts)
     slack = f" (slack {float(cost.total_variation):.3g}, {float(cost.failure):.3g})"
     return amounts + (slack if cost.total_variation or cost.failure else "")

@@ -15,14 +15,14 @@ from holdfast.privacy._mechanisms.laplace import Laplace
 from holdfast.privacy._mechanisms.mechanism import Mechanism
 
 
-def parallel(account: Account, *, parts: int, label: str) -> tuple[Account, ...]:
+def accounts_for_parts(account: Account, *, parts: int, label: str) -> tuple[Account, ...]:
     """That many accounts, each with all that remains of this one, which is charged once, now.
 
     The charge is written as the Gaussian (or, in pure DP, Laplace) mechanism that spends what each part may.
 
     >>> from holdfast.privacy import PureDP
     >>> whole = Account(PureDP(1.0), seed=0)
-    >>> [part.remaining() for part in parallel(whole, parts=2, label="halves")], whole.remaining()
+    >>> [part.remaining() for part in accounts_for_parts(whole, parts=2, label="halves")], whole.remaining()
     ([PureDP(epsilon=1), PureDP(epsilon=1)], PureDP(epsilon=0))
     """
     require(parts >= 1, "parts", parts, ">= 1")

@@ -24,7 +24,7 @@ from holdfast.privacy._safe_side import safe_side
 SAFE = 1.0 - 1e-12
 
 
-def amount(account: Account) -> tuple[str, float]:
+def remaining_amount(account: Account) -> tuple[str, float]:
     """What is left, in the account's own currency: ("pure", epsilon) or ("zcdp", rho), rounded down."""
     left = account.remaining()
     name = account.currency.name
@@ -51,7 +51,7 @@ def selection_epsilon(account: Account, times: int) -> float:
     require(times >= 1, "times", times, ">= 1")
     if account.currency.name not in ("zcdp", "pure"):
         return SAFE * largest_epsilon(account, lambda epsilon: BoundedRange(epsilon).repeat(times))
-    name, left = amount(account)
+    name, left = remaining_amount(account)
     return SAFE * (math.sqrt(8.0 * left / times) if name == "zcdp" else left / times)
 
 

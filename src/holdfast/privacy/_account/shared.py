@@ -157,14 +157,14 @@ class SharedAccount(Account):
                 self._taken += 1
             last = self._turn.last
             # Other threads may be about to score what they have fitted; once all rows are fitted, nobody is.
-            if self.unscored and (share._of_all_rows or (last is not None and not last._is_scored)):
-                warn(unscored_fits(self.unscored).text, BudgetWarning)
+            if self.fits_without_score and (share._of_all_rows or (last is not None and not last._is_scored)):
+                warn(unscored_fits(self.fits_without_score).text, BudgetWarning)
         share.receive(rows)
         self._turn.share = None if closes else share
         return share
 
     @property
-    def unscored(self) -> int:
+    def fits_without_score(self) -> int:
         """How many fits came to their end and were not scored by this account."""
         return self._fitted - self._scored
 
@@ -256,7 +256,7 @@ class FitShare(Account):
         if self._next is not None:
             self._next = FittedRows(self._next.count, columns)
 
-    def finished(self) -> None:
+    def record_fit(self) -> None:
         """The model of this share was fitted, its steps before."""
         if self.whole._turn.share is not self and not self._is_fitted:
             self._is_fitted, self.whole._turn.last = True, self
@@ -280,7 +280,7 @@ class FitShare(Account):
                 "return_train_score=False; for your own eyes score its predictions, as accuracy_score(y, "
                 "model.predict(X)), which is not private"
             )
-        self.finished()
+        self.record_fit()
         # Multiples of 2^-20 add up exactly in any order, so one row moves the sum by 1 and not by a rounding more.
         rounded = np.floor(np.clip(np.nan_to_num(values), 0.0, 1.0) * 2.0**20) * 2.0**-20
         require_something_left(self._scoring)
@@ -310,7 +310,7 @@ class FitShare(Account):
         """How this fit came to be preferred to the others of the account, as far as the account knows."""
         if self.whole.fits == 1:
             return ()
-        rivals = self.whole.unscored - (self._is_fitted and not self._is_scored)
+        rivals = self.whole.fits_without_score - (self._is_fitted and not self._is_scored)
         if rivals > 0:
             return (unscored_fits(rivals),)
         return (CHOSEN_BY_PAID_SCORES,) if self._refit or self._last else (FIRST_OF_SEVERAL,)

@@ -52,7 +52,9 @@ def require_paid_steps(estimator: Any, parameter: str = "estimator") -> tuple[As
         raise ParameterError(
             f"{parameter} must be one of holdfast's, or a Pipeline that ends in one, got {type(model).__name__}"
         )
-    assumptions = [assumed for path, step in steps_before(estimator) if (assumed := _assumed(path, step))]
+    assumptions = [
+        assumed for path, step in steps_before(estimator) if (assumed := _step_assumption(path, step))
+    ]
     return tuple(assumptions)
 
 
@@ -93,7 +95,7 @@ def _payment(step: Any) -> str:
     return declared if isinstance(declared, str) else ""
 
 
-def _assumed(path: str, step: Any) -> Assumption | None:
+def _step_assumption(path: str, step: Any) -> Assumption | None:
     """What one step rests on, None for nothing; refused where it reads rows and nothing pays for that."""
     if any(step is absent or (isinstance(step, str) and step == absent) for absent in _ABSENT):
         return None

@@ -121,13 +121,13 @@ class Witness(Source):
             words[place] = _own_word(self._seed, name, turn)
         return words
 
-    def charged(self, account: Any, charge: Charge) -> None:
+    def record_charge(self, account: Any, charge: Charge) -> None:
         """Remember the `charge` of an `account`; the account calls this."""
         self.seen.charges.append(charge)
         self.seen.payers.append(account)
         self.seen.order.append("charge")
 
-    def drawn(self, account: Any, mechanism: Mechanism, value: Any) -> Any:
+    def draw_and_record(self, account: Any, mechanism: Mechanism, value: Any) -> Any:
         """Draw from `mechanism` around `value`, or take the tape's word, and remember.
 
         The `account` calls this where it would have drawn.
@@ -153,7 +153,7 @@ class TapeEnded(Exception):
     """A run asked for more outputs than were recorded."""
 
 
-def replaying(outputs: list[Any]) -> Tape:
+def replay_tape(outputs: list[Any]) -> Tape:
     """The tape of recorded outputs; a run that asks for more ends in `TapeEnded`.
 
     >>> replaying([7])(Draw(number=0, mechanism=None, value=None))

@@ -132,7 +132,7 @@ class Composed(PrivacyCurve):
         whole = [(each, times) for each, times in distributions if each is not None]
         if len(whole) < len(distributions):
             return None
-        return whole[0][0].convolved(whole[1:], times=whole[0][1])
+        return whole[0][0].convolve_with(whole[1:], times=whole[0][1])
 
     @cached_property
     def _sums(self) -> PrivacyCurve | None:
@@ -302,10 +302,10 @@ def _parts_counted_together(parts: list[tuple[PrivacyCurve, int]]) -> list[tuple
     """Closed forms joined into one part each, and equal curves counted together."""
     out: list[tuple[PrivacyCurve, int]] = []
     for curve, times in parts:
-        closed = curve.repeated(times)
+        closed = curve.merge_copies(times)
         each, n = (curve, times) if closed is None else (closed, 1)
         for place, (other, already) in enumerate(out):
-            together = other.joined(each) if closed is not None and already == 1 else None
+            together = other.merge(each) if closed is not None and already == 1 else None
             if together is not None:
                 out[place] = (together, 1)
                 break

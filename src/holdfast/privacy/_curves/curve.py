@@ -137,11 +137,11 @@ class PrivacyCurve(metaclass=FixedNumbers):
 
     # Closed forms of composition, where there is one.
 
-    def joined(self, other: PrivacyCurve) -> PrivacyCurve | None:
+    def merge(self, other: PrivacyCurve) -> PrivacyCurve | None:
         """This and the `other` as one curve of the same family, without loss; None if there is no such form."""
         return None
 
-    def repeated(self, times: int) -> PrivacyCurve | None:
+    def merge_copies(self, times: int) -> PrivacyCurve | None:
         """So many `times` the same as one curve of its family, without loss; None if there is no such form."""
         return None
 
@@ -152,7 +152,7 @@ class PrivacyCurve(metaclass=FixedNumbers):
     # As the limit of an account.
 
     @property
-    def counted_in(self) -> str:
+    def default_currency(self) -> str:
         """The currency of an account that is opened with this limit and names none."""
         return "zcdp"
 
@@ -294,7 +294,7 @@ class PureDP(PrivacyCurve):
         return as_written(self.bound)
 
     @property
-    def counted_in(self) -> str:
+    def default_currency(self) -> str:
         """Epsilons add up."""
         return "pure"
 
@@ -418,7 +418,7 @@ class ApproxDP(PrivacyCurve):
         return as_written(self.epsilon_bound) if self.delta_bound == 0 else None
 
     @property
-    def counted_in(self) -> str:
+    def default_currency(self) -> str:
         """In mu: then the least normal noise within the limit is within the account. Without delta, in epsilon."""
         return "pure" if self.delta_bound == 0 else "gdp"
 

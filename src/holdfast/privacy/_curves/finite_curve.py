@@ -23,7 +23,7 @@ from holdfast.privacy._curves.curve import LEAST_DELTA, PrivacyCurve, PureDP
 from holdfast.privacy._curves.square_of_mu import square_of_mu
 from holdfast.privacy._losses.atomic_pair import AtomicPair
 from holdfast.privacy._losses.dominating_pair import DominatingPair
-from holdfast.privacy._losses.steps import grouped, symmetrised
+from holdfast.privacy._losses.steps import group_pair, symmetric_envelope
 from holdfast.privacy._rounding import round_up
 from holdfast.privacy._tradeoff import Points
 
@@ -52,7 +52,7 @@ class AtomicCurve(PrivacyCurve):
 
     @cached_property
     def _pair_of_addition(self) -> AtomicPair:
-        return self.atoms().reversed()
+        return self.atoms().reverse()
 
     def pair(self) -> DominatingPair | None:
         """The atoms themselves."""
@@ -170,11 +170,11 @@ class FinitePair(AtomicCurve):
     def group(self, size: int) -> FinitePair:
         """Chains of so many steps, in the worst order of removals and additions."""
         require(isinstance(size, int) and size >= 1, "size", size, "a whole number >= 1")
-        return self if size == 1 else FinitePair.of(grouped(self._atoms, size))
+        return self if size == 1 else FinitePair.of(group_pair(self._atoms, size))
 
     def either_way(self) -> FinitePair:
         """The symmetrised pair (soundness, section 21)."""
-        return self if self._atoms.is_symmetric else FinitePair.of(symmetrised([self._atoms]))
+        return self if self._atoms.is_symmetric else FinitePair.of(symmetric_envelope([self._atoms]))
 
     def as_pure(self) -> Fraction | None:
         """The largest log-ratio, rounded up; None if one law has an outcome that the other has not."""

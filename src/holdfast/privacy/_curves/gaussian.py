@@ -106,7 +106,7 @@ class GaussianDP(PrivacyCurve):
         return None if self.mu > 0 else Fraction(0)
 
     @property
-    def counted_in(self) -> str:
+    def default_currency(self) -> str:
         """Squares of mu add up."""
         return "gdp"
 
@@ -124,13 +124,13 @@ class GaussianDP(PrivacyCurve):
             return NormalPair(self._mu)
         return AtomicPair(np.zeros(1), np.ones(1), absent=0.0, symmetric=True)
 
-    def joined(self, other: PrivacyCurve) -> GaussianDP | None:
+    def merge(self, other: PrivacyCurve) -> GaussianDP | None:
         """Squares add up."""
         return (
             GaussianDP.from_square(self.as_gdp() + other.as_gdp()) if isinstance(other, GaussianDP) else None
         )
 
-    def repeated(self, times: int) -> GaussianDP:
+    def merge_copies(self, times: int) -> GaussianDP:
         """Times mu^2."""
         return GaussianDP.from_square(times * self.as_gdp())
 

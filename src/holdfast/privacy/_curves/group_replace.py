@@ -18,7 +18,7 @@ from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.privacy._curves.stored import curve_from_json
 from holdfast.privacy._losses.atomic_pair import AtomicPair
 from holdfast.privacy._losses.dominating_pair import DominatingPair
-from holdfast.privacy._losses.steps import replaced
+from holdfast.privacy._losses.steps import replacement_pair
 from holdfast.privacy._tradeoff import Points
 
 
@@ -40,7 +40,7 @@ class GroupReplace(PrivacyCurve):
     def _atoms(self) -> AtomicPair | None:
         """Both steps at once, where the curve is one of finitely many outcomes."""
         pair = self.curve.pair()
-        return replaced(pair) if isinstance(pair, AtomicPair) else None
+        return replacement_pair(pair) if isinstance(pair, AtomicPair) else None
 
     def pair(self) -> DominatingPair | None:
         """Of finitely many outcomes; else none is known."""

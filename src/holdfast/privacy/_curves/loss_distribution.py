@@ -19,7 +19,7 @@ from holdfast.privacy._losses.atomic_pair import AtomicPair
 from holdfast.privacy._losses.fft_compose import convolve
 from holdfast.privacy._losses.grid_losses import LARGEST_GRID, GridLosses
 from holdfast.privacy._losses.pairs import LaplacePair, NormalPair, PairOfGrids
-from holdfast.privacy._losses.steps import symmetrised
+from holdfast.privacy._losses.steps import symmetric_envelope
 from holdfast.privacy._tradeoff import Points
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class LossDistribution(PrivacyCurve):
         True
         """
         pair = AtomicPair(np.asarray(losses, np.float64), np.asarray(probabilities, np.float64), infinity)
-        return cls.of(pair.mirrored(), spacing=spacing, lower=lower)
+        return cls.of(pair.as_symmetric(), spacing=spacing, lower=lower)
 
     @classmethod
     def gaussian(cls, mu: float, *, spacing: float, lower: bool = False) -> LossDistribution:
@@ -165,7 +165,7 @@ class LossDistribution(PrivacyCurve):
             worst = max(worst, moment / (order - 1) + direction.loss_error)
         return worst * (1 + 1e-12)
 
-    def convolved(
+    def convolve_with(
         self, others: Sequence[tuple[LossDistribution, int]], *, times: int = 1
     ) -> LossDistribution:
         """This one so many `times` and the `others`, each as often as said, directions kept apart."""
@@ -181,14 +181,14 @@ class LossDistribution(PrivacyCurve):
             )
         )
 
-    def joined(self, other: PrivacyCurve) -> LossDistribution | None:
+    def merge(self, other: PrivacyCurve) -> LossDistribution | None:
         """On the same grid: the convolution."""
         same = isinstance(other, LossDistribution) and abs(other.spacing / self.spacing - 1) < 1e-9
-        return self.convolved([(other, 1)]) if same and isinstance(other, LossDistribution) else None
+        return self.convolve_with([(other, 1)]) if same and isinstance(other, LossDistribution) else None
 
-    def repeated(self, times: int) -> LossDistribution:
+    def merge_copies(self, times: int) -> LossDistribution:
         """The convolution with itself."""
-        return self if times == 1 else self.convolved([], times=times)
+        return self if times == 1 else self.convolve_with([], times=times)
 
     def pair(self) -> DominatingPair | None:
         """The grids' own atoms."""
@@ -201,7 +201,7 @@ class LossDistribution(PrivacyCurve):
         """The symmetrised pair, on the same grid."""
         if len(self.directions) == 1:
             return self
-        pair = symmetrised([way.as_pair() for way in self.directions])
+        pair = symmetric_envelope([way.as_pair() for way in self.directions])
         return LossDistribution.of(pair, spacing=self.spacing)
 
     def loss_distribution(self, *, spacing: float, lower: bool = False) -> LossDistribution:

@@ -19,7 +19,7 @@ from holdfast.privacy._losses.atomic_pair import AtomicPair
 from holdfast.privacy._losses.cumulants import Cumulants
 from holdfast.privacy._losses.discretise import upper
 from holdfast.privacy._losses.dominating_pair import DominatingPair
-from holdfast.privacy._losses.fft_compose import RARE, TAIL_LOGS, aligned, log_moment, tilted_sum
+from holdfast.privacy._losses.fft_compose import RARE, TAIL_LOGS, log_moment, on_one_grid, tilted_sum
 from holdfast.privacy._losses.grid_losses import GridLosses
 from holdfast.privacy._tradeoff import Points
 
@@ -43,12 +43,12 @@ class LossSum:
 
     @cached_property
     def _parts(self) -> list[tuple[GridLosses, int]]:
-        return aligned([(upper(pair, self._spacing), times) for pair, times in self._pairs])
+        return on_one_grid([(upper(pair, self._spacing), times) for pair, times in self._pairs])
 
     @cached_property
     def _rough(self) -> list[tuple[GridLosses, int]]:
         """On a coarse grid: enough to see that the other direction decides."""
-        return aligned([(upper(pair, 8 * self._spacing), times) for pair, times in self._pairs])
+        return on_one_grid([(upper(pair, 8 * self._spacing), times) for pair, times in self._pairs])
 
     @cached_property
     def _cumulants(self) -> Cumulants:
@@ -155,7 +155,7 @@ class _WithoutRare(LossSum):
     def _parts(self) -> list[tuple[GridLosses, int]]:
         tail = self._rare / sum(times for _, times in self._pairs)
         grids = [(upper(pair, self._spacing, tail=tail), times) for pair, times in self._pairs]
-        return aligned([(grid.cut(tail), times) for grid, times in grids])
+        return on_one_grid([(grid.without_tail(tail), times) for grid, times in grids])
 
 
 def _lost(parts: Sequence[tuple[GridLosses, int]]) -> float:

@@ -118,11 +118,11 @@ class ZCDP(PrivacyCurve):
         """Only where nothing is revealed."""
         return None if self.rho > 0 else Fraction(0)
 
-    def joined(self, other: PrivacyCurve) -> ZCDP | None:
+    def merge(self, other: PrivacyCurve) -> ZCDP | None:
         """Parameters add up."""
         return ZCDP(self.as_zcdp() + other.as_zcdp()) if isinstance(other, ZCDP) else None
 
-    def repeated(self, times: int) -> ZCDP:
+    def merge_copies(self, times: int) -> ZCDP:
         """Times rho."""
         return ZCDP(times * self.as_zcdp())
 
@@ -246,7 +246,7 @@ class RenyiDP(PrivacyCurve):
         return Fraction(last) if math.isinf(self.orders[-1]) and math.isfinite(last) else None
 
     @property
-    def counted_in(self) -> str:
+    def default_currency(self) -> str:
         """Divergences add up, order by order."""
         return "renyi"
 
@@ -255,7 +255,7 @@ class RenyiDP(PrivacyCurve):
         place = int(np.searchsorted(self.orders, order))
         return math.inf if place == len(self.orders) else self.divergences[place]
 
-    def joined(self, other: PrivacyCurve) -> RenyiDP | None:
+    def merge(self, other: PrivacyCurve) -> RenyiDP | None:
         """Divergences add up, order by order."""
         if not isinstance(other, RenyiDP) or other.orders != self.orders:
             return None
@@ -266,7 +266,7 @@ class RenyiDP(PrivacyCurve):
             ),
         )
 
-    def repeated(self, times: int) -> RenyiDP:
+    def merge_copies(self, times: int) -> RenyiDP:
         """Times the divergence, order by order."""
         return RenyiDP(self.orders, tuple(_sum_above([(d, times)]) for d in self.divergences))
 

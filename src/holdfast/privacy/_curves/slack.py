@@ -91,9 +91,9 @@ class WithSlack(PrivacyCurve):
         return math.inf
 
     @property
-    def counted_in(self) -> str:
+    def default_currency(self) -> str:
         """As the curve; the slack is counted beside it."""
-        return self.curve.counted_in
+        return self.curve.default_currency
 
     def as_pure(self) -> Fraction | None:
         """The curve's cost; the slack is charged beside it."""
@@ -127,7 +127,7 @@ class WithSlack(PrivacyCurve):
         """The slack has no direction."""
         return WithSlack(self.curve.either_way(), self.tau, self.probability, self.common)
 
-    def sampled(self, curve: PrivacyCurve, rate: Number) -> PrivacyCurve:
+    def around_sampled_curve(self, curve: PrivacyCurve, rate: Number) -> PrivacyCurve:
         """The slack beside the sampled `curve`.
 
         An event counts if the unit was drawn, at this `rate`, and is then one of a pair.

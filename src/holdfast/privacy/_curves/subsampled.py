@@ -106,7 +106,7 @@ class SubsampledCurve(PrivacyCurve):
         """(1 - q) Q + q P against Q."""
         base = self.curve.pair()
         assert base is not None
-        return base if self._rate == 1.0 else base.sampled(self._rate)
+        return base if self._rate == 1.0 else base.subsample(self._rate)
 
     def group(self, size: int) -> PrivacyCurve:
         """Where the base has finitely many outcomes, the sample has as well."""
@@ -153,7 +153,7 @@ def subsample(curve: PrivacyCurve, rate: Number) -> PrivacyCurve:
     True
     """
     if isinstance(curve, WithSlack):
-        return curve.sampled(subsample(curve.curve, rate), rate)
+        return curve.around_sampled_curve(subsample(curve.curve, rate), rate)
     return SubsampledCurve(curve, rate)
 
 

@@ -82,16 +82,18 @@ class AtomicPair(DominatingPair):
         place, losses, masses = place[inside], self.losses[inside], self.masses[inside]
         size = edges.size - 1
 
-        def summed(weights: Floats) -> Floats:
+        def sum_per_cell(weights: Floats) -> Floats:
             return np.asarray(np.bincount(place, weights=weights, minlength=size), dtype=np.float64)
 
         low = edges[:-1][place]
         with np.errstate(over="ignore", under="ignore"):
-            q = summed(masses * np.exp(np.minimum(-losses, 700.0)))
+            q = sum_per_cell(masses * np.exp(np.minimum(-losses, 700.0)))
             shrink = np.where(np.isfinite(low), np.exp(np.where(np.isfinite(low), low - losses, 0.0)), 0.0)
         # 256: masses given as exponentials carry the error of their exponent.
-        error = self.doubt + UNIT * (256.0 + summed(np.ones(place.size)))
-        return Cells(p=summed(masses), q=q, q_scaled=summed(masses * shrink), p_error=error, q_error=error)
+        error = self.doubt + UNIT * (256.0 + sum_per_cell(np.ones(place.size)))
+        return Cells(
+            p=sum_per_cell(masses), q=q, q_scaled=sum_per_cell(masses * shrink), p_error=error, q_error=error
+        )
 
     def loss_range(self, tail: float) -> tuple[float, float]:
         """Where the atoms with more than this mass in the tail lie."""
@@ -117,7 +119,7 @@ class AtomicPair(DominatingPair):
     @property
     def directions(self) -> tuple[AtomicPair, ...]:
         """Unit removed, unit added; one pair if it stands for both."""
-        return (self,) if self.symmetric else (self, self.reversed())
+        return (self,) if self.symmetric else (self, self.reverse())
 
     @property
     def lattice(self) -> float | None:
@@ -135,7 +137,7 @@ class AtomicPair(DominatingPair):
         assert self.absent is not None
         return self.absent
 
-    def reversed(self) -> AtomicPair:
+    def reverse(self) -> AtomicPair:
         """Both laws exchanged, losses and masses at infinity with them."""
         if self.symmetric:
             return self
@@ -150,7 +152,7 @@ class AtomicPair(DominatingPair):
             doubt=self.doubt,
         )
 
-    def sampled(self, rate: float) -> AtomicPair:
+    def subsample(self, rate: float) -> AtomicPair:
         """Atom by atom: (1 - rate) q + rate p; what only Q has sits at the finite loss log(1 - rate)."""
         q = np.append(self.second, self.unseen)
         p = (1.0 - rate) * q + rate * np.append(self.masses, 0.0)
@@ -161,9 +163,9 @@ class AtomicPair(DominatingPair):
             losses[keep], p[keep], lost, None, q[keep], 0.0, is_measure=self.is_measure, doubt=doubt
         )
 
-    def mirrored(self) -> AtomicPair:
+    def as_symmetric(self) -> AtomicPair:
         """Declared symmetric, with the larger of both masses, where it is so up to rounding; else itself."""
-        back = self.reversed()
+        back = self.reverse()
         near = [
             np.allclose(own, other, rtol=1e-12, atol=1e-12)
             for own, other in ((self.losses, back.losses), (self.masses, back.masses), (self.lost, back.lost))

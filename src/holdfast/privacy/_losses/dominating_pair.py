@@ -50,11 +50,11 @@ class DominatingPair(ABC):
         """Losses below and above which P has at most this mass (infinite losses apart)."""
 
     @abstractmethod
-    def reversed(self) -> DominatingPair:
+    def reverse(self) -> DominatingPair:
         """(Q, P): the unit is added instead of removed. A symmetric pair is its own reverse."""
 
     @abstractmethod
-    def sampled(self, rate: float) -> DominatingPair:
+    def subsample(self, rate: float) -> DominatingPair:
         """(1 - rate) Q + rate P against Q: the unit takes part with this probability (below 1)."""
 
     @property
@@ -65,7 +65,7 @@ class DominatingPair(ABC):
     @property
     def directions(self) -> tuple[DominatingPair, ...]:
         """Unit removed, unit added; one pair if it stands for both."""
-        return (self,) if self.is_symmetric else (self, self.reversed())
+        return (self,) if self.is_symmetric else (self, self.reverse())
 
     def components(self) -> tuple[DominatingPair, ...]:
         """The pair as a sum of measures, atoms apart from densities: a lower bound treats them apart."""
@@ -92,7 +92,9 @@ class DominatingPair(ABC):
         return 0.0
 
 
-def between(tails: Floats, above: NDArray[np.bool_], weights: Floats, total: Floats) -> tuple[Floats, Floats]:
+def cell_masses(
+    tails: Floats, above: NDArray[np.bool_], weights: Floats, total: Floats
+) -> tuple[Floats, Floats]:
     """Cell masses from tail masses at the edges, and their sums (the scale of the rounding error).
 
     `tails` holds at each edge the mass above it where `above` says so, else the mass below it;

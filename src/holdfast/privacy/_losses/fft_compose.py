@@ -34,15 +34,15 @@ def convolve(
     cumulants: Cumulants | None = None,
 ) -> GridLosses:
     """The loss of all releases together, each as often as said; tight where the tails are about e^-tail_log."""
-    parts = aligned(parts)
+    parts = on_one_grid(parts)
     if len(parts) == 1 and parts[0][1] == 1:
         return parts[0][0]
     cumulants = cumulants or Cumulants.of(parts)
     if cumulants.is_heavy_tailed:
         # Rare large losses would dominate every tilt. A second bound counts them as infinite (or, from
         # below, drops them) and is tight wherever delta is not as small as they are rare.
-        cut = without_rare(parts)
-        plain = tilted_sum(cut, TAIL_LOGS, Cumulants.of(cut))
+        moderate = without_rare(parts)
+        plain = tilted_sum(moderate, TAIL_LOGS, Cumulants.of(moderate))
         return plain if plain.is_lower else replace(tilted_sum(parts, TAIL_LOGS, cumulants), relaxed=plain)
     return tilted_sum(parts, tail_logs, cumulants)
 
@@ -50,10 +50,10 @@ def convolve(
 def without_rare(parts: Sequence[tuple[GridLosses, int]]) -> list[tuple[GridLosses, int]]:
     """The parts with their largest losses counted as infinite: `RARE` of mass in all, so a bound still."""
     count = sum(times for _, times in parts)
-    return [(part.cut(RARE / count), times) for part, times in parts]
+    return [(part.without_tail(RARE / count), times) for part, times in parts]
 
 
-def aligned(parts: Sequence[tuple[GridLosses, int]]) -> list[tuple[GridLosses, int]]:
+def on_one_grid(parts: Sequence[tuple[GridLosses, int]]) -> list[tuple[GridLosses, int]]:
     """The parts on one grid, those used 0 times left out."""
     used = [(part, times) for part, times in parts if times > 0]
     require(len(used) > 0, "parts", 0, "at least one release")
@@ -80,10 +80,10 @@ def tilted_sum(
         bounded = any(tilt > 0 or high >= support(parts)[1] for tilt, _, high in windows)
         if windows and (lower or bounded):
             break
-        parts = [(part.doubled(), times) for part, times in parts]
+        parts = [(part.with_double_spacing(), times) for part, times in parts]
         cumulants = Cumulants.of(parts)
     sums = [_tilted_law(parts, tilt, low, high, cumulants if lower else None) for tilt, low, high in windows]
-    return _joined(parts, sums, cumulants, lower)
+    return _combine_tilts(parts, sums, cumulants, lower)
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class _TiltedSum:
 
 def _on_coarser_grid(part: GridLosses, spacing: float) -> GridLosses:
     while part.spacing < spacing * (1 - 1e-9):
-        part = part.doubled()
+        part = part.with_double_spacing()
     require(
         abs(part.spacing / spacing - 1) < 1e-9,
         "spacing",
@@ -142,7 +142,7 @@ def _tilted_law(
     for part, times in parts:
         tilted, log_sum, doubt = _log_masses(part, tilt)
         log_total += times * log_sum
-        spectrum = np.fft.rfft(_folded(tilted, part.first, size))
+        spectrum = np.fft.rfft(_wrap_around_circle(tilted, part.first, size))
         # Forward error in every frequency: 7 units per butterfly level (Higham 2002, section 24.1).
         forward = 7 * ROUND_OFF * depth + doubt
         size_bound = np.abs(spectrum) + forward
@@ -190,7 +190,7 @@ def _power(base: NDArrayComplex, times: int) -> NDArrayComplex:
     return result
 
 
-def _folded(masses: Floats, first: int, size: int) -> Floats:
+def _wrap_around_circle(masses: Floats, first: int, size: int) -> Floats:
     """The masses on a circle of this size, each at its own index."""
     start = first % size
     padded = np.zeros(-(-(start + masses.size) // size) * size)
@@ -218,7 +218,7 @@ def _outside(
     return total
 
 
-def _joined(
+def _combine_tilts(
     parts: Sequence[tuple[GridLosses, int]], sums: Sequence[_TiltedSum], cumulants: Cumulants, lower: bool
 ) -> GridLosses:
     spacing = parts[0][0].spacing

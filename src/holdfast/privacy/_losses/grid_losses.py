@@ -150,7 +150,7 @@ class GridLosses:
             step *= 2.0
         return answer
 
-    def cut(self, tail: float) -> GridLosses:
+    def without_tail(self, tail: float) -> GridLosses:
         """Without the losses above which at most this mass lies: at infinity, or dropped from below."""
         keep = int(np.searchsorted(-np.append(self.above, 0.0), -tail, side="left")) + 1
         lost = 0.0 if self.is_lower else float(np.sum(self.masses[keep:])) * (1 + 1e-12)
@@ -159,7 +159,7 @@ class GridLosses:
             self.spacing, self.first, self.masses[:keep], infinity, self.loss_error, self.is_lower
         )
 
-    def doubled(self) -> GridLosses:
+    def with_double_spacing(self) -> GridLosses:
         """The same on a grid of twice the spacing, rounded outwards."""
         first = self.first // 2
         lead = self.first - 2 * first

@@ -14,7 +14,7 @@ import numpy as np
 from holdfast._arrays import Floats
 from holdfast.errors import require
 from holdfast.privacy._losses.atomic_pair import AtomicPair
-from holdfast.privacy._losses.dominating_pair import UNIT, Cells, DominatingPair, between
+from holdfast.privacy._losses.dominating_pair import UNIT, Cells, DominatingPair, cell_masses
 
 
 class EvenNoise(DominatingPair):
@@ -25,11 +25,11 @@ class EvenNoise(DominatingPair):
         """By the noise."""
         return True
 
-    def reversed(self) -> DominatingPair:
+    def reverse(self) -> DominatingPair:
         """Itself."""
         return self
 
-    def sampled(self, rate: float) -> DominatingPair:
+    def subsample(self, rate: float) -> DominatingPair:
         """The mixture."""
         return RemovedUnit(self, rate)
 
@@ -59,7 +59,7 @@ class LaplacePair(EvenNoise):
             bottom = (edges[:-1] < -r) & (edges[1:] >= -r)
             p_atoms = 0.5 * top + 0.5 * math.exp(-r) * bottom
             q_atoms = 0.5 * math.exp(-r) * top + 0.5 * bottom
-            p_error, q_error = _shared(error, p, p_atoms), _shared(error, q, q_atoms)
+            p_error, q_error = _error_of_sum(error, p, p_atoms), _error_of_sum(error, q, q_atoms)
             p, q = p + p_atoms, q + q_atoms
         finite = np.isfinite(edges[:-1])
         q_scaled = np.where(finite, q * np.exp(np.where(finite, np.minimum(edges[:-1], 700.0), 0.0)), 0.0)
@@ -81,7 +81,7 @@ class LaplacePair(EvenNoise):
         return -self.ratio, self.ratio
 
 
-def _shared(error: Floats, density: Floats, atoms: Floats) -> Floats:
+def _error_of_sum(error: Floats, density: Floats, atoms: Floats) -> Floats:
     """The relative error of a sum whose second term is exact to a few units."""
     total = density + atoms
     share = np.divide(density, total, out=np.zeros_like(total), where=total > 0)
@@ -137,11 +137,11 @@ class NormalPair(EvenNoise):
             scaled = 0.5 * erfcx(np.abs(x) / np.sqrt(2.0)) * np.exp(-0.5 * away * away)
             scaled = np.where(np.isinf(edges), 0.0, scaled)
             unweighted = np.ones(edges.size - 1)
-            p, p_size = between(p_tail, away > 0, unweighted, unweighted)
-            q, q_size = between(q_tail, x > 0, unweighted, unweighted)
+            p, p_size = cell_masses(p_tail, away > 0, unweighted, unweighted)
+            q, q_size = cell_masses(q_tail, x > 0, unweighted, unweighted)
             step = np.where(np.isinf(edges[1:]), 0.0, np.exp(edges[:-1] - edges[1:]))
             whole = np.exp(np.minimum(edges[:-1], 700.0))
-            q_scaled, s_size = between(scaled, x > 0, np.where(np.isneginf(edges[:-1]), 0.0, step), whole)
+            q_scaled, s_size = cell_masses(scaled, x > 0, np.where(np.isneginf(edges[:-1]), 0.0, step), whole)
             trust = UNIT * (
                 4.0 + np.maximum(np.minimum(np.abs(x[:-1]), 60.0), np.minimum(np.abs(x[1:]), 60.0)) ** 2
             )
@@ -173,11 +173,11 @@ class RemovedUnit(DominatingPair):
     def __post_init__(self) -> None:
         _require_no_infinities(self.base)
 
-    def reversed(self) -> DominatingPair:
+    def reverse(self) -> DominatingPair:
         """The unit is added."""
         return AddedUnit(self.base, self.rate)
 
-    def sampled(self, rate: float) -> DominatingPair:
+    def subsample(self, rate: float) -> DominatingPair:
         """A sample of the sample."""
         return RemovedUnit(self, rate)
 
@@ -214,7 +214,7 @@ class RemovedUnit(DominatingPair):
         """From log(1 - q) to the image of the base pair's range."""
         # Both terms of the mixture have a tail: the unit's, times the rate, and the others'.
         _, high = self.base.loss_range(min(tail / self.rate, 0.5))
-        high = max(high, -self.base.reversed().loss_range(min(tail, 0.5))[0])
+        high = max(high, -self.base.reverse().loss_range(min(tail, 0.5))[0])
         low = math.log1p(-self.rate) if self.rate < 1 else self.base.loss_range(tail)[0]
         top = high + math.log(self.rate) if high > 600 else math.log1p(self.rate * math.expm1(high))
         return low, max(top + 1e-9 * abs(top), self.rate * 1e-3)
@@ -230,19 +230,19 @@ class AddedUnit(DominatingPair):
     def __post_init__(self) -> None:
         _require_no_infinities(self.base)
 
-    def reversed(self) -> DominatingPair:
+    def reverse(self) -> DominatingPair:
         """The unit is removed."""
         return RemovedUnit(self.base, self.rate)
 
-    def sampled(self, rate: float) -> DominatingPair:
+    def subsample(self, rate: float) -> DominatingPair:
         """The mixture."""
         return RemovedUnit(self, rate)
 
     def cells(self, edges: Floats) -> Cells:
         """The base pair's cells in the opposite order."""
         # loss = -log(1 - q + q e^l): decreasing in l, so a cell (a, b] is the base cell [l(b), l(a)).
-        mirrored = RemovedUnit(self.base, self.rate)._base_loss(-edges[::-1])
-        base = self.base.cells(mirrored)
+        as_symmetric = RemovedUnit(self.base, self.rate)._base_loss(-edges[::-1])
+        base = self.base.cells(as_symmetric)
         p, rate = base.q[::-1], self.rate
         q = (1.0 - rate) * p + rate * base.p[::-1]
         with np.errstate(over="ignore", invalid="ignore"):
@@ -261,7 +261,7 @@ class AddedUnit(DominatingPair):
 
     def loss_range(self, tail: float) -> tuple[float, float]:
         """Down to the image of the base's upper range under Q: minus the lower one of its reverse."""
-        high = -self.base.reversed().loss_range(tail)[0]
+        high = -self.base.reverse().loss_range(tail)[0]
         low = -high - math.log(self.rate) if high > 600 else -math.log1p(self.rate * math.expm1(high))
         top = -math.log1p(-self.rate) if self.rate < 1 else high
         return min(low, -self.rate * 1e-3), top
@@ -274,7 +274,7 @@ def _require_no_infinities(base: DominatingPair) -> None:
         "base",
         base.infinity + base.unseen,
         "a pair of densities without a mass at infinity",
-        "use base.sampled(rate)",
+        "use base.subsample(rate)",
     )
 
 
@@ -301,13 +301,13 @@ class PairOfGrids(DominatingPair):
         """Whether one grid stands for both directions."""
         return self.forward is self.backward
 
-    def reversed(self) -> PairOfGrids:
+    def reverse(self) -> PairOfGrids:
         """The other grid first."""
         return PairOfGrids(self.backward, self.forward)
 
-    def sampled(self, rate: float) -> PairOfGrids:
+    def subsample(self, rate: float) -> PairOfGrids:
         """Each direction from its own grid."""
-        return PairOfGrids(self.forward.sampled(rate), self.backward.reversed().sampled(rate).reversed())
+        return PairOfGrids(self.forward.subsample(rate), self.backward.reverse().subsample(rate).reverse())
 
     @property
     def lattice(self) -> float | None:

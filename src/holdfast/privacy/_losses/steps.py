@@ -21,18 +21,18 @@ _DOUBT = 1e-13  # of a few roundings for each outcome
 _CLOSE = 1e-6  # losses that are closer need not both be corners of an envelope
 
 
-def replaced(pair: AtomicPair) -> AtomicPair:
+def replacement_pair(pair: AtomicPair) -> AtomicPair:
     """One unit exchanged for another: removed, then added. Its own reverse."""
-    return _two_steps(pair, pair.reversed(), symmetric=True)
+    return _two_steps(pair, pair.reverse(), symmetric=True)
 
 
-def grouped(pair: AtomicPair, size: int) -> AtomicPair:
+def group_pair(pair: AtomicPair, size: int) -> AtomicPair:
     """Tables that are this many steps apart: any number of them removals, which come first, the others additions."""
-    back = pair.reversed()
+    back = pair.reverse()
     if pair.is_symmetric:
         return reduce(lambda far, near: _two_steps(far, near, symmetric=True), [pair] * size)
     chains = [[pair] * removed + [back] * (size - removed) for removed in range(size + 1)]
-    return symmetrised([reduce(_two_steps, chain) for chain in chains])
+    return symmetric_envelope([reduce(_two_steps, chain) for chain in chains])
 
 
 def _two_steps(outer: AtomicPair, inner: AtomicPair, symmetric: bool = False) -> AtomicPair:
@@ -44,7 +44,7 @@ def _two_steps(outer: AtomicPair, inner: AtomicPair, symmetric: bool = False) ->
     # M is the second law of the outer pair, whose losses end at -inf, and the first of the inner one.
     ups = np.append(outer.losses[::-1], -math.inf)
     downs = np.append(math.inf, inner.losses[::-1])
-    pieces, i, j = _paired(
+    pieces, i, j = _common_pieces(
         np.append(outer.second[::-1], outer.unseen), np.append(inner.lost, inner.masses[::-1])
     )
     up, down = ups[i], downs[j]
@@ -66,7 +66,7 @@ def _two_steps(outer: AtomicPair, inner: AtomicPair, symmetric: bool = False) ->
     )
 
 
-def _paired(first: Floats, second: Floats) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:
+def _common_pieces(first: Floats, second: Floats) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:
     """The pieces into which two partitions of one law cut it, and each piece's place in both partitions.
 
     Positions are counted from the nearer end, so that small outcomes keep their digits at either one.
@@ -86,7 +86,7 @@ def _paired(first: Floats, second: Floats) -> tuple[Floats, NDArray[np.int64], N
     return pieces[keep], i[keep], j[keep]
 
 
-def symmetrised(pairs: Sequence[AtomicPair]) -> AtomicPair:
+def symmetric_envelope(pairs: Sequence[AtomicPair]) -> AtomicPair:
     """One symmetric pair above all of these in both directions: H = max of theirs at every alpha >= 0.
 
     The maximum is convex and, in alpha, a polygon: its corners are the new pair's outcomes and its bends are

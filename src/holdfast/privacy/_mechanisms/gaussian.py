@@ -119,7 +119,7 @@ class Gaussian(Mechanism):
         if self.arithmetic == "idealised":
             noise = normal(source, size=value.size).reshape(value.shape)
             return np.asarray(value.astype(np.float64) + float(self.sigma) * noise)
-        grid, sigma = self.placed(value)
+        grid, sigma = self.grid_and_sigma(value)
         steps = rounded_gaussian(source, sigma=sigma, size=value.size).reshape(value.shape)
         if grid is None:
             return exact_sum(value, steps)
@@ -129,10 +129,10 @@ class Gaussian(Mechanism):
         """Numbers, as many as the noise can be drawn for."""
         array: NDArray[Any] = super().check(value)
         if self.arithmetic == "strict":
-            self.placed(array)
+            self.grid_and_sigma(array)
         return array
 
-    def placed(self, value: Value) -> tuple[Grid | None, Fraction]:
+    def grid_and_sigma(self, value: Value) -> tuple[Grid | None, Fraction]:
         """The grid for this `value`, which whole numbers do not need, and sigma in its steps.
 
         Enlarged for rounding the centre.
@@ -140,7 +140,7 @@ class Gaussian(Mechanism):
         sigma, sensitivity = as_written(self.sigma), as_written(self.l2_sensitivity)
         if is_whole(value):
             return None, checked_width("sigma", sigma)
-        return _among_reals(sigma, sensitivity, value.size)
+        return _grid_and_sigma_of_reals(sigma, sensitivity, value.size)
 
     def _rounding(self, size: int) -> tuple[Grid, float]:
         """The grid of so many numbers, and by how much rounding to it makes sigma larger."""
@@ -275,7 +275,7 @@ class DiscreteGaussian(OnGrid):
     def sample(self, value: Value, source: Source) -> NDArray[Any]:
         """Exact integer noise on the grid."""
         noise = discrete_gaussian(source, sigma=self.noise_width, size=value.size)
-        return self.moved(value, noise)
+        return self.add_noise(value, noise)
 
     def cdf(self, value: Value, at: NDArray[np.float64]) -> NDArray[np.float64]:
         """Sums of exp(-k^2 / (2 sigma^2)), out to 39 sigma, where they vanish in doubles."""
@@ -321,7 +321,7 @@ def _within_rho(rho: Fraction) -> float:
 
 
 @lru_cache(maxsize=1024)  # every step of a run asks for the same; all of it is public
-def _among_reals(sigma: Fraction, sensitivity: Fraction, size: int) -> tuple[Grid, Fraction]:
+def _grid_and_sigma_of_reals(sigma: Fraction, sensitivity: Fraction, size: int) -> tuple[Grid, Fraction]:
     """The grid for so many real numbers, and sigma in its steps."""
     root = root_above(size)
     grid = Grid.for_noise(sigma, sensitivity / root)

@@ -87,7 +87,7 @@ class Laplace(Mechanism):
         """Numbers, as many as the noise can be drawn for."""
         array: NDArray[Any] = super().check(value)
         if self.arithmetic == "strict":
-            placed(array, scale=self.scale, l1_sensitivity=self.l1_sensitivity)
+            grid_and_scale(array, scale=self.scale, l1_sensitivity=self.l1_sensitivity)
         return array
 
     def worst_pair(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -202,7 +202,7 @@ class DiscreteLaplace(OnGrid):
     def sample(self, value: Value, source: Source) -> NDArray[Any]:
         """Exact integer noise on the grid."""
         noise = discrete_laplace(source, scale=self.noise_width, size=value.size)
-        return self.moved(value, noise)
+        return self.add_noise(value, noise)
 
     def cdf(self, value: Value, at: NDArray[np.float64]) -> NDArray[np.float64]:
         """The two-sided geometric law in steps."""
@@ -236,23 +236,23 @@ def add_discrete_laplace(
     value: Value, source: Source, *, scale: Number, l1_sensitivity: Number
 ) -> NDArray[Any]:
     """The strict release: on the public grid, with the scale enlarged for the rounding of the centre."""
-    grid, spread = placed(value, scale=scale, l1_sensitivity=l1_sensitivity)
+    grid, spread = grid_and_scale(value, scale=scale, l1_sensitivity=l1_sensitivity)
     steps = discrete_laplace(source, scale=spread, size=value.size).reshape(value.shape)
     if grid is None:
         return exact_sum(value, steps)
     return grid.values(exact_sum(grid.nearest(value), steps))
 
 
-def placed(value: Value, *, scale: Number, l1_sensitivity: Number) -> tuple[Grid | None, Fraction]:
+def grid_and_scale(value: Value, *, scale: Number, l1_sensitivity: Number) -> tuple[Grid | None, Fraction]:
     """The grid, which whole numbers do not need, and the scale in its steps; refused where it cannot be drawn."""
     exact, sensitivity = as_written(scale), as_written(l1_sensitivity)
     if is_whole(value):
         return None, checked_width("scale", exact)
-    return _reals_placed(exact, sensitivity, value.size)
+    return _grid_and_scale_of_reals(exact, sensitivity, value.size)
 
 
 @lru_cache(maxsize=1024)  # many draws ask for the same; all of it is public
-def _reals_placed(exact: Fraction, sensitivity: Fraction, size: int) -> tuple[Grid, Fraction]:
+def _grid_and_scale_of_reals(exact: Fraction, sensitivity: Fraction, size: int) -> tuple[Grid, Fraction]:
     grid = Grid.for_noise(exact, sensitivity / size)
     enlarged = exact * (sensitivity + size * grid.step) / sensitivity
     return grid, checked_width("scale", enlarged / grid.step)

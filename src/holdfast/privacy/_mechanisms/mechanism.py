@@ -126,7 +126,7 @@ class Mechanism(metaclass=FixedNumbers):
     def curve(self) -> PrivacyCurve:
         """What one release proves."""
 
-    def repeated(self, times: int) -> PrivacyCurve:
+    def curve_of_uses(self, times: int) -> PrivacyCurve:
         """What so many `times` the release prove; under `replace` each may point in a direction of its own."""
         single = self.curve.either_way() if Adjacency.replace in self.admissible else self.curve
         return single.repeat(times)
@@ -304,7 +304,7 @@ class OnGrid(Mechanism):
         self.noise_width  # noqa: B018 - refused here, before anything is charged
         return array
 
-    def moved(self, value: Value, noise: NDArray[np.int64]) -> NDArray[Any]:
+    def add_noise(self, value: Value, noise: NDArray[np.int64]) -> NDArray[Any]:
         """Round the `value` to the grid, move by the `noise` in whole steps."""
         require(noise.size == value.size, "noise.size", noise.size, f"that of value, {value.size}")
         steps = noise.reshape(value.shape)

@@ -112,7 +112,7 @@ class SubsampledGaussian(SampledGaussian):
     Examples
     --------
     >>> step = SubsampledGaussian(sigma=1.0, l2_sensitivity=1.0, rate=0.01)
-    >>> step.repeated(1000).epsilon(1e-6) < 3.0
+    >>> step.curve_of_uses(1000).epsilon(1e-6) < 3.0
     True
     """
 

@@ -18,8 +18,8 @@ from holdfast.privacy._mechanisms.laplace import (
     add_discrete_laplace,
     discrete_release_cdf,
     discrete_release_ratio,
+    grid_and_scale,
     laplace_cdf,
-    placed,
 )
 from holdfast.privacy._mechanisms.mechanism import Mechanism, Output, Value, euclidean
 from holdfast.privacy._rounding import Number, as_written, root_above
@@ -90,7 +90,7 @@ class VectorLaplace(Mechanism):
         """Numbers, as many as the noise can be drawn for."""
         array: NDArray[Any] = super().check(value)
         if self.arithmetic == "strict":
-            placed(array, **self._stand_in(array.size))
+            grid_and_scale(array, **self._stand_in(array.size))
         return array
 
     def _stand_in(self, dimension: int) -> dict[str, Fraction]:

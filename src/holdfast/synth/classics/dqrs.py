@@ -25,7 +25,7 @@ from holdfast._arrays import Floats
 from holdfast._progress import progress
 from holdfast.noise._uniform import integers
 from holdfast.privacy._account import Account
-from holdfast.privacy._account.remaining import SAFE, amount
+from holdfast.privacy._account.remaining import SAFE, remaining_amount
 from holdfast.privacy._mechanisms.selection import Exponential
 from holdfast.privacy._rounding import as_written
 from holdfast.synth._exact_counts import SINGLE_ROWS, ExactAnswers, ExactCounts
@@ -184,7 +184,7 @@ def round_cost(plan: DualQueryPlan, past: int, count: float, *, redraw: float | 
 
 def round_fits(account: Account, truth: ExactAnswers, plan: DualQueryPlan, past: int) -> bool:
     """Whether the next round can be paid even if every query is redrawn."""
-    kind, left = amount(account)
+    kind, left = remaining_amount(account)
     if kind == "zcdp":
         return round_cost(plan, past, truth.size, redraw=1.0) <= left * SAFE
     share = rejection(plan, past)

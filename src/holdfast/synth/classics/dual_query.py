@@ -14,7 +14,7 @@ from holdfast._progress import progress
 from holdfast.errors import require
 from holdfast.noise._uniform import integers
 from holdfast.privacy._account import Account
-from holdfast.privacy._account.remaining import SAFE, amount
+from holdfast.privacy._account.remaining import SAFE, remaining_amount
 from holdfast.privacy._mechanisms.selection import Exponential
 from holdfast.synth._exact_counts import SCORE_SENSITIVITY, SINGLE_ROWS, ExactAnswers, ExactCounts
 from holdfast.synth._models.dense import RowsModel, universe_size
@@ -159,7 +159,7 @@ def complete_plan(
     largest: LargestStep | None = None,
 ) -> DualQueryPlan:
     """The plan with the least error bound that spends what is left; given options stay. Reads public values only."""
-    kind, left = amount(account)
+    kind, left = remaining_amount(account)
     step_limit = largest_step if largest is None else largest
     choosing = rounds is None or samples is None
     plans = [

@@ -21,7 +21,7 @@ from holdfast._progress import progress
 from holdfast.data._sensitivity import counts_l1, counts_l2
 from holdfast.errors import require
 from holdfast.privacy._account import Account
-from holdfast.privacy._account.remaining import SAFE, amount
+from holdfast.privacy._account.remaining import SAFE, remaining_amount
 from holdfast.privacy._mechanisms.gaussian import DiscreteGaussian
 from holdfast.privacy._mechanisms.selection import Exponential
 from holdfast.synth._exact_counts import ExactCounts
@@ -133,11 +133,11 @@ def adaptive(
     Candidates, sizes and noise levels depend on the domain and on released values only.
     """
     require(most_cells >= 1, "most_cells", most_cells, ">= 1")
-    rho = amount(account)[1]
+    rho = remaining_amount(account)[1]
     rows = data.public_rows
     if rows is None:  # the division of the budget depends on the number of rows: measure it first
         rows = noisy_rows(data, account=account, share=COUNTING_SHARE)
-        rho = amount(account)[1]
+        rho = remaining_amount(account)[1]
     swept = sweep_sets(data, workload, rows)
     if schedule is None:
         strength = rows * math.sqrt(rho) / counts_l2(data.adjacency, data.unit)
@@ -217,7 +217,7 @@ class _Run:
 
         `column_share` is the share of the budget that the columns took: the model may grow with the share spent.
         """
-        whole = amount(self.account)[1] - reserve
+        whole = remaining_amount(self.account)[1] - reserve
         l2 = counts_l2(self.data.adjacency, self.data.unit)
         sigma = l2 * math.sqrt(planned / (2.0 * MEASURING_SHARE * whole))
         epsilon = math.sqrt(8.0 * (1.0 - MEASURING_SHARE) * whole / planned)
@@ -231,7 +231,7 @@ class _Run:
                     epsilon = math.sqrt(8.0 * (1.0 - MEASURING_SHARE) * left * SAFE)
                 spent = column_share + (1.0 - column_share) * (1.0 - left / whole)
                 learnt = self._round(sigma, epsilon, share=spent)
-                left = amount(self.account)[1] - reserve if not last else 0.0
+                left = remaining_amount(self.account)[1] - reserve if not last else 0.0
                 bar.update(round(100 * (1.0 - left / whole)) - bar.n)
                 if last:
                     return

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from holdfast.data._sensitivity import counts_l1, counts_l2
 from holdfast.errors import require
 from holdfast.privacy._account import Account
-from holdfast.privacy._account.remaining import SAFE, amount
+from holdfast.privacy._account.remaining import SAFE, remaining_amount
 from holdfast.privacy._mechanisms.gaussian import DiscreteGaussian, Gaussian
 from holdfast.privacy._mechanisms.laplace import DiscreteLaplace
 from holdfast.synth._exact_counts import ExactCounts
@@ -29,7 +29,7 @@ def measure_tables(
 
     G tables have L2 sensitivity sqrt(G) (sqrt(2 G) under `replace`), L1 sensitivity G (2 G); soundness, section 20.
     """
-    name, left = amount(account)
+    name, left = remaining_amount(account)
     tables = [np.rint(table).astype(np.int64) for table in data.counts(column_sets)]
     mechanism: DiscreteGaussian | DiscreteLaplace
     if name == "zcdp":
@@ -71,7 +71,7 @@ def noisy_rows(data: ExactCounts, *, account: Account, share: float) -> int:
     A table without columns has the L2 sensitivity of any other: the rows of a unit, at most.
     """
     require(0 < share < 1, "share", share, "in (0, 1)")
-    name, left = amount(account)
+    name, left = remaining_amount(account)
     require(name == "zcdp", "account.currency", name, "'zcdp'")
     l2 = counts_l2(data.adjacency, data.unit)
     mechanism = DiscreteGaussian(
@@ -102,7 +102,7 @@ def best_rounds(account: Account, *, count: float, log_universe: float, queries:
     >>> best_rounds(Account(PureDP(1.0)), count=10_000, log_universe=5.545, queries=448, most=5000)
     114
     """
-    kind, left = amount(account)
+    kind, left = remaining_amount(account)
     log_queries = math.log(2.0 * max(1, queries))
     if kind == "zcdp":
         rounds = count * math.sqrt(2.0 * left) * math.sqrt(2.0 * log_universe) / log_queries

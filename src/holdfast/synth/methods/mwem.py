@@ -17,7 +17,7 @@ from holdfast._progress import progress
 from holdfast.data._sensitivity import counts_l1
 from holdfast.errors import require
 from holdfast.privacy._account import Account
-from holdfast.privacy._account.remaining import SAFE, amount, selection_epsilon
+from holdfast.privacy._account.remaining import SAFE, remaining_amount, selection_epsilon
 from holdfast.privacy._mechanisms.gaussian import Gaussian
 from holdfast.privacy._mechanisms.laplace import Laplace
 from holdfast.privacy._mechanisms.mechanism import Mechanism
@@ -200,7 +200,7 @@ def _without_measurements(
 
 def answer_noise(account: Account, times: int) -> tuple[Mechanism, float]:
     """Noise for `times` answers of sensitivity 1 that together spend what is left, and its standard deviation."""
-    kind, left = amount(account)
+    kind, left = remaining_amount(account)
     sensitivity, adjacency = SCORE_SENSITIVITY, account.adjacency
     if kind == "zcdp":
         sigma = sensitivity * math.sqrt(times / (2.0 * left)) / SAFE
