@@ -31,8 +31,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="account: child ignores its parent's limit",
         target="privacy:Account._child",
-        old="(*self._caps, (self._free_name",
-        new="((self._free_name",
+        old="(*self._caps, (self._next_share_name",
+        new="((self._next_share_name",
         tests=("tests/privacy/account/test_account.py::test_a_share_is_stopped_by_its_parent",),
     ),
     Fault(
@@ -80,7 +80,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="renyi account: one order of several is kept",
         target="privacy:RenyiCurrency.of",
-        old="cls(listed.orders)",
+        old="cls(bare_limit.orders)",
         new="cls(listed.orders[len(listed.orders) // 2 :][:1])",
         tests=("tests/review/test_privacy_findings.py",),
     ),
@@ -184,7 +184,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="account: a second split begins with the same names",
         target="privacy:Account.split",
-        old="self._child(share, self._places) for share in",
+        old="self._child(share, self._share_numbers) for share in",
         new="self._child(share, places) for places in [{}] for share in",
         tests=("tests/privacy/account/test_shares.py",),
     ),
@@ -198,7 +198,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="job: two jobs split off shares of one name",
         target="privacy:ResumableAccount.of",
-        old="waiting, mark, {}",
+        old="not_repeated, mark, {}",
         new="waiting, '', {}",
         tests=(
             "tests/privacy/account/test_shares.py::test_jobs_of_two_keys_never_share_a_name_and_a_job_that_runs_again_has_its_own",

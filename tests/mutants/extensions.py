@@ -17,7 +17,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="extensions: a mechanism inside of ours is ours",
-        target="privacy:_PLAIN",
+        target="privacy:_SIMPLE_MECHANISMS",
         old="frozenset(MECHANISMS) - {SubsampledPure}",
         new="frozenset(MECHANISMS)",
         tests=(f"{HERE}::test_a_mechanism_inside_of_ours_is_told_apart",),

@@ -87,7 +87,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="currency: limit rounded away from privacy",
-        target="privacy:_largest",
+        target="privacy:_largest_parameter",
         old="unsafe=high, safe=low)",
         new="unsafe=high, safe=low) * 1.0001",
         tests=("tests/privacy/account/test_account.py::test_a_translated_limit_is_within_what_was_asked",),
@@ -320,7 +320,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="composition: under replace every release points the same way",
         target="privacy:Guarantee.compose",
-        old="ours.either_way(), theirs.either_way()",
+        old="own_curve.either_way(), other_curve.either_way()",
         new="ours, theirs",
         tests=("tests/privacy/curves/test_pairs.py::test_guarantees_under_replace_are_composed_either_way",),
     ),
@@ -405,7 +405,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="declared grid: values beyond 64 bits are clamped",
-        target="privacy:_exactly",
+        target="privacy:_steps_by_fractions",
         old="round(Fraction(number if values.dtype == object else number.item()) / step)",
         new="max(-(2**61), min(2**61, round(Fraction(number if values.dtype == object else number.item()) / step)))",
         tests=(

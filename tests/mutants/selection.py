@@ -15,15 +15,15 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="shared fits: a fit is not counted",
         target="privacy:SharedAccount.next_fit",
-        old="self._taken += 1",
+        old="self._handed_out += 1",
         new="pass",
         tests=(f"{ACCOUNT}::test_all_fits_and_scores_together_spend_the_account_and_no_more",),
     ),
     Fault(
         name="shared fits: the refit is forgotten",
         target="privacy:SharedAccount.next_fit",
-        old="if self._taken == self.fits:",
-        new="if self._taken == self.fits + 1:",
+        old="if self._handed_out == self.fits:",
+        new="if self._handed_out == self.fits + 1:",
         tests=(f"{FITS}::test_what_would_not_be_paid_is_refused",),
     ),
     Fault(
@@ -57,7 +57,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="shared fits: scores of others choose the winner",
-        target="privacy:FitShare._choice",
+        target="privacy:FitShare._choice_assumptions",
         old="if rivals > 0:",
         new="if False:",
         tests=(
@@ -68,13 +68,13 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="shared fits: a fit that nobody scored is not counted",
         target="privacy:FitShare.record_fit",
-        old="self.whole._fitted += 1",
+        old="self.whole._fits_completed += 1",
         new="pass",
         tests=(f"{ACCOUNT}::test_a_release_says_how_many_of_its_rivals_were_not_scored",),
     ),
     Fault(
         name="shared fits: the first of a loop is taken for the last",
-        target="privacy:FitShare._choice",
+        target="privacy:FitShare._choice_assumptions",
         old="if self._refit or self._last else",
         new="if True else",
         tests=(f"{FITS}::test_an_exact_score_is_on_the_release_that_it_chose",),
@@ -96,14 +96,14 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="shared fits: folds within a fold end the search",
         target="privacy:Folds.split",
-        old="known is None or table.count > known.count",
+        old="largest is None or table.count > largest.count",
         new="True",
         tests=(f"{ACCOUNT}::test_the_fit_of_all_rows_is_scored_by_its_owner_and_no_other",),
     ),
     Fault(
         name="shared fits: labels are exchanged under the same rows",
         target="privacy:Folds.split",
-        old="self._given[1] is not y",
+        old="self._last_arguments[1] is not y",
         new="False",
         tests=(f"{FITS}::test_a_permutation_test_is_refused",),
     ),
@@ -144,7 +144,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="steps: a transformer of columns is not looked into",
-        target="privacy:_leaves",
+        target="privacy:_single_steps",
         old="elif type(step) is FeatureUnion:",
         new="elif False:",
         tests=(f"{STEPS}::test_nested_steps_are_refused_by_their_path",),
@@ -173,7 +173,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="shared fits: any folds will do",
         target="privacy:SharedAccount.next_fit",
-        old="is_copy and self.fits > 1 and self._folded is None",
+        old="is_copy and self.fits > 1 and self._folded_rows is None",
         new="False",
         tests=(f"{FITS}::test_what_would_not_be_paid_is_refused",),
     ),
@@ -193,7 +193,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="shared fits: threads go on with each other's pipelines",
-        target="privacy:Turn",
+        target="privacy:ThreadState",
         old="(threading.local)",
         new="",
         tests=(f"{ACCOUNT}::test_of_many_threads_as_many_are_given_a_share_as_there_are_and_each_its_own",),

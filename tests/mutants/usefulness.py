@@ -38,7 +38,7 @@ FAULTS = (
     Fault(
         name="useless: a crumb of a limit is an account",
         target="ledger:_is_spent",
-        old="LEAST_LEFT * promise",
+        old="LEAST_SHARE_LEFT * promise",
         new="0.0 * promise",
         tests=("tests/cli/test_useless.py::test_a_full_ledger_is_refused_by_another_exit_code",),
     ),

@@ -24,7 +24,7 @@ from holdfast.privacy._account.currency import (
     PureCurrency,
     RenyiCurrency,
 )
-from holdfast.privacy._account.request import LEAST_LEFT
+from holdfast.privacy._account.request import LEAST_SHARE_LEFT
 from holdfast.privacy._account.weak_limit import warn_weak_limit
 from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy._curves.curve import PrivacyCurve
@@ -295,7 +295,7 @@ def _is_spent(free: Cost, dataset: Dataset) -> bool:
     if not any(free.amounts):
         return True
     promise = dataset.currency.promise
-    return promise(free).delta(0.0) <= LEAST_LEFT * promise(dataset.amount).delta(0.0)
+    return promise(free).delta(0.0) <= LEAST_SHARE_LEFT * promise(dataset.amount).delta(0.0)
 
 
 def _rest_text(free: Cost) -> str:

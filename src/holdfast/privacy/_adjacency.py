@@ -1,7 +1,6 @@
-"""Who is a neighbour of whom, and what one privacy unit is.
+"""Adjacency: which tables are neighbours. PrivacyUnit: whose data differ between neighbours.
 
-Adjacency is a type, not a comment: every guarantee and every account names one, and two
-different ones are never composed.
+Every guarantee and every account names its adjacency, and two different ones are never composed.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ class Adjacency(Enum):
 
 @checked
 def resolve_adjacency(argument: Adjacency | str | None, declared: Adjacency | str | None) -> Adjacency:
-    """The one rule used everywhere: the argument, else the schema, else `replace`; a conflict is an error.
+    """The adjacency by the one rule: the argument, else that of the schema, else `replace`; a conflict is an error.
 
     Parameters
     ----------
@@ -133,8 +132,8 @@ class PrivacyUnit:
             self.max_rows,
             "a whole number >= 1",
         )
-        named = self.column is None or (isinstance(self.column, str) and bool(self.column.strip()))
-        require(named, "column", self.column, "None (a row is the unit) or the name of the user column")
+        has_name = self.column is None or (isinstance(self.column, str) and bool(self.column.strip()))
+        require(has_name, "column", self.column, "None (a row is the unit) or the name of the user column")
         if self.column is None:
             require(
                 self.max_rows == 1,
@@ -158,11 +157,11 @@ class PrivacyUnit:
         """The unit in words."""
         if self.column is None:
             return "one row"
-        return f"one {self.column}, with at most {self._rows}"
+        return f"one {self.column}, with at most {self._rows_text}"
 
     @property
     def noun(self) -> str:
-        """What several of them are called.
+        """The noun for several units.
 
         >>> PrivacyUnit().noun, PrivacyUnit("patient").noun
         ('rows', 'units')
@@ -170,7 +169,7 @@ class PrivacyUnit:
         return "rows" if self.column is None else "units"
 
     def kept_rows_text(self) -> str:
-        """What was left of a table for its statistics, where rows beyond the bound are dropped; empty for rows.
+        """A clause about the rows that are used, where rows beyond the bound are dropped; empty if a row is the unit.
 
         >>> "compared with the table" + PrivacyUnit("patient", max_rows=10).kept_rows_text()
         'compared with the table after at most 10 rows per patient were kept, each kept row counting 1'
@@ -179,10 +178,10 @@ class PrivacyUnit:
             return ""
         if self.max_rows == 1:
             return f" after at most 1 row per {self.column} was kept, each {self.column} counting 1"
-        return f" after at most {self._rows} per {self.column} were kept, each kept row counting 1"
+        return f" after at most {self._rows_text} per {self.column} were kept, each kept row counting 1"
 
     def left_out_text(self) -> str:
-        """What no claim about the kept rows covers; empty for rows.
+        """A clause about the rows beyond the bound, which no claim covers; empty if a row is the unit.
 
         >>> PrivacyUnit("patient", max_rows=10).left_out_text()
         '; rows beyond 10 per patient are not covered'
@@ -192,5 +191,5 @@ class PrivacyUnit:
         )
 
     @property
-    def _rows(self) -> str:
+    def _rows_text(self) -> str:
         return f"{self.max_rows} row{'s' * (self.max_rows > 1)}"

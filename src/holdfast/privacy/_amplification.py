@@ -1,7 +1,7 @@
 """Amplification by sampling, and guarantees carried from one neighbour relation to another.
 
-Nothing here knows which relation a curve was proved for: the caller does, and each function's name
-and docstring say which one it needs.
+A curve does not say for which relation it was proved. The caller must know; each function's name and docstring say
+which relation it needs.
 """
 
 from __future__ import annotations

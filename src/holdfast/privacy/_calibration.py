@@ -54,12 +54,12 @@ def calibrate(
     """
     require(0 < low < high < math.inf, "low", low, f"> 0 and below high={high:g}")
 
-    known: dict[float, float] = {}
+    cached_excess: dict[float, float] = {}
 
     def excess(noise: float) -> float:
-        if noise not in known:
-            known[noise] = target.excess(make(noise))
-        return known[noise]
+        if noise not in cached_excess:
+            cached_excess[noise] = target.excess(make(noise))
+        return cached_excess[noise]
 
     unsafe, safe = _bracket(excess, low, high)
     if safe is None:
@@ -95,8 +95,8 @@ def _narrower_bracket(
 ) -> tuple[float, float]:
     """A smaller bracket by interpolation, where the target says by how much it is missed.
 
-    The root is guessed by an inverse parabola through three points, and approached alternately from
-    just above and just below, so that the bracket closes after few evaluations. Bisection does the rest.
+    An inverse parabola through three points guesses the root. It is approached alternately from just above and just
+    below, so that the bracket closes after few evaluations. Bisection does the rest.
     """
     third: float | None = None
     for attempt in range(30):
@@ -104,7 +104,7 @@ def _narrower_bracket(
         values = [excess(end) for end in ends]
         if safe - unsafe <= tolerance * safe or len(set(values)) < len(values):
             break
-        root = _inverse(values, [math.log(end) for end in ends])
+        root = _interpolate_root(values, [math.log(end) for end in ends])
         side = 0.4 * tolerance * (1 if attempt % 2 == 0 else -1)
         guess = math.exp(root) * (1 + side) if math.log(unsafe) < root < math.log(safe) else 0.0
         if not unsafe < guess < safe or attempt % 6 == 5:
@@ -118,7 +118,7 @@ def _narrower_bracket(
     return unsafe, safe
 
 
-def _inverse(values: list[float], points: list[float]) -> float:
+def _interpolate_root(values: list[float], points: list[float]) -> float:
     """Lagrange interpolation of the point at value 0."""
     total = 0.0
     for i, point in enumerate(points):

@@ -1,7 +1,7 @@
-"""A metaclass for objects whose parameters are fixed when they are made: curves and mechanisms.
+"""FixedNumbers: a metaclass for objects whose parameters never change after they are made, as curves and mechanisms.
 
-An array that a caller handed in may change afterwards, and with it a promise that was already charged. So NumPy's
-numbers, and arrays of no dimension, become Python's before the constructor sees them.
+An array that a caller passes may change afterwards, and with it a promise that was already charged. So NumPy's numbers,
+and arrays without a dimension, become Python's numbers before the constructor sees them.
 """
 
 from __future__ import annotations
@@ -18,15 +18,13 @@ from holdfast.errors import ParameterError
 
 
 class FixedNumbers(ABCMeta):
-    """For objects whose numbers are fixed when they are made: an array that a caller handed in may change afterwards.
+    """Converts the numbers that a constructor gets to Python's, so that nobody else can change them.
 
-    Arrays without a dimension and NumPy's numbers become Python's, whatever the constructor does with them. A class
-    with a finite `LARGEST` refuses numbers above it: where arithmetic overflows, nothing that is computed can be
-    trusted.
+    A class with a finite `LARGEST` refuses larger numbers: results of arithmetic that overflows cannot be trusted.
     """
 
     LARGEST: float = math.inf
-    """The largest parameter of a class that says no other."""
+    """The largest parameter; classes may declare a smaller one."""
 
     @property
     def __signature__(cls) -> Signature:
@@ -34,24 +32,26 @@ class FixedNumbers(ABCMeta):
         kind: Any = cls
         if kind.__init__ is object.__init__:
             return Signature()
-        own = signature(kind.__init__)
-        return own.replace(parameters=[*own.parameters.values()][1:], return_annotation=Signature.empty)
+        constructor_signature = signature(kind.__init__)
+        return constructor_signature.replace(
+            parameters=[*constructor_signature.parameters.values()][1:], return_annotation=Signature.empty
+        )
 
     if not TYPE_CHECKING:
 
-        def __call__(cls, *given, **named):
+        def __call__(cls, *positional, **named):
             """An object of numbers that nobody else holds."""
-            given = tuple(map(_python_number, given))
+            positional = tuple(map(_python_number, positional))
             named = {name: _python_number(value) for name, value in named.items()}
             largest = cls.LARGEST
-            parameters = [*(("parameter", value) for value in given), *named.items()]
+            parameters = [*(("parameter", value) for value in positional), *named.items()]
             for name, value in parameters if largest < math.inf else ():
                 if isinstance(value, int | float | Fraction) and largest < abs(value) < math.inf:
                     raise ParameterError(
                         f"{name} must be at most {largest:g} in size, got a larger one for {cls.__name__}"
                     )
             try:
-                return super().__call__(*given, **named)
+                return super().__call__(*positional, **named)
             except OverflowError:
                 raise ParameterError(
                     f"the parameters of {cls.__name__} must be numbers that doubles can hold"

@@ -1,8 +1,8 @@
 """The public grid on which strict releases live, and exact arithmetic with whole numbers of its steps.
 
-Continuous noise on doubles leaks low bits, through holes in the noise and through the rounding of
-the sum (soundness, section 16). So a released value is rounded to a grid that depends on public
-numbers only, and noise is exact and integer on that grid. Rounding moves each coordinate of a
+Continuous noise in doubles reveals low bits of the value, through gaps in the noise and through the rounding of the sum
+(soundness, section 16). So a released value is rounded to a grid that depends on public numbers only, and the noise on
+that grid is exact and integer. Rounding moves each coordinate of a
 neighbour by at most half a step, hence sensitivities grow by sqrt(d) g (L2) or d g (L1); the noise is
 enlarged by the same factor, so that the mechanism's curve stays what it declares.
 
@@ -27,11 +27,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 FINE_BITS, FINEST_BITS = 20, 36
-"""Steps per noise scale: at least 2^20; up to 2^36 where many coordinates share a small sensitivity."""
+"""Bits of the number of steps per noise scale: at least 20; up to 36 if many coordinates share a small sensitivity."""
 
 
-_LARGEST_CERTAIN = 2**61
-"""Up to here a double says which whole number it is, and one of 64 bits holds it."""
+_LARGEST_EXACT_STEP = 2**61
+"""Up to this size a rounded double is trusted as a whole number, and 64 bits hold it."""
 
 
 _LARGEST_DOUBLE = float(np.finfo(np.float64).max)
@@ -54,9 +54,9 @@ class Grid:
         `growth_room` is the sensitivity over sqrt(d) or d; the step is at most 2^-14 of it if that
         needs no more than 2^36 steps per noise scale.
         """
-        top = _log2_ceiling(noise)
-        wanted = min(top - FINE_BITS, _log2_ceiling(growth_room) - 15)
-        return cls(max(wanted, top - FINEST_BITS))
+        noise_exponent = _log2_ceiling(noise)
+        exponent = min(noise_exponent - FINE_BITS, _log2_ceiling(growth_room) - 15)
+        return cls(max(exponent, noise_exponent - FINEST_BITS))
 
     @property
     def step(self) -> Fraction:
@@ -74,7 +74,7 @@ class Grid:
             return nearest_steps(values, self.step)
         with np.errstate(over="ignore", under="ignore"):
             steps = np.rint(np.ldexp(values, -self.exponent))  # exact: a power of two
-        return _exactly(steps, np.abs(steps) <= _LARGEST_CERTAIN, values, self.step)
+        return _steps_by_fractions(steps, np.abs(steps) <= _LARGEST_EXACT_STEP, values, self.step)
 
     def values(self, steps: NDArray[Any]) -> NDArray[np.float64]:
         """Grid points as floats (post-processing)."""
@@ -96,7 +96,7 @@ def nearest_steps(values: NDArray[Any], step: Fraction) -> NDArray[Any]:
     [1000000000000000480, 1000000000000000640]
     """
     if values.dtype == object:
-        return _exactly(np.zeros(values.shape), np.zeros(values.shape, dtype=bool), values, step)
+        return _steps_by_fractions(np.zeros(values.shape), np.zeros(values.shape, dtype=bool), values, step)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         quotient = np.asarray(values / np.float64(step), dtype=np.float64)
         near, size = np.rint(quotient), np.abs(quotient)
@@ -104,13 +104,13 @@ def nearest_steps(values: NDArray[Any], step: Fraction) -> NDArray[Any]:
         certain = np.abs(np.abs(quotient - near) - 0.5) > 2.0**-51 * (size + 1.0)
     if values.dtype.kind in "iu":
         certain &= (values < 2**53) & (values > -(2**53))
-    return _exactly(near, certain & (2.0**-900 < np.float64(step) < 2.0**900), values, step)
+    return _steps_by_fractions(near, certain & (2.0**-900 < np.float64(step) < 2.0**900), values, step)
 
 
-def _exactly(
+def _steps_by_fractions(
     steps: NDArray[np.float64], certain: NDArray[np.bool_], values: NDArray[Any], step: Fraction
 ) -> NDArray[Any]:
-    """The steps that doubles are certain of, and the others by fractions."""
+    """The steps where doubles are certain, computed by fractions elsewhere."""
     whole = np.where(certain, steps, 0.0).astype(np.int64)
     if np.all(certain):
         return whole

@@ -1,8 +1,8 @@
-"""Guarantee: a curve with everything that gives it a meaning, and what it says in people's terms.
+"""Guarantee: a privacy curve with its neighbours, unit and theorem, and what it means for people.
 
-An attacker weighs two possibilities, with and without the data of one unit. Seeing the release moves their odds by
-e^L, where L is the privacy loss of what they saw. Pure DP bounds L always; any other curve bounds it except with a
-small probability, which has to be said with it (`Sureness`).
+An attacker weighs two possibilities, with and without the data of one unit. Seeing the release multiplies their odds by
+e^L, where L is the privacy loss of what they saw. Pure DP always bounds L. Any other curve bounds it except with a
+small probability, which is stated with the bound (`Sureness`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.privacy._curves.stored import curve_from_json
 from holdfast.privacy._wording import odds_text, up_to
 
-_TAIL_POINTS = 240
+_LOSS_TAIL_POINTS = 240
 
 
 @checked
@@ -100,18 +100,18 @@ class Guarantee:
                 f"a guarantee for {self.adjacency.value!r} of {self.unit.summary()} cannot be composed with one "
                 f"for {other.adjacency.value!r} of {other.unit.summary()}; re-derive one of them"
             )
-        ours, theirs = self.curve, other.curve
+        own_curve, other_curve = self.curve, other.curve
         if self.adjacency is Adjacency.replace:  # neighbours without a direction (soundness, section 21)
-            ours, theirs = ours.either_way(), theirs.either_way()
+            own_curve, other_curve = own_curve.either_way(), other_curve.either_way()
         return (
             Guarantee(
-                curve=ours.compose(theirs),
+                curve=own_curve.compose(other_curve),
                 adjacency=self.adjacency,
                 unit=self.unit,
                 theorem=self.theorem if self.theorem == other.theorem else f"{self.theorem}; {other.theorem}",
                 assumptions=self.assumptions,
                 noise=self.noise,
-                read_at=_wider(self.read_at, other.read_at),
+                read_at=_larger_delta(self.read_at, other.read_at),
             )
             .assuming(*other.assumptions)
             .drawn_from(other.noise)
@@ -147,8 +147,8 @@ class Guarantee:
             Adjacency.add_remove: "adding or removing",
         }[self.adjacency]
         promise, name = self.curve.words(self.read_at), repr(self.curve)
-        said = f"{promise} for {neighbours} {self.unit.summary()} (adjacency {self.adjacency.value})"
-        return said if promise == name else f"{said}, from {name}"
+        promise_text = f"{promise} for {neighbours} {self.unit.summary()} (adjacency {self.adjacency.value})"
+        return promise_text if promise == name else f"{promise_text}, from {name}"
 
     def __str__(self) -> str:
         return self.summary()
@@ -187,8 +187,8 @@ class Guarantee:
             raise FormatError("a stored guarantee lacks a field or has one of the wrong kind") from error
 
 
-def _wider(first: float | None, second: float | None) -> float | None:
-    """Of two deltas at which epsilons were asked for the larger: at it both are known."""
+def _larger_delta(first: float | None, second: float | None) -> float | None:
+    """The larger of two deltas at which epsilons were asked for; at this one both are known."""
     return max((delta for delta in (first, second) if delta is not None), default=None)
 
 
@@ -278,7 +278,7 @@ def loss_tail(curve: PrivacyCurve, failure: float) -> float:
         return math.inf
     last = curve.epsilon(failure * 1e-6)
     last = first + 10.0 if math.isinf(last) else last
-    epsilons = np.unique(np.concatenate([np.linspace(first, max(last, first), _TAIL_POINTS), [last]]))
+    epsilons = np.unique(np.concatenate([np.linspace(first, max(last, first), _LOSS_TAIL_POINTS), [last]]))
     best = math.inf
     for epsilon, delta in zip(epsilons.tolist(), curve.deltas(epsilons).tolist(), strict=True):
         if delta < failure and epsilon < 600:
@@ -288,7 +288,7 @@ def loss_tail(curve: PrivacyCurve, failure: float) -> float:
 
 
 def sure_words(half: float, failure: float, unit: str) -> str:
-    """How sure one becomes who was in doubt, as every summary and page says it.
+    """How sure somebody who was in doubt can become, as every summary and page states it.
 
     >>> sure_words(0.732, 0.0, "one row")
     'by the most telling result: whoever was 50 % sure about one row becomes at most 73.2 % sure, always'
@@ -306,7 +306,7 @@ def guess_bound(curve: PrivacyCurve) -> float:
 
 
 def guess_words(guess: float) -> str:
-    """As every summary and page says it.
+    """The guess bound as every summary and page states it.
 
     >>> guess_words(0.548)
     'on average over all results: whoever was 50 % sure guesses right at most 54.8 % of the time'

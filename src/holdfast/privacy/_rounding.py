@@ -1,7 +1,7 @@
-"""Parameters as exact fractions, and doubles rounded towards privacy.
+"""Parameters as exact fractions, and doubles that are rounded towards privacy.
 
-Budgets are added and compared as exact fractions, so that ten charges of 0.1 fit into 1 and the
-eleventh does not. Where a float is unavoidable it is rounded towards privacy.
+Budgets are added and compared as exact fractions, so that ten charges of 0.1 fit into 1 and the eleventh does not.
+Where a float is needed, it is rounded to the side that claims less privacy.
 """
 
 from __future__ import annotations

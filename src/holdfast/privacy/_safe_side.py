@@ -1,4 +1,4 @@
-"""A root finder whose answer was tried and found safe: never the side of the root where a promise fails."""
+"""A root finder that returns a point which was evaluated and found safe, never one at which a promise fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers as JSON holds them: fractions as text, so that nothing is lost on the way to a file and back."""
+"""Numbers in JSON: fractions are stored as text, so that no digit is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TradeOff: one picture for proofs, attacks and audits; and the exact limits of a measured rate.
+"""TradeOff: miss rate against false-alarm rate, for proofs, attacks and audits; and exact limits of measured rates.
 
 Any test between two neighbouring tables has a false-alarm rate and a miss rate. A proof says which
 pairs no test can reach, an attack shows a pair that one test did reach, an audit bounds what the best
@@ -23,12 +23,12 @@ from holdfast.errors import require
 from holdfast.privacy._wording import confidence_text, least_rate_text, rate_text
 
 Points = Annotated[NDArray[np.float64], VECTOR]
-"""Numbers along a curve."""
+"""An array of numbers along a curve."""
 Claim = Literal["proved", "measured", "audited"]
 
 
 def require_same_length(epsilons: Points, deltas: Points) -> None:
-    """One delta for each epsilon."""
+    """Refuse arrays in which there is not one delta for each epsilon."""
     require(
         len(epsilons) == len(deltas),
         "deltas",
@@ -206,7 +206,7 @@ class TradeOff:
         return any(self.miss_at(float(x)) < proved.miss_at(float(x)) - tolerance for x in grid)
 
     def summary(self) -> str:
-        """One line a reader can use."""
+        """One line with the advantage and the detection rate."""
         sign, text = {
             "proved": ("at most ", rate_text),
             "measured": ("", "{:.4f}".format),

@@ -1,7 +1,7 @@
-"""Numbers of bounds as sentences write them: rounded towards caution here, and nowhere else.
+"""Texts of bounds, as every summary and page writes them; bounds are rounded for texts here and nowhere else.
 
-An upper bound is rounded up and a lower bound down, so that no sentence claims more than the object that proves it.
-What computing in doubles adds (one part in 10^9 at most) is not counted: an epsilon of 1.0000000000000042 is 1.
+An upper bound is rounded up and a lower bound down, so that no text claims more than the object that proves it.
+Rounding errors of doubles (at most one part in 10^9) do not count: an epsilon of 1.0000000000000042 is written as 1.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 _SLACK = 1e-9
 STORED_DIGITS = 6
-"""In which records keep numbers."""
+"""The digits with which records store numbers."""
 SHOWN_DIGITS = 4
 
 
@@ -21,7 +21,7 @@ def rounded_up(value: float, digits: int) -> float:
     >>> rounded_up(0.87250049, 4), rounded_up(1.0000000000000042, 4), rounded_up(-0.5, 4)
     (0.8726, 1.0, -0.5)
     """
-    return _few_digits(value, digits, ROUND_CEILING)
+    return _round_to_digits(value, digits, ROUND_CEILING)
 
 
 def rounded_down(value: float, digits: int) -> float:
@@ -30,16 +30,16 @@ def rounded_down(value: float, digits: int) -> float:
     >>> rounded_down(0.87259, 4), rounded_down(0.9999999999999999, 4)
     (0.8725, 1.0)
     """
-    return _few_digits(value, digits, ROUND_FLOOR)
+    return _round_to_digits(value, digits, ROUND_FLOOR)
 
 
-def _few_digits(value: float, digits: int, how: str) -> float:
+def _round_to_digits(value: float, digits: int, how: str) -> float:
     if not math.isfinite(value) or value == 0:
         return value
-    size = abs(value) * _SLACK
-    exact = Decimal(value - size if how == ROUND_CEILING else value + size)
+    slack = abs(value) * _SLACK
+    exact = Decimal(value - slack if how == ROUND_CEILING else value + slack)
     nearest = Decimal(f"{value:.{digits - 1}e}")
-    if abs(nearest - Decimal(value)) <= Decimal(size):
+    if abs(nearest - Decimal(value)) <= Decimal(slack):
         return float(nearest)
     return float(exact.quantize(Decimal(1).scaleb(exact.adjusted() - digits + 1), how))
 
@@ -133,7 +133,7 @@ def confidence_percent(confidence: float) -> str:
 
 
 def odds_text(failure: float) -> str:
-    """A small probability as people say it.
+    """A small probability as a frequency.
 
     >>> odds_text(1e-6)
     'one time in 1,000,000'
@@ -142,12 +142,12 @@ def odds_text(failure: float) -> str:
 
 
 def count_text(number: int, noun: str) -> str:
-    """So many things.
+    """A number with its noun, in the plural where it is one.
 
     >>> counted(1, "group"), counted(7164, "query"), counted(0, "value")
     ('1 group', '7,164 queries', '0 values')
     """
     if number == 1:
         return f"1 {noun}"
-    several = f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2] not in "aeou" else f"{noun}s"
-    return f"{number:,} {several}"
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2] not in "aeou" else f"{noun}s"
+    return f"{number:,} {plural}"

@@ -176,7 +176,7 @@ def test_with_a_shared_account_a_release_is_clean_only_where_every_other_fit_was
                     scores = [
                         entry for entry in account.journal.entries if entry.charge.label == "score of a fit"
                     ]
-                    assert len(scores) == shared._scored <= shared._taken
+                    assert len(scores) == shared._scores_paid <= shared._handed_out
     searches = {"GridSearchCV", "HalvingGridSearchCV", "HalvingRandomSearchCV", "RandomizedSearchCV"}
     assert clean == searches
     handed_on = {"CalibratedClassifierCV", "RFE", "TransformedTargetRegressor"}
@@ -230,7 +230,7 @@ def test_every_evaluation_pays_for_every_score_that_it_gives(name: str) -> None:
         given["test_score"] if name == "cross_validate" else given[-1] if isinstance(given, tuple) else given
     )
     paid = [entry for entry in account.journal.entries if entry.charge.label == "score of a fit"]
-    assert len(paid) == shared._scored == shared._taken == np.size(scores)
+    assert len(paid) == shared._scores_paid == shared._handed_out == np.size(scores)
     assert not np.isclose(scores * 120, np.round(scores * 120), atol=1e-6).any()
     if isinstance(given, tuple):
         assert np.isnan(given[-2]).all()  # those of training rows, which nothing paid for

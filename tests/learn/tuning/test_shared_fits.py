@@ -116,7 +116,7 @@ def test_a_randomised_search_and_a_cross_validation() -> None:
     shared = opened().shared_by(3)
     scores = cross_val_score(model(penalty=0.01), X, Y, cv=shared.folds(KFold(3)), params={"account": shared})
     assert scores.shape == (3,)
-    assert shared._scored == shared._taken == 3
+    assert shared._scores_paid == shared._handed_out == 3
     assert search.score(X, Y) == search.score(X, Y)  # afterwards, by its owner: neither paid nor noisy
 
 
@@ -166,7 +166,7 @@ def test_every_kind_of_estimator_is_scored_within_bounds() -> None:
     searched = PrivateSearch(model(), {"row_norm": [0.5, 1.0], "penalty": [0.01]})
     scores = cross_val_score(searched, X, Y, cv=shared.folds(2), params={"account": shared})
     assert (scores > 0.4).all()
-    assert shared._scored == shared._taken == 2
+    assert shared._scores_paid == shared._handed_out == 2
 
 
 def test_a_pipeline_pays_for_its_steps_from_the_share_of_its_fit() -> None:
@@ -221,7 +221,7 @@ def test_a_permutation_test_is_refused() -> None:
         permutation_test_score(
             model(), X, Y, cv=shared.folds(2), n_permutations=2, params={"account": shared}
         )
-    assert shared._taken == 2  # of the labels as they are
+    assert shared._handed_out == 2  # of the labels as they are
 
 
 @pytest.mark.filterwarnings("ignore:One or more of the test scores are non-finite")

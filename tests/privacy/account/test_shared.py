@@ -134,7 +134,7 @@ def test_copies_without_the_folds_of_the_account_are_refused() -> None:
     shared = whole().shared_by(4)
     with pytest.raises(ParameterError, match=r"cv must be account\.folds"):
         shared.next_fit(ROWS, is_copy=True)
-    assert shared._taken == 0
+    assert shared._handed_out == 0
     list(shared.folds(2).split(np.zeros((9, 1))))
     assert isinstance(shared.next_fit(FittedRows(5, columns=1), is_copy=True), FitShare)
     assert isinstance(
@@ -270,7 +270,7 @@ def test_of_many_threads_as_many_are_given_a_share_as_there_are_and_each_its_own
     refused = in_threads(lambda: shared.next_fit(ROWS), 3)
     assert all(isinstance(one, BudgetExceeded) for one in refused)
     assert len(account.journal.entries) == 10
-    assert (shared._taken, shared._scored) == (5, 5)
+    assert (shared._handed_out, shared._scores_paid) == (5, 5)
 
 
 def test_no_copy_and_no_fork_is_given_a_share() -> None:

@@ -22,7 +22,13 @@ from holdfast.ledger import Dataset, Ledger
 from holdfast.plan._paid_steps import FitStep, SynthStep
 from holdfast.privacy import ApproxDP, GaussianDP, PureDP
 from holdfast.privacy._account.request import default_delta, limit_of, require_small_delta
-from holdfast.privacy._account.weak_limit import OFTEN, RARE, SURE, SURPRISE, weak_limit
+from holdfast.privacy._account.weak_limit import (
+    RARE_PRIOR,
+    SURE_POSTERIOR,
+    SURPRISING_LOSS,
+    TOO_OFTEN,
+    weak_limit,
+)
 from holdfast.synth import Synthesizer
 
 
@@ -40,11 +46,11 @@ def test_a_large_delta_protects_nobody(epsilon: float, delta: float) -> None:
 @given(epsilon=st.floats(9.5, 500.0))
 def test_a_large_epsilon_protects_nobody(epsilon: float) -> None:
     """The sentence's numbers: odds of one in a thousand, multiplied, are nine to one."""
-    odds = RARE / (1 - RARE) * math.exp(SURPRISE)
-    assert odds / (1 + odds) == pytest.approx(SURE)
+    odds = RARE_PRIOR / (1 - RARE_PRIOR) * math.exp(SURPRISING_LOSS)
+    assert odds / (1 + odds) == pytest.approx(SURE_POSTERIOR)
     assert weak_limit(PureDP(epsilon)) == weak_limit(GaussianDP(20.0))
-    assert f"{SURE:.0%}" in weak_limit(PureDP(epsilon))
-    assert f"once in {1 / OFTEN:.0f}" in weak_limit(PureDP(epsilon))
+    assert f"{SURE_POSTERIOR:.0%}" in weak_limit(PureDP(epsilon))
+    assert f"once in {1 / TOO_OFTEN:.0f}" in weak_limit(PureDP(epsilon))
 
 
 @pytest.mark.filterwarnings("ignore:this release was drawn from a seed")

@@ -1,4 +1,4 @@
-"""Account: the only door from private to public. Charge first, then noise, in one call."""
+"""Account: a privacy budget. `release` charges a mechanism first and draws its noise then, in one call."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ from holdfast.privacy._rounding import as_written
 if TYPE_CHECKING:
     from holdfast.privacy._account.shared import SharedAccount
 
-_PLAIN = frozenset(MECHANISMS) - {SubsampledPure}
-"""Holdfast's own mechanisms, and none that holds another one, which need not be."""
+_SIMPLE_MECHANISMS = frozenset(MECHANISMS) - {SubsampledPure}
+"""Holdfast's own mechanisms that hold no other one; these are stored by `to_json` alone."""
 
 
 @checked
@@ -86,9 +86,9 @@ class Account:
     """
 
     within: Account | None = None
-    """Of a part of the rows: the account that paid for it and for the other parts, once for all of them."""
+    """For an account of a part of the rows: the account that paid once for all parts."""
     release_parameters: Mapping[str, Any] = {}
-    """What a release that it paid for says among its parameters."""
+    """Parameters that are added to a release which this account paid for."""
 
     def __init__(
         self,
@@ -114,11 +114,11 @@ class Account:
             mechanism.require_adjacency(self.adjacency)
         self.source: Source = Source(seed)
         self.journal: Journal = MemoryJournal() if journal is None else journal
-        # A limit is translated once: a ledger hands in what it wrote down when the account was opened.
+        # A limit is translated once: a ledger passes the amount that it stored when the account was opened.
         cap = self.currency.limit(limit) if translated is None else translated
         self._caps: tuple[tuple[str, Cost], ...] = (("", cap),)
-        self._places: dict[str, count[int]] = {}
-        """For each share, the place of the next one that is split off: no two of them have one name."""
+        self._share_numbers: dict[str, count[int]] = {}
+        """For each share, the number of the next share that is split off, so that all have different names."""
 
     # Spending.
 
@@ -242,7 +242,7 @@ class Account:
         >>> a.remaining()
         ZCDP(rho=0.25)
         """
-        return tuple(self._child(share, self._places) for share in self._fractions(shares))
+        return tuple(self._child(share, self._share_numbers) for share in self._fractions(shares))
 
     def shared_by(self, fits: int, *, scores: float = 0.2) -> SharedAccount:
         """For a search or cross-validation of scikit-learn: every fit spends an equal share of it, and every score.
@@ -267,9 +267,9 @@ class Account:
     # Reading.
 
     def remaining(self) -> PrivacyCurve:
-        """What is left, as a curve in the account's currency."""
+        """What is left of the limit, as a curve in the account's currency."""
         left = [limit - (self.journal.spent(share) or self.currency.nothing) for share, limit in self._caps]
-        # A share may be squeezed by the account above it.
+        # The account above a share may have less left than the share.
         return self.currency.promise(
             Cost(
                 tuple(
@@ -310,12 +310,12 @@ class Account:
 
     @property
     def promised(self) -> PrivacyCurve:
-        """The limit, as what the account's currency proves of it."""
+        """The limit, as the curve that the account's currency proves for it."""
         return self.currency.promise(self._caps[-1][1])
 
     @property
     def seeded(self) -> bool:
-        """Whether any of its noise came, or the next would come, from a seed: then it protects nobody."""
+        """Whether any of its noise came from a seed, or the next would: then it protects nobody."""
         return self.source.provenance == "seeded" or any(
             entry.charge.noise == "seeded" and entry.charge.share.startswith(self.share)
             for entry in self.journal.entries
@@ -342,7 +342,9 @@ class Account:
         label: str,
     ) -> Charge:
         return Charge(
-            mechanism=mechanism.to_json() if type(mechanism) in _PLAIN else stored_mechanism(mechanism),
+            mechanism=mechanism.to_json()
+            if type(mechanism) in _SIMPLE_MECHANISMS
+            else stored_mechanism(mechanism),
             curve=mechanism.curve.to_json(),
             times=times,
             cost=self.currency.cost(mechanism, times, delta=delta),
@@ -366,27 +368,30 @@ class Account:
         return exact
 
     def _pay(self, charge: Charge, source: Source) -> Entry:
-        """Into the journal, under every cap; and before a witness, where there is one."""
+        """Record the charge in the journal, under every cap, and with the witness, if there is one."""
         entry = self.journal.charge(charge, self._caps)
         if isinstance(source, Witness):
             source.record_charge(self, charge)
         return entry
 
-    def _child(self, share: Fraction, places: dict[str, count[int]], mark: str = "") -> Account:
+    def _child(self, share: Fraction, share_numbers: dict[str, count[int]], mark: str = "") -> Account:
         child = object.__new__(Account)
         child.__dict__.update(self.__dict__)
         name, limit = self._caps[-1]
         cap = limit.times_factor(share)
-        child._caps = (*self._caps, (self._free_name(cap, places.setdefault(name, count()), mark), cap))
+        child._caps = (
+            *self._caps,
+            (self._next_share_name(cap, share_numbers.setdefault(name, count()), mark), cap),
+        )
         child.limit = self.currency.promise(cap)
         return child
 
-    def _free_name(self, cap: Cost, places: count[int], mark: str) -> str:
-        """The next name that nobody has; the journal may know some from before, with limits of their own."""
+    def _next_share_name(self, cap: Cost, share_numbers: count[int], mark: str) -> str:
+        """The next name that no share of another limit has; the journal may hold some of an earlier run."""
         while True:
-            name = f"{self._caps[-1][0]}{next(places)}{mark}/"
-            known = self.journal.cap(name)
-            if known is None or known == cap:
+            name = f"{self._caps[-1][0]}{next(share_numbers)}{mark}/"
+            charged_cap = self.journal.cap(name)
+            if charged_cap is None or charged_cap == cap:
                 return name
 
 
@@ -426,7 +431,7 @@ class Permit:
         self._left = times
         self._journal = account.journal
         self._number = number
-        self._source = source  # that of the charge, whatever the account draws from later
+        self._source = source  # the source that the charge names, whatever the account draws from later
         self._drawn = False
         self._lock = threading.RLock()
         self._counting = False
@@ -444,7 +449,7 @@ class Permit:
 
     def release(self, value: Any) -> Any:
         """Draw once around `value`; refused when all uses are drawn."""
-        # Looking at a value may run the caller's code, which may draw as well: it is done before a use is counted.
+        # Checking a value may run the caller's code, which may draw as well, so it comes before a use is counted.
         checked = self.mechanism.check(value)
         self._count_one_use()
         noisy = _draw(self._account, self.mechanism, checked, self._source)
@@ -453,7 +458,7 @@ class Permit:
         return noisy
 
     def _count_one_use(self) -> None:
-        """Take one of the uses, or refuse; of many threads that ask, as many succeed as there are uses."""
+        """Count one use, or refuse if none is left; this is safe for many threads."""
         require_here(self._process, self.mechanism.name)
         with self._lock:
             if self._counting:
@@ -473,9 +478,9 @@ class Permit:
                 self._counting = False
 
     def _settle(self) -> None:
-        """Write down that a value leaves, before the first one does; a draw that was interrupted stays `charged`.
+        """Record, before the first value leaves, that values leave; a draw that was interrupted stays `charged`.
 
-        From then on a resumed job must pay again: how many values were seen is not known.
+        From then on a resumed job must pay again, since nobody knows how many values were seen.
         """
         with self._lock:
             if not self._drawn:
@@ -496,7 +501,7 @@ def _currency(
     order: float | None,
     plan: Sequence[tuple[Mechanism, int]] | None,
 ) -> Currency:
-    """The currency asked for, or the one that fits the limit."""
+    """The currency of this name, or the one that fits the limit."""
     if isinstance(currency, Currency):
         return currency
     if currency is None:
@@ -507,17 +512,17 @@ def _currency(
         return PlanCurrency(tuple((mechanism, times) for mechanism, times in plan or ()))
     if currency == "renyi":
         return RenyiCurrency.of(limit, order)
-    simple: dict[str, type[Currency]] = {
+    currencies_by_name: dict[str, type[Currency]] = {
         "pure": PureCurrency,
         "basic": BasicCurrency,
         "zcdp": ConcentratedCurrency,
         "gdp": GaussianCurrency,
     }
-    return simple[currency]()
+    return currencies_by_name[currency]()
 
 
 def _draw(account: Account, mechanism: Mechanism, checked: Any, source: Source) -> Any:
-    """The one place where noise is drawn for what was paid."""
+    """Draw the noise of a charge; no other code does."""
     if isinstance(source, Witness):
         return source.draw_and_record(account, mechanism, checked)
     return mechanism.sample(checked, source)

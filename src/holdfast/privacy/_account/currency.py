@@ -1,8 +1,8 @@
-"""Currencies: what an account counts in, and why the count is a guarantee.
+"""Currencies: the units in which an account counts costs, and why the sum of costs is a guarantee.
 
-Soundness, section 19: fix one currency and one limit at opening. If the charges add up to no more
-than the limit on every history, the whole adaptive interaction satisfies the limit. That is a
-theorem for each currency below, and for no other curve; anything else is spent by a fixed plan.
+An account fixes one currency and one limit when it is opened. If the charges add up to no more than the limit, whatever
+happened before, the whole adaptive interaction satisfies the limit (soundness, section 19). Each currency below has a
+theorem that says so. Curves without such a theorem can only be spent by a plan that is fixed in advance.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from holdfast.privacy._safe_side import safe_side
 
 @dataclass(frozen=True)
 class Cost:
-    """An exact amount: one number per component of the currency, and the slack beside it."""
+    """An exact amount: a number for each component of the currency, and the slack that is counted beside them."""
 
     amounts: tuple[Fraction, ...]
     total_variation: Fraction = Fraction(0)
@@ -46,13 +46,13 @@ class Cost:
         return self + other.times_factor(Fraction(-1))
 
     def times_factor(self, factor: Fraction) -> Cost:
-        """That share of it."""
+        """The cost multiplied by a factor."""
         return Cost(
             tuple(a * factor for a in self.amounts), self.total_variation * factor, self.failure * factor
         )
 
     def fits(self, limit: Cost) -> bool:
-        """Whether every component is within the limit's."""
+        """Whether no component exceeds that of the limit."""
         pairs = zip(self.amounts, limit.amounts, strict=True)
         return (
             all(a <= b for a, b in pairs)
@@ -61,12 +61,12 @@ class Cost:
         )
 
     def to_json(self) -> list[str]:
-        """Fractions as text; the ledger, which reads files, has the strict reader."""
+        """The components as text; the ledger reads them back."""
         return [str(x) for x in (*self.amounts, self.total_variation, self.failure)]
 
 
 class Currency(ABC):
-    """A way of counting that has a filter theorem."""
+    """A way of counting costs that has a filter theorem."""
 
     name: str
     theorem: str
@@ -74,23 +74,23 @@ class Currency(ABC):
 
     @property
     def nothing(self) -> Cost:
-        """Zero in this currency."""
+        """The cost of no charge."""
         return Cost((Fraction(0),) * self.parts)
 
     @abstractmethod
     def amounts(self, curve: PrivacyCurve) -> tuple[Fraction, ...] | None:
-        """What one use costs; None where nothing is proved in this currency."""
+        """The cost of one use of a curve; None if this currency proves nothing for it."""
 
     @abstractmethod
     def translate(self, limit: PrivacyCurve) -> tuple[Fraction, ...] | None:
-        """The limit in this currency, rounded down, once and for all; None where it has no meaning."""
+        """The limit in this currency, rounded down; None if it has no meaning there."""
 
     @abstractmethod
     def curve(self, amounts: tuple[Fraction, ...]) -> PrivacyCurve:
-        """The promise that these amounts make."""
+        """The curve that these amounts prove."""
 
     def cost(self, mechanism: Mechanism, times: int = 1, *, delta: float | None = None) -> Cost:
-        """What that many uses of a mechanism cost."""
+        """The cost of so many uses of a mechanism."""
         curve = mechanism.curve
         amounts = self.amounts(curve)
         if amounts is None:
@@ -101,9 +101,9 @@ class Currency(ABC):
         return Cost(tuple(times * a for a in amounts), times * curve.total_variation, times * curve.failure)
 
     def limit(self, limit: PrivacyCurve) -> Cost:
-        """The account's limit as an amount."""
-        bare = limit.curve if isinstance(limit, WithSlack) else limit
-        amounts = self.translate(bare)
+        """The account's limit as a cost."""
+        without_slack = limit.curve if isinstance(limit, WithSlack) else limit
+        amounts = self.translate(without_slack)
         if amounts is None:
             way_out = "leave the currency out to take the one that fits the limit"
             if self.name == "pure":
@@ -114,7 +114,7 @@ class Currency(ABC):
         return Cost(amounts, limit.total_variation, limit.failure)
 
     def promise(self, cost: Cost) -> PrivacyCurve:
-        """The curve that a total proves."""
+        """The curve that a total cost proves."""
         curve = self.curve(cost.amounts)
         if cost.total_variation or cost.failure:
             return WithSlack(curve, cost.total_variation, cost.failure)
@@ -165,7 +165,7 @@ class BasicCurrency(Currency):
         return ApproxDP(*amounts)
 
     def cost(self, mechanism: Mechanism, times: int = 1, *, delta: float | None = None) -> Cost:
-        """A curve without a point of its own is charged at one: all uses together, at the stated delta."""
+        """The cost; a curve that names no (epsilon, delta) point is charged, all uses together, at the stated delta."""
         if self.amounts(mechanism.curve) is not None or delta is None:
             return super().cost(mechanism, times)
         require(0 < delta < 1, "delta", delta, "in (0, 1)")
@@ -192,7 +192,7 @@ class ConcentratedCurrency(Currency):
         point = limit.as_approximate()
         if point is None or point[1] == 0:
             return None
-        return (_largest(ZCDP, point),)
+        return (_largest_parameter(ZCDP, point),)
 
     def curve(self, amounts: tuple[Fraction, ...]) -> PrivacyCurve:
         """zCDP."""
@@ -217,7 +217,7 @@ class GaussianCurrency(Currency):
         point = limit.as_approximate()
         if point is None or point[1] == 0:
             return None
-        return (_largest(GaussianDP, point) ** 2,)
+        return (_largest_parameter(GaussianDP, point) ** 2,)
 
     def curve(self, amounts: tuple[Fraction, ...]) -> PrivacyCurve:
         """GDP."""
@@ -243,20 +243,20 @@ class RenyiCurrency(Currency):
 
     @classmethod
     def of(cls, limit: PrivacyCurve, order: float | None) -> RenyiCurrency:
-        """The orders of a limit that lists some, else the one asked for, else the best for the limit."""
-        listed = limit.curve if isinstance(limit, WithSlack) else limit
-        if not isinstance(listed, RenyiDP):
+        """The currency at the limit's own orders, if it lists some, else at `order`, else at the limit's best order."""
+        bare_limit = limit.curve if isinstance(limit, WithSlack) else limit
+        if not isinstance(bare_limit, RenyiDP):
             return cls((default_order(limit) if order is None else order,))
-        if order is not None and listed.orders != (order,):
+        if order is not None and bare_limit.orders != (order,):
             raise ParameterError(
                 f"order must be left out where the limit lists its orders, got order={order}; the account keeps "
                 "the limit at each of them"
             )
-        return cls(listed.orders)
+        return cls(bare_limit.orders)
 
     @property
     def order(self) -> float:
-        """The one order, for methods that size their noise at one."""
+        """The order of the account, for methods that choose their noise at a single order."""
         require(
             len(self.orders) == 1,
             "account",
@@ -283,10 +283,10 @@ class RenyiCurrency(Currency):
             return self.amounts(limit)
         if point[1] == 0:
             return None
-        return tuple(self._left(point, order) for order in self.orders)
+        return tuple(self._limit_at_order(point, order) for order in self.orders)
 
     @staticmethod
-    def _left(point: tuple[Fraction, Fraction], order: float) -> Fraction:
+    def _limit_at_order(point: tuple[Fraction, Fraction], order: float) -> Fraction:
         offset = float(epsilon_from_renyi(np.array([0.0]), np.array([order]), round_down(point[1]))[0])
         left = point[0] - Fraction(offset * (1 + 1e-12 * (1 if offset > 0 else -1)))
         require(left > 0, "order", order, "an order that leaves something of this (epsilon, delta)")
@@ -308,28 +308,28 @@ class RenyiCurrency(Currency):
 
 @dataclass(frozen=True)
 class PlanCurrency(Currency):
-    """A list of releases fixed in advance: any curve may be used, because nothing is chosen later."""
+    """A list of releases that is fixed in advance; so any curve may be used."""
 
-    items: tuple[tuple[Mechanism, int], ...]
+    planned: tuple[tuple[Mechanism, int], ...]
 
     name = "plan"
     theorem = "composition of a plan fixed in advance"
 
     def __post_init__(self) -> None:
-        require(len(self.items) > 0, "plan", "()", "a non-empty list of (mechanism, times)")
+        require(len(self.planned) > 0, "plan", "()", "a non-empty list of (mechanism, times)")
 
     @property
     def parts(self) -> int:  # type: ignore[override]
         """One component per planned release."""
-        return len(self.items)
+        return len(self.planned)
 
     def amounts(self, curve: PrivacyCurve) -> None:
         """A plan counts uses, not curves."""
         return None
 
     def cost(self, mechanism: Mechanism, times: int = 1, *, delta: float | None = None) -> Cost:
-        """One use of the planned release that this one equals."""
-        for place, (planned, _) in enumerate(self.items):
+        """The uses of the planned release that equals this mechanism."""
+        for place, (planned, _) in enumerate(self.planned):
             if planned == mechanism:
                 return Cost(tuple(Fraction(times if i == place else 0) for i in range(self.parts)))
         raise ParameterError(
@@ -337,31 +337,34 @@ class PlanCurrency(Currency):
         )
 
     def translate(self, limit: PrivacyCurve) -> tuple[Fraction, ...]:
-        """The planned numbers of uses, if the composed plan is within the limit."""
+        """The planned numbers of uses; refused if the composed plan exceeds the limit."""
         composed = self.curve(())
         if not composed.within(limit):
             raise ParameterError(
                 f"the plan does not fit: {composed!r} is not within {limit!r}; use more noise or fewer uses"
             )
-        return tuple(Fraction(times) for _, times in self.items)
+        return tuple(Fraction(times) for _, times in self.planned)
 
     def limit(self, limit: PrivacyCurve) -> Cost:
-        """Slack is part of the composed plan."""
+        """The limit as a cost; slack is part of the composed plan."""
         return Cost(self.translate(limit))
 
     def curve(self, amounts: tuple[Fraction, ...]) -> PrivacyCurve:
-        """The composed plan, whatever of it was used."""
+        """The curve of the whole plan, however much of it was used."""
         from holdfast.privacy._curves.composition import compose
 
-        return compose([mechanism.curve_of_uses(times) for mechanism, times in self.items])
+        return compose([mechanism.curve_of_uses(times) for mechanism, times in self.planned])
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
-        return {"name": self.name, "items": [[mechanism.to_json(), times] for mechanism, times in self.items]}
+        return {
+            "name": self.name,
+            "items": [[mechanism.to_json(), times] for mechanism, times in self.planned],
+        }
 
 
 def default_order(limit: PrivacyCurve) -> float:
-    """A public choice: the order at which a zCDP curve that just fits the limit is converted best."""
+    """The order at which a zCDP curve that just fits the limit is converted best; a public choice."""
     rho = float(ConcentratedCurrency().limit(limit).amounts[0])
     point = limit.as_approximate()
     assert point is not None  # Concentrated refused anything else
@@ -369,8 +372,8 @@ def default_order(limit: PrivacyCurve) -> float:
 
 
 @lru_cache(maxsize=512)
-def _largest(curve: Any, point: tuple[Fraction, Fraction]) -> Fraction:
-    """The largest parameter whose curve passes under (epsilon, delta), rounded down. Kept: many accounts open alike."""
+def _largest_parameter(curve: Any, point: tuple[Fraction, Fraction]) -> Fraction:
+    """The largest parameter whose curve stays within (epsilon, delta), rounded down; cached, since limits repeat."""
     epsilon, delta = round_down(point[0]), round_down(point[1])
     high = 1.0
     while curve(high).delta(epsilon) <= delta:

@@ -1,7 +1,7 @@
-"""Journal: where charges are written down before any noise is drawn.
+"""Journal: the record of charges; a charge is recorded before its noise is drawn.
 
-An entry goes charged -> released, or charged -> abandoned; either way it stays charged. The
-journal in memory serves one process; the ledger's journal is a file and serves many.
+The state of an entry goes from `charged` to `released` or to `abandoned`; the charge counts in either case. The journal
+in memory serves one process. A ledger's journal is a file and serves many.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from holdfast.errors import BudgetExceeded, LedgerError
 from holdfast.privacy._account.currency import Cost
 
 _PROCESS_MARK = [object()]
-"""One object for each life of a process: a child that was forked from it gets another."""
+"""An object that identifies this process; a child that is forked from it gets another."""
 
 
 def _renew_process_mark() -> None:
@@ -30,9 +30,9 @@ if hasattr(os, "register_at_fork"):
 
 
 class Process:
-    """This process: whatever was paid here is drawn here, and not a second time in a copy of its memory.
+    """The process that paid; noise must be drawn there, and not again by a forked copy.
 
-    The number alone does not tell: a child in a namespace of its own can have its parent's.
+    The process number is not enough: a child in a namespace of its own can have its parent's number.
 
     >>> Process().here
     True
@@ -43,14 +43,14 @@ class Process:
 
     @property
     def here(self) -> bool:
-        """Whether it is still the one that runs."""
+        """Whether the code runs in the process that made this object."""
         return os.getpid() == self._number and _PROCESS_MARK[0] is self._mark
 
 
 def require_here(process: Process, name: str) -> None:
-    """Refuse to hand out what a copy of the process that paid has drawn: it draws by itself, and one was paid for.
+    """Refuse a draw in a copy of the process that paid: both copies would draw, and only one draw was paid for.
 
-    Asked again after each draw, so that a fork between charge and draw gives one of the two its value.
+    It is called again after each draw, so that after a fork between charge and draw only one of the two gets a value.
     """
     if not process.here:
         raise LedgerError(
@@ -64,7 +64,7 @@ State = Literal["charged", "released", "abandoned"]
 
 @dataclass(frozen=True, kw_only=True)
 class Charge:
-    """One payment: for which mechanism, how often, what it costs, and what it is for."""
+    """One payment: the mechanism, the number of uses, the cost and the purpose."""
 
     mechanism: dict[str, Any]
     curve: dict[str, Any]
@@ -79,7 +79,7 @@ class Charge:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """A charge as it stands in the journal."""
+    """A charge in the journal, with its state."""
 
     number: int
     charge: Charge
@@ -88,7 +88,7 @@ class Entry:
 
 
 class Journal(Protocol):
-    """Checks and records charges, atomically."""
+    """Checks and records charges; each operation is atomic."""
 
     def charge(self, charge: Charge, caps: Sequence[tuple[str, Cost]]) -> Entry:
         """Record the charge if it fits under every cap (share prefix, limit), else raise `BudgetExceeded`.
@@ -97,16 +97,16 @@ class Journal(Protocol):
         """
 
     def settle(self, number: int, state: State, payload: str | None) -> Entry:
-        """Move an entry on from `charged`, once; whoever comes second gets the entry as it stands."""
+        """Change the state of an entry from `charged`, once; a second call returns the entry unchanged."""
 
     def close_release(self, facts: dict[str, Any]) -> None:
-        """Write down what was made of the charges: the hash of the whole release, and what it says of itself."""
+        """Record the release that the charges paid for: its hash and its facts."""
 
     def spent(self, share: str) -> Cost | None:
         """The sum of all charges of a share and of those below it; None if there are none."""
 
     def cap(self, share: str) -> Cost | None:
-        """The limit under which a share was charged; None if it was not. A name has one limit, for good."""
+        """The limit under which a share was charged; None if it was not. The limit of a name never changes."""
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -114,15 +114,15 @@ class Journal(Protocol):
 
     @property
     def head(self) -> str:
-        """A hash of everything written so far; empty where nothing is kept."""
+        """A hash of everything recorded so far; empty for a journal in memory."""
 
     @property
     def name(self) -> str:
-        """Which ledger, dataset and account this is; empty where nothing is kept."""
+        """The ledger, dataset and account; empty for a journal in memory."""
 
 
 class MemoryJournal:
-    """The journal of an account without a ledger: for one process and all its threads, gone with it."""
+    """The journal of an account without a ledger: it serves all threads of one process and ends with it."""
 
     def __init__(self) -> None:
         self._entries: list[Entry] = []
@@ -142,7 +142,8 @@ class MemoryJournal:
                 return earlier
             same_limits(caps, [self.cap(share) for share, _ in caps])
             check_caps(charge, caps, [self.spent(share) for share, _ in caps])
-            # Totals come first: an interrupt from here on charges for nothing, and a draw always has its charge.
+            # Totals come first: an interrupt after this line leaves a charge without a draw, and never a draw without a
+            # charge.
             for share in shares_above(charge.share):
                 self._totals[share] = add_up(self._totals.get(share), charge.cost)
             self._limits.update((share, cap) for share, cap in caps if share)
@@ -153,7 +154,7 @@ class MemoryJournal:
             return entry
 
     def settle(self, number: int, state: State, payload: str | None) -> Entry:
-        """Move on from `charged`, once."""
+        """Change the state from `charged`, once."""
         with self._alone():
             entry = self._entries[number]
             if entry.state == "charged":
@@ -161,7 +162,7 @@ class MemoryJournal:
             return entry
 
     def close_release(self, facts: dict[str, Any]) -> None:
-        """Nothing is kept."""
+        """Empty: a journal in memory is not stored."""
 
     def spent(self, share: str) -> Cost | None:
         """The share's running total."""
@@ -178,17 +179,17 @@ class MemoryJournal:
 
     @property
     def head(self) -> str:
-        """Nothing is kept."""
+        """Empty: a journal in memory is not stored."""
         return ""
 
     @property
     def name(self) -> str:
-        """Nothing is kept."""
+        """Empty: a journal in memory is not stored."""
         return ""
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """No other thread, no other process, and no other code of this thread either.
+        """Exclusive access: no other thread or process, and no other code of this thread, may charge meanwhile.
 
         After a fork each copy would spend the whole limit. A signal handler or a finaliser can run in the middle of
         a charge, in the very thread that holds the lock, and would be checked against the same totals.
@@ -232,8 +233,8 @@ _MOST_DENOMINATOR_BITS = 2048
 def add_up(total: Cost | None, cost: Cost) -> Cost:
     """The running total after a charge: exact, until its fractions grow past 2,048 bits.
 
-    Charges with many different denominators would make the exact sum, and with it every later
-    charge, as long as the history. From there on it is rounded up to a multiple of 2^-1024.
+    Charges with many different denominators would make the exact sum as long as the history. A longer fraction is
+    rounded up to a multiple of 2^-1024.
     """
     exact = cost if total is None else total + cost
     amounts = tuple(_short(amount) for amount in exact.amounts)
@@ -247,7 +248,7 @@ def _short(amount: Fraction) -> Fraction:
 
 
 def same_payment(known: Charge, repeated: Charge) -> None:
-    """Refuse a key that is used again for something else."""
+    """Refuse a key that was used before for another payment."""
     if (known.mechanism, known.times, known.share) != (repeated.mechanism, repeated.times, repeated.share):
         raise LedgerError(
             f"key {repeated.key!r} was used for another mechanism, or with other parameters, by this work before or by "
@@ -256,7 +257,7 @@ def same_payment(known: Charge, repeated: Charge) -> None:
 
 
 def same_limits(caps: Sequence[tuple[str, Cost]], known: Sequence[Cost | None]) -> None:
-    """Refuse a share whose name was charged under another limit: two splits would be counted as one."""
+    """Refuse a share whose name was charged under another limit before: two splits would count as one."""
     for (share, limit), earlier_limit in zip(caps, known, strict=True):
         if share and earlier_limit is not None and earlier_limit != limit:
             raise LedgerError(

@@ -1,7 +1,7 @@
 """Accounts for disjoint parts of the data: the cost is the largest, not the sum (soundness, section 19).
 
-Valid only if rows, or users, are assigned to parts by themselves and without looking at their values: then
-neighbours differ in one part, and whatever the other parts reveal has the same law for both.
+This is valid only if each row, or user, is assigned to a part independently of all others and of its values. Neighbours
+then differ in one part only, and what the other parts reveal has the same distribution for both.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from holdfast.privacy._mechanisms.mechanism import Mechanism
 
 
 def accounts_for_parts(account: Account, *, parts: int, label: str) -> tuple[Account, ...]:
-    """That many accounts, each with all that remains of this one, which is charged once, now.
+    """Accounts for so many disjoint parts, each with all that remains of this one, which is charged once, at this call.
 
-    The charge is written as the Gaussian (or, in pure DP, Laplace) mechanism that spends what each part may.
+    The charge is recorded as the Gaussian (or, in pure DP, Laplace) mechanism that costs all that remains.
 
     >>> from holdfast.privacy import PureDP
     >>> whole = Account(PureDP(1.0), seed=0)
@@ -26,7 +26,7 @@ def accounts_for_parts(account: Account, *, parts: int, label: str) -> tuple[Acc
     ([PureDP(epsilon=1), PureDP(epsilon=1)], PureDP(epsilon=0))
     """
     require(parts >= 1, "parts", parts, ">= 1")
-    # Nothing is drawn from the permit below, so it must be paid for when it is given.
+    # Nothing is drawn from the permit below, so it must be charged at once and not use by use.
     require(
         account.pays_at_once,
         "account",
@@ -34,11 +34,11 @@ def accounts_for_parts(account: Account, *, parts: int, label: str) -> tuple[Acc
         "one that pays at once",
         "open it for this job alone",
     )
-    stand_in = _all_that_remains(account)
-    account.permit(stand_in, times=1, label=f"{label}: disjoint parts, each spends at most this")
-    cost = account.currency.cost(stand_in)
+    charged_mechanism = _mechanism_of_all_that_remains(account)
+    account.permit(charged_mechanism, times=1, label=f"{label}: disjoint parts, each spends at most this")
+    cost = account.currency.cost(charged_mechanism)
     limit = account.currency.promise(cost)
-    opened = []
+    accounts = []
     for _ in range(parts):
         part = Account(
             limit,
@@ -48,11 +48,11 @@ def accounts_for_parts(account: Account, *, parts: int, label: str) -> tuple[Acc
             translated=cost,  # exactly what was charged, not a rounded promise of it
         )
         part.source, part.within = account.source, account
-        opened.append(part)
-    return tuple(opened)
+        accounts.append(part)
+    return tuple(accounts)
 
 
-def _all_that_remains(account: Account) -> Mechanism:
+def _mechanism_of_all_that_remains(account: Account) -> Mechanism:
     left = account.remaining()
     pure = left.as_pure()
     if pure is None:

@@ -1,4 +1,4 @@
-"""Released values as text, so that a journal can give them back exactly as they were."""
+"""Released values as text, from which a journal restores them exactly."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What the rest of an account buys: epsilons for selections, noise for one vector, shares for the parts of a job.
+"""What can be bought with the rest of an account: selections, noise for one vector, shares for parts of a job.
 
-Everything is rounded so that the charge fits; what is left over by rounding is never spent.
+Everything is rounded so that the charge fits; what rounding leaves over is never spent.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from holdfast.privacy._mechanisms.vector_laplace import VectorLaplace
 from holdfast.privacy._rounding import as_written
 from holdfast.privacy._safe_side import safe_side
 
-#: Floats are rounded towards privacy by this much, far more than their own error.
-SAFE = 1.0 - 1e-12
+SAFE_FACTOR = 1.0 - 1e-12
+"""Floats are multiplied by this, which rounds them towards privacy by far more than their own error."""
 
 
 def remaining_amount(account: Account) -> tuple[str, float]:
     """What is left, in the account's own currency: ("pure", epsilon) or ("zcdp", rho), rounded down."""
     left = account.remaining()
     name = account.currency.name
-    rest = {"pure": left.as_pure, "zcdp": left.as_zcdp}.get(name, lambda: None)()
-    if rest is None:
+    remaining = {"pure": left.as_pure, "zcdp": left.as_zcdp}.get(name, lambda: None)()
+    if remaining is None:
         raise ParameterError(
             f"an account of currency {name!r} cannot pay for selections; open one of 'zcdp' or 'pure'"
         )
-    if rest <= 0:
+    if remaining <= 0:
         raise BudgetExceeded("nothing remains in the account; nothing was drawn")
-    return name, float(rest) * SAFE
+    return name, float(remaining) * SAFE_FACTOR
 
 
 def selection_epsilon(account: Account, times: int) -> float:
@@ -50,9 +50,9 @@ def selection_epsilon(account: Account, times: int) -> float:
     """
     require(times >= 1, "times", times, ">= 1")
     if account.currency.name not in ("zcdp", "pure"):
-        return SAFE * largest_epsilon(account, lambda epsilon: BoundedRange(epsilon).repeat(times))
+        return SAFE_FACTOR * largest_epsilon(account, lambda epsilon: BoundedRange(epsilon).repeat(times))
     name, left = remaining_amount(account)
-    return SAFE * (math.sqrt(8.0 * left / times) if name == "zcdp" else left / times)
+    return SAFE_FACTOR * (math.sqrt(8.0 * left / times) if name == "zcdp" else left / times)
 
 
 def is_pure(curve: PrivacyCurve) -> bool:
@@ -62,7 +62,7 @@ def is_pure(curve: PrivacyCurve) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class VectorNoise:
-    """A mechanism for one vector, and the standard deviation that its noise has in each coordinate."""
+    """A mechanism for one vector, and the standard deviation of its noise in each coordinate."""
 
     mechanism: Mechanism
     deviation: float
@@ -139,17 +139,18 @@ def fractions_of_rest(account: Account, *shares: float) -> tuple[float, ...]:
     if left is None or limit is None:
         return tuple(shares)
     rest = min((a / b for a, b in zip(left, limit, strict=True) if b > 0), default=Fraction(0))
-    return tuple(_below(rest, share) for share in _within_one(shares))
+    return tuple(_product_below(rest, share) for share in _sum_at_most_one(shares))
 
 
-def _within_one(shares: Sequence[float]) -> Sequence[float]:
-    # As floats, and as they are written, which is how `split` adds them up: 0.3 is a little less than it says.
+def _sum_at_most_one(shares: Sequence[float]) -> Sequence[float]:
+    # Both as floats and as written decimals, since `split` adds them as written: the float 0.3 is a little less than
+    # 0.3.
     for exact in ([Fraction(share) for share in shares], [as_written(share) for share in shares]):
         if (total := sum(exact)) > 1:
             return [float(share / total) * (1 - 2.0**-50) for share in exact]
     return shares
 
 
-def _below(rest: Fraction, share: float) -> float:
-    """A float64 that is not above the product."""
+def _product_below(rest: Fraction, share: float) -> float:
+    """A double that is at most the product."""
     return float(rest * Fraction(share)) * (1 - 2.0**-50) if rest < 1 else share

@@ -1,7 +1,7 @@
-"""From (epsilon, delta) to an account, and what is asked of data before anything is spent.
+"""From (epsilon, delta) to an account, and the checks of data and account before anything is spent.
 
-Everything here is public and happens before any charge: learners, synthesisers and plans ask the same questions in
-the same words.
+Everything here uses public numbers only and comes before any charge. Learners, synthesisers and plans share these
+checks and their messages.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy._curves.curve import ApproxDP, PrivacyCurve, PureDP
 
 MOST_DELTA = 1e-6
-"""The largest delta where nothing public bounds the number of units: below 1/n for tables of fewer than a million."""
+"""The largest delta if the number of units is not public; it is below 1/n for tables of fewer than a million units."""
 
 
-LEAST_LEFT = 1e-3
-"""An account with less than this share of its limit left buys noise and nothing else."""
+LEAST_SHARE_LEFT = 1e-3
+"""With less than this share of its limit left, an account buys noise and nothing else."""
 
 
 class Admissible(Protocol):
-    """Rows or counts: whom they protect, and against which neighbours."""
+    """Rows or counts that declare a privacy unit and a neighbour relation."""
 
     @property
     def adjacency(self) -> Adjacency:
@@ -38,37 +38,37 @@ class Admissible(Protocol):
 
 
 class Payable(Protocol):
-    """A method as an account sees it."""
+    """What an account must know of a method."""
 
     @property
     def name(self) -> str:
-        """What users call it."""
+        """The name by which users choose it."""
 
     @property
     def pure(self) -> bool:
-        """Whether it works without delta."""
+        """Whether it works with pure privacy, without delta."""
 
     @property
     def instead_of_pure(self) -> str:
-        """What to do where delta must be 0 and the method cannot work without."""
+        """What to do if delta must be 0 and the method needs one."""
 
     @property
     def currency(self) -> str:
-        """What an account opened for it counts in, where delta > 0."""
+        """The currency of an account that is opened for it, if delta > 0."""
 
     @property
     def adjacencies(self) -> tuple[str, ...]:
-        """The relations that it is proved for."""
+        """The neighbour relations for which it is proved."""
 
     @property
     def single_rows(self) -> str:
-        """Empty, or what to do where a unit owns several rows, which the method's proof does not cover."""
+        """Empty, or what to do if a unit owns several rows and the method's proof does not cover that."""
 
 
 def default_delta(count: int | None = None) -> float:
     """The delta of a promise that names none: 1e-6, and for more than 100,000 units a power of ten below 1 / (10 n).
 
-    `count` is a public number of units, where there is one. The same for fits, syntheses, plans and ledgers.
+    `count` is a public number of units, if there is one. Fits, syntheses, plans and ledgers all use this default.
 
     >>> default_delta(), default_delta(300), default_delta(2_000_000)
     (1e-06, 1e-06, 1e-08)
@@ -106,7 +106,7 @@ def open_account(
 
 
 def admit(data: Admissible, account: Account, method: Payable) -> None:
-    """Refuse, before anything is spent, data and accounts that speak of different things."""
+    """Refuse, before anything is spent, data and accounts that do not fit each other or the method."""
     if data.adjacency is not account.adjacency:
         raise AdjacencyError(
             f"the rows declare adjacency={data.adjacency.value!r}, the account {account.adjacency.value!r}; "
@@ -161,7 +161,7 @@ def require_something_left(account: Account, *, least: float = 0.0) -> None:
     `least` is an advantage below which no use is made of what is left, whatever the limit was.
     """
     left = account.remaining().delta(0.0)
-    if left <= max(least, LEAST_LEFT * account.promised.delta(0.0)):
+    if left <= max(least, LEAST_SHARE_LEFT * account.promised.delta(0.0)):
         raise BudgetExceeded("less than a thousandth of the account's limit remains; nothing was drawn")
 
 
@@ -171,8 +171,8 @@ def seed_of(random_state: Any) -> int | None:
         return None
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
-    whole = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
-    require(whole and random_state >= 0, "random_state", random_state, "None or a whole number >= 0")
+    is_whole = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
+    require(is_whole and random_state >= 0, "random_state", random_state, "None or a whole number >= 0")
     return int(random_state)
 
 

@@ -1,11 +1,11 @@
 """One account for many fits: the cross-validations and searches of scikit-learn, every fit and every score paid.
 
-Shares are passed, and whoever is handed one pays: nothing here looks at who calls. Every fit, the refit among them,
-spends an equal share and no more. Folds are cut without looking at rows: a stratified fold, scikit-learn's default for
-classes, moves other people's rows when one label changes, and a fit that hides one row hides nobody then. And the
-scores that choose the winner are released with noise, from the share of the model that is scored: the better of two
-settings by exact scores on real rows is a statement about these rows that nothing paid for. The account counts both, so
-a release whose rivals were not scored by it says so, whatever compared them.
+The account passes a share to each fit, and whoever gets a share pays; nothing here looks at who calls. Every fit, the
+refit among them, may spend an equal share and no more. Folds are cut without looking at the rows: in a stratified fold,
+scikit-learn's default for classes, one changed label moves other people's rows, and a fit that hides one row then hides
+nobody. The scores that choose the winner are released with noise, from the share of the model that is scored, since an
+exact comparison of two settings on real rows would tell something about these rows that nothing paid for. The account
+counts fits and scores, so a release whose rivals were not scored by the account says so, whatever compared them.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ ONE_PROCESS = (
 
 @dataclass(frozen=True)
 class FittedRows:
-    """What is public of rows that are fitted, or cut into folds: how many there are, and of which columns.
+    """The public facts of rows that are fitted or cut into folds: their number and their columns.
 
     Examples
     --------
@@ -70,23 +70,23 @@ class FittedRows:
 
     @classmethod
     def of(cls, X: Any) -> FittedRows:
-        """Of a data frame, a matrix or nested lists."""
+        """The facts of a data frame, a matrix or nested lists."""
         shape = getattr(X, "shape", None)
         count = int(shape[0]) if shape else len(X)
-        listed = getattr(X, "column_names", getattr(X, "columns", None))
-        if listed is not None:
-            names = tuple(str(name) for name in listed)
+        column_names = getattr(X, "column_names", getattr(X, "columns", None))
+        if column_names is not None:
+            names = tuple(str(name) for name in column_names)
             return cls(count, len(names), names)
         return cls(count, int(shape[1]) if shape and len(shape) == 2 else None)
 
 
-class Turn(threading.local):
-    """What a thread is at: it fits and scores one model after the other."""
+class ThreadState(threading.local):
+    """The shares that a thread works on; it fits and scores one model after the other."""
 
     share: FitShare | None = None
-    """The share of a pipeline whose steps have spent some of it; its model closes it."""
+    """The share of a pipeline whose steps have spent some of it and whose model is still to be fitted."""
     last: FitShare | None = None
-    """That of the last model."""
+    """The share of the model that was fitted last."""
 
 
 class SharedAccount(Account):
@@ -98,9 +98,13 @@ class SharedAccount(Account):
     @classmethod
     def of(cls, account: Account, fits: int, *, scores: float) -> SharedAccount:
         """The account, for so many fits; `scores` is the part of it that pays for their scores."""
-        whole = isinstance(fits, int | np.integer) and not isinstance(fits, bool)
+        is_whole_number = isinstance(fits, int | np.integer) and not isinstance(fits, bool)
         require(
-            whole and fits >= 1, "fits", fits, "a whole number >= 1", "settings x folds, and 1 for the refit"
+            is_whole_number and fits >= 1,
+            "fits",
+            fits,
+            "a whole number >= 1",
+            "settings x folds, and 1 for the refit",
         )
         require(0 < scores < 1, "scores", scores, "in (0, 1)")
         if type(account) is not Account:
@@ -111,62 +115,62 @@ class SharedAccount(Account):
         shared = object.__new__(cls)
         shared.__dict__.update(account.__dict__)
         shared.fits, shared.scores = int(fits), as_written(scores)
-        shared._taken, shared._fitted, shared._scored = 0, 0, 0
-        shared._folded, shared._steps = None, None
-        shared._turn, shared._counting = Turn(), threading.Lock()
+        shared._handed_out, shared._fits_completed, shared._scores_paid = 0, 0, 0
+        shared._folded_rows, shared._step_assumptions = None, None
+        shared._thread, shared._counting = ThreadState(), threading.Lock()
         shared._process = Process()
         return shared
 
-    _taken: int
-    """Shares that were handed out."""
-    _fitted: int
-    """Fits that came to their end."""
-    _scored: int
-    """Scores that were paid."""
-    _folded: FittedRows | None
+    _handed_out: int
+    """How many shares were handed out."""
+    _fits_completed: int
+    """How many fits were completed."""
+    _scores_paid: int
+    """How many scores were paid."""
+    _folded_rows: FittedRows | None
     """The largest table that folds were cut from; None before any were."""
-    _steps: tuple[Assumption, ...] | None
-    """What the steps of the pipeline rest on that was handed to `folds`; None where none was."""
-    _turn: Turn
+    _step_assumptions: tuple[Assumption, ...] | None
+    """The assumptions of the steps of the pipeline that was passed to `folds`; None if none was passed."""
+    _thread: ThreadState
     _counting: threading.Lock
     _process: Process
 
     def next_fit(self, rows: FittedRows, *, closes: bool = True, is_copy: bool = False) -> FitShare:
-        """The share of the fit that begins, or that goes on, if earlier steps of its pipeline have begun it.
+        """The share of the fit that begins, or of the one whose earlier steps have begun it.
 
-        `closes` says that nothing comes after in this fit, `is_copy` that scikit-learn made the estimator, as
-        whatever fits several does. A thread fits and scores one model after the other.
+        `closes` says that this step is the last of the fit, `is_copy` that scikit-learn made the estimator, as it does
+        when it fits several.
         """
         if not self._process.here:
             raise LedgerError(ONE_PROCESS)
-        share = self._turn.share
+        share = self._thread.share
         if share is None:
-            if is_copy and self.fits > 1 and self._folded is None:
+            if is_copy and self.fits > 1 and self._folded_rows is None:
                 raise ParameterError(
                     "cv must be account.folds(...) of the shared account where scikit-learn fits copies of an "
                     "estimator; its own default for classes looks at the labels, and one label moves other rows "
                     "between its folds. Nothing was charged"
                 )
             with self._counting:
-                if self._taken == self.fits:
+                if self._handed_out == self.fits:
                     raise BudgetExceeded(
                         f"all {self.fits} fits that this account was shared by are paid; nothing was drawn. A search "
                         "fits settings x folds times, and once more where it refits: shared_by(that number)"
                     )
-                share = FitShare.of(self, rows, last=self._taken == self.fits - 1)
-                self._taken += 1
-            last = self._turn.last
-            # Other threads may be about to score what they have fitted; once all rows are fitted, nobody is.
+                share = FitShare.of(self, rows, last=self._handed_out == self.fits - 1)
+                self._handed_out += 1
+            last = self._thread.last
+            # Other threads may still be about to score what they have fitted, but not once all rows are fitted.
             if self.fits_without_score and (share._of_all_rows or (last is not None and not last._is_scored)):
                 warn(unscored_fits(self.fits_without_score).text, BudgetWarning)
         share.receive(rows)
-        self._turn.share = None if closes else share
+        self._thread.share = None if closes else share
         return share
 
     @property
     def fits_without_score(self) -> int:
-        """How many fits came to their end and were not scored by this account."""
-        return self._fitted - self._scored
+        """How many completed fits were not scored by this account."""
+        return self._fits_completed - self._scores_paid
 
     def folds(self, splits: Any = 5, *, estimator: Any = None) -> Folds:
         """What to give scikit-learn as `cv`: folds of a random order, or those of a splitter that sees no row.
@@ -193,7 +197,7 @@ class SharedAccount(Account):
             )
         folds = Folds(self, splits)
         if estimator is not None:
-            self._steps = require_paid_steps(estimator)
+            self._step_assumptions = require_paid_steps(estimator)
         return folds
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -201,7 +205,7 @@ class SharedAccount(Account):
 
 
 def unscored_fits(number: int) -> Assumption:
-    """What stands on a release beside fits that were not scored by their account, whatever compared them."""
+    """The assumption of a release that has rivals which their account did not score, whatever compared them."""
     several = (
         f"{number} earlier fits of this account were" if number > 1 else "an earlier fit of this account was"
     )
@@ -215,57 +219,59 @@ def unscored_fits(number: int) -> Assumption:
 
 
 class FitShare(Account):
-    """What one fit of several may spend. A release that it paid for states the promise of all of them together."""
+    """The share that one of several fits may spend. Its release states the promise of all fits together."""
 
     whole: SharedAccount
     _scoring: Account
-    _next: FittedRows | None
-    """What the next step or the model should be given, if nothing unknown comes in between; None: not known."""
+    _expected_rows: FittedRows | None
+    """The rows that the next step or the model should get, unless an unknown step comes between; None if not known."""
     _last: bool
     _of_all_rows: bool
-    """Whether it is a fit of all rows that folds were cut from."""
+    """Whether it is a fit of all the rows that folds were cut from."""
     _refit: bool
-    """Whether it is one after scores of folds: no fold is left to score it."""
+    """Whether it follows scores of folds, so that no fold is left to score it."""
     _step_between: bool
     _is_fitted: bool
     _is_scored: bool
 
     @classmethod
     def of(cls, whole: SharedAccount, rows: FittedRows, *, last: bool) -> FitShare:
-        """The next share: of the part for fits, and of the part for scores."""
+        """The next share, with its part for the fit and its part for the score."""
         share = object.__new__(cls)
-        share.__dict__.update(whole._child((1 - whole.scores) / whole.fits, whole._places).__dict__)
+        share.__dict__.update(whole._child((1 - whole.scores) / whole.fits, whole._share_numbers).__dict__)
         share.whole = whole
-        share._scoring = whole._child(whole.scores / whole.fits, whole._places)
-        share._next = whole._folded if whole._steps is None else None
+        share._scoring = whole._child(whole.scores / whole.fits, whole._share_numbers)
+        share._expected_rows = whole._folded_rows if whole._step_assumptions is None else None
         share._last = last
-        share._of_all_rows = whole._folded is not None and rows.count == whole._folded.count
-        share._refit = share._of_all_rows and whole._scored > 0
+        share._of_all_rows = whole._folded_rows is not None and rows.count == whole._folded_rows.count
+        share._refit = share._of_all_rows and whole._scores_paid > 0
         share._step_between = share._is_fitted = share._is_scored = False
         return share
 
     def receive(self, rows: FittedRows) -> None:
-        """Rows as a step or the model was given them, held against what was expected."""
-        due = self._next
-        if due is not None and (due.columns != rows.columns or due.names not in (None, rows.names)):
+        """Compare the rows that a step or the model was given with those that were expected."""
+        expected = self._expected_rows
+        if expected is not None and (
+            expected.columns != rows.columns or expected.names not in (None, rows.names)
+        ):
             self._step_between = True
             warn(STEP_BETWEEN.text, BudgetWarning)
 
     def pass_on(self, columns: int) -> None:
-        """A step that paid makes so many columns of what it was given, whatever their names."""
-        if self._next is not None:
-            self._next = FittedRows(self._next.count, columns)
+        """Expect so many columns, whatever their names, after a step that paid."""
+        if self._expected_rows is not None:
+            self._expected_rows = FittedRows(self._expected_rows.count, columns)
 
     def record_fit(self) -> None:
-        """The model of this share was fitted, its steps before."""
-        if self.whole._turn.share is not self and not self._is_fitted:
-            self._is_fitted, self.whole._turn.last = True, self
+        """Count this fit as completed: the model of this share was fitted after its steps."""
+        if self.whole._thread.share is not self and not self._is_fitted:
+            self._is_fitted, self.whole._thread.last = True, self
             with self.whole._counting:
-                self.whole._fitted += 1
+                self.whole._fits_completed += 1
 
     @property
     def pays_for_scores(self) -> bool:
-        """Whether a search may ask for the score: of the refit, which has no fold left, only its owner does."""
+        """Whether a search may ask for the score; the refit has no fold left to be scored on."""
         return not self._refit
 
     def score(self, values: NDArray[np.float64]) -> float:
@@ -288,26 +294,28 @@ class FitShare(Account):
         noisy = self._scoring.release(noise.mechanism, np.array([rounded.sum()]), label="score of a fit")
         self._is_scored = True
         with self.whole._counting:
-            self.whole._scored += 1
+            self.whole._scores_paid += 1
         return float(noisy[0]) / values.size
 
     @property
     def share(self) -> str:
-        """That of the whole: all its fits and scores are the history of a release."""
+        """The share of the whole account, since all its fits and scores are the history of a release."""
         return self.whole.share
 
     @property
     def release_parameters(self) -> Mapping[str, Any]:  # type: ignore[override] # the number of fits grows
-        """How many fits and scores were paid so far, for the release."""
+        """The numbers of fits and scores that were paid so far, for the release."""
         whole = self.whole
-        return {"fits": whole.fits, "fits_paid": whole._taken, "scores_paid": whole._scored}
+        return {"fits": whole.fits, "fits_paid": whole._handed_out, "scores_paid": whole._scores_paid}
 
     def guarantee(self, *, assumptions: Sequence[Assumption] = ()) -> Guarantee:
-        """What all fits and scores of the account satisfy together: one is seldom published without the others."""
-        return self.whole.guarantee(assumptions=(*assumptions, *self._choice(), *self._between()))
+        """The guarantee of all fits and scores of the account together; one is seldom published alone."""
+        return self.whole.guarantee(
+            assumptions=(*assumptions, *self._choice_assumptions(), *self._step_assumptions_of_fit())
+        )
 
-    def _choice(self) -> tuple[Assumption, ...]:
-        """How this fit came to be preferred to the others of the account, as far as the account knows."""
+    def _choice_assumptions(self) -> tuple[Assumption, ...]:
+        """The assumptions about how this fit was preferred to the others, as far as the account knows."""
         if self.whole.fits == 1:
             return ()
         rivals = self.whole.fits_without_score - (self._is_fitted and not self._is_scored)
@@ -315,42 +323,46 @@ class FitShare(Account):
             return (unscored_fits(rivals),)
         return (CHOSEN_BY_PAID_SCORES,) if self._refit or self._last else (FIRST_OF_SEVERAL,)
 
-    def _between(self) -> tuple[Assumption, ...]:
-        """What the steps before this fit rest on, as far as the account knows."""
-        return (*(self.whole._steps or ()), *((STEP_BETWEEN,) if self._step_between else ()))
+    def _step_assumptions_of_fit(self) -> tuple[Assumption, ...]:
+        """The assumptions of the steps before this fit, as far as the account knows."""
+        return (*(self.whole._step_assumptions or ()), *((STEP_BETWEEN,) if self._step_between else ()))
 
 
 class Folds:
-    """A splitter for scikit-learn that never sees a row: only how many there are, and of which columns."""
+    """A splitter for scikit-learn that sees the number of rows and their columns, and no row."""
 
     def __init__(self, account: SharedAccount, splits: Any) -> None:
-        whole = isinstance(splits, int | np.integer) and not isinstance(splits, bool)
+        is_whole_number = isinstance(splits, int | np.integer) and not isinstance(splits, bool)
         require(
-            (whole and splits >= 2) or hasattr(splits, "get_n_splits"),
+            (is_whole_number and splits >= 2) or hasattr(splits, "get_n_splits"),
             "folds",
             splits,
             "a whole number >= 2, or a splitter such as ShuffleSplit(3)",
         )
         self.account, self.splits = account, splits
-        self._given: tuple[Any, Any] | None = None
-        """Rows and labels of the last call."""
+        self._last_arguments: tuple[Any, Any] | None = None
+        """The rows and labels of the last call."""
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """How many folds."""
+        """The number of folds."""
         return int(self.splits if not hasattr(self.splits, "get_n_splits") else self.splits.get_n_splits())
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Any, Any]]:
-        """Rows to fit and rows to score, by their places."""
-        if self._given is not None and self._given[0] is X and self._given[1] is not y:
+        """For each fold the indices of the rows to fit and of the rows to score."""
+        if (
+            self._last_arguments is not None
+            and self._last_arguments[0] is X
+            and self._last_arguments[1] is not y
+        ):
             raise ParameterError(
                 "y must be the labels of the same rows in every call, got others: where labels are exchanged, as in a "
                 "permutation test, one person stands in two rows, and no share pays for that. Nothing further was "
                 "charged"
             )
-        self._given = (X, y)
-        table, known = FittedRows.of(X), self.account._folded
-        if known is None or table.count > known.count:
-            self.account._folded = table
+        self._last_arguments = (X, y)
+        table, largest = FittedRows.of(X), self.account._folded_rows
+        if largest is None or table.count > largest.count:
+            self.account._folded_rows = table
         rows = table.count
         if hasattr(self.splits, "get_n_splits"):
             try:
@@ -363,7 +375,7 @@ class Folds:
             return
         require(self.splits <= rows, "folds", self.splits, f"at most the number of rows, {rows}")
         order = permutation(self.account.source, rows)
-        for held in np.array_split(order, self.splits):
-            kept = np.ones(rows, dtype=bool)
-            kept[held] = False
-            yield np.flatnonzero(kept), np.sort(held)
+        for scored_rows in np.array_split(order, self.splits):
+            is_fitted = np.ones(rows, dtype=bool)
+            is_fitted[scored_rows] = False
+            yield np.flatnonzero(is_fitted), np.sort(scored_rows)

@@ -1,9 +1,9 @@
-"""Steps that would read rows without paying: found by their declarations before anything is spent, and refused by name.
+"""Steps of a pipeline that read rows without paying; they are found before anything is spent, and refused by name.
 
-A step of a pipeline is fitted to the same rows as the model after it. What it learns there, a mean or a choice of
+A step is fitted to the same rows as the model after it. What it learns from them, such as a mean or a choice of
 columns, is in every prediction of the pipeline, so it must be paid for or be known without the rows. Three kinds of
-steps are: those that pay (`payment = "paid"` on their class), those that learn nothing but public things
-(`payment = "public"`), and those that scikit-learn's tags call stateless (`requires_fit` is false).
+steps are allowed: those that pay (`payment = "paid"` on their class), those that learn only public facts (`payment =
+"public"`), and those that scikit-learn's tags call stateless (`requires_fit` is false).
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from holdfast._assumption import Assumption
 from holdfast.errors import ParameterError
 
 PAID, PUBLIC = "paid", "public"
-"""What a class says by its attribute `payment`: that its fit pays for what it reads, or reads nothing private."""
+"""The values of a class's attribute `payment`: its fit pays for what it reads, or it reads nothing private."""
 STEPS = "steps before the fit"
-"""The kind of what is assumed of the steps that rows went through."""
+"""The kind of an assumption about the steps that rows went through before the fit."""
 WAY_OUT = (
     "a step must be holdfast's PrivateScaler or PrivatePCA, which pay for what they read, Encoder or RandomProjection, "
     "which read nothing, a stateless one such as Normalizer, or of a class that declares payment = 'public'; what "
     "another one learned from the rows was not paid for, and the promise would not hold. Nothing was charged"
 )
-_ABSENT = (None, "passthrough", "drop")
-_SEVERAL_ROWS_OF_ONE = ("PatchExtractor",)
-"""Stateless transformers of scikit-learn that make several rows of one."""
+_NO_STEPS = (None, "passthrough", "drop")
+_ROW_MULTIPLIERS = ("PatchExtractor",)
+"""Stateless transformers of scikit-learn that make several rows out of one."""
 
 
 def require_paid_steps(estimator: Any, parameter: str = "estimator") -> tuple[Assumption, ...]:
-    """Refuse an estimator of which one step reads rows and does not pay; what is assumed of the others comes back.
+    """The assumptions about the steps of an estimator; a step that reads rows and does not pay is refused.
 
-    Looks into a Pipeline, a ColumnTransformer and a FeatureUnion, as deep as they are nested. The last step of a
-    pipeline is the model, which pays.
+    The check looks into a Pipeline, a ColumnTransformer and a FeatureUnion, as deep as they are nested. The last step
+    of a pipeline is the model, which pays.
 
     Examples
     --------
@@ -59,12 +59,12 @@ def require_paid_steps(estimator: Any, parameter: str = "estimator") -> tuple[As
 
 
 def steps_before(estimator: Any) -> Iterator[tuple[str, Any]]:
-    """Every step before the model by its path, such as 'columns.scale'; those of nested parts one by one."""
+    """Every step before the model, with its path, such as 'columns.scale'; nested parts are listed one by one."""
     for name, step in (getattr(estimator, "steps", None) or [])[:-1]:
-        yield from _leaves(str(name), step)
+        yield from _single_steps(str(name), step)
 
 
-def _leaves(path: str, step: Any) -> Iterator[tuple[str, Any]]:
+def _single_steps(path: str, step: Any) -> Iterator[tuple[str, Any]]:
     from sklearn.compose import ColumnTransformer
     from sklearn.pipeline import FeatureUnion, Pipeline
 
@@ -86,18 +86,18 @@ def _leaves(path: str, step: Any) -> Iterator[tuple[str, Any]]:
         yield path, step
         return
     for name, part in parts:
-        yield from _leaves(f"{path}.{name}", part)
+        yield from _single_steps(f"{path}.{name}", part)
 
 
 def _payment(step: Any) -> str:
-    """What the class of a step declares of its payment; empty where it declares nothing."""
+    """The payment that the class of a step declares; empty if it declares none."""
     declared = getattr(type(step), "payment", "")
     return declared if isinstance(declared, str) else ""
 
 
 def _step_assumption(path: str, step: Any) -> Assumption | None:
-    """What one step rests on, None for nothing; refused where it reads rows and nothing pays for that."""
-    if any(step is absent or (isinstance(step, str) and step == absent) for absent in _ABSENT):
+    """The assumption about a step, None if there is none; a step that reads rows without paying is refused."""
+    if any(step is no_step or (isinstance(step, str) and step == no_step) for no_step in _NO_STEPS):
         return None
     kind = type(step)
     if _payment(step) in (PAID, PUBLIC):
@@ -113,7 +113,7 @@ def _step_assumption(path: str, step: Any) -> Assumption | None:
         raise ParameterError(
             f"step {path!r} is a {kind.__name__}, which learns from the rows that it is fitted to; {WAY_OUT}"
         )
-    if kind.__name__ in _SEVERAL_ROWS_OF_ONE:
+    if kind.__name__ in _ROW_MULTIPLIERS:
         raise ParameterError(
             f"step {path!r} is a {kind.__name__}, which makes several rows of one: no more is known of whose rows they "
             "are; make them before, as a Table with a privacy unit. Nothing was charged"
@@ -129,7 +129,7 @@ def _step_assumption(path: str, step: Any) -> Assumption | None:
 
 
 def _is_stateless(step: Any) -> bool:
-    """Whether scikit-learn's tags say that there is nothing to fit."""
+    """Whether scikit-learn's tags say that the step does not need a fit."""
     from sklearn.utils import get_tags
 
     try:
@@ -139,14 +139,14 @@ def _is_stateless(step: Any) -> bool:
 
 
 def _treats_rows_alone(step: Any) -> bool:
-    """Of a stateless transformer of scikit-learn: a function of the caller's may look at all rows at once."""
+    """Whether a stateless transformer of scikit-learn treats each row alone; a user's own function may not."""
     from sklearn.preprocessing import FunctionTransformer
 
     if not isinstance(step, FunctionTransformer):
         return True
     func = step.func
     # One of NumPy's own functions of single numbers, such as log1p.
-    of_numbers = (
+    is_elementwise = (
         isinstance(func, np.ufunc) and func.signature is None and getattr(np, func.__name__, None) is func
     )
-    return func is None or (of_numbers and not step.kw_args)
+    return func is None or (is_elementwise and not step.kw_args)

@@ -1,4 +1,4 @@
-"""Limits that protect nobody: said where a limit is declared, by one function for fits, syntheses and ledgers."""
+"""A warning for limits that protect nobody, given by fits, syntheses and ledgers when a limit is declared."""
 
 from __future__ import annotations
 
@@ -8,18 +8,20 @@ from holdfast._caution import warn
 from holdfast.errors import BudgetWarning
 from holdfast.privacy._curves.curve import PrivacyCurve
 
-RARE = 1e-3
-"""What somebody gives a record for being in the data before looking."""
-SURE = 0.9
-"""What the same person is then sure of."""
-OFTEN = 0.01
-"""How often that may happen."""
-SURPRISE = math.log(SURE / (1.0 - SURE)) - math.log(RARE / (1.0 - RARE))
-"""The logarithm of how much more likely that makes the record: about 9.1."""
+RARE_PRIOR = 1e-3
+"""An attacker's probability that a record is in the data, before the release."""
+SURE_POSTERIOR = 0.9
+"""The attacker's probability after the release."""
+TOO_OFTEN = 0.01
+"""How often the release may make that change, at most."""
+SURPRISING_LOSS = math.log(SURE_POSTERIOR / (1.0 - SURE_POSTERIOR)) - math.log(
+    RARE_PRIOR / (1.0 - RARE_PRIOR)
+)
+"""The privacy loss of that change: the growth of the log odds, about 9.1."""
 
 
 def weak_limit(limit: PrivacyCurve) -> str:
-    """Why a limit protects nobody, as a sentence; empty where it may protect somebody.
+    """Why a limit protects nobody, as a sentence; empty if it may protect somebody.
 
     >>> from holdfast.privacy import ApproxDP, PureDP
     >>> weak_limit(ApproxDP(8.0, 1e-6)), weak_limit(PureDP(1.0))
@@ -29,17 +31,17 @@ def weak_limit(limit: PrivacyCurve) -> str:
     >>> weak_limit(ApproxDP(1.0, 0.5)) == weak_limit(ApproxDP(8.0, 1e-6))
     False
     """
-    if float(limit.delta(SURPRISE)) <= OFTEN:
+    if float(limit.delta(SURPRISING_LOSS)) <= TOO_OFTEN:
         return ""
     return (
-        f"this limit protects nobody: it lets somebody who gave a record {RARE:.1%} become {SURE:.0%} sure of it, more "
-        f"often than once in {1 / OFTEN:.0f} times; an epsilon of at most 2 and a delta far below one over the number "
-        "of people are usual"
+        f"this limit protects nobody: it lets somebody who gave a record {RARE_PRIOR:.1%} become "
+        f"{SURE_POSTERIOR:.0%} sure of it, more often than once in {1 / TOO_OFTEN:.0f} times; an epsilon of at most 2 "
+        "and a delta far below one over the number of people are usual"
     )
 
 
 def warn_weak_limit(limit: PrivacyCurve) -> None:
-    """Warn of one, once in each place."""
-    said = weak_limit(limit)
-    if said:
-        warn(said, BudgetWarning)
+    """Warn if a limit protects nobody, once for each line that calls."""
+    reason = weak_limit(limit)
+    if reason:
+        warn(reason, BudgetWarning)

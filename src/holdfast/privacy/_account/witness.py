@@ -1,12 +1,12 @@
-"""Witness: sees what an account draws, and can put recorded outputs in the noise's place.
+"""Witness: records what an account draws, and can return recorded outputs in place of noise.
 
-For tests, auditors and third parties who want to know what a run did: every charge, and every (mechanism,
-value, output), in order, whichever share, part, permit or resumed job it came through. A run that is seen this
-way is not private: values leave it. So a witness is a source of random bits, in the place of the account's own,
-that calls itself `seeded`; every charge, release and page made with it says so.
+It is for tests, auditors and third parties who want to know what a run did. It records every charge and every draw
+(mechanism, value, output) in order, whichever share, part, permit or resumed job makes it. Such a run is not private,
+since values leave it. So a witness replaces the account's source of random bits and calls itself `seeded`; every
+charge, release and page that is made with it says so.
 
-Noise and secret coins (batches, orders, priorities) come from two streams, so that a replay, which draws no
-noise, meets the same coins. A `Tape` gives outputs back instead of noise (soundness, section 22).
+Noise and secret coins (batches, orders, priorities) come from two streams. A replay, which draws no noise, therefore
+gets the same coins. A `Tape` returns outputs in place of noise (soundness, section 22).
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ class Draw:
 
 @dataclass(eq=False)
 class WitnessedRun:
-    """What a witness saw, in order."""
+    """What a witness recorded, in order."""
 
     steps: list[Draw] = field(default_factory=list)
     charges: list[Charge] = field(default_factory=list)
     payers: list[Any] = field(default_factory=list)
-    """Who paid each charge."""
+    """The account that paid each charge."""
     order: list[str] = field(default_factory=list)
-    """`charge` or `draw`, as they came."""
+    """`charge` or `draw`, in the order in which they happened."""
 
 
 @checked
@@ -99,11 +99,11 @@ class Witness(Source):
         self._seed = seed
         self._identifiers = identifiers
         self._coins = coins
-        self._asked: dict[int, int] = {}
+        self._words_drawn: dict[int, int] = {}
 
     @property
     def provenance(self) -> Provenance:
-        """What leaves to a witness protects nobody."""
+        """Always seeded: a run whose values a witness sees is not private."""
         return "seeded"
 
     def bytes(self, count: int) -> bytes:
@@ -117,20 +117,20 @@ class Witness(Source):
         names = self._identifiers[records].tolist()
         words = np.empty(len(names), dtype=np.uint64)
         for place, name in enumerate(names):
-            turn = self._asked[name] = self._asked.get(name, -1) + 1
-            words[place] = _own_word(self._seed, name, turn)
+            count = self._words_drawn[name] = self._words_drawn.get(name, -1) + 1
+            words[place] = _own_word(self._seed, name, count)
         return words
 
     def record_charge(self, account: Any, charge: Charge) -> None:
-        """Remember the `charge` of an `account`; the account calls this."""
+        """Record the `charge` of an `account`; the account calls this."""
         self.seen.charges.append(charge)
         self.seen.payers.append(account)
         self.seen.order.append("charge")
 
     def draw_and_record(self, account: Any, mechanism: Mechanism, value: Any) -> Any:
-        """Draw from `mechanism` around `value`, or take the tape's word, and remember.
+        """Draw from `mechanism` around `value`, or take the tape's output, and record it.
 
-        The `account` calls this where it would have drawn.
+        The `account` calls this in place of a draw.
         """
         number = len(self.seen.steps)
         if self._tape is None:
@@ -144,8 +144,8 @@ class Witness(Source):
         return output
 
 
-def _own_word(seed: Seed, name: int, turn: int) -> int:
-    digest = blake2b(b"%d/%d/%d" % (seed, name, turn), digest_size=8).digest()
+def _own_word(seed: Seed, name: int, count: int) -> int:
+    digest = blake2b(b"%d/%d/%d" % (seed, name, count), digest_size=8).digest()
     return int.from_bytes(digest, "little")
 
 

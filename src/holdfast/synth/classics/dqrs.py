@@ -25,7 +25,7 @@ from holdfast._arrays import Floats
 from holdfast._progress import progress
 from holdfast.noise._uniform import integers
 from holdfast.privacy._account import Account
-from holdfast.privacy._account.remaining import SAFE, remaining_amount
+from holdfast.privacy._account.remaining import SAFE_FACTOR, remaining_amount
 from holdfast.privacy._mechanisms.selection import Exponential
 from holdfast.privacy._rounding import as_written
 from holdfast.synth._exact_counts import SINGLE_ROWS, ExactAnswers, ExactCounts
@@ -186,10 +186,10 @@ def round_fits(account: Account, truth: ExactAnswers, plan: DualQueryPlan, past:
     """Whether the next round can be paid even if every query is redrawn."""
     kind, left = remaining_amount(account)
     if kind == "zcdp":
-        return round_cost(plan, past, truth.size, redraw=1.0) <= left * SAFE
+        return round_cost(plan, past, truth.size, redraw=1.0) <= left * SAFE_FACTOR
     share = rejection(plan, past)
     decision = 0.0 if share >= 1.0 else odds_sensitivity(plan, past, truth.size)
-    return plan.samples * (decision + plan.draw_epsilon(past, truth.size)) <= left * SAFE
+    return plan.samples * (decision + plan.draw_epsilon(past, truth.size)) <= left * SAFE_FACTOR
 
 
 def largest_expected_step(rounds: int, samples: int, count: float, kind: str, left: float) -> float:

@@ -14,7 +14,7 @@ from holdfast._progress import progress
 from holdfast.errors import require
 from holdfast.noise._uniform import integers
 from holdfast.privacy._account import Account
-from holdfast.privacy._account.remaining import SAFE, remaining_amount
+from holdfast.privacy._account.remaining import SAFE_FACTOR, remaining_amount
 from holdfast.privacy._mechanisms.selection import Exponential
 from holdfast.synth._exact_counts import SCORE_SENSITIVITY, SINGLE_ROWS, ExactAnswers, ExactCounts
 from holdfast.synth._models.dense import RowsModel, universe_size
@@ -189,7 +189,7 @@ def largest_step(rounds: int, samples: int, count: float, kind: str, left: float
     cost, given = (
         (unit.pure(count), left) if kind == "pure" else (math.sqrt(unit.rho(count)), math.sqrt(left))
     )
-    return MOST_STEP if cost == 0 else min(MOST_STEP, SAFE * given / cost)
+    return MOST_STEP if cost == 0 else min(MOST_STEP, SAFE_FACTOR * given / cost)
 
 
 METHOD = SynthesisMethod(

@@ -21,7 +21,7 @@ from holdfast._progress import progress
 from holdfast.data._sensitivity import counts_l1, counts_l2
 from holdfast.errors import require
 from holdfast.privacy._account import Account
-from holdfast.privacy._account.remaining import SAFE, remaining_amount
+from holdfast.privacy._account.remaining import SAFE_FACTOR, remaining_amount
 from holdfast.privacy._mechanisms.gaussian import DiscreteGaussian
 from holdfast.privacy._mechanisms.selection import Exponential
 from holdfast.synth._exact_counts import ExactCounts
@@ -192,7 +192,7 @@ class _Run:
         """All 1-way tables at once: L2 sensitivity sqrt(d) times that of one."""
         names = self.data.names
         l2 = counts_l2(self.data.adjacency, self.data.unit, marginals=len(names))
-        sigma = l2 / math.sqrt(2.0 * rho * SAFE)
+        sigma = l2 / math.sqrt(2.0 * rho * SAFE_FACTOR)
         exact = np.concatenate([table.reshape(-1) for table in self.data.counts([(name,) for name in names])])
         noisy = self.account.release(
             DiscreteGaussian(sigma=sigma, l2_sensitivity=l2, adjacency=self.account.adjacency),
@@ -227,8 +227,8 @@ class _Run:
                 # The account would refuse a charge that does not fit, so what is left is compared first.
                 last = left < 2.0 * (l2**2 / (2.0 * sigma**2) + epsilon**2 / 8.0)
                 if last:
-                    sigma = l2 / math.sqrt(2.0 * MEASURING_SHARE * left * SAFE)
-                    epsilon = math.sqrt(8.0 * (1.0 - MEASURING_SHARE) * left * SAFE)
+                    sigma = l2 / math.sqrt(2.0 * MEASURING_SHARE * left * SAFE_FACTOR)
+                    epsilon = math.sqrt(8.0 * (1.0 - MEASURING_SHARE) * left * SAFE_FACTOR)
                 spent = column_share + (1.0 - column_share) * (1.0 - left / whole)
                 learnt = self._round(sigma, epsilon, share=spent)
                 left = remaining_amount(self.account)[1] - reserve if not last else 0.0

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from holdfast.data._sensitivity import counts_l1, counts_l2
 from holdfast.errors import require
 from holdfast.privacy._account import Account
-from holdfast.privacy._account.remaining import SAFE, remaining_amount
+from holdfast.privacy._account.remaining import SAFE_FACTOR, remaining_amount
 from holdfast.privacy._mechanisms.gaussian import DiscreteGaussian, Gaussian
 from holdfast.privacy._mechanisms.laplace import DiscreteLaplace
 from holdfast.synth._exact_counts import ExactCounts
@@ -34,12 +34,12 @@ def measure_tables(
     mechanism: DiscreteGaussian | DiscreteLaplace
     if name == "zcdp":
         l2 = counts_l2(data.adjacency, data.unit, marginals=len(tables))
-        sigma = l2 / math.sqrt(2.0 * left) / SAFE
+        sigma = l2 / math.sqrt(2.0 * left) / SAFE_FACTOR
         mechanism = DiscreteGaussian(sigma=sigma, l2_sensitivity=l2, adjacency=account.adjacency)
         noise_std = sigma
     else:
         l1 = counts_l1(data.adjacency, data.unit, marginals=len(tables))
-        scale = l1 / left / SAFE
+        scale = l1 / left / SAFE_FACTOR
         mechanism = DiscreteLaplace(scale=scale, l1_sensitivity=l1, adjacency=account.adjacency)
         noise_std = math.sqrt(2.0) * scale
     noisy = account.release(mechanism, np.concatenate([table.reshape(-1) for table in tables]), label=label)
@@ -75,7 +75,7 @@ def noisy_rows(data: ExactCounts, *, account: Account, share: float) -> int:
     require(name == "zcdp", "account.currency", name, "'zcdp'")
     l2 = counts_l2(data.adjacency, data.unit)
     mechanism = DiscreteGaussian(
-        sigma=l2 / math.sqrt(2.0 * share * left) / SAFE, l2_sensitivity=l2, adjacency=account.adjacency
+        sigma=l2 / math.sqrt(2.0 * share * left) / SAFE_FACTOR, l2_sensitivity=l2, adjacency=account.adjacency
     )
     exact = np.array([round(float(data(data.names[0]).sum()))], dtype=np.int64)
     return max(1, int(account.release(mechanism, exact, label="number of rows")[0]))

@@ -17,7 +17,7 @@ from holdfast._progress import progress
 from holdfast.data._sensitivity import counts_l1
 from holdfast.errors import require
 from holdfast.privacy._account import Account
-from holdfast.privacy._account.remaining import SAFE, remaining_amount, selection_epsilon
+from holdfast.privacy._account.remaining import SAFE_FACTOR, remaining_amount, selection_epsilon
 from holdfast.privacy._mechanisms.gaussian import Gaussian
 from holdfast.privacy._mechanisms.laplace import Laplace
 from holdfast.privacy._mechanisms.mechanism import Mechanism
@@ -203,9 +203,9 @@ def answer_noise(account: Account, times: int) -> tuple[Mechanism, float]:
     kind, left = remaining_amount(account)
     sensitivity, adjacency = SCORE_SENSITIVITY, account.adjacency
     if kind == "zcdp":
-        sigma = sensitivity * math.sqrt(times / (2.0 * left)) / SAFE
+        sigma = sensitivity * math.sqrt(times / (2.0 * left)) / SAFE_FACTOR
         return Gaussian(sigma=sigma, l2_sensitivity=sensitivity, adjacency=adjacency), sigma
-    scale = sensitivity * times / left / SAFE
+    scale = sensitivity * times / left / SAFE_FACTOR
     return Laplace(scale=scale, l1_sensitivity=sensitivity, adjacency=adjacency), math.sqrt(2.0) * scale
 
 
