@@ -82,7 +82,8 @@ def test_a_limit_is_translated_once_and_never_again(ledger: Ledger, monkeypatch:
     before = ledger.account("big", name="a", limit=ApproxDP(1.0, 1e-6)).guarantee().curve
     with monkeypatch.context() as changed:
         changed.setattr(
-            "holdfast.privacy._account.currency._largest_parameter", lambda *_: pytest.fail("translated again")
+            "holdfast.privacy._account.currency._largest_parameter",
+            lambda *_: pytest.fail("translated again"),
         )
         assert ledger.account("big", name="a", limit=ApproxDP(1.0, 1e-6)).guarantee().curve == before
 
