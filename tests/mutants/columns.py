@@ -110,7 +110,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="columns: blanks around texts are forgotten by a draft",
-        target="data/draft/guesses:_categories",
+        target="data/draft/category_guesses:categories",
         old="elif trim or evidence.blanks:",
         new="elif False:",
         tests=("tests/data/draft/test_written_files.py::test_the_fit_reads_what_the_draft_read",),
@@ -140,8 +140,8 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="columns: numbers of policies are categories of a draft",
-        target="data/draft/guesses:_labelled",
-        old="not serial(probe) and ",
+        target="data/draft/identifier_guesses:_reason_for_texts",
+        old="not are_serial_numbers(probe) and ",
         new="",
         tests=(f"{DRAFT}test_numbers_of_things_are_identifiers_and_no_codes_or_amounts",),
     ),

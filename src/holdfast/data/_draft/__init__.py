@@ -1,8 +1,8 @@
-"""A first schema to edit: what the data look like, with every guess marked as taken from them.
+"""Drafts of schemas: guesses from the data, for somebody to edit.
 
 A draft reads bounds and categories from the data, which is exactly what a schema must not do. So each guess
-is marked, the reading is warned about, and whatever is computed with the draft carries the guesses as
-assumptions until somebody replaces them. What a guess rests on is said beside it.
+is marked and gives its reasons, a warning is raised, and whatever is computed with the draft carries the
+guesses as assumptions until somebody replaces them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from holdfast._arguments import checked
 from holdfast._caution import warn
 from holdfast._progress import progress
 from holdfast.data._draft.evidence import Evidence
-from holdfast.data._draft.guesses import Guess, LeftOut, guessed_column
+from holdfast.data._draft.guess import Guess, LeftOut
+from holdfast.data._draft.guesses import guess_column
 from holdfast.data._draft.stored import StoredTable, header_is_row
 from holdfast.data._draft.units import (
     BY_NAME,
@@ -24,7 +25,7 @@ from holdfast.data._draft.units import (
     UnitEvidence,
     as_identifiers,
     open_unit,
-    ranked,
+    rank_candidates,
     unit_notes,
 )
 from holdfast.data._schema import Categorical, Identifier, Schema
@@ -34,12 +35,12 @@ from holdfast.data._storage_kinds import Kind
 from holdfast.errors import NotPrivateWarning, require
 from holdfast.privacy._adjacency import PrivacyUnit
 
-_SAID = "a draft: replace what was taken from the data, then remove the marks"
+_DESCRIPTION = "a draft: replace what was taken from the data, then remove the marks"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Draft:
-    """A schema, and for every column what its guesses rest on (under the name "", those about the whole table).
+    """A schema, and the reasons for the guesses of every column (under the name "" those about the whole table).
 
     The unit of the schema is unconfirmed where a column may name a person; `candidates` say what each would
     mean.
@@ -54,9 +55,9 @@ class Draft:
 
     @property
     def no_features(self) -> tuple[str, ...]:
-        """What is never read as a feature, one line each: identifiers, and columns that are left out."""
-        said = [f"identifier, no feature: {name!r}" for name in self.schema.identifiers]
-        return (*said, *(f"left out: {name!r} {why}" for name, why in self.left_out.items()))
+        """The columns that are no features, one line each: identifiers, and columns that are left out."""
+        identifiers = [f"identifier, no feature: {name!r}" for name in self.schema.identifiers]
+        return (*identifiers, *(f"left out: {name!r} {why}" for name, why in self.left_out.items()))
 
     def to_toml(self) -> str:
         """The file to edit, with the reasons as comments."""
@@ -101,7 +102,7 @@ def draft_schema(source: Any, *, target: str | None = None, encoding: str | None
 
 
 def draft_of(source: Any, *, target: str | None = None, encoding: str | None = None) -> Draft:
-    """The same with what every guess rests on."""
+    """The draft of a source, with the reasons for every guess."""
     stored = StoredTable.of(source, encoding=encoding)
     known = target is None or target in stored.columns
     require(known, "target", target, f"one of the columns {list(stored.columns)}")
@@ -123,10 +124,10 @@ def draft_of(source: Any, *, target: str | None = None, encoding: str | None = N
             order=stored.orders.get(name, ()),
         )
         names_among_values += stored.texts and header_is_row(name, seen)
-        if not seen.found and not seen.target and stored.rows:
+        if not seen.present and not seen.target and stored.rows:
             left_out[name] = _unread(seen)
             continue
-        guess = guessed_column(seen)
+        guess = guess_column(seen)
         if isinstance(guess, LeftOut):
             left_out[name] = guess.why
             continue
@@ -134,7 +135,7 @@ def draft_of(source: Any, *, target: str | None = None, encoding: str | None = N
         if name != target and (candidate := _candidate(seen, guess.column)) is not None:
             unit_candidates.append(candidate)
     stored.require_names(names_among_values)
-    candidates = ranked(unit_candidates)
+    candidates = rank_candidates(unit_candidates)
     guessed = [guess.column for guess in guesses.values()]
     columns = as_identifiers(guessed, candidates)
     whole = tuple(f"left out: {name!r} {why}" for name, why in left_out.items()) + stored.remarks
@@ -142,7 +143,7 @@ def draft_of(source: Any, *, target: str | None = None, encoding: str | None = N
         whole += (_target(target, guesses[target]),)
     schema = Schema(
         columns,
-        description=_SAID,
+        description=_DESCRIPTION,
         csv=stored.csv,
         unit=open_unit(candidates) if candidates else PrivacyUnit.row(),
         unit_taken_from_data=not candidates,
@@ -156,8 +157,8 @@ def draft_of(source: Any, *, target: str | None = None, encoding: str | None = N
 
 
 def _candidate(seen: Evidence, column: Column) -> UnitCandidate | None:
-    """The column as one that may name a person."""
-    if not seen.found:
+    """The column as a candidate for the privacy unit; None where it cannot name a person."""
+    if not seen.present:
         return None
     values = [str(word) for word in seen.texts_at(slice(MOST_VALUES)).to_pylist()]
     return UnitCandidate.of(UnitEvidence(column=column, owned=seen.times, values=values))

@@ -1,8 +1,8 @@
-"""A table held against its schema: for the owner, who sees everything, and for others, who see no row.
+"""Checks of a table against its schema: for the owner, who sees everything, and for others, who see no row.
 
-What is declared decides what every value counts as, silently, because an error would be an output. So a wrong
-declaration is not noticed: a column of dates in another format is missing everywhere. Whoever owns the rows may look.
-Nothing is spent, because nothing may leave: counts here are exact.
+A value that does not fit its declaration is clipped or counted as missing without an error, because an error would be
+an output. So a wrong declaration is not noticed: a column of dates in another format is missing everywhere. The owner
+of the rows may look. Counts here are exact, so nothing is spent and nothing may be published.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from holdfast.data._schema.unit import ROW, UnconfirmedUnit
 from holdfast.data._storage_kinds import Kind, kind_of
 
 INTERNAL = "INTERNAL: exact counts and values of real rows; never publish them"
-#: So many of the strange texts of a column are shown.
+#: How many texts of a column are shown that could not be read or are in no category.
 SHOWN_EXAMPLES = 8
 
 
 def count_text(count: int, singular: str = "", plural: str = "") -> str:
-    """So many values, and what they do.
+    """A number of values, with a verb in the right number.
 
     >>> count_text(1, "is missing", "are missing"), count_text(2, "is missing", "are missing"), count_text(3)
     ('1 value is missing', '2 values are missing', '3 values')
@@ -41,27 +41,27 @@ def count_text(count: int, singular: str = "", plural: str = "") -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnCheck:
-    """How the values of one column stand to its declaration, in rows."""
+    """How many rows of one column do not fit its declaration, and in which way."""
 
     name: str
     kind: str
     missing: int = 0
     """Stored as missing, or as a declared marker of it."""
     unread: int = 0
-    """There, and no number or date as declared."""
+    """Present, but no number or date as declared."""
     below: int = 0
     above: int = 0
     unknown: int = 0
     """In no category."""
     empty: int = 0
-    """Declared cells that no row is in."""
+    """How many declared cells hold no row."""
     cells: int = 0
     examples: tuple[tuple[str, int], ...] = ()
     """What could not be read or is in no category, the most frequent first."""
 
     @property
     def findings(self) -> list[str]:
-        """What the declaration does not foresee."""
+        """What does not fit the declaration."""
         counts = (
             (self.unread, "cannot be read and counts as missing", "cannot be read and count as missing"),
             (self.below, "lies below the lower bound", "lie below the lower bound"),
@@ -85,7 +85,7 @@ class ColumnCheck:
 
 @dataclass(frozen=True, kw_only=True)
 class SchemaCheck:
-    """What a table holds beside what is declared; internal unless it was made without looking at rows."""
+    """The check of a table against its schema; internal unless no row was read."""
 
     internal: bool
     rows: int | None
@@ -95,7 +95,7 @@ class SchemaCheck:
     findings: tuple[str, ...] = ()
 
     def to_json(self) -> str:
-        """The same for programs."""
+        """The check as JSON."""
         record = (
             asdict(self) | {"marked": INTERNAL}
             if self.internal
@@ -121,9 +121,9 @@ class SchemaCheck:
 
 
 def check_columns_of(source: Any, schema: Schema) -> SchemaCheck:
-    """Whether every declared column is there and can be opened; no row is looked at for the answer.
+    """Refuse a table that lacks a declared column or cannot be opened, without reading a row.
 
-    A draft whose unit is not confirmed yet can be checked, too: that helps to confirm it.
+    A draft whose unit is not confirmed yet can be checked too: that helps to confirm it.
     """
     opened = schema.with_unit(ROW) if isinstance(schema.unit, UnconfirmedUnit) else schema
     open_table(source, opened).close()
@@ -132,12 +132,12 @@ def check_columns_of(source: Any, schema: Schema) -> SchemaCheck:
 
 
 def check_table(source: Any, schema: Schema) -> SchemaCheck:
-    """Every declared column against its values, and identifiers against the unit. For the owner only."""
+    """Check every declared column against its values, and identifiers against the unit. For the owner only."""
     check_columns_of(source, schema)
     stored = StoredTable.of(source, csv=schema.csv)
     checks = tuple(_column_check(column, stored.columns[column.name], schema) for column in schema.columns)
     table, findings = _identifiers(schema, stored)
-    if lost := _broken(stored):
+    if lost := _empty_rows(stored):
         findings.append(
             f"{lost} rows have no value in any column: lines that cannot be read with the declared encoding, delimiter "
             "and quote, or empty ones"
@@ -157,7 +157,7 @@ def check_table(source: Any, schema: Schema) -> SchemaCheck:
     )
 
 
-def _broken(stored: StoredTable) -> int:
+def _empty_rows(stored: StoredTable) -> int:
     gone = np.ones(stored.rows, dtype=np.bool_)
     for values in stored.columns.values():
         gone &= np.asarray(texts(values).is_null().to_numpy(zero_copy_only=False), dtype=np.bool_)
@@ -253,7 +253,7 @@ def _examples(stored_texts: list[str | None], where: Any) -> tuple[tuple[str, in
 
 
 def _identifiers(schema: Schema, stored: StoredTable) -> tuple[list[str], list[str]]:
-    """How often identifiers repeat, and whose rows are cut."""
+    """Lines and findings about identifiers: how often they repeat, and whose rows are left out."""
     lines: list[str] = []
     findings: list[str] = []
     unit = schema.unit

@@ -1,8 +1,9 @@
-"""Codes that look like numbers or words: of places, illnesses, industries and answers; and numbers that mean none.
+"""Codes that look like numbers or words (of places, illnesses, industries, answers), and markers of missing values.
 
-What makes a number a code is a reason that holds for any table: it is written with zeros in front; its name says so; or
-its values are few and as often as they like, where a count or a measurement rises and falls. What makes a number a
-marker is that it stands where it cannot belong: below zero among counts, or at 9, 99 or 999 behind a gap.
+The reasons why a number is a code hold for any table: it is written with zeros in front; the name of the column says
+so; or there are few values, whose frequencies do not rise and fall as those of a count or a measurement. A number is a
+marker of a missing value where it does not belong among the others: below zero among counts, or 9, 99 or 999 behind a
+gap.
 """
 
 from __future__ import annotations
@@ -18,18 +19,19 @@ from holdfast._arrays import Floats
 from holdfast.data._draft.evidence import Evidence
 from holdfast.data._draft.names import name_words, says_code, says_measure
 
-#: More whole numbers than this are not taken for codes by how often each is there.
+#: More whole numbers than this are not taken for codes because of their frequencies alone.
 MOST_BY_SHAPE = 25
-#: Of so few values a dip is enough; of more it must be a deep one.
+#: Up to this many values a dip of the frequencies is enough; with more it must be a deep one.
 _FEW_BY_SHAPE = 12
-#: Codes come back: where more of the values than these are there only once, a name alone makes no codes of them.
-_MOST_NEW = 0.5
-#: A double keeps so many digits of a whole number.
+#: Codes repeat: where a larger share of the values occurs only once, a name alone makes no codes of them.
+MOST_SINGLE_SHARE = 0.5
+#: How many digits of a whole number a double keeps.
 _DIGITS = 15
-#: Fewer rows do not show a shape.
+#: With fewer rows frequencies say nothing.
 LEAST_ROWS = 60
 _NEGATIVES = frozenset(
-    -float(one) for one in (*range(1, 30), *range(66, 100), 666, 777, 888, *range(995, 1000), 9999, 99999)
+    -float(number)
+    for number in (*range(1, 30), *range(66, 100), 666, 777, 888, *range(995, 1000), 9999, 99999)
 )
 _REPEATED = re.compile(r"[789]|9+[0-9]|8+|7+")
 _SERIAL = re.compile(r"([A-Za-z]+)[-_ ]?[0-9]+")
@@ -37,14 +39,14 @@ _SERIAL = re.compile(r"([A-Za-z]+)[-_ ]?[0-9]+")
 
 @dataclass(frozen=True, kw_only=True)
 class CodeForm:
-    """A system of codes: how one is written, which words in a name speak of it, and its coarser levels in letters."""
+    """A system of codes: how a code is written, words of column names, and how many letters its coarser levels have."""
 
     title: str
     words: frozenset[str]
     pattern: re.Pattern[str]
     levels: tuple[int, ...]
     by_name: bool = True
-    """Whether only a name tells it; otherwise it is seen by the way it is written."""
+    """Whether the name of the column must say so; otherwise the way the codes are written is enough."""
 
 
 def _form(title: str, words: str, pattern: str, *levels: int, by_name: bool = True) -> CodeForm:
@@ -89,7 +91,7 @@ FORMS = (
 
 
 def code_form(evidence: Evidence) -> CodeForm | None:
-    """The system that nearly all texts are codes of, if their name or their writing says so."""
+    """The system of codes that nearly all texts belong to; None where there is none."""
     name_parts = set(name_words(evidence.name)) | {"".join(name_words(evidence.name))}
     probe = [word.upper() for word in evidence.probe]
     if len(probe) < 5:
@@ -108,7 +110,7 @@ def code_form(evidence: Evidence) -> CodeForm | None:
 
 
 def _unlike_serials(codes: Sequence[str]) -> bool:
-    """Whether codes begin with several letters and are of several lengths, which numbered things are not."""
+    """Whether codes begin with different letters and have different lengths, unlike serial numbers."""
     return len({code[0] for code in codes}) > 2 and len({len(code) for code in codes}) > 1
 
 
@@ -116,7 +118,7 @@ _MIXED = re.compile(r"[A-Za-z0-9]{3,10}")
 
 
 def code_length(codes: Sequence[str]) -> int | None:
-    """The length of codes, if all texts are codes of one length with a digit in them."""
+    """The length of the texts, where all are codes of one length with a digit in them; else None."""
     lengths = set()
     for code in codes:
         if not _MIXED.fullmatch(code) or not re.search(r"[0-9]", code):
@@ -125,10 +127,10 @@ def code_length(codes: Sequence[str]) -> int | None:
     return lengths.pop() if len(lengths) == 1 else None
 
 
-def serial(texts: Sequence[str]) -> bool:
-    """Whether all are numbers behind the same letters, as policies, meters or members are numbered.
+def are_serial_numbers(texts: Sequence[str]) -> bool:
+    """Whether all texts are numbers behind the same letters, like the numbers of policies, meters or members.
 
-    >>> serial(["P000123", "P000124", "P020001"]), serial(["E110", "I251"])
+    >>> are_serial_numbers(["P000123", "P000124", "P020001"]), are_serial_numbers(["E110", "I251"])
     (True, False)
     """
     matches = [_SERIAL.fullmatch(text) for text in texts]
@@ -149,7 +151,7 @@ def zeros_in_front(texts: Sequence[str]) -> bool:
 
 
 def code_levels(codes: Sequence[str], lengths: Sequence[int]) -> list[int | Mapping[str, str]]:
-    """Of these numbers of leading letters those that make coarser levels, from the finest on.
+    """Those of these numbers of leading letters that make coarser levels, from the finest on.
 
     Digits that lost their zeros in front are compared as if they had them.
 
@@ -178,7 +180,7 @@ def code_levels(codes: Sequence[str], lengths: Sequence[int]) -> list[int | Mapp
 
 
 def special_numbers(evidence: Evidence) -> NDArray[np.bool_]:
-    """Which of the numbers seem to be markers: below zero among others that are not, or nines behind a gap."""
+    """Which numbers seem to be markers of missing values: negative among others, or nines behind a gap."""
     values, times = evidence.numbers, evidence.times
     marks = np.zeros(len(values), dtype=np.bool_)
     if not evidence.distinct or not evidence.finite.all():
@@ -208,7 +210,7 @@ def _negative_markers(values: Floats, times: NDArray[np.int64]) -> NDArray[np.bo
 
 
 def _high_markers(values: Floats, times: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """The values at the end that are all 7, 8 and 9, behind a gap that is wider than those among the others."""
+    """Which values at the upper end consist of 7, 8 and 9 and follow a gap that is wider than the others."""
     best = np.zeros(len(values), dtype=np.bool_)
     inside = values >= 0
     for cut in range(1, min(5, int(inside.sum()) - 1) + 1):
@@ -244,8 +246,8 @@ def _apart(gap: float, others: Floats) -> bool:
     return bool(gap > spread)
 
 
-def nominal(evidence: Evidence, special: NDArray[np.bool_]) -> str | None:
-    """Why whole numbers are codes, in words; None where they may well be a count or a measurement."""
+def reason_for_codes(evidence: Evidence, special: NDArray[np.bool_]) -> str | None:
+    """Why whole numbers seem to be codes; None where they may be a count or a measurement."""
     if not evidence.whole or evidence.distinct < 2:
         return None
     values, times = evidence.numbers[~special], evidence.times[~special]
@@ -266,7 +268,7 @@ def nominal(evidence: Evidence, special: NDArray[np.bool_]) -> str | None:
         return "there are two of them"
     dense = values[-1] - values[0] + 1 < 2 * len(values)
     counted = dense and values[0] == 0 and len(values) > MOST_BY_SHAPE
-    if says_code(evidence.name) and values[0] >= 0 and not counted and evidence.share <= _MOST_NEW:
+    if says_code(evidence.name) and values[0] >= 0 and not counted and evidence.share <= MOST_SINGLE_SHARE:
         return "the name of the column is that of a code"
     if not dense and _exact(values, evidence.share):
         return "all have as many digits, and the same ones come back again and again"
@@ -282,7 +284,7 @@ def nominal(evidence: Evidence, special: NDArray[np.bool_]) -> str | None:
 
 
 def _numbered_answers(values: Floats) -> bool:
-    """Whether these are 1, 2, 3 and so on, or as many from a number on that no count begins at and that is no year."""
+    """Whether these are 1, 2, 3 and so on, or consecutive numbers from 20 on that are no years."""
     low, count = float(values[0]), len(values)
     consecutive = float(values[-1]) - low + 1 == count
     year = 1800 <= low <= 2100
@@ -290,7 +292,7 @@ def _numbered_answers(values: Floats) -> bool:
 
 
 def _exact(values: Floats, share: float) -> bool:
-    """Whether large numbers come back to the last digit: what is measured does not, and what is priced ends alike."""
+    """Whether large numbers repeat exactly, as codes do: measurements do not, and prices have few last digits."""
     digits = {len(f"{value:.0f}") for value in (values[0], values[-1])}
     ends = len(set((values % 10).tolist()))
     return (
@@ -303,12 +305,12 @@ def _exact(values: Floats, share: float) -> bool:
 
 
 def _factor(values: Floats) -> int:
-    """The largest whole number that divides the distances of all."""
+    """The largest whole number that divides the distances between the values."""
     return int(np.gcd.reduce(np.diff(values).astype(np.int64))) if len(values) > 1 else 1
 
 
 def _dips(values: Floats, times: NDArray[np.int64], deep: float) -> bool:
-    """Whether some value between two others is far less frequent than both, which chance would not do."""
+    """Whether a value between two others is far less frequent than both, more than by chance."""
     whole = np.zeros(int(values[-1] - values[0]) + 1)
     whole[(values - values[0]).astype(np.int64)] = times
     left, right = np.maximum.accumulate(whole), np.maximum.accumulate(whole[::-1])[::-1]

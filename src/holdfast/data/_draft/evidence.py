@@ -1,6 +1,6 @@
-"""What the values of one column are, before something is guessed: each that differs once, and how often it is there.
+"""The values of one column, for guesses: each distinct value with its number of rows.
 
-Everything here is done for whole columns at once; a Python object is made of a value only where few of them differ.
+Whole columns are processed at once; Python objects are made only of few distinct values.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from holdfast.data._schema import DateTime
 from holdfast.data._schema.spelling import BLANKS
 from holdfast.data._storage_kinds import Kind, kind_of
 
-#: So many texts, evenly spaced among those that differ, are looked at one by one to see what a column may be; what it
-#: is, is then counted over all of them.
+#: How many distinct texts, evenly spaced, are looked at one by one to find what a column may be; this is then counted
+#: over all of them.
 MOST_PROBED_VALUES = 300
 NUMBERS = (Kind.integer, Kind.floating, Kind.decimal)
 MOMENTS = (Kind.date, Kind.timestamp, Kind.zoned)
@@ -32,7 +32,7 @@ MOMENTS = (Kind.date, Kind.timestamp, Kind.zoned)
 
 @dataclass(kw_only=True)
 class Evidence:
-    """What is known of a column before something is guessed."""
+    """What is known about a column before its kind is guessed."""
 
     name: str
     values: Any
@@ -41,7 +41,7 @@ class Evidence:
     target: bool = False
     written_as: str | None = None
     order: Sequence[str] = ()
-    """The texts in the order that the storage declares, where it does."""
+    """The texts in the order that the storage declares, as for enumerations."""
     blanks: bool = False
     """Whether there are blanks around a mark of a missing value."""
     reasons: list[str] = field(default_factory=list)
@@ -63,17 +63,17 @@ class Evidence:
             import pyarrow.compute as pc
 
             whole = pc.drop_null(plain_array(self.values)).to_numpy(zero_copy_only=False)
-            differing, times = np.unique(whole, return_counts=True)
-            self._whole: Any = differing
+            distinct, times = np.unique(whole, return_counts=True)
+            self._whole: Any = distinct
         else:
             read = numbers(self.values)
-            differing, times = np.unique(read[~np.isnan(read)], return_counts=True)
+            distinct, times = np.unique(read[~np.isnan(read)], return_counts=True)
             self._whole = None
-        self.numbers: Floats = differing.astype(np.float64)
+        self.numbers: Floats = distinct.astype(np.float64)
         self.times: NDArray[np.int64] = times.astype(np.int64)
 
     def _count_seconds(self) -> None:
-        """Moments that are stored as such are numbers of seconds here."""
+        """Count stored moments as numbers of seconds."""
         read = moment_numbers(DateTime(self.name, 0, 1, unit="second"), self.values)
         self.numbers, times = np.unique(read[~np.isnan(read)], return_counts=True)
         self.times, self._whole = times.astype(np.int64), None
@@ -104,11 +104,11 @@ class Evidence:
 
     @property
     def words(self) -> Any:
-        """The texts that differ, as an Arrow array; whole numbers as they are written."""
+        """The distinct texts as an Arrow array; whole numbers as they are written."""
         return self.texts_at(slice(None))
 
     def texts_at(self, places: slice) -> Any:
-        """Some of the texts that differ: to write millions of numbers takes memory."""
+        """Some of the distinct texts; writing millions of numbers as texts would take memory."""
         if self.kind not in (*NUMBERS, *MOMENTS):
             return self._texts[places]
         import pyarrow as pa
@@ -118,34 +118,34 @@ class Evidence:
         return texts(pa.array(self.numbers[places]))
 
     @cached_property
-    def counted(self) -> dict[str, int]:
-        """The texts that differ, and how often each is there."""
+    def text_counts(self) -> dict[str, int]:
+        """The distinct texts, and how many rows each has."""
         return dict(zip(self.words.to_pylist(), self.times.tolist(), strict=True))
 
     @cached_property
     def probe(self) -> list[str]:
-        """Some of the texts, without the blanks around them."""
+        """At most `MOST_PROBED_VALUES` of the distinct texts, without the blanks around them."""
         step = max(1, -(-self.distinct // MOST_PROBED_VALUES))
         return [str(word).strip(BLANKS) for word in self.texts_at(slice(None, None, step)).to_pylist()]
 
     @property
     def distinct(self) -> int:
-        """How many values differ."""
+        """How many distinct values there are."""
         return len(self.times)
 
     @property
-    def found(self) -> int:
+    def present(self) -> int:
         """How many values are not missing."""
         return int(self.times.sum())
 
     @property
     def share(self) -> float:
-        """How many values differ, for each that is there."""
-        return self.distinct / max(1, self.found)
+        """The number of distinct values divided by the number of present ones."""
+        return self.distinct / max(1, self.present)
 
     @cached_property
     def finite(self) -> NDArray[np.bool_]:
-        """Which of the values that differ are numbers."""
+        """Which of the distinct values are numbers."""
         return np.isfinite(self.numbers)
 
     @property
@@ -158,18 +158,18 @@ class Evidence:
         """Whether all values are whole numbers."""
         return bool(self.finite.all()) and bool(np.all(self.numbers == np.floor(self.numbers)))
 
-    def without(self, marked: NDArray[np.bool_]) -> int:
-        """Take these of the differing values for missing; how many they are."""
+    def count_as_missing(self, marked: NDArray[np.bool_]) -> int:
+        """Count these distinct values as missing; returns how many rows they have."""
         gone = int(self.times[marked].sum())
         self._keep(~marked)
         self.missing += gone
         return gone
 
-    def less(self, marked: NDArray[np.bool_]) -> Evidence:
-        """The same column with these of the differing values missing."""
+    def copy_without(self, marked: NDArray[np.bool_]) -> Evidence:
+        """A copy of the column in which these distinct values count as missing."""
         rest = copy(self)
         rest.reasons = list(self.reasons)
-        rest.without(marked)
+        rest.count_as_missing(marked)
         return rest
 
     def _keep(self, good: NDArray[np.bool_]) -> None:
@@ -178,9 +178,9 @@ class Evidence:
             self._whole = None if self._whole is None else self._whole[good]
         else:
             self._texts = self._texts.filter(good)
-        for name in ("counted", "probe", "finite", "whole"):
+        for name in ("text_counts", "probe", "finite", "whole"):
             self.__dict__.pop(name, None)
 
-    def say(self, reason: str) -> None:
-        """Add what a guess rests on."""
+    def add_reason(self, reason: str) -> None:
+        """Add a reason of the guess."""
         self.reasons.append(reason)

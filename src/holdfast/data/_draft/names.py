@@ -1,6 +1,6 @@
-"""What the name of a column says: whose row it is, which code it holds, or what was counted or measured.
+"""What the name of a column says about it: an identifier, a code, or something counted or measured.
 
-A name is taken apart into words (`PULocationID` is pu, location and id), and the words are looked up in lists of
+A name is split into words (`PULocationID` is pu, location and id), and the words are looked up in lists of
 words that people use for such columns in any table, in English, German, French and Spanish.
 """
 
@@ -12,18 +12,18 @@ _WORD = re.compile(r"[^\W\d_]+")
 _HUMPS = re.compile(r"(?<=[a-zäöüßé])(?=[A-ZÄÖÜ])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
-def _listed(text: str) -> frozenset[str]:
+def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-#: Last words of what tells rows or people apart.
-_NUMBERING = _listed(
+#: Last words of names of identifiers.
+_NUMBERING = _words(
     "id ids nr no number key uuid guid identifier nummer kennung kennziffer kennzeichen numero numéro "
     "identifiant clave ssn mrn passport drivers license iban email mail phone telephone telefon imei token "
     "hash url uri"
 )
-#: Whoever or whatever has several rows.
-_PEOPLE = _listed(
+#: People and things that may have several rows.
+_PEOPLE = _words(
     "customer patient user person client account pupil student visitor session reader member borrower "
     "employee respondent participant subscriber policyholder household tenant subject case record serial seqn "
     "encounter invoice order kunde fall schüler versicherter mitarbeiter proband usuario cliente paciente "
@@ -33,8 +33,8 @@ _ID_WORDS = re.compile(r"(id|nr|nummer|number|kennung|serialno|caseno|recordno|s
 _NO_ID = re.compile(
     r"(paid|bid|aid|valid|covid|grid|acid|solid|rapid|mid|liquid|fluid|hybrid|said|kid|lid|rid|void|oid|humid|arid|lipid)$"
 )
-#: Kinds of things that are few beside the rows: their numbers are codes, whatever they are called.
-_CODES = _listed(
+#: Kinds of things of which there are few beside the rows: their numbers are codes.
+_CODES = _words(
     "code codes type typ kind class classe klasse category categories kategorie catégorie cat group gruppe "
     "groupe status état race ethnicity ethnic hispanic origin sex gender geschlecht sexe sexo marital "
     "familienstand tenure occupation occ industry naics soc sic isco isic nace cpv icd dx diag diagnosis "
@@ -51,8 +51,8 @@ _CODE_PARTS = re.compile(
     r"(fips|naics|icd|nuts|isco|nace)|^(zip|plz|postal|postleit|postcode)|(code|codes|typ|type|kategorie|status|schlüssel|"
     r"schluessel|gruppe|klasse|geschlecht)$"
 )
-#: What is counted or measured is a number, however few values it has.
-_MEASURES = _listed(
+#: Words of counts and measurements, which are numbers however few values they have.
+_MEASURES = _words(
     "count counts cnt num anzahl nombre nb cantidad age ages alter âge edad year years yr yrs jahr jahre "
     "année années año hour hours hrs stunde stunden day days tag tage month months monat monate mois week "
     "weeks minute minutes minuten second seconds duration dauer durée amount amt betrag montant importe price "
@@ -64,8 +64,8 @@ _MEASURES = _listed(
     "visits fare tip tax fee fees charge charges claims rating stars rank items lat latitude lon lng long "
     "longitude altitude elevation frequency volume capacity power level index"
 )
-_TIMES = _listed("time timestamp ts epoch unixtime date datetime zeit zeitpunkt datum heure")
-_AT_FRONT = _listed("n num nb number count anzahl nombre cantidad")
+_TIMES = _words("time timestamp ts epoch unixtime date datetime zeit zeitpunkt datum heure")
+_AT_FRONT = _words("n num nb number count anzahl nombre cantidad")
 
 
 def name_words(name: str) -> tuple[str, ...]:
@@ -102,7 +102,7 @@ def says_code(name: str) -> bool:
 
 
 def says_identifier(name: str) -> bool:
-    """Whether the name is that of what tells people or rows apart; the number of a place or a kind is a code.
+    """Whether the name is that of an identifier of people or rows; the number of a place or a kind is a code.
 
     >>> [says_identifier(name) for name in ("patient_id", "SERIALNO", "amount_paid", "PULocationID", "num_children")]
     [True, True, False, False, False]

@@ -1,7 +1,8 @@
-"""Bounds and edges as people would declare them: round numbers around what was seen, never inside it.
+"""Bounds and edges of a draft: round numbers around the smallest and the largest value, never between them.
 
-A draft sees the smallest and the largest value. What it proposes lies outside of them, on steps of 1, 2 or 5 times a
-power of ten, on powers of ten, or where a year, a month or a day begins. It still rests on the data, and is marked so.
+The proposed bounds lie outside of these values, on steps of 1, 2 or 5 times a
+power of ten, on powers of ten, or where a year, a month or a day begins. They still come from the data, and are marked
+as such.
 """
 
 from __future__ import annotations
@@ -16,16 +17,16 @@ from holdfast.data._schema.calendar import UNITS, starts, unit_of_seconds
 from holdfast.data._schema.columns import DEFAULT_BINS, ONE_CELL_PER_VALUE
 
 _SERIES = {1: (1,), 2: (1, 3), 3: (1, 2, 5)}
-"""By how many there are in a decade."""
+"""Round numbers within a decade, by how many there are."""
 MOST_EDGES = 15
-_DAYS = {"year": 1000, "month": 60, "day": 2, "hour": 1 / 12}
-"""A period is rounded to where the moments lie so many days apart."""
+_LEAST_DAYS = {"year": 1000, "month": 60, "day": 2, "hour": 1 / 12}
+"""Bounds are rounded to years, months, ... where they are at least so many days apart."""
 
 
 def round_bounds(
     low: float, high: float, *, integer: bool, decimals: int | None = None
 ) -> tuple[float, float, int | None]:
-    """Bounds around these two, and how many cells of a round width there are between them (None: as by default).
+    """Bounds around these two, and how many cells of a round width lie between them (None for the default number).
 
     >>> round_bounds(380.75, 6271.056, integer=False), round_bounds(-15.8, 38.7, integer=False, decimals=1)
     ((0.0, 6500.0, 13), (-20.0, 40.0, 12))
@@ -94,7 +95,7 @@ def round_moments(low: float, high: float, unit: str) -> tuple[float, float]:
     """The first and the last unit of the years, months, days or hours around these two units."""
     seconds = starts([low, high], unit).astype(np.int64)
     days = (seconds[1] - seconds[0]) / 86_400
-    for period, apart in _DAYS.items():
+    for period, apart in _LEAST_DAYS.items():
         if days < apart or UNITS.index(period) >= UNITS.index(unit):
             continue
         first, last = unit_of_seconds(seconds, period)

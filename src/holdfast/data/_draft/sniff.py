@@ -1,6 +1,6 @@
-"""How a CSV file seems to be written: a guess for drafts, and for nothing else.
+"""Guesses the format of a CSV file, for drafts only.
 
-A guess looks at many rows at once, so nothing that is released may rest on it until somebody has declared it.
+A guess reads many rows at once, so nothing that is released may depend on it until somebody has declared the format.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _BLOCK_BYTES = 2**24
 _DELIMITERS = (",", ";", "\t", "|")
 _COMMA_NUMBER = re.compile(r"[+-]?[0-9]+,([0-9]+)|[+-]?[0-9]{1,3}(?:\.[0-9]{3})+,([0-9]+)")
 _POINT_NUMBER = re.compile(r"[+-]?[0-9]*\.([0-9]+)|[+-]?[0-9]{1,3}(?:,[0-9]{3})+\.([0-9]+)")
-#: So large a share of the lines has as many fields as the line of names.
+#: At least this share of the lines must have as many fields as the line of names.
 _AGREED = 0.8
-#: A heading is no longer than this.
-_HEADING = 40
+#: How many lines a heading has at most.
+_MOST_HEADING_LINES = 40
 
 
-def sniffed_format(path: str, *, encoding: str | None = None) -> CsvFormat:
-    """The format that most lines of the file's beginning are sound in; the encoding is that of the whole file."""
+def sniff_format(path: str, *, encoding: str | None = None) -> CsvFormat:
+    """The format in which most lines at the beginning of the file can be read, and the encoding of the whole file."""
     opener: Callable[..., Any] = gzip.open if path.lower().endswith(".gz") else open
     with withholding("Python", "read the CSV file"), opener(path, "rb") as file:
         sample = file.read(SAMPLE_BYTES)
@@ -56,7 +56,7 @@ def sniffed_format(path: str, *, encoding: str | None = None) -> CsvFormat:
 
 
 def _first_that_is_not_utf8(sample: bytes, file: Any) -> bytes:
-    """The beginning of what is no UTF-8 in the rest of a file whose sample is."""
+    """Bytes around the first place of a file that is not UTF-8; empty where all of it is."""
     if sample.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in sample:
         return b""
     decoder = codecs.getincrementaldecoder("utf-8")()
@@ -71,7 +71,7 @@ def _first_that_is_not_utf8(sample: bytes, file: Any) -> bytes:
 
 
 def _encoding(sample: bytes, odd: bytes) -> str:
-    """The encoding of a file of which `odd` is no UTF-8 (nothing, where all of it is)."""
+    """The encoding of a file; `odd` are bytes around its first place that is not UTF-8, empty where there is none."""
     if sample.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     nothing = [sample[first::2].count(0) * 4 > len(sample) for first in (0, 1)]
@@ -82,14 +82,14 @@ def _encoding(sample: bytes, odd: bytes) -> str:
     whole = odd[odd.find(b"\n") + 1 : odd.rfind(b"\n") + 1] or odd
     if not any(byte >= 0x80 for byte in whole):
         whole = odd
-    japanese = _decoded(whole, "cp932")
+    japanese = _decode(whole, "cp932")
     if japanese is not None and _neighbours(japanese) > 0.5 and _written_in(japanese, _JAPANESE):
         return "cp932"
-    western = _decoded(whole, "cp1252")
+    western = _decode(whole, "cp1252")
     if western is not None and _in_an_alphabet(western, _WESTERN):
         return "cp1252"
     for encoding, alphabets in _ALPHABETS:
-        decoded = _decoded(whole, encoding)
+        decoded = _decode(whole, encoding)
         if decoded is not None and _in_an_alphabet(decoded, alphabets):
             return encoding
     if western is not None and _neighbours(western) < 0.5 and _misplaced(western) < _FEW_MISPLACED:
@@ -110,7 +110,7 @@ _WESTERN = tuple(
 )
 _CENTRAL = tuple("ąćęłńóśźż áčďéěíňóřšťúůýž áäčďéíĺľňóôŕšťúýž áéíóöőúüű ăâîşţșț čćđšž".split())
 _ALPHABETS = (("cp1250", _CENTRAL), ("iso8859-2", _CENTRAL), ("cp1254", ("çğ\u0131öşüâîû\u0307",)))
-#: So large a share of the letters beyond ASCII is in the alphabet of a language, where a file is in that language.
+#: At least this share of the letters beyond ASCII is in the alphabet of the file's language.
 _COVERED = 0.98
 #: Signs that stand in front of no letter; where they do, they are letters of another encoding.
 _LETTER = r"[^\W\d_]"
@@ -139,7 +139,7 @@ def _in_an_alphabet(text: str, alphabets: tuple[str, ...]) -> bool:
     )
 
 
-def _decoded(sample: bytes, encoding: str) -> str | None:
+def _decode(sample: bytes, encoding: str) -> str | None:
     try:
         return codecs.getincrementaldecoder(encoding)().decode(sample)
     except UnicodeDecodeError:
@@ -147,7 +147,7 @@ def _decoded(sample: bytes, encoding: str) -> str | None:
 
 
 def _neighbours(text: str) -> float:
-    """How many of the letters beyond ASCII stand beside another such: nearly none in Western languages."""
+    """The share of letters beyond ASCII that stand beside another one: nearly none in Western languages."""
     beyond = re.findall(r"[^\x00-\x7f]+", text)
     return sum(len(run) for run in beyond if len(run) > 1) / max(1, sum(map(len, beyond)))
 
@@ -176,7 +176,9 @@ def _delimiter_of(lines: list[str], usual: str) -> tuple[str, int]:
         first = counts.index(most)
         agreed = counts[first:].count(most) / max(1, len([line for line in lines[first:] if line]))
         heading = (
-            0 < first <= _HEADING and agreed >= _AGREED and all(count < most for count in counts[:first])
+            0 < first <= _MOST_HEADING_LINES
+            and agreed >= _AGREED
+            and all(count < most for count in counts[:first])
         )
         if first == 0 or not heading:
             width = counts[0]

@@ -1,4 +1,4 @@
-"""A whole table as it is stored: for drafts and checks, which are the owner's, and for nothing else."""
+"""A whole table as it is stored, for drafts and checks, which only the owner of the rows may see."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from holdfast._progress import progress
 from holdfast.data._arrow_columns import arrow_columns, column_names
 from holdfast.data._draft.evidence import Evidence
-from holdfast.data._draft.sniff import sniffed_format
+from holdfast.data._draft.sniff import sniff_format
 from holdfast.data._engines import engine_for
 from holdfast.data._engines.file_rows import PLACE, CsvRows, FileRows, rows_of_files
 from holdfast.data._readings import numbers
@@ -32,7 +32,7 @@ class StoredTable:
     texts: bool = False
     """Whether all columns are texts whose names are in the first line of a file."""
     remarks: tuple[str, ...] = ()
-    """What was seen of the files as a whole."""
+    """Remarks about the files as a whole."""
 
     @property
     def rows(self) -> int:
@@ -59,13 +59,13 @@ class StoredTable:
             columns, types, orders = _of_postgres(source)
             return cls(columns=columns, types=types, orders=orders)
         if engine.name == "spark":
-            return cls(columns=_named(source.toArrow()))
+            return cls(columns=_columns_by_name(source.toArrow()))
         if isinstance(source, str | os.PathLike) and not os.fspath(source).startswith("duckdb://"):
             return cls._of_files(os.fspath(source), csv, encoding)
         from holdfast.data._engines.duckdb.table import read_all
 
         table = read_all(source)
-        columns = _named(table)
+        columns = _columns_by_name(table)
         types = {field.name: field.type for field in table.schema}
         return cls(columns=columns, types=types, orders=_orders(columns, enumerations=True))
 
@@ -91,10 +91,10 @@ class StoredTable:
         rows = rows_of_files(path)
         first: Any = rows.files[0]
         if isinstance(first, CsvRows):
-            form = sniffed_format(first.file.path, encoding=encoding) if csv is None else csv
+            form = sniff_format(first.file.path, encoding=encoding) if csv is None else csv
             rows = rows_of_files(path, csv=form)
             with withholding("Arrow", "read the rows"):
-                columns = _named(_all_rows(rows))
+                columns = _columns_by_name(_all_rows(rows))
             return cls(columns=columns, csv=form, texts=True, remarks=_broken_lines(columns))
         import pyarrow.parquet as parquet
 
@@ -105,12 +105,14 @@ class StoredTable:
                 raise DataError(f"columns must have different names, {twice} stand for several; rename them")
             types = {field.name: field.type for field in stored}
             ordered = [name for name, dtype in types.items() if getattr(dtype, "ordered", False)]
-            orders = _orders(_named(parquet.read_table(first.path, columns=ordered))) if ordered else {}
+            orders = (
+                _orders(_columns_by_name(parquet.read_table(first.path, columns=ordered))) if ordered else {}
+            )
         return cls(columns=ParquetColumns(rows), types=types, orders=orders)
 
 
 class ParquetColumns(Mapping[str, Any]):
-    """The columns of Parquet files, each of which is read when it is asked for."""
+    """The columns of Parquet files, each of which is read when it is first needed."""
 
     def __init__(self, files: FileRows) -> None:
         self._files = files
@@ -182,7 +184,7 @@ def header_is_row(name: str, column: Evidence) -> bool:
     import pyarrow.compute as pc
 
     if _NUMERAL.fullmatch(name.strip()):
-        return column.found > 0 and column.read >= 0.9 * column.found
+        return column.present > 0 and column.read >= 0.9 * column.present
     return bool(pc.any(pc.equal(column.words, name)).as_py())
 
 
@@ -199,7 +201,7 @@ def _type_of(nothing: Any) -> Any:
         return None
 
 
-def _named(table: Any) -> dict[str, Any]:
+def _columns_by_name(table: Any) -> dict[str, Any]:
     return {name: table.column(place) for place, name in enumerate(table.column_names)}
 
 
@@ -210,7 +212,7 @@ def _of_postgres(source: str) -> tuple[dict[str, Any], dict[str, Any], dict[str,
     from holdfast.data._engines.postgres.source import read_relation
 
     table, relation = read_relation(source)
-    columns, types = _named(table), {field.name: field.type for field in table.schema}
+    columns, types = _columns_by_name(table), {field.name: field.type for field in table.schema}
     for name in columns:
         kind, written = relation.kinds[name], relation.stored[name]
         if kind is Kind.unknown:

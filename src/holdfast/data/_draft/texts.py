@@ -1,4 +1,4 @@
-"""What texts of a column seem to be: marks of missing values, dates, spellings of one word, steps of a scale."""
+"""Guesses about texts: markers of missing values, date formats, spellings of the same word, steps of a scale."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from holdfast.data._schema.amounts import THOUSANDS, AmountForm
 from holdfast.data._schema.calendar import ISO, UNITS, packed_text, packed_texts, unit_numbers
 from holdfast.data._schema.spelling import BLANKS, spelled
 
-#: Texts that mean a missing value wherever they are, as they are compared.
+#: Texts that mean a missing value in any column, in small letters.
 NULLS = frozenset(
     "|na|n/a|n.a.|nan|null|nil|-|--|---|?|.|..|...|*|**|(null)|<na>|<null>|[null]|\\n|#n/a|#na|#null!|#value!|missing|(missing)"
     "|not available|k.a.|k. a.|keine angabe|no answer|nat|prefer not to say|\u2013|\u2014|無回答|欠測".split(
         "|"
     )
 )
-#: Texts that say why nothing stands there: levels among categories, and missing among numbers.
+#: Texts that say why a value is missing: categories among other texts, and missing among numbers.
 ABSENT = frozenset(
     (
         "n|niu|iap|nd|none|ref|refused|refusal|dk|don't know|dont know|do not know|not applicable|inapplicable|"
@@ -88,12 +88,13 @@ UNITS_OF_AMOUNTS = frozenset(
 _AMOUNT = re.compile(
     r"[+-]?\s*([^0-9\s+-]{0,6})\s*[+-]?\s*[0-9](?:[0-9.,'\u2019_ \u00a0\u202f]*[0-9])?\s*([^0-9\s]{0,6})"
 )
-#: So large a share of the texts must be read as what the column is taken for.
+CLOCK_TIME = re.compile(r"[0-9]{1,2}:[0-9]{2}(:[0-9]{2})?([.,][0-9]+)?( ?[AaPp][Mm])?")
+#: At least this share of the texts must be readable as what the column is taken for.
 LEAST_SHARE_READ = 0.95
 
 
-def marked(evidence: Evidence, listed: set[str]) -> NDArray[np.bool_]:
-    """Which of the texts that differ are among these, as they are compared."""
+def markers_among(evidence: Evidence, listed: set[str]) -> NDArray[np.bool_]:
+    """Which of the distinct texts are among these, without blanks around them and in small letters."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -108,7 +109,7 @@ def marked(evidence: Evidence, listed: set[str]) -> NDArray[np.bool_]:
 
 
 def date_format(evidence: Evidence) -> tuple[str, list[str], Floats] | None:
-    """The format that most texts are read in, others that would do as well, and the second of each differing text."""
+    """The date format that fits most texts, others that fit as well, and the seconds of each distinct text."""
     import pyarrow.compute as pc
 
     shapes = {re.sub(r"[0-9]", "9", word): word for word in evidence.probe}
@@ -121,7 +122,7 @@ def date_format(evidence: Evidence) -> tuple[str, list[str], Floats] | None:
     if not forms:
         return None
     trimmed = pc.ascii_trim(evidence.words, characters=BLANKS)
-    total = evidence.found
+    total = evidence.present
     readings: list[tuple[int, str, Floats]] = []
     for form in forms:
         packed = packed_texts(trimmed, form)
@@ -144,7 +145,7 @@ _EARLIEST, _LATEST = 19000101000000.0, 21001231235959.0
 
 
 def amount_form(evidence: Evidence) -> tuple[str, list[str], Floats] | None:
-    """How most of these texts write 1234.5, what would do as well, and the numbers; None for plain ones."""
+    """How most texts write 1234.5, other forms that fit as well, and their numbers; None for plain numbers."""
     decimal = evidence.decimal
     matches = [_AMOUNT.fullmatch(word) for word in evidence.probe]
     if sum(match is not None for match in matches) < max(1, len(matches) / 2):
@@ -168,7 +169,7 @@ def amount_form(evidence: Evidence) -> tuple[str, list[str], Floats] | None:
             cleaned = numbers(form.cleaned(evidence.words))
             read[form.sample] = int(evidence.times[np.isfinite(cleaned)].sum()), cleaned
     best = max((count for count, _ in read.values()), default=0)
-    if best < max(1, LEAST_SHARE_READ * evidence.found):
+    if best < max(1, LEAST_SHARE_READ * evidence.present):
         return None
     forms = [sample for sample, (count, _) in read.items() if count == best]
     return forms[0], forms[1:], read[forms[0]][1]
@@ -183,7 +184,7 @@ def unit_of(seconds: Floats) -> str:
 
 
 def spellings(counts: Mapping[str, int]) -> tuple[list[str], bool, bool, int]:
-    """One spelling of each word, the most frequent; whether to trim and to fold; and how many others there are."""
+    """The most frequent spelling of each word, whether to trim and to fold, and how many other spellings there are."""
     groups: dict[str, Counter[str]] = defaultdict(Counter)
     for word, count in counts.items():
         groups[spelled(word, trim=True, fold=True)][word] += count

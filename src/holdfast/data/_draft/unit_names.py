@@ -1,8 +1,8 @@
-"""Names of columns that say whose row it is, in some of the languages that tables are written in.
+"""Whether the name of a column says that it identifies a person, in several languages.
 
-Names are public, values are not: which columns may name a person is read from names first. A name is cut into words
-(`numPatient`, `NUM_PATIENT` and `Patienten-Nr.` alike). A name with a word of a measure is none, such as
-`patient_age`, `client_count` or `number of rooms`.
+Names are public and values are not, so candidates for the privacy unit are looked for by name first. A name is split
+into words (`numPatient`, `NUM_PATIENT` and `Patienten-Nr.` alike). Names with a word of a measure do not count, such
+as `patient_age`, `client_count` or `number of rooms`.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ class Likeness(IntEnum):
     identifier = 1
     """It identifies something: `id`, `order_no`."""
     person = 2
-    """It says whose, and not that it is a number: `customer`, `household`."""
+    """It names a person or household, without a word for a number: `customer`, `household`."""
     person_identifier = 3
     """It identifies a person, or a household: `patient_id`, `SERIALNO`, `Kundennummer`."""
 
 
-#: Whose a row is: people, and what stands for one (a household, an account, a case of a survey).
+#: People, and what stands for one (a household, an account, a case of a survey).
 PERSONS = frozenset(
     """
     person patient customer client user member pupil student visitor reader borrower employee respondent participant
@@ -49,7 +49,7 @@ PERSONS = frozenset(
     hushall deltagare pasient bruker ansatt pacjent klient osoba uzytkownik pracownik hasta musteri kisi kullanici
     """.split()
 )
-#: That it identifies.
+#: Words that mark an identifier.
 MARKS = frozenset(
     """
     id ids ident identifier identification identifiant identificador identificatore identificativo kennung kennzeichen
@@ -115,10 +115,10 @@ def words_of(name: str) -> list[str]:
     letters = (
         letter for letter in unicodedata.normalize("NFKD", parted) if not unicodedata.combining(letter)
     )
-    return [part for word in _WORD.findall("".join(letters).lower()) for part in _parted(word)]
+    return [part for word in _WORD.findall("".join(letters).lower()) for part in _split_compound(word)]
 
 
-def _parted(word: str) -> list[str]:
+def _split_compound(word: str) -> list[str]:
     if word in PERSONS or word in MARKS or word in KNOWN:
         return [word]
     for ending in _ENDINGS:

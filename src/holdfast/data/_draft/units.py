@@ -1,7 +1,7 @@
-"""Who might be protected: columns that may name a person, and what each would mean. Nothing here decides.
+"""Candidates for the privacy unit: columns that may name a person, and what protecting each would mean.
 
-A draft cannot know whom a table is about. It lists candidates, best by their names, and never a column because its text
-repeats alone: a charge, a product or an industry code repeats as a person does.
+A draft cannot know whom a table is about, so it lists candidates, by their names first, and decides nothing. A column
+is no candidate only because its texts repeat: the code of a product repeats as a person does.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from holdfast.data._schema.columns import Numeric
 from holdfast.data._schema.kinds import Column
 from holdfast.data._schema.unit import ROW, UnconfirmedUnit
 
-_STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
+_ROUND_ROWS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
 FEW_VALUES, FEW_NUMBERS = 20, 200
 """A column of no more values than this names no person, unless it is an identifier: a `household` of 3 or a `meter` of
 12 is a measure."""
@@ -28,7 +28,7 @@ _GIVEN_OUT = re.compile(r"[A-Za-z]{0,4}[-_ ]?[0-9]{6,}|\S*[0-9@]\S*")
 TRUTH_VALUES = 2
 """A column of no more values, such as an `email` that is yes or no, tells nobody apart."""
 MOST_VALUES = 200
-"""So many values are looked at to see whether they are words."""
+"""How many values are looked at to see whether they are words."""
 BY_NAME = "an identifier, by its name, and so no feature: whoever names a person is not predicted from"
 
 
@@ -53,7 +53,7 @@ class UnitCandidate:
     most: int
     """The most rows that one value has."""
     usual: int
-    """Nine of ten values have at most so many."""
+    """Nine of ten values have at most this many rows."""
     is_identifier: bool = True
     """Whether the draft declares it as one; a category or a number is declared anew by whoever confirms it."""
 
@@ -75,14 +75,14 @@ class UnitCandidate:
     @property
     def max_rows(self) -> int:
         """A round number of rows at or above the usual one."""
-        return next((step for step in _STEPS if step >= self.usual), _STEPS[-1])
+        return next((step for step in _ROUND_ROWS if step >= self.usual), _ROUND_ROWS[-1])
 
     @property
     def meaning(self) -> str:
         """What it would mean, in plain words.
 
-        >>> told = {"likeness": Likeness.person_identifier, "values": 2113}
-        >>> UnitCandidate(name="patient_id", most=4113, usual=11, **told).meaning
+        >>> common = {"likeness": Likeness.person_identifier, "values": 2113}
+        >>> UnitCandidate(name="patient_id", most=4113, usual=11, **common).meaning
         'one patient_id, of 2,113: 4,113 rows at most, nine of ten have at most 11'
         """
         whose = f"one {self.name}, of {self.values:,}"
@@ -101,13 +101,13 @@ class UnitCandidate:
         ]
 
 
-def ranked(candidates: Iterable[UnitCandidate]) -> tuple[UnitCandidate, ...]:
+def rank_candidates(candidates: Iterable[UnitCandidate]) -> tuple[UnitCandidate, ...]:
     """The likeliest by name first, then those that repeat."""
     return tuple(sorted(candidates, key=lambda candidate: (-candidate.likeness, candidate.most == 1)))
 
 
 def _likeness(evidence: UnitEvidence) -> Likeness | None:
-    """How likely it is, or None where it is no candidate."""
+    """How much the column looks like an identifier of persons; None where it is no candidate."""
     said, values = likeness(evidence.column.name), len(evidence.owned)
     if values <= TRUTH_VALUES or not _may_identify(evidence.column):
         return None
@@ -118,7 +118,7 @@ def _likeness(evidence: UnitEvidence) -> Likeness | None:
     if said is Likeness.person and values > few:
         return said
     repeats = identifier and int(evidence.owned.max()) > 1
-    given_out = repeats and not names_measurement(evidence.column.name) and _given_out(evidence.values)
+    given_out = repeats and not names_measurement(evidence.column.name) and _look_assigned(evidence.values)
     return Likeness.none if given_out else None
 
 
@@ -129,14 +129,14 @@ def _may_identify(column: Column) -> bool:
     return True
 
 
-def _given_out(values: Sequence[str]) -> bool:
-    """Whether values look as identifiers do that are drawn, counted up or made of something, not as words do."""
+def _look_assigned(values: Sequence[str]) -> bool:
+    """Whether values look like identifiers that somebody assigned, and not like words."""
     looked = [value.strip() for value in values[:MOST_VALUES]]
     return bool(looked) and all(_GIVEN_OUT.fullmatch(value) for value in looked)
 
 
 def as_identifiers(columns: Sequence[Column], candidates: Sequence[UnitCandidate]) -> list[Column]:
-    """The columns, of which those are identifiers whose name says that they identify a person: they are no features."""
+    """The columns, with an `Identifier` in place of each whose name says that it identifies a person."""
     named = {candidate.name for candidate in candidates if candidate.is_identifier}
     return [
         Identifier(column.name) if column.name in named and not isinstance(column, Identifier) else column
@@ -145,7 +145,7 @@ def as_identifiers(columns: Sequence[Column], candidates: Sequence[UnitCandidate
 
 
 def open_unit(candidates: Sequence[UnitCandidate]) -> UnconfirmedUnit:
-    """The state that a draft leaves to a person: names alone, nothing of the values."""
+    """The unit of a draft, which a person must confirm: the names of the candidates."""
     return UnconfirmedUnit([candidate.name for candidate in candidates])
 
 
