@@ -53,7 +53,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="unit: a text that repeats is a candidate",
         target="data:_likeness",
-        old="not names_measurement(evidence.column.name) and _given_out(evidence.values)",
+        old="not names_measurement(evidence.column.name) and _look_assigned(evidence.values)",
         new="True",
         tests=(f"{UNITS}::test_an_identifier_by_its_values_is_a_candidate_only_if_they_were_given_out",),
     ),
