@@ -126,6 +126,7 @@ def test_lines_may_end_twice(tmp_path: Path, ending: bytes, form: CsvFormat) -> 
     """Text that Python's csv writes to a file that translates line ends has two carriage returns."""
     content = ending.join([b"a,b", b'1,"x"', b"", b"2,y", b",", b'"3",', b""])
     assert read(tmp_path / "rows.csv", content, form) == [("1", "x"), ("2", "y"), (None, None), ("3", None)]
+    assert read(tmp_path / "column.csv", ending.join([b"a", b"1", b"2", b""]), form) == [("1",), ("2",)]
 
 
 BROKEN = {
