@@ -10,11 +10,17 @@ import os
 import sys
 import threading
 import warnings
+from contextvars import ContextVar
 from functools import partial
+from typing import Any
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # a notebook without ipywidgets: no bar, and no reason to speak of it
     from tqdm.auto import tqdm
+
+
+bars_hidden: ContextVar[bool] = ContextVar("bars_hidden", default=False)
+"""Whether bars are hidden, since how many there are would tell something (`holdfast._silence`)."""
 
 
 class Progress(tqdm):
@@ -22,6 +28,11 @@ class Progress(tqdm):
 
     monitor_interval = 0
     _lock = threading.RLock()
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        if bars_hidden.get():
+            options["disable"] = True
+        super().__init__(*arguments, **options)
 
 
 progress = partial(

@@ -10,6 +10,26 @@ REFUSED = f"{SCORE}::test_noise_that_swamps_is_refused"
 
 FAULTS: tuple[Fault, ...] = (
     Fault(
+        name="intervals: a declared number of rows for the measured one",
+        target="learn/methods/ssp:ssp",
+        old="examples.may_lack_targets or not known",
+        new="examples.may_lack_targets",
+        tests=(
+            "tests/learn/estimators/test_intervals.py::"
+            "test_where_the_number_of_rows_is_private_intervals_take_the_measured_one",
+        ),
+    ),
+    Fault(
+        name="intervals: the declared number of rows is no assumption",
+        target="learn/methods/ssp:ssp",
+        old="elif not known:",
+        new="elif False:",
+        tests=(
+            "tests/learn/estimators/test_intervals.py::"
+            "test_without_an_intercept_the_declared_number_of_rows_is_an_assumption",
+        ),
+    ),
+    Fault(
         name="intervals: sampling variance forgotten",
         target="learn:NoisyScore.covariance",
         old="variance[..., None, None] * self.curvature + noise",

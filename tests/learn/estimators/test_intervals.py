@@ -17,6 +17,7 @@ from holdfast.learn import (
     PrivateRidge,
 )
 from holdfast.learn._estimators import load_model
+from holdfast.learn.methods.ssp import DECLARED_COUNT
 from holdfast.privacy import PrivacyUnit
 
 pytestmark = [
@@ -61,6 +62,27 @@ def test_a_saved_release_says_the_same(make: Any, adjacency: str, tmp_path: Path
     assert (again.p_value == found.p_value).all()
     assert "95 % interval" in model.summary()
     assert model.to_json()
+
+
+@pytest.mark.parametrize("declared", [1_000, 2_000, 8_000, 16_000])
+def test_where_the_number_of_rows_is_private_intervals_take_the_measured_one(declared: int) -> None:
+    """Divided by a declared number twice the true one, the variance around the line was half of what it is."""
+    true = linear(adjacency="add_remove", n_public=4_000).fit(ROWS, NUMBERS)
+    other = linear(adjacency="add_remove", n_public=declared).fit(ROWS, NUMBERS)
+    assert other.conf_int().std_error == pytest.approx(true.conf_int().std_error, rel=0.02)
+    assert other.conf_int(method="test_inversion").high == pytest.approx(
+        true.conf_int(method="test_inversion").high, rel=0.02
+    )
+    assert DECLARED_COUNT not in other.release_.guarantee.assumptions
+
+
+def test_without_an_intercept_the_declared_number_of_rows_is_an_assumption() -> None:
+    settings: dict[str, Any] = {"fit_intercept": False, "target_bounds": (-20, 20), "n_public": 4_000}
+    private = linear(adjacency="add_remove", **settings).fit(ROWS, NUMBERS - 10)
+    public = linear(adjacency="replace", **settings).fit(ROWS, NUMBERS - 10)
+    assert DECLARED_COUNT in private.release_.guarantee.assumptions
+    assert "intervals take the declared n_public" in private.release_.summary()
+    assert DECLARED_COUNT not in public.release_.guarantee.assumptions
 
 
 def test_without_an_intercept_there_is_none() -> None:

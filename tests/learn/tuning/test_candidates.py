@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import io
+import logging
 import math
+import warnings
 from fractions import Fraction
 from typing import Any
 
@@ -10,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast._arrays import Floats
+from holdfast._progress import progress
 from holdfast.errors import BudgetExceeded, ParameterError
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Logistic, Squared
@@ -297,6 +301,44 @@ def test_random_stopping_chooses_well_and_spends_its_limit(limit: Any, currency:
         assert account.spent().within(start)
         assert account.spent().epsilon(1e-6) == pytest.approx(start.epsilon(1e-6), rel=1e-6)
     assert right >= 3, "about one run in three draws the right candidate; several runs find it"
+
+
+def test_a_secret_number_of_runs_shows_nothing(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A warning, a bar or a log record of each run would tell how many there were."""
+    trained: list[int] = []
+    opened: list[object] = []
+    monkeypatch.setattr("tqdm.std.tqdm.display", lambda bar, *_, **__: opened.append(bar))
+    terminal = io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+
+    def train(examples: Examples, account: Account) -> Fit:
+        trained.append(len(trained))
+        warnings.warn(f"run {len(trained)}", UserWarning, stacklevel=1)
+        logging.getLogger("a.library").critical("run %s", len(trained))
+        for _ in progress(range(2), delay=0, file=terminal, disable=None):
+            pass
+        return Fit(weights=np.array([1.0, 0.0]), theorem="none")
+
+    features, labels = classes(50)
+    rows = examples_of(features, labels)
+    for seed in range(5):
+        with warnings.catch_warnings(record=True) as shown:
+            warnings.simplefilter("always")
+            choose_by_random_stopping(
+                [Candidate(name="loud", train=train)],
+                rows,
+                account=Account(PureDP(4.0), adjacency="replace", seed=seed),
+                stopping=RandomStopping(eta=1.0, gamma=0.2),
+            )
+        assert [str(warning.message) for warning in shown if "run" in str(warning.message)] == []
+    assert len(trained) > 5
+    assert not opened
+    assert not terminal.getvalue()
+    assert not caplog.records
+    logging.getLogger("a.library").critical("heard again")
+    assert len(caplog.records) == 1
 
 
 def test_every_run_gets_its_share_and_no_more() -> None:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from holdfast._arrays import Floats
+from holdfast._silence import silence
 from holdfast.errors import ParameterError, require
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Loss
@@ -174,7 +175,8 @@ def choose_by_random_stopping(
 
     Every run draws its candidate inside, trains, and releases a noisy score of its own fit on the same rows with
     `score_share` of the run's budget. In a pure account each run gets epsilon / (2 + eta); in a Renyi account the
-    largest rho for which the theorem's bound fits. The number of runs, and so the running time, is not released.
+    largest rho for which the theorem's bound fits. The number of runs, and so the running time, is not released,
+    and nothing is shown while they last.
     """
     require(0 < score_share < 1, "score_share", score_share, "in (0, 1)")
     law = RandomStopping() if stopping is None else stopping
@@ -183,7 +185,8 @@ def choose_by_random_stopping(
     chosen: tuple[int, Fit] | None = None
     for _ in range(law.draw(account.source)):
         index = int(integers(account.source, bound=len(candidates), size=1)[0])
-        noisy, fit = runs.scored_run(index)
+        with silence():
+            noisy, fit = runs.scored_run(index)
         # A total order: equal scores are ordered by coins that know nothing of the data.
         rank = (noisy, int(integers(account.source, bound=2**62, size=1)[0]))
         if best is None or rank < best:

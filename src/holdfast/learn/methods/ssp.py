@@ -13,6 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from holdfast._arrays import Floats
+from holdfast._assumption import ACCURACY, Assumption
 from holdfast.learn._inference.score import NoisyScore
 from holdfast.learn._problem import Problem
 from holdfast.learn._risk.descent import gaussian_for, gaussian_square
@@ -26,6 +27,12 @@ from holdfast.learn.methods.method import Fit, Learner
 from holdfast.privacy._account import Account
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
 
+DECLARED_COUNT = Assumption(
+    kind=ACCURACY,
+    subject="intervals",
+    text="accuracy, not privacy: intervals take the declared n_public for the number of rows, which is private "
+    "and, without an intercept, not measured; with fewer rows than that they are too narrow",
+)
 PILOT_SHARE = Fraction(1, 10)
 """Of mu^2, for a second moment of the rows alone, by which it is decided whether intervals are issued."""
 
@@ -69,10 +76,14 @@ def ssp(
     joint = account.release(second, upper_triangle(exact), label="ssp: rows and targets")
     s = float(second.sigma)
     released, count = from_upper_triangle(np.asarray(joint), d + 1), examples.public_count
-    if examples.may_lack_targets and problem.constant:
-        # Rows without a target are null records, and the released sum of the constant's square counts the others: the
-        # variance around the line is theirs.
-        count = rows_with_targets(float(released[d - 1, d - 1]), problem.constant, most=count)
+    known = account.adjacency.count_is_public
+    if problem.constant and (examples.may_lack_targets or not known):
+        # The released sum of the constant's square counts the rows that have a target (the others are null records):
+        # the variance around the line is theirs.
+        square_sum = float(released[d - 1, d - 1])
+        count = rows_of_constant(square_sum, problem.constant, most=count if known else None)
+    elif not known:
+        assumptions = (*assumptions, DECLARED_COUNT)
     score = squared_score(
         released,
         omega=omega,
@@ -97,13 +108,14 @@ def ssp(
     )
 
 
-def rows_with_targets(square: float, constant: float, *, most: int) -> int:
-    """How many rows add the square of their constant to a noisy sum: of all the public number, at least one.
+def rows_of_constant(square_sum: float, constant: float, *, most: int | None) -> int:
+    """How many rows add the square of their constant to a noisy sum: at least one, and `most` of a public number.
 
-    >>> rows_with_targets(25.0, 0.5, most=1000), rows_with_targets(300.0, 0.5, most=1000)
+    >>> rows_of_constant(25.0, 0.5, most=1000), rows_of_constant(300.0, 0.5, most=1000)
     (100, 1000)
     """
-    return int(min(most, max(1.0, math.floor(square / constant**2))))
+    count = max(1, math.floor(square_sum / constant**2))
+    return count if most is None else min(most, count)
 
 
 def squared_score(
