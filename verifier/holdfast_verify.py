@@ -18,7 +18,9 @@ import hashlib
 import io
 import json
 import math
+import os
 import re
+import stat
 import sys
 import zipfile
 from fractions import Fraction
@@ -27,6 +29,8 @@ from statistics import NormalDist
 from typing import Any, NamedTuple
 
 MOST_BYTES = 256 * 2**20
+AT_ONCE = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+TEXTS = re.compile(r'"(?:[^"\\]|\\.)*"')
 ZERO = "0" * 64
 VERSION = "0.1.0"
 """The version of holdfast that this file belongs to."""
@@ -130,23 +134,35 @@ def sha256(data: bytes) -> str:
 
 
 def read(path: Path) -> bytes:
-    """A file of a size that a page, release or extract may have."""
-    with path.open("rb") as file:
-        data = file.read(MOST_BYTES + 1) if path.stat().st_size > MOST_BYTES else file.read()
-    require(len(data) <= MOST_BYTES, f"{path.name} is too large")
-    return data
+    """A regular file, opened without waiting, of a size that a page, release or extract may have."""
+    require_regular(path, path.stat().st_mode)
+    with open(os.open(path, os.O_RDONLY | AT_ONCE), "rb") as file:
+        status = os.fstat(file.fileno())
+        require_regular(path, status.st_mode)
+        require(status.st_size <= MOST_BYTES, f"{path.name} is too large")
+        return file.read(status.st_size)
+
+
+def require_regular(path: Path, mode: int) -> None:
+    """A pipe would be waited for, and a device may have no end."""
+    if not stat.S_ISREG(mode):
+        raise OSError(None, "it is no regular file", str(path))
 
 
 def parsed(data: bytes, what: str) -> Any:
-    """JSON without numbers that are none."""
+    """JSON without numbers that are none, and with no more lists and mappings than its size may take in memory."""
 
     def finite(text: str) -> float:
         value = float(text)
         require(math.isfinite(value), f"{what} holds a number that is not finite")
         return value
 
+    text = data.decode()
+    bare = TEXTS.sub('""', text)
+    needed = 100 * bare.count("[") + 300 * bare.count("{") + 40 * bare.count(",")
+    require(needed <= 20 * len(data) + 64 * 2**20, f"{what} holds more values than its size allows")
     try:
-        return json.loads(data, parse_float=finite, parse_constant=finite)
+        return json.loads(text, parse_float=finite, parse_constant=finite)
     except (ValueError, RecursionError) as error:
         raise Wrong(f"{what} is not JSON") from error
 
@@ -491,7 +507,10 @@ def renderer_of(source: str) -> str:
             if one.is_file()
         }
     else:
-        with zipfile.ZipFile(path) as wheel:
+        content = read(path)
+        with zipfile.ZipFile(io.BytesIO(content)) as wheel:
+            unpacked = sum(one.file_size for one in wheel.infolist())
+            require(unpacked <= 20 * len(content), f"{path.name} unpacks to more than a wheel of holdfast")
             files = {PurePosixPath(one): wheel.read(one) for one in wheel.namelist() if one[-1] != "/"}
     lines = sorted(
         (str(place), sha256(data))

@@ -7,11 +7,12 @@ from typing import Any
 import pyarrow
 import pytest
 
+from holdfast._plain_data import parse_json
 from holdfast.errors import FormatError, ParameterError
 from holdfast.privacy import ZCDP, Account, Gaussian
 from holdfast.privacy._curves.stored import curve_from_json
 from holdfast.release import Release
-from holdfast.release._archive import parse_json
+from holdfast.release._archive import Contents, unpack
 from holdfast.release._tables import table_bytes, table_of
 
 TABLE = pyarrow.table({"x": [0.0] * 1000, "name": pyarrow.array(["a", "b"] * 500).dictionary_encode()})
@@ -43,6 +44,69 @@ def test_a_compressed_table_is_refused(compression: str) -> None:
 def test_json_from_a_stranger(text: str) -> None:
     with pytest.raises(FormatError):
         parse_json(text.encode(), "a note", most_parts=500)
+
+
+def of(column: pyarrow.Array) -> bytes:
+    """A table of one column as Arrow writes it, whatever it is."""
+    sink = pyarrow.BufferOutputStream()
+    with pyarrow.ipc.new_file(sink, pyarrow.schema([("x", column.type)])) as writer:
+        writer.write_table(pyarrow.table({"x": column}))
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
+
+
+NULLS = pyarrow.nulls(2**31 - 1)
+MANY = {
+    "list of nulls": pyarrow.ListArray.from_arrays(pyarrow.array([0, 2**31 - 1], pyarrow.int32()), NULLS),
+    "list without size": pyarrow.FixedSizeListArray.from_arrays(NULLS, 2**31 - 1),
+    "structure of nulls": pyarrow.StructArray.from_arrays([NULLS], ["a"]),
+    "run of one": pyarrow.RunEndEncodedArray.from_arrays(pyarrow.array([2**31 - 1], pyarrow.int32()), [0]),
+    "union": pyarrow.UnionArray.from_sparse(pyarrow.array([0], pyarrow.int8()), [pyarrow.nulls(1)]),
+    "bytes without bytes": pyarrow.array([b""], pyarrow.binary(0)),
+    "views": pyarrow.array(["a"], pyarrow.string_view()),
+}
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_columns_that_can_be_longer_than_their_bytes_are_neither_stored_nor_read(name: str) -> None:
+    with pytest.raises(FormatError, match="columns of numbers, texts"):
+        table_of(of(MANY[name]))
+    with pytest.raises(ParameterError, match="columns of numbers, texts"):
+        table_bytes(pyarrow.table({"x": MANY[name]}))
+
+
+def test_nulls_without_a_type_are_stored_as_far_as_they_are_read() -> None:
+    few, many = pyarrow.table({"x": pyarrow.nulls(2**20)}), pyarrow.table({"x": pyarrow.nulls(2**24)})
+    assert table_of(table_bytes(few)).equals(few)
+    with pytest.raises(ParameterError, match="more rows than its bytes"):
+        table_bytes(many)
+    with pytest.raises(FormatError, match="more rows than its bytes"):
+        table_of(of(many["x"].chunk(0)))
+
+
+def test_a_dictionary_that_grows_from_batch_to_batch_is_refused() -> None:
+    sink = pyarrow.BufferOutputStream()
+    texts = pyarrow.array([str(number) for number in range(9)])
+    batches = [
+        pyarrow.record_batch([pyarrow.DictionaryArray.from_arrays([0], texts[: place + 1])], names=["x"])
+        for place in range(9)
+    ]
+    options = pyarrow.ipc.IpcWriteOptions(emit_dictionary_deltas=True)
+    with pyarrow.ipc.new_file(sink, batches[0].schema, options=options) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+    with pytest.raises(FormatError, match="adds to its dictionaries"):
+        table_of(sink.getvalue().to_pybytes())
+
+
+@pytest.mark.parametrize(
+    ("dtype", "shape"), [("<U0", "2147483647,"), ("|S0", "2147483647,"), ("<f8", "0, 9999999999")]
+)
+def test_an_array_is_as_large_as_its_bytes(dtype: str, shape: str) -> None:
+    head = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': ({shape}), }}\n".encode()
+    data = b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head
+    with pytest.raises(FormatError, match="a stored array"):
+        unpack(Contents({"$array": "arrays/0.npy"}, {"arrays/0.npy": data}))
 
 
 def test_json_is_not_deeper_than_it_may_be() -> None:

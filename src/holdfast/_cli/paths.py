@@ -5,11 +5,14 @@ Every command is a `Command`. It gathers its own paths by their types, so none c
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
+
+from holdfast._regular_file import other_kind
 
 if TYPE_CHECKING:
     from holdfast._cli.result_files import Writer
@@ -23,6 +26,16 @@ class ReadFile(click.Path):
 
     def __init__(self, *, exists: bool = True) -> None:
         super().__init__(exists=exists, dir_okay=False, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path; a pipe or a device would be waited for, or be read without end."""
+        path = super().convert(value, param, ctx)
+        kind = other_kind(os.fsdecode(path))
+        if kind:
+            self.fail(
+                f"{click.format_filename(path)!r} must be a regular file, and it is {kind}.", param, ctx
+            )
+        return path
 
 
 class SourceText(click.types.StringParamType):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from holdfast._cli.fit import FOUND_NOTICE, LEVELS, asked_levels
 from holdfast._cli.paths import READ, SOURCE, Command, WrittenFile
 from holdfast._cli.result_files import release_file, rows_file, write_files
 from holdfast._cli.useless import EVEN_IF_USELESS
+from holdfast._regular_file import sha256_of
 
 if TYPE_CHECKING:
     from holdfast.release import Release
@@ -238,7 +238,7 @@ def _check_files(output: Path | None, release: Path | None, *, dry: bool, force:
 def _contents(text: str) -> str:
     """What is asked for in words, or by a file: then its digest, for a file may change."""
     path = Path(text)
-    return text if text.startswith("k=") else hashlib.sha256(path.read_bytes()).hexdigest()
+    return text if text.startswith("k=") else sha256_of(path, what="the file of workload")
 
 
 def _record(synthesizer: Synthesizer, output: Path | None, release: Path | None) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from holdfast._regular_file import open_regular
 from holdfast.errors import ParameterError
 
 LEDGER_ID = 0x484F4C44  # "HOLD"
@@ -39,9 +40,7 @@ def require_replaceable(path: Path, *, name: str = "output") -> None:
 
 def _head(path: Path) -> bytes:
     try:
-        if not path.is_file():  # a pipe would be waited for
-            return b""
-        with path.open("rb") as file:
+        with open_regular(path) as (file, _):
             return file.read(_HEAD_BYTES)
     except (OSError, ValueError):
         return b""

@@ -19,6 +19,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from holdfast._plain_data import parse_json
 from holdfast.audit._power import NOTICED_PROBABILITY
 from holdfast.dossier._charts import DARK, STYLE, bar_chart, budget_chart, coefficient_chart
 from holdfast.dossier._charts.bars import share_text
@@ -31,7 +32,6 @@ from holdfast.dossier._shape_section import AdditiveUtility
 from holdfast.dossier._utility import ModelUtility, Utility
 from holdfast.errors import FormatError, ParameterError
 from holdfast.privacy._wording import bound_text, confidence_percent, epsilon_text, odds_text
-from holdfast.release._archive import parse_json
 
 if TYPE_CHECKING:
     from jinja2 import Environment

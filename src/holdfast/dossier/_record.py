@@ -6,7 +6,6 @@ sections again and compare.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any, Self
 
 from holdfast._arguments import checked
 from holdfast._assumption import Assumption, distinct
+from holdfast._regular_file import sha256_of
 from holdfast._stored_fields import require_format
 from holdfast.dossier._evidence import Attempt, Picture
 from holdfast.dossier._promise import Chapter, Promise, stored_guarantee
@@ -234,7 +234,7 @@ def release_facts(release: Release[Any], *, name: str, sha256: str) -> ReleaseFa
 
 def file_digest(path: Path) -> str:
     """SHA-256 of a file."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    return sha256_of(path, what="a release")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,12 +8,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from holdfast._plain_data import parse_json
+from holdfast._regular_file import read_regular
 from holdfast.audit._result import AuditResult
 from holdfast.dossier._utility import Accuracy
 from holdfast.errors import FormatError, require
 from holdfast.privacy._guarantee import Guarantee
 from holdfast.privacy._tradeoff import TradeOff
-from holdfast.release._archive import parse_json
 
 _MOST_BYTES = 16 * 2**20
 
@@ -155,9 +156,5 @@ def read_accuracy(path: Path) -> list[Accuracy]:
 
 
 def _parse_file(path: Path) -> Any:
-    try:
-        with path.open("rb") as file:
-            data = file.read(_MOST_BYTES + 1)
-    except OSError as error:
-        raise FormatError(f"cannot read {path.name}: {error.strerror}") from None
+    data = read_regular(path, what="evidence", most_bytes=_MOST_BYTES)
     return parse_json(data, path.name, most_bytes=_MOST_BYTES, most_depth=40)

@@ -17,8 +17,8 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 from holdfast._arguments import checked
+from holdfast._plain_data import parse_json
 from holdfast.errors import LedgerError
-from holdfast.release._archive import parse_json
 
 VERSION = 1
 BEGINNING_HASH = "0" * 64

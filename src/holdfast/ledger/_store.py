@@ -17,6 +17,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from holdfast._regular_file import require_regular
+from holdfast.data._irreplaceable import LEDGER_PARTS
 from holdfast.data._whole_file import name_new, remove_abandoned, temporary_file
 from holdfast.errors import LedgerError, require
 from holdfast.ledger._chain import APPLICATION_ID, FORMAT_VERSION, TABLES, Chain
@@ -116,7 +118,10 @@ class Store:
         except OSError as error:
             raise LedgerError(f"the ledger {str(self.path)!r} cannot be reached: {error.strerror}") from error
         if not exists:
+            require_regular(self.path, what="a ledger", error=LedgerError)
             raise LedgerError(f"there is no ledger at {str(self.path)!r}; create it with Ledger.create")
+        for ending in LEDGER_PARTS:
+            require_regular(f"{self.path}{ending}", what="a part of the ledger", error=LedgerError)
         options = "mode=ro" if self.read_only else "mode=rw"
         if self.read_only and not os.access(self.path.parent, os.W_OK):
             # Without a place for shared memory SQLite can read the file only if nobody writes to it.

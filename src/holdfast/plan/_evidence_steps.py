@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from holdfast._regular_file import sha256_of
 from holdfast.data._engines.places import module_file
 from holdfast.errors import FormatError, ParameterError, require
 from holdfast.plan._sealed import read_sealed, write_sealed
@@ -123,7 +123,7 @@ class DossierStep:
         page = setting.place(self.output)
         if not page.is_file():
             return None
-        digest = hashlib.sha256(page.read_bytes()).hexdigest()
+        digest = sha256_of(page, what="a page")
         ours = any(
             closed["audience"] == self.audience and self.title in (None, closed["title"])
             for closed in ledger.closed_pages(digest)

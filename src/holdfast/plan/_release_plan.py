@@ -5,7 +5,6 @@ A new kind of step is one class and one line in STEPS.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import partial
@@ -14,6 +13,8 @@ from typing import Any, get_type_hints
 
 from holdfast._arguments import checked
 from holdfast._options import Option
+from holdfast._plain_data import parse_toml
+from holdfast._regular_file import read_regular
 from holdfast.errors import BudgetExceeded, FormatError, LedgerError, ParameterError
 from holdfast.ledger import Ledger
 from holdfast.ledger._jobs.job import finish_written_work
@@ -212,13 +213,11 @@ class ReleasePlan:
         ReleasePlan
             The plan; nothing is done yet.
         """
+        content = read_regular(path, what="a plan", most_bytes=_MOST_PLAN_BYTES)
+        data = parse_toml(content, f"the plan {path.name!r}", most_bytes=_MOST_PLAN_BYTES)
         try:
-            with path.open("rb") as file:
-                data = tomllib.loads(file.read(_MOST_PLAN_BYTES).decode())
             head = dict(data.pop("plan"))
             steps = tuple(step_of(table) for table in data.pop("step"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise FormatError(f"{path.name} is not a TOML file") from error
         except (KeyError, TypeError, ValueError) as error:
             if isinstance(error, FormatError):
                 raise

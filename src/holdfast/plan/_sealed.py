@@ -13,9 +13,10 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from holdfast._plain_data import parse_json
+from holdfast._regular_file import read_regular, sha256_of
 from holdfast.data._whole_file import write_whole
 from holdfast.errors import FormatError
-from holdfast.release._archive import parse_json
 
 if TYPE_CHECKING:
     from holdfast.plan._step import Setting, Step
@@ -29,7 +30,7 @@ def request_of(step: Step, judged: Path) -> str:
     """The digest of what a step asks, wherever its output goes, about the release that it judges."""
     settings: dict[str, Any] = {f.name: getattr(step, f.name) for f in fields(step)}  # type: ignore[arg-type]
     del settings["output"]
-    about = settings | {"do": step.kind, "release": hashlib.sha256(judged.read_bytes()).hexdigest()}
+    about = settings | {"do": step.kind, "release": sha256_of(judged, what="a release")}
     return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
 
 
@@ -50,10 +51,9 @@ def read_sealed(step: Step, setting: Setting, *, judged: Path) -> dict[str, Any]
     if not path.is_file() or not judged.is_file():
         return None
     try:
-        with path.open("rb") as file:
-            text = file.read(_MOST_BYTES + 1)
+        text = read_regular(path, what="evidence", most_bytes=_MOST_BYTES)
         evidence = parse_json(text, path.name, most_bytes=_MOST_BYTES, most_depth=40)
-    except (OSError, FormatError):
+    except FormatError:
         return None
     seal = evidence.pop(SEAL, None) if isinstance(evidence, dict) else None
     wanted = {

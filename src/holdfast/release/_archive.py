@@ -14,7 +14,6 @@ import hashlib
 import io
 import json
 import math
-import os
 import re
 import sys
 import zipfile
@@ -26,6 +25,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast._plain_data import MOST_INTEGER_DIGITS, parse_json
+from holdfast._regular_file import read_regular
 from holdfast._stored_fields import require_format
 from holdfast.errors import FormatError, ParameterError
 from holdfast.release._tables import is_table, table_bytes, table_of
@@ -35,17 +36,15 @@ MOST_RELEASE_BYTES = 4 * 2**30
 MOST_MEMBERS = 10_000
 _MEMBER_NAME = re.compile(r"arrays/[0-9]{1,5}\.(npy|arrow)")
 _JSON, _SUMS = "release.json", "SHA256SUMS"
-_MOST_VALUE_DEPTH, _MOST_INTEGER_DIGITS = 100, 300
+_MOST_VALUE_DEPTH = 100
+_MOST_EMPTY_SIDE = 2**20
+"""Where another side is 0: whoever goes along this one finds nothing, and takes as long as it is."""
 _STORABLE_KINDS = "biufcUSMm"
 _ARRAY_HEADER = re.compile(
     rb"\x93NUMPY\x01\x00(?P<length>[\x00-\xff]{2})"
     rb"\{'descr': '(?P<dtype>[<|][a-zA-Z][0-9]{0,9}(\[[0-9]{0,9}[a-zA-Z]{1,2}\])?)', 'fortran_order': False, "
     rb"'shape': \((?P<shape>([0-9]{1,18}(, [0-9]{1,18}){0,63},?)?)\), \} *\n"
 )
-_MOST_JSON_BYTES = 64 * 2**20
-_MOST_JSON_VALUES = 5_000_000
-"""The curve of a loss distribution may have four million numbers."""
-_JSON_TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*"')
 
 
 # The archive.
@@ -67,17 +66,7 @@ def to_bytes(record: dict[str, Any], members: dict[str, bytes]) -> bytes:
 
 def read(path: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The record and the members of a release file; `FormatError` for anything else."""
-    try:
-        with path.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            if size > MOST_RELEASE_BYTES:
-                raise FormatError(
-                    f"a release file has at most {MOST_RELEASE_BYTES} bytes, {str(path)!r} has {size}"
-                )
-            data = file.read(size)
-    except OSError as error:
-        raise FormatError(f"cannot read the release file {str(path)!r}: {error.strerror}") from None
-    return from_bytes(data)
+    return from_bytes(read_regular(path, what="a release", most_bytes=MOST_RELEASE_BYTES))
 
 
 def from_bytes(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
@@ -131,63 +120,6 @@ def _members(data: bytes) -> dict[str, bytes]:
     return members
 
 
-def parse_json(
-    data: bytes,
-    what: str,
-    *,
-    most_bytes: int = _MOST_JSON_BYTES,
-    most_parts: int = _MOST_JSON_VALUES,
-    most_depth: int = 400,
-) -> Any:
-    """Parse JSON that is not trusted: bounded in bytes, values and depth, and without NaN or infinities.
-
-    `what` names the text in errors.
-    """
-    if len(data) > most_bytes:
-        raise FormatError(f"{what} has at most {most_bytes:,} bytes, this one has {len(data):,}")
-    if _weighted_values(data) > most_parts and _weighted_values(_JSON_TEXTS.sub(b'""', data)) > most_parts:
-        raise FormatError(f"{what} holds at most {most_parts:,} values, this one holds more")
-    try:
-        value = json.loads(data, parse_float=_finite, parse_constant=_finite, parse_int=_whole_number)
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"{what} is not valid JSON, or holds a number that is not finite") from error
-    require_depth(value, what, most_depth)
-    return value
-
-
-def require_depth(value: Any, what: str, most: int) -> None:
-    """Refuse plain data that are nested deeper than `most` levels. It does not recurse, so any depth is safe."""
-    level, depth = [value] if isinstance(value, dict | list) else [], 0
-    while level:
-        depth += 1
-        if depth > most:
-            raise FormatError(f"{what} is nested at most {most} levels deep")
-        values = [
-            value
-            for container in level
-            for value in (container.values() if isinstance(container, dict) else container)
-        ]
-        level = [value for value in values if isinstance(value, dict | list)]
-
-
-def _weighted_values(data: bytes) -> int:
-    """How many values JSON holds, weighted by memory: a text counts as three numbers, a list or mapping as ten."""
-    return data.count(b",") + data.count(b'"') + 10 * (data.count(b"[") + data.count(b"{"))
-
-
-def _whole_number(text: str) -> int:
-    if len(text) >= _MOST_INTEGER_DIGITS:
-        raise ValueError("too many digits")
-    return int(text)
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
-        raise ValueError("not finite")
-    return value
-
-
 # Values.
 
 
@@ -222,10 +154,8 @@ def _pack_part(value: Any, members: dict[str, bytes], depth: int) -> Any:
     if depth > _MOST_VALUE_DEPTH:
         raise ParameterError(f"value must be nested at most {_MOST_VALUE_DEPTH} levels deep")
     match value:
-        case int() if abs(value) >= 10 ** (_MOST_INTEGER_DIGITS - 2):
-            raise ParameterError(
-                f"a whole number of a value has fewer than {_MOST_INTEGER_DIGITS - 2} digits"
-            )
+        case int() if abs(value) >= 10 ** (MOST_INTEGER_DIGITS - 2):
+            raise ParameterError(f"a whole number of a value has fewer than {MOST_INTEGER_DIGITS - 2} digits")
         case None | bool() | str() | int():
             return value
         case float():
@@ -320,6 +250,8 @@ def _array(data: bytes) -> NDArray[Any]:
     except (TypeError, ValueError) as error:
         raise FormatError("a stored array has an unknown dtype") from error
     body = data[header.end() :]
+    if max(shape, default=0) > len(data) + _MOST_EMPTY_SIDE:
+        raise FormatError("a stored array without elements has a side that is too long to be meant")
     if not _storable(dtype) or math.prod(shape) * dtype.itemsize != len(body):
         raise FormatError("a stored array does not have the size that its header claims")
     if dtype.kind == "U" and body and int(np.frombuffer(body, "<u4").max()) > sys.maxunicode:
@@ -336,7 +268,7 @@ def _storable(dtype: np.dtype[Any]) -> bool:
     widest = {"f": 8, "c": 16}.get(dtype.kind, sys.maxsize)
     return (
         dtype.kind in _STORABLE_KINDS
-        and dtype.itemsize <= widest
+        and 0 < dtype.itemsize <= widest
         and not dtype.hasobject
         and dtype.byteorder != ">"
     )

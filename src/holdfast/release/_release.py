@@ -22,6 +22,7 @@ from holdfast._arguments import checked
 from holdfast._assumption import Assumption
 from holdfast._caution import warn
 from holdfast._extensions import OWN_PACKAGE, Author, package_mark
+from holdfast._plain_data import require_depth
 from holdfast._stored_fields import require_fields
 from holdfast.data._whole_file import write_whole
 from holdfast.errors import FormatError, HoldfastError, NotPrivateWarning, ParameterError, require
@@ -29,7 +30,7 @@ from holdfast.privacy._account import Account
 from holdfast.privacy._guarantee import Guarantee
 from holdfast.privacy._mechanisms import MECHANISMS
 from holdfast.release import _archive as archive
-from holdfast.release._archive import Contents, pack, require_depth, unpack
+from holdfast.release._archive import Contents, pack, unpack
 from holdfast.release._certificate import Certificate
 from holdfast.release._usefulness import Prospect
 

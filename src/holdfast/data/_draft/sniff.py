@@ -6,12 +6,11 @@ A guess reads many rows at once, so nothing that is released may depend on it un
 from __future__ import annotations
 
 import codecs
-import gzip
 import re
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
+from holdfast.data._engines.csv_files import csv_bytes
 from holdfast.data._schema import CsvFormat
 from holdfast.errors import DataError, withholding
 
@@ -28,8 +27,7 @@ _MOST_HEADING_LINES = 40
 
 def sniff_format(path: str, *, encoding: str | None = None) -> CsvFormat:
     """The format in which most lines at the beginning of the file can be read, and the encoding of the whole file."""
-    opener: Callable[..., Any] = gzip.open if path.lower().endswith(".gz") else open
-    with withholding("Python", "read the CSV file"), opener(path, "rb") as file:
+    with withholding("Python", "read the CSV file"), csv_bytes(path) as file:
         sample = file.read(SAMPLE_BYTES)
         odd = b"" if encoding is not None else _first_that_is_not_utf8(sample, file)
     form = CsvFormat(encoding=_encoding(sample, odd) if encoding is None else encoding)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +15,7 @@ from holdfast.data._draft.evidence import Evidence
 from holdfast.data._draft.sniff import sniff_format
 from holdfast.data._engines import engine_for
 from holdfast.data._engines.file_rows import PLACE, CsvRows, FileRows, rows_of_files
+from holdfast.data._engines.parquet_files import open_parquet
 from holdfast.data._readings import numbers
 from holdfast.data._schema import CsvFormat
 from holdfast.data._storage_kinds import Kind
@@ -96,18 +98,15 @@ class StoredTable:
             with withholding("Arrow", "read the rows"):
                 columns = _columns_by_name(_all_rows(rows))
             return cls(columns=columns, csv=form, texts=True, remarks=_broken_lines(columns))
-        import pyarrow.parquet as parquet
-
         with withholding("Arrow", "read the types"):
-            stored = parquet.read_schema(first.path)
-            twice = sorted({name for name in stored.names if stored.names.count(name) > 1})
+            file = open_parquet(first.path)
+            stored = file.schema_arrow
+            twice = sorted(name for name, times in Counter(stored.names).items() if times > 1)
             if twice:
                 raise DataError(f"columns must have different names, {twice} stand for several; rename them")
             types = {field.name: field.type for field in stored}
             ordered = [name for name, dtype in types.items() if getattr(dtype, "ordered", False)]
-            orders = (
-                _orders(_columns_by_name(parquet.read_table(first.path, columns=ordered))) if ordered else {}
-            )
+            orders = _orders(_columns_by_name(file.read(columns=ordered))) if ordered else {}
         return cls(columns=ParquetColumns(rows), types=types, orders=orders)
 
 

@@ -17,14 +17,16 @@ import codecs
 import gzip
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arrays import Bools, Codes
+from holdfast._regular_file import open_regular
 from holdfast.data._schema.csv_format import CsvFormat
 from holdfast.errors import DataError
 
@@ -38,6 +40,13 @@ Bytes = NDArray[np.uint8]
 
 # Bytes that cannot be decoded become half of a surrogate pair, which is not valid UTF-8: their line is broken.
 codecs.register_error("holdfast-broken", lambda error: ("\ud800", error.end))  # type: ignore[attr-defined]
+
+
+@contextmanager
+def csv_bytes(path: str) -> Iterator[IO[bytes]]:
+    """The bytes of a CSV file, which may be packed."""
+    with open_regular(path) as (stored, _):
+        yield gzip.GzipFile(fileobj=stored) if path.lower().endswith(".gz") else stored  # type: ignore[misc]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,10 +64,13 @@ class CsvFile:
         )
         raw = np.frombuffer(line, dtype=np.uint8)
         starts, stops = _lines(raw)
-        # Quoted names may hold delimiters: the largest number of fields by which the line can be read is the right one.
-        most = 1 + line.count(self.format.delimiter_of(self.path).encode())
-        fields = next((n for n in range(most, 0, -1) if self._rules(n).sound(raw, starts, stops).all()), 0)
-        if not fields or len(line) == 1 or b"\0" in line:
+        fields = self._rules(1).fields_of(raw, starts) if len(starts) == 1 else 0
+        if (
+            not fields
+            or not self._rules(fields).sound(raw, starts, stops).all()
+            or len(line) == 1
+            or b"\0" in line
+        ):
             raise DataError(
                 f"a CSV file must start with a line of column names, written in {self.format.encoding} and with the "
                 "declared delimiter and quote; declare them as csv in the schema"
@@ -103,8 +115,7 @@ class CsvFile:
         if self.format.encoding != "utf-8":
             decoder = codecs.getincrementaldecoder(self.format.encoding)("holdfast-broken")
             decode = lambda piece: decoder.decode(piece, not piece).encode("utf-8", "surrogatepass")  # noqa: E731
-        opener: Callable[..., Any] = gzip.open if self.path.lower().endswith(".gz") else open
-        with opener(self.path, "rb") as file:
+        with csv_bytes(self.path) as file:
             rest, mark_removed, last = b"", False, False
             while not last:
                 piece = file.read(BLOCK_BYTES)
@@ -128,6 +139,12 @@ class LineRules:
     fields: int
     delimiter: str
     format: CsvFormat
+
+    def fields_of(self, raw: Bytes, starts: Codes) -> int:
+        """How many fields one record has; delimiters inside quotes part none."""
+        delimiters = np.flatnonzero(raw == ord(self.delimiter))
+        quotes = np.flatnonzero(raw == ord(self.format.quote)) if self.format.quote else delimiters[:0]
+        return 1 + len(_outside(delimiters, quotes, raw, starts) if len(quotes) else delimiters)
 
     def sound(self, raw: Bytes, starts: Codes, stops: Codes) -> Bools:
         """Which of the records, each from its start up to its stop, can be read."""

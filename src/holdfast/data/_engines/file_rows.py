@@ -17,12 +17,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from holdfast._regular_file import require_regular
 from holdfast.data._arrow_columns import arrow_column
 from holdfast.data._engines.csv_files import CsvFile
+from holdfast.data._engines.parquet_files import open_parquet
 from holdfast.data._schema import DateTime, Numeric, Schema
 from holdfast.data._schema.csv_format import CsvFormat
 from holdfast.data._storage_kinds import Kind, kind_of
-from holdfast.errors import DataError, withholding
+from holdfast.errors import DataError
 
 CSV_ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 DATABASE_ENDINGS = (".db", ".duckdb", ".ddb")
@@ -91,11 +93,8 @@ class ParquetRows:
 
     @cached_property
     def _file(self) -> Any:
-        from pyarrow import parquet
-
-        with withholding("Arrow", "open a Parquet file"):
-            # With `pre_buffer` column chunks stay in memory until the file is closed: as much as the file is large.
-            return parquet.ParquetFile(self.path, coerce_int96_timestamp_unit="us", pre_buffer=False)
+        # With `pre_buffer` column chunks stay in memory until the file is closed: as much as the file is large.
+        return open_parquet(self.path, coerce_int96_timestamp_unit="us", pre_buffer=False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -216,6 +215,8 @@ def number_names(schema: Schema) -> list[str]:
 
 def rows_of_files(source: str, *, csv: CsvFormat | None = None, numbers: Sequence[str] = ()) -> FileRows:
     """The rows of a file, a folder of files or a pattern, all of one kind; only the first lines are read at once."""
+    if not os.path.isdir(source):
+        require_regular(source, what="rows", error=DataError)
     paths = [source] if os.path.isfile(source) else _paths_of(source)
     if not paths:
         raise DataError(f"no Parquet or CSV file found at {source!r}")
@@ -236,7 +237,10 @@ def _paths_of(text: str) -> list[str]:
     if os.path.isdir(text):
         files = sorted(str(path) for path in Path(text).rglob("*") if path.is_file())
         return [path for path in files if _ending(path, strict=False)]
-    return sorted(glob.glob(text, recursive=True))
+    matching = sorted(glob.glob(text, recursive=True))
+    for path in matching:
+        require_regular(path, what="rows", error=DataError)
+    return matching
 
 
 def is_data_file(path: str) -> bool:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from holdfast._regular_file import open_regular, require_regular
 from holdfast.data._engines.file_rows import number_names, rows_of_files
+from holdfast.data._engines.parquet_files import open_parquet
 from holdfast.data._moments import column_numbers
 from holdfast.data._readings import numbers
 from holdfast.data._schema import CsvFormat, DateTime, Numeric, Schema
@@ -30,31 +35,42 @@ def read_table(
 
     All columns of a CSV file are texts; in the columns `numbers` decimal commas are points.
     """
+    require_regular(path, what=f"the file of {name}", error=ParameterError)
     if path.suffix not in endings or not path.is_file():
         raise ParameterError(
             f"{name} must be a {' or '.join(endings)} file that exists, or a database URL, got {path.name!r}"
         )
-    import pyarrow.parquet as parquet
-
     with withholding("Arrow", f"read {path.name}"):
         if path.suffix == ".csv":
             return rows_of_files(str(path), csv=csv, numbers=numbers).table()
-        return parquet.read_table(path)
+        return open_parquet(path).read()
 
 
 def read_arrays(path: Path, label: str | None) -> tuple[Any, Any]:
     """Rows of numbers, and the labels where a column is named as `label`; a .npy file holds no labels."""
-    import numpy as np
-
     if path.suffix == ".npy":
-        with withholding("NumPy", f"read {path.name}"):
-            return np.load(path, allow_pickle=False), None
+        return _array(path), None
     table = read_table(path, name="data", endings=(*READABLE_ENDINGS, ".npy"))
     if label is not None and label not in table.column_names:
         raise DataError(f"the table has no column {label!r}")
     names = [name for name in table.column_names if name != label]
     rows = np.column_stack([numeric_column(table.column(name), name) for name in names])
     return rows, None if label is None else _labels(table.column(label))
+
+
+def _array(path: Path) -> Any:
+    """The numbers of a .npy file, whose header is held against the file's size before there is room for them."""
+    from numpy.lib import format as npy
+
+    require_regular(path, what="the file of data", error=ParameterError)
+    headers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+    with withholding("NumPy", f"read {path.name}"), open_regular(path) as (file, size):
+        read_header = headers.get(npy.read_magic(file))
+        shape, _, dtype = ((), False, np.dtype("V1")) if read_header is None else read_header(file)
+        if dtype.kind not in "biuf" or math.prod(shape) * dtype.itemsize != size - file.tell():
+            raise DataError(f"{path.name} must be a .npy file of numbers, of the size that its header says")
+        file.seek(0)
+        return npy.read_array(file, allow_pickle=False)
 
 
 def numeric_column(values: Any, name: str) -> Any:
@@ -73,8 +89,6 @@ def numeric_column(values: Any, name: str) -> Any:
 
 def _labels(values: Any) -> Any:
     """Labels as they are stored; texts become numbers where each of them is a number."""
-    import numpy as np
-
     if kind_of(values.type) is not Kind.text:
         return values.to_numpy()
     doubles = numbers(values)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,6 +18,8 @@ from typing import Any
 
 from holdfast._arguments import checked
 from holdfast._assumption import READ_FROM_DATA, Assumption
+from holdfast._plain_data import parse_json, parse_toml
+from holdfast._regular_file import read_regular
 from holdfast.data._schema.columns import Categorical, Numeric
 from holdfast.data._schema.csv_format import CsvFormat
 from holdfast.data._schema.hierarchy import Hierarchy
@@ -413,23 +414,9 @@ def write_schema(schema: Schema, path: Path) -> None:
 
 def read_schema(path: Path) -> Schema:
     """Read a TOML or JSON schema file."""
-    try:
-        with path.open("rb") as file:
-            content = file.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise FormatError(f"cannot read the schema file {str(path)!r}: {error.strerror}") from None
-    if len(content) > MOST_BYTES:
-        raise FormatError(f"a schema file has at most {MOST_BYTES} bytes, {str(path)!r} has more")
-    parse = json.loads if path.suffix == ".json" else tomllib.loads
-    try:
-        record = parse(content.decode("utf-8-sig"))
-    except (
-        ValueError,
-        RecursionError,
-    ) as error:  # both decoders' errors and UnicodeDecodeError are ValueErrors
-        raise FormatError(
-            f"{str(path)!r} is not valid {path.suffix.lstrip('.') or 'TOML'}: {error}"
-        ) from None
+    content = read_regular(path, what="a schema", most_bytes=MOST_BYTES)
+    parse = parse_json if path.suffix == ".json" else parse_toml
+    record = parse(content, f"the schema {str(path)!r}", most_bytes=MOST_BYTES)
     if not isinstance(record, dict):
         raise FormatError(f"{str(path)!r} must hold one table")
     return Schema.from_dict(record)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ import holdfast
 from holdfast._arguments import checked
 from holdfast._assumption import Assumption
 from holdfast._extensions import OWN_PACKAGE, Author
+from holdfast._regular_file import sha256_of
 from holdfast.dossier._record import Books, Record, file_digest, payment
 from holdfast.ledger import Ledger, LedgerEntry
 from holdfast.ledger._dataset import Dataset
@@ -303,7 +303,7 @@ def check_closings(
             )
     wanted = set(shown.hashes)
     pages = [e for e in entries if e.kind == "page" and wanted & set(e.body["releases"])]
-    digest = hashlib.sha256(page.read_bytes()).hexdigest()
+    digest = sha256_of(page, what="a page")
     mine = next((e for e in pages if e.body["sha256"] == digest), None)
     if mine is not None:
         findings.hold(

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast._arguments import checked
+from holdfast._regular_file import read_regular
 from holdfast.audit._result import AuditResult
 from holdfast.dossier._dossier import Dossier
 from holdfast.dossier._evidence import MOST_ATTACKS, Picture, untested_claims
@@ -161,16 +162,13 @@ def _page(path: Path, findings: Findings) -> tuple[dict[str, Any], str]:
 
     A maker that is another version is noted as the one that can judge the page.
     """
+    content = read_regular(path, what="a page", most_bytes=MOST_BYTES)
     try:
-        if path.stat().st_size > MOST_BYTES:
-            raise FormatError(f"a dossier has at most {MOST_BYTES} bytes")
-        text = path.read_bytes().decode()
+        text = content.decode()
         written, seal = record_of(text), written_seal(text)
     except (FormatError, UnicodeDecodeError) as error:
         findings.problems.append(f"the page: {error}")
         return {}, ""
-    except OSError as error:
-        raise FormatError(f"cannot read the page {str(path)!r}: {error.strerror}") from None
     findings.hold(
         seal == seal_of(text), "the page has its seal", "the page was changed: it does not have its seal"
     )

@@ -7,7 +7,6 @@ key is to be trusted.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -17,12 +16,13 @@ from typing import Any, Literal, get_args
 
 from holdfast._arguments import checked
 from holdfast._extras import import_optional
+from holdfast._plain_data import parse_json
 from holdfast._ranges import require_place
+from holdfast._regular_file import read_regular, sha256_of
 from holdfast._stored_fields import require_fields, require_format
 from holdfast.data._whole_file import write_new, write_whole
 from holdfast.errors import FormatError, LedgerError, ParameterError
 from holdfast.ledger._entry import LedgerEntry, canonical
-from holdfast.release._archive import parse_json
 from holdfast.release._outputs import FileRead, FileWritten, Outputs
 
 HEAD_FORMAT = "holdfast-head/1"
@@ -33,6 +33,8 @@ PUBLIC_KEY_ENDING = ".pub"
 """The ending of the file that holds the public part of a key."""
 About = Literal["approval", "file", "extract"]
 _MOST_SIGNATURE_BYTES = 65_536
+_MOST_KEY_BYTES = 4_096
+"""Of a PEM file: thirty times an Ed25519 key, and too little for a key of another kind that takes minutes to check."""
 _ED25519 = "cryptography.hazmat.primitives.asymmetric.ed25519"
 _SERIALIZATION = "cryptography.hazmat.primitives.serialization"
 
@@ -60,7 +62,7 @@ class Signature:
     def sign_file(cls, private_key: str | os.PathLike[str], path: str | os.PathLike[str]) -> Signature:
         """Sign every byte of a file, a release or a page, and write the signature beside it."""
         signature_outputs([path], private_key).require()
-        digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        digest = sha256_of(path, what="what is to be signed")
         signature = cls.sign(private_key, about="file", content={"sha256": digest})
         write_whole(signature_path(path), (json.dumps(signature.to_json(), indent=1) + "\n").encode())
         return signature
@@ -313,16 +315,8 @@ def _is_signature_of(public_key: str, signature: str, message: bytes) -> bool:
 
 
 def _read_json(path: Path) -> Any:
-    try:
-        with path.open("rb") as file:
-            return parse_json(
-                file.read(_MOST_SIGNATURE_BYTES),
-                "a signature",
-                most_bytes=_MOST_SIGNATURE_BYTES,
-                most_depth=8,
-            )
-    except OSError as error:
-        raise FormatError(f"cannot read a signature from {str(path)!r}") from error
+    data = read_regular(path, what="a signature", most_bytes=_MOST_SIGNATURE_BYTES)
+    return parse_json(data, "a signature", most_bytes=_MOST_SIGNATURE_BYTES, most_depth=8)
 
 
 def public_hex(path: str | os.PathLike[str]) -> str:
@@ -333,9 +327,10 @@ def public_hex(path: str | os.PathLike[str]) -> str:
 
 def _private_key(path: Path) -> Any:
     ed25519, form = import_optional(_ED25519), import_optional(_SERIALIZATION)
+    data = read_regular(path, what="a private key", most_bytes=_MOST_KEY_BYTES, error=LedgerError)
     try:
-        key = form.load_pem_private_key(path.read_bytes(), password=None)
-    except (OSError, ValueError, TypeError) as error:
+        key = form.load_pem_private_key(data, password=None)
+    except (ValueError, TypeError) as error:
         raise LedgerError(f"cannot read an unencrypted PEM private key from {str(path)!r}") from error
     if not isinstance(key, ed25519.Ed25519PrivateKey):
         raise LedgerError(f"the key in {str(path)!r} is not an Ed25519 key; make one with ledger.create_key")
@@ -344,9 +339,10 @@ def _private_key(path: Path) -> Any:
 
 def _public_key(path: Path) -> Any:
     ed25519, form = import_optional(_ED25519), import_optional(_SERIALIZATION)
+    data = read_regular(path, what="a public key", most_bytes=_MOST_KEY_BYTES, error=LedgerError)
     try:
-        key = form.load_pem_public_key(path.read_bytes())
-    except (OSError, ValueError, TypeError) as error:
+        key = form.load_pem_public_key(data)
+    except (ValueError, TypeError) as error:
         raise LedgerError(f"cannot read a PEM public key from {str(path)!r}") from error
     if not isinstance(key, ed25519.Ed25519PublicKey):
         raise LedgerError(f"the key in {str(path)!r} is not an Ed25519 key")

@@ -13,12 +13,12 @@ Where an account names its approver, the key that signed the approval must be li
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal, get_args
 
+from holdfast._plain_data import parse_toml
+from holdfast._regular_file import read_regular
 from holdfast._stored_fields import require_format, require_known
 from holdfast.errors import FormatError
 from holdfast.ledger._signing.signature import Signature, SignedHead, public_hex
@@ -47,22 +47,11 @@ class Trust:
     @classmethod
     def of(cls, path: str | os.PathLike[str]) -> Trust:
         """From a PEM file with one public key, or from a trust file (TOML)."""
-        try:
-            with Path(path).open("rb") as file:
-                data = file.read(_MOST_TRUST_BYTES)
-        except OSError as error:
-            raise FormatError(
-                f"cannot read a key or a trust file from {str(path)!r}: {error.strerror}"
-            ) from None
+        data = read_regular(path, what="a key or a trust file", most_bytes=_MOST_TRUST_BYTES)
         if data.lstrip().startswith(b"-----BEGIN"):
             return cls((TrustedKey(public_key=public_hex(path)),))
-        try:
-            tables = tomllib.loads(data.decode())
-        except (ValueError, RecursionError) as error:
-            raise FormatError(
-                f"{str(path)!r} is neither a PEM public key nor a trust file: {error}"
-            ) from error
-        return cls.from_json(tables)
+        what = f"{str(path)!r}, which is no PEM public key and so is read as a trust file,"
+        return cls.from_json(parse_toml(data, what, most_bytes=_MOST_TRUST_BYTES))
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Trust:

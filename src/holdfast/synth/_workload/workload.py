@@ -8,7 +8,6 @@ groups other than marginals are in `query_classes`.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from abc import ABC, abstractmethod
@@ -22,7 +21,9 @@ import numpy as np
 
 from holdfast._arguments import checked
 from holdfast._arrays import Floats
+from holdfast._plain_data import parse_json
 from holdfast._ranges import require_whole
+from holdfast._regular_file import read_regular
 from holdfast.data._schema import Schema
 from holdfast.errors import FormatError, ParameterError, require
 
@@ -30,6 +31,8 @@ Shape = tuple[int, ...]
 Columns = tuple[str, ...]
 #: The most cells of a marginal in a default workload.
 MOST_MARGINAL_CELLS = 100_000
+MOST_LISTED_BYTES = 2**20
+"""Of a file that lists marginals or impossible rows by hand."""
 
 
 @checked
@@ -377,18 +380,11 @@ def _split_names(text: str, schema: Schema) -> list[str]:
 def declared_text(path: Path, *, name: str) -> str:
     """The text of a file; `FormatError` if it is not UTF-8."""
     try:
-        return path.read_text(encoding="utf-8")
+        return read_regular(path, what=f"the file of {name}", most_bytes=MOST_LISTED_BYTES).decode()
     except UnicodeDecodeError:
         raise FormatError(f"{name} is not a text in UTF-8: {path.name!r}") from None
 
 
 def parsed_json(text: str, *, name: str) -> Any:
     """The value of a JSON text; `FormatError` names the line of an error, never its contents."""
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise FormatError(f"{name} is not valid JSON: {error.msg} in line {error.lineno}") from None
-    except (ValueError, RecursionError):
-        raise FormatError(
-            f"{name} is not valid JSON: it is nested too deep, or holds too long a number"
-        ) from None
+    return parse_json(text.encode(), name, most_bytes=MOST_LISTED_BYTES)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
+from holdfast._regular_file import require_regular
 from holdfast.data._engines.duckdb.sealed import attach_file, reads_own_tables, require_no_shadows
 from holdfast.data._engines.file_rows import PLACE, FileRows, number_names, rows_of_files
 from holdfast.data._engines.places import database_file
@@ -192,6 +193,8 @@ class StoredTable:
                 f"the DuckDB file of the URL must exist, got {path!r}; three slashes are a path from here, four an "
                 "absolute one"
             )
+        for part in (path, f"{path}.wal"):
+            require_regular(part, what="a DuckDB file", error=DataError)
         return cls(path=path, schema=options.get("schema", ["main"])[0], table=options["table"][0])
 
     def attach(self, connection: Any) -> None:
