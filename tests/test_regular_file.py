@@ -102,3 +102,11 @@ def test_nothing_stays_open(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"12345")
     read_regular(tmp_path / "file", what="a thing", most_bytes=5)
     assert len(os.listdir("/proc/self/fd")) == opened
+
+
+def test_no_device_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To open one can wind a tape back."""
+    with of_kind("a device", tmp_path) as path:
+        monkeypatch.setattr(os, "open", lambda *_, **__: pytest.fail("it was opened"))
+        with pytest.raises(FormatError, match="a device"):
+            read_regular(path, what="a thing", most_bytes=4)

@@ -182,7 +182,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="plan: a record of another release counts as done",
         target="plan:request_of",
-        old='{"do": step.kind, "release": hashlib.sha256(judged.read_bytes()).hexdigest()}',
+        old='{"do": step.kind, "release": sha256_of(judged, what="a release")}',
         new='{"do": step.kind}',
         tests=("tests/plan/test_findings.py::test_evidence_about_another_release_is_not_done",),
     ),
