@@ -79,8 +79,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="bounded range: delta of the upper end in place of the worst pair",
         target="privacy:BoundedRange.delta",
-        old="half = -math.expm1((epsilon - own) / 2.0)",
-        new="half = -math.expm1((epsilon - own) / 4.0)",
+        old="half_factor = -math.expm1((epsilon - own) / 2.0)",
+        new="half_factor = -math.expm1((epsilon - own) / 4.0)",
         tests=(
             "tests/privacy/curves/test_finite_curve.py::test_delta_of_bounded_range_is_that_of_the_worst_pair",
         ),
@@ -152,8 +152,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="composition: repeated curves counted once",
         target="privacy/composition:_parts_counted_together",
-        old="already + n",
-        new="already",
+        old="count + n",
+        new="count",
         tests=("tests/privacy/curves/test_composition.py::test_n_times_one_is_one_times_n",),
     ),
     Fault(
@@ -202,8 +202,8 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="log-ratio: the determinants forgotten",
-        target="privacy:_Perturbed.log_ratio",
-        old="+ turned",
+        target="privacy:_ObjectiveMechanism.log_ratio",
+        old="+ determinant_change",
         new="",
         tests=(
             "tests/learn/methods/test_objective.py::test_objectives_are_compared_where_they_were_released",
@@ -221,7 +221,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="objective: the determinant forgotten",
-        target="privacy:_Perturbed.log_determinants",
+        target="privacy:_ObjectiveMechanism.log_determinants",
         old="math.log1p(ratio) * (1.0 + 4e-16)",
         new="0.0",
         tests=("tests/learn/methods/test_objective.py::test_the_pure_example_of_the_notes",),
@@ -229,7 +229,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="objective: strict linear term without its root of the dimension",
         target="privacy:PureObjectivePerturbation.linear_grid",
-        old="self._factor(dimension) * as_written(self.scale)",
+        old="self._l1_factor(dimension) * as_written(self.scale)",
         new="as_written(self.scale)",
         tests=("tests/learn/methods/test_objective.py::test_the_noise_is_as_large_as_the_theorem_says",),
     ),
@@ -326,7 +326,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="grid: the largest loss falls off",
-        target="privacy:_grid",
+        target="privacy:_grid_range",
         old="last if last * spacing >= high else last + 1",
         new="last",
         tests=("tests/privacy/curves/test_pairs.py::test_a_mix_one_digit_off_the_grid",),
@@ -451,7 +451,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="objective: what cannot be drawn is found after the charge",
-        target="privacy:_Perturbed.check",
+        target="privacy:_ObjectiveMechanism.check",
         old="self.linear_grid(dimension)",
         new="pass",
         tests=("tests/privacy/mechanisms/test_no_clamp.py::test_what_passes_the_check_can_be_drawn",),

@@ -52,8 +52,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="gibbs: the sampler's total variation is not charged",
         target="privacy:RegularisedExponential.curve",
-        old="bare if self.total_variation is None else WithSlack(bare, self.total_variation)",
-        new="bare",
+        old="exact_curve if self.total_variation is None else WithSlack(exact_curve, self.total_variation)",
+        new="exact_curve",
         tests=(f"{METHOD}::test_a_tenth_of_delta_is_the_samplers",),
     ),
     Fault(

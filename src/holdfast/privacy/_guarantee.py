@@ -154,7 +154,7 @@ class Guarantee:
         return self.summary()
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """The fields as plain data, for JSON."""
         return {
             "curve": self.curve.to_json(),
             "adjacency": self.adjacency.value,

@@ -253,7 +253,7 @@ WRITTEN_FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "objective_replace_counts_once",
-        "privacy._mechanisms.objective:_Perturbed._records",
+        "privacy._mechanisms.objective:_ObjectiveMechanism._records_changed",
         "2 if self.adjacency in (None, Adjacency.replace) else 1",
         "1",
         "G = L under replace",
@@ -261,7 +261,7 @@ WRITTEN_FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "objective_determinant_forgotten",
-        "privacy._mechanisms.objective:_Perturbed.log_determinants",
+        "privacy._mechanisms.objective:_ObjectiveMechanism.log_determinants",
         "math.log1p(ratio)",
         "0.01 * math.log1p(ratio)",
         "the determinants' share of epsilon is left out",
@@ -422,7 +422,7 @@ WRITTEN_FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "estimator_replace_counts_once",
-        "privacy._mechanisms.objective:_Perturbed._records",
+        "privacy._mechanisms.objective:_ObjectiveMechanism._records_changed",
         "2 if self.adjacency in (None, Adjacency.replace) else 1",
         "1",
         "G = L under replace",

@@ -41,7 +41,7 @@ HALVED_SAMPLERS = (
         "source, **self._stand_in(value.size)",
         "source, **{k: v / 2 if k == 'scale' else v for k, v in self._stand_in(value.size).items()}",
     ),
-    ("objective replace", "objective:_Perturbed.sample", "minimise(linear,", "minimise(linear / 2,"),
+    ("objective replace", "objective:_ObjectiveMechanism.sample", "minimise(linear,", "minimise(linear / 2,"),
 )
 """A subject, the sampler that it draws from, and the change of text that halves the sampler's noise."""
 

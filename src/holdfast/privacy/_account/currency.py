@@ -121,12 +121,12 @@ class Currency(ABC):
         return curve
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """The fields as plain data, for JSON."""
         return {"name": self.name}
 
 
 class PureCurrency(Currency):
-    """Epsilons add up."""
+    """Pure DP, in which epsilons add up."""
 
     name = "pure"
     theorem = "basic composition of pure DP, adaptive"
@@ -297,7 +297,7 @@ class RenyiCurrency(Currency):
         return RenyiDP(self.orders, tuple(round_up(amount) for amount in amounts))
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """The fields as plain data, for JSON."""
         return {"name": self.name, "orders": list(self.orders)}
 
     @classmethod
@@ -356,7 +356,7 @@ class PlanCurrency(Currency):
         return compose([mechanism.curve_of_uses(times) for mechanism, times in self.planned])
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """The fields as plain data, for JSON."""
         return {
             "name": self.name,
             "items": [[mechanism.to_json(), times] for mechanism, times in self.planned],

@@ -1,8 +1,8 @@
-"""Composition for a plan that is fixed in advance, by the tightest rule that is sound.
+"""Composition of releases whose parameters are fixed in advance, by the tightest sound rule.
 
-Closed forms first (Gaussians merge into one, zCDP and Renyi parameters add up), then the numeric
-loss distribution, and always the least of the bounds that hold. Parameters chosen after seeing
-results need an account's currency instead (soundness, section 19).
+Closed forms come first (Gaussians merge into one, zCDP and Renyi parameters add up), then numeric loss distributions;
+the least of all valid bounds is taken. If parameters are chosen after seeing results, an account's currency is needed
+instead (soundness, section 19).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from holdfast.privacy._losses.grid_losses import LARGEST_GRID
 from holdfast.privacy._rounding import round_up
 from holdfast.privacy._tradeoff import Points
 
-_FAR = 1e5  # a loss beyond which only the sums of parameters are used
+_LARGEST_NUMERIC_LOSS = 1e5  # beyond it only sums of parameters are used
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,7 +54,7 @@ class Composed(PrivacyCurve):
         if any(curve.has_slack for curve, _ in self.parts):
             raise ParameterError("parts must have no slack: it is outermost; compose(...) lifts it")
 
-    # What it costs in each currency: sums over the parts, exactly, where all parts have it.
+    # The cost in each currency: exact sums over the parts, if every part has that cost.
 
     def _sum(self, cost: Callable[[PrivacyCurve], Fraction | None]) -> Fraction | None:
         costs = [(cost(curve), times) for curve, times in self.parts]
@@ -80,52 +80,53 @@ class Composed(PrivacyCurve):
 
     @property
     def pair_is_tight(self) -> bool:  # type: ignore[override]
-        """Where the pairs of all parts are."""
+        """Whether the pairs of all parts are tight."""
         return all(curve.pair_is_tight for curve, _ in self.parts)
 
     # The numeric core.
 
     @cached_property
     def _pairs(self) -> list[tuple[DominatingPair, int]] | None:
-        """Of every part; None if some part has none, or losses that no grid of doubles holds."""
+        """The dominating pair of every part; None if a part has none, or losses beyond the range of a grid."""
         candidates = [(curve.pair(), times) for curve, times in self.parts]
         pairs = [
             (pair, times)
             for pair, times in candidates
-            if pair is not None and pair.loss_range(1e-30)[1] < _FAR
+            if pair is not None and pair.loss_range(1e-30)[1] < _LARGEST_NUMERIC_LOSS
         ]
         return pairs if len(pairs) == len(candidates) else None
 
     @cached_property
     def _atoms(self) -> AtomicPair | None:
-        """The product itself, where it has a moderate number of outcomes."""
+        """The product of all pairs, if it has a moderate number of outcomes."""
         if self._pairs is None:
             return None
         atomic = [(pair, times) for pair, times in self._pairs if isinstance(pair, AtomicPair)]
         return product_pair(atomic) if len(atomic) == len(self._pairs) else None
 
     @cached_property
-    def _ways(self) -> list[list[tuple[DominatingPair, int]]]:
+    def _directions(self) -> list[list[tuple[DominatingPair, int]]]:
         """The parts' pairs with the unit removed from all of them, and with it added; one list if both agree."""
         assert self._pairs is not None
         ways = [(pair.directions, times) for pair, times in self._pairs]
         count = max(len(directions) for directions, _ in ways)
         return [
-            [(directions[min(way, len(directions) - 1)], n) for directions, n in ways] for way in range(count)
+            [(directions[min(direction, len(directions) - 1)], n) for directions, n in ways]
+            for direction in range(count)
         ]
 
     @cached_property
     def _spacing(self) -> float:
-        """Fine enough for every direction of every part."""
-        # Atoms on the grid lose nothing: put those of the most frequent part there.
-        each = [(times, pair) for way in self._ways for pair, times in way]
+        """A spacing of the grid that is fine enough for every direction of every part."""
+        # Atoms that lie on the grid are exact, so the spacing divides those of the most frequent part.
+        each = [(times, pair) for direction in self._directions for pair, times in direction]
         steps = [(times, pair.lattice) for times, pair in each if pair.lattice]
         steps = steps or [(times, pair.crowd) for times, pair in each if pair.crowd]
         atom = max(steps)[1] if steps else None
-        return min(suitable_spacing(way, atom=atom) for way in self._ways)
+        return min(suitable_spacing(direction, atom=atom) for direction in self._directions)
 
     def loss_distribution(self, *, spacing: float, lower: bool = False) -> LossDistribution | None:
-        """The convolution of the parts."""
+        """The convolution of the parts' loss distributions."""
         distributions = [
             (curve.loss_distribution(spacing=spacing, lower=lower), times) for curve, times in self.parts
         ]
@@ -136,12 +137,12 @@ class Composed(PrivacyCurve):
 
     @cached_property
     def _sums(self) -> PrivacyCurve | None:
-        """Both directions of the sum: outcome by outcome, or on a grid that is asked point by point."""
+        """The curve of the sum, outcome by outcome or on a grid that is transformed where it is needed."""
         if self._pairs is None:
             return None
         if self._atoms is not None:
             return AtomicSum(self._atoms)
-        return LossSums([LossSum(way, self._spacing) for way in self._ways])
+        return LossSums([LossSum(direction, self._spacing) for direction in self._directions])
 
     @cached_property
     def upper(self) -> LossDistribution | None:
@@ -150,13 +151,13 @@ class Composed(PrivacyCurve):
 
     @cached_property
     def lower(self) -> LossDistribution | None:
-        """Its optimistic twin: no accountant can prove less than this about the parts' pairs."""
+        """A lower bound on the losses: no accountant can prove less than this about the parts' pairs."""
         if self._pairs is None:
             return None
         # The lower side has the larger error: half the spacing, where that leaves room for the sum.
-        ranges = [pair.loss_range(1e-30) for way in self._ways for pair, _ in way]
-        roomy = max(high - low for low, high in ranges) < self._spacing * LARGEST_GRID / 16
-        return self.loss_distribution(spacing=self._spacing / 2 if roomy else self._spacing, lower=True)
+        ranges = [pair.loss_range(1e-30) for direction in self._directions for pair, _ in direction]
+        has_room = max(high - low for low, high in ranges) < self._spacing * LARGEST_GRID / 16
+        return self.loss_distribution(spacing=self._spacing / 2 if has_room else self._spacing, lower=True)
 
     def bracket(self, delta: float) -> tuple[float, float]:
         """Epsilon at this delta from below and from above, both certified."""
@@ -182,15 +183,17 @@ class Composed(PrivacyCurve):
         return tuple(bounds)
 
     def _renyi_bounds(self) -> list[PrivacyCurve]:
-        """By divergences, order by order and summed over all orders; deltas of the parts are set aside first."""
-        aside = [(*curve.without_delta(), times) for curve, times in self.parts]
-        delta = sum((lost * times for _, lost, times in aside), Fraction(0))
-        bare = self if delta == 0 else Composed(tuple((curve, times) for curve, _, times in aside))
+        """Bounds by Renyi divergences, after deltas of the parts are set aside."""
+        separated = [(*curve.without_delta(), times) for curve, times in self.parts]
+        delta = sum((lost * times for _, lost, times in separated), Fraction(0))
+        without_deltas = (
+            self if delta == 0 else Composed(tuple((curve, times) for curve, _, times in separated))
+        )
         bounds: list[PrivacyCurve] = []
-        rho = bare.as_zcdp()
+        rho = without_deltas.as_zcdp()
         if rho is not None and rho <= ZCDP.LARGEST:
             bounds.append(ZCDP(rho))
-        tabulated = RenyiDP.of(bare.renyi, FINE_ORDERS)
+        tabulated = RenyiDP.of(without_deltas.renyi, FINE_ORDERS)
         if any(math.isfinite(d) for d in tabulated.divergences):
             bounds.append(tabulated)
         return bounds if delta == 0 else [WithSlack(bound, 0, delta) for bound in bounds if delta < 1]
@@ -209,9 +212,9 @@ class Composed(PrivacyCurve):
         return 0.0 if delta == 1.0 else min(bound.epsilon(delta) for bound in self._bounds)
 
     def both_deltas(self, epsilons: Points) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Each direction by the sums, where there are any, and by the other bounds."""
+        """Each direction by the least of all bounds."""
         deltas = [bound.both_deltas(epsilons) for bound in self._bounds]
-        removed, added = (np.min([pair[way] for pair in deltas], axis=0) for way in (0, 1))
+        removed, added = (np.min([pair[direction] for pair in deltas], axis=0) for direction in (0, 1))
         return np.asarray(removed), np.asarray(added)
 
     def pair(self) -> DominatingPair | None:
@@ -225,7 +228,7 @@ class Composed(PrivacyCurve):
         return compose([compose([curve.group(size)], times=times) for curve, times in self.parts])
 
     def to_replace(self) -> PrivacyCurve:
-        """Of the whole where its outcomes can be listed, or no part has a rule of its own; else part by part."""
+        """The rule for the whole if its outcomes can be listed or no part has a rule of its own; else part by part."""
         if self._atoms is not None:
             return GroupReplace(self)
         parts = [(curve.to_replace(), times) for curve, times in self.parts]
@@ -238,7 +241,7 @@ class Composed(PrivacyCurve):
         return compose([compose([curve.either_way()], times=times) for curve, times in self.parts])
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """The fields as plain data, for JSON."""
         return {"kind": self.kind, "parts": [[curve.to_json(), times] for curve, times in self.parts]}
 
     @classmethod
@@ -299,22 +302,22 @@ def compose(curves: Iterable[PrivacyCurve], *, times: int = 1) -> PrivacyCurve:
 
 
 def _parts_counted_together(parts: list[tuple[PrivacyCurve, int]]) -> list[tuple[PrivacyCurve, int]]:
-    """Closed forms joined into one part each, and equal curves counted together."""
-    out: list[tuple[PrivacyCurve, int]] = []
+    """The parts with closed forms merged into one and equal curves counted together."""
+    merged: list[tuple[PrivacyCurve, int]] = []
     for curve, times in parts:
         closed = curve.merge_copies(times)
-        each, n = (curve, times) if closed is None else (closed, 1)
-        for place, (other, already) in enumerate(out):
-            together = other.merge(each) if closed is not None and already == 1 else None
+        candidate, n = (curve, times) if closed is None else (closed, 1)
+        for place, (other, count) in enumerate(merged):
+            together = other.merge(candidate) if closed is not None and count == 1 else None
             if together is not None:
-                out[place] = (together, 1)
+                merged[place] = (together, 1)
                 break
-            if closed is None and type(other) is type(each) and other == each:
-                out[place] = (other, already + n)
+            if closed is None and type(other) is type(candidate) and other == candidate:
+                merged[place] = (other, count + n)
                 break
         else:
-            out.append((each, n))
-    return out
+            merged.append((candidate, n))
+    return merged
 
 
 def point(curve: PrivacyCurve, delta: float) -> ApproxDP:

@@ -1,7 +1,7 @@
-"""PrivacyCurve: an upper bound on what one release can reveal, and the two textbook ones.
+"""PrivacyCurve: an upper bound on what one release reveals; PureDP and ApproxDP are the textbook cases.
 
-A curve answers delta(epsilon) and epsilon(delta), and says what it costs in each currency that
-has a filter theorem (soundness, section 19). A curve knows no adjacency: accounts and guarantees do.
+A curve gives delta for every epsilon and epsilon for every delta, and its cost in each currency that has a filter
+theorem (soundness, section 19). It does not hold an adjacency; accounts and guarantees do.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 
 MOST_EXPONENT = 700.0
-"""e to the power of more than this is no double."""
+"""The largest exponent: e to a larger power overflows a double."""
 LEAST_DELTA = math.ulp(0.0)
-"""What an underflowing delta is rounded up to."""
+"""The least positive double; a delta that underflows is rounded up to it."""
 
 
 @checked
@@ -47,14 +47,14 @@ class PrivacyCurve(metaclass=FixedNumbers):
     """
 
     LARGEST: ClassVar[float] = 1e9
-    """The largest parameter: far beyond it doubles overflow, and then towards "private" as easily as away from it."""
+    """The largest parameter; far beyond it doubles overflow, possibly towards a claim of more privacy."""
 
     pair_is_tight: bool = True
-    """Whether no other bound of the curve can beat the composition of its pair."""
+    """Whether composing the curve's pair is at least as good as any other bound of the curve."""
 
     @property
     def without_slack(self) -> PrivacyCurve:
-        """The curve that slack was added to; itself where none was."""
+        """The curve to which slack was added; the curve itself if it has none."""
         return self
 
     @abstractmethod
@@ -259,9 +259,9 @@ class PrivacyCurve(metaclass=FixedNumbers):
         >>> ApproxDP(2.0, 1e-6).words(), PureDP(0.5).words(1e-6)
         ('epsilon 2 at delta 1e-06', 'epsilon 0.5 at delta 0')
         """
-        own = self.as_approximate()
-        if own is not None and not self.has_slack:
-            return point_text(epsilon_text(float(own[0])), float(own[1]))
+        bound = self.as_approximate()
+        if bound is not None and not self.has_slack:
+            return point_text(epsilon_text(float(bound[0])), float(bound[1]))
         return repr(self) if delta is None else self.point_words(delta)
 
 
@@ -290,31 +290,31 @@ class PureDP(PrivacyCurve):
         object.__setattr__(self, "bound", epsilon)
 
     def as_pure(self) -> Fraction:
-        """The parameter itself."""
+        """The parameter, exactly."""
         return as_written(self.bound)
 
     @property
     def default_currency(self) -> str:
-        """Epsilons add up."""
+        """Pure DP, in which epsilons add up."""
         return "pure"
 
     def delta(self, epsilon: float) -> float:
         """Exact for randomised response, the worst pure mechanism: (e^e0 - e^eps) / (1 + e^e0)."""
-        own = round_up(self.as_pure())
-        if epsilon >= own:
+        bound = round_up(self.as_pure())
+        if epsilon >= bound:
             return 0.0
         # (e^a - e^b) / (1 + e^a) = (1 - e^(b-a)) / (1 + e^-a)
-        return -math.expm1(epsilon - own) / (1.0 + math.exp(-own))
+        return -math.expm1(epsilon - bound) / (1.0 + math.exp(-bound))
 
     def epsilon(self, delta: float) -> float:
         """The inverse of `delta` in closed form, rounded up."""
         require(0 <= delta <= 1, "delta", delta, "in [0, 1]")
-        own = round_up(self.as_pure())
+        bound = round_up(self.as_pure())
         if delta == 0.0:
-            return own
+            return bound
         if self.delta(0.0) <= delta:
             return 0.0
-        return safe_side(lambda epsilon: self.delta(epsilon) - delta, unsafe=0.0, safe=own)
+        return safe_side(lambda epsilon: self.delta(epsilon) - delta, unsafe=0.0, safe=bound)
 
     def as_zcdp(self) -> Fraction:
         """Bun and Steinke 2016, proposition 3.3: epsilon^2 / 2."""
@@ -326,56 +326,56 @@ class PureDP(PrivacyCurve):
 
     def renyi(self, order: float) -> float:
         """The divergence of randomised response, which is the worst case (Mironov 2017, proposition 5)."""
-        own = round_up(self.as_pure())
-        if own == 0.0 or math.isinf(order):
-            return own
+        bound = round_up(self.as_pure())
+        if bound == 0.0 or math.isinf(order):
+            return bound
         if order == 1.0:
-            return min(own, max(LEAST_DELTA, own * math.tanh(own / 2) * (1 + 1e-12)))
+            return min(bound, max(LEAST_DELTA, bound * math.tanh(bound / 2) * (1 + 1e-12)))
         # log[cosh((a - 1/2) e) / cosh(e / 2)] / (a - 1), where the ratio exceeds 1 by
         # 2 sinh(a e / 2) sinh((a - 1) e / 2) / cosh(e / 2): no digits are lost next to 1.
-        outer, inner = order * own / 2, (order - 1) * own / 2
+        outer, inner = order * bound / 2, (order - 1) * bound / 2
         if outer > 300.0:
             total = (
                 outer
                 + inner
-                - own / 2
-                + math.log1p(math.exp(-2 * (order - 0.5) * own))
-                - math.log1p(math.exp(-own))
+                - bound / 2
+                + math.log1p(math.exp(-2 * (order - 0.5) * bound))
+                - math.log1p(math.exp(-bound))
             )
         else:
-            total = math.log1p(2.0 * math.sinh(outer) * math.sinh(inner) / math.cosh(own / 2))
+            total = math.log1p(2.0 * math.sinh(outer) * math.sinh(inner) / math.cosh(bound / 2))
         # The product may have underflowed, by no more than this.
-        return min(own, (total + 4 * LEAST_DELTA) / (order - 1) * (1 + 1e-12) + LEAST_DELTA)
+        return min(bound, (total + 4 * LEAST_DELTA) / (order - 1) * (1 + 1e-12) + LEAST_DELTA)
 
     def pair(self) -> DominatingPair:
         """Randomised response: two atoms."""
         from holdfast.privacy._losses.atomic_pair import response_pair
 
-        own = round_up(self.as_pure())
+        bound = round_up(self.as_pure())
         # 1 / (1 + e^own) computed as such: 1 - high would lose the small atom's digits.
-        high, low = 1.0 / (1.0 + math.exp(-own)), math.exp(-own) / (1.0 + math.exp(-own))
-        return response_pair(own, high, low)
+        high, low = 1.0 / (1.0 + math.exp(-bound)), math.exp(-bound) / (1.0 + math.exp(-bound))
+        return response_pair(bound, high, low)
 
     def group(self, size: int) -> PureDP:
-        """k epsilon."""
+        """The pure curve with `size` times the epsilon."""
         return PureDP(size * self.as_pure())
 
     def to_replace(self) -> PrivacyCurve:
-        """Twice epsilon."""
+        """The pure curve with twice the epsilon."""
         return self.group(2)
 
     def admits(self, curve: PrivacyCurve) -> bool:
-        """By the pure parameter only."""
+        """Whether the pure parameter of the curve is at most this one."""
         other = curve.as_pure()
         return other is not None and other <= self.as_pure() and not curve.has_slack
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """The fields as plain data, for JSON."""
         return {"kind": self.kind, "epsilon": stored_number(self.bound)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> PureDP:
-        """The curve of these fields."""
+        """The curve whose `to_json` wrote this data."""
         return cls(number_of_stored(require_fields(cls.__name__, data, ("epsilon",))["epsilon"]))
 
     def __repr__(self) -> str:
@@ -425,24 +425,24 @@ class ApproxDP(PrivacyCurve):
     def delta(self, epsilon: float) -> float:
         """Kairouz, Oh and Viswanath 2015: delta + (1 - delta) times the pure curve, the worst case."""
         pure = PureDP(self.epsilon_bound).delta(epsilon)
-        own = round_up(self.delta_bound)
-        return own + (1.0 - own) * pure
+        bound = round_up(self.delta_bound)
+        return bound + (1.0 - bound) * pure
 
     def epsilon(self, delta: float) -> float:
         """The inverse of `delta`; infinite below the failure probability."""
         require(0 <= delta <= 1, "delta", delta, "in [0, 1]")
-        own = round_up(self.delta_bound)
-        if delta < own:
+        bound = round_up(self.delta_bound)
+        if delta < bound:
             return math.inf
-        return PureDP(self.epsilon_bound).epsilon((delta - own) / (1.0 - own))
+        return PureDP(self.epsilon_bound).epsilon((delta - bound) / (1.0 - bound))
 
     def pair(self) -> DominatingPair:
         """Randomised response that reveals everything with probability delta."""
         from holdfast.privacy._losses.atomic_pair import response_pair
 
-        own, lost = round_up(self.epsilon_bound), round_up(self.delta_bound)
-        high = (1.0 - lost) / (1.0 + math.exp(-own))
-        return response_pair(own, high, high * math.exp(-own), lost)
+        bound, lost = round_up(self.epsilon_bound), round_up(self.delta_bound)
+        high = (1.0 - lost) / (1.0 + math.exp(-bound))
+        return response_pair(bound, high, high * math.exp(-bound), lost)
 
     def without_delta(self) -> tuple[PrivacyCurve, Fraction]:
         """Kairouz, Oh and Viswanath 2015: for one pair of laws, pure but for an event of probability delta."""
@@ -481,13 +481,13 @@ class ApproxDP(PrivacyCurve):
         return curve.delta(round_up(self.epsilon_bound)) <= float(self.delta_bound)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """The fields as plain data, for JSON."""
         epsilon, delta = stored_number(self.epsilon_bound), stored_number(self.delta_bound)
         return {"kind": self.kind, "epsilon": epsilon, "delta": delta}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> ApproxDP:
-        """The curve of these fields."""
+        """The curve whose `to_json` wrote this data."""
         stored = require_fields(cls.__name__, data, ("epsilon", "delta"))
         return cls(number_of_stored(stored["epsilon"]), number_of_stored(stored["delta"]))
 

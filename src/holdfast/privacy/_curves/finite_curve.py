@@ -32,11 +32,11 @@ class AtomicCurve(PrivacyCurve):
     """delta(epsilon) = infinity + sum over losses above epsilon of p - e^epsilon q."""
 
     def atoms(self) -> AtomicPair:
-        """The pair, outcome by outcome."""
+        """The dominating pair, outcome by outcome."""
         raise NotImplementedError
 
     def delta(self, epsilon: float) -> float:
-        """Exact up to rounding, which is added."""
+        """Delta by exact sums, with the rounding error added."""
         return float(self.deltas(np.array([epsilon]))[0])
 
     def deltas(self, epsilons: Points) -> Floats:
@@ -90,8 +90,11 @@ class BoundedRange(PureDP):
         own = round_up(self.as_pure())
         if epsilon >= own:
             return 0.0
-        half = -math.expm1((epsilon - own) / 2.0)
-        return min(super().delta(epsilon), max(LEAST_DELTA, half / -math.expm1(-own) * half * (1 + 1e-14)))
+        half_factor = -math.expm1((epsilon - own) / 2.0)
+        return min(
+            super().delta(epsilon),
+            max(LEAST_DELTA, half_factor / -math.expm1(-own) * half_factor * (1 + 1e-14)),
+        )
 
     def pair(self) -> DominatingPair:
         """The pair whose delta is the worst at every epsilon."""
@@ -115,7 +118,7 @@ class BoundedRange(PureDP):
         return square_of_mu(round_up(self.as_pure() / 2))
 
     def renyi(self, order: float) -> float:
-        """The better of the bounded-range and the pure bound."""
+        """The smaller of the bounded-range and the pure bound."""
         return min(order * round_up(self.as_zcdp()), super().renyi(order))
 
     def group(self, size: int) -> PureDP:
@@ -147,14 +150,23 @@ class FinitePair(AtomicCurve):
     @cached_property
     def _atoms(self) -> AtomicPair:
         p, q = np.array(self.p), np.array(self.q)
-        shared = (p > 0) & (q > 0)
+        in_both = (p > 0) & (q > 0)
         with np.errstate(over="ignore"):
-            losses = np.log(p[shared]) - np.log(q[shared])
-        alone = [float(np.sum(a[(a > 0) & (b == 0)])) for a, b in ((p, q), (q, p))]
+            losses = np.log(p[in_both]) - np.log(q[in_both])
+        one_sided_masses = [float(np.sum(a[(a > 0) & (b == 0)])) for a, b in ((p, q), (q, p))]
         step = float(np.max(np.abs(losses), initial=0.0)) or None
         # Symmetric if exchanging the laws only exchanges outcomes.
-        same = sorted(zip(self.p, self.q, strict=True)) == sorted(zip(self.q, self.p, strict=True))
-        return AtomicPair(losses, p[shared], alone[0], step, q[shared], alone[1], symmetric=same, doubt=1e-13)
+        is_symmetric = sorted(zip(self.p, self.q, strict=True)) == sorted(zip(self.q, self.p, strict=True))
+        return AtomicPair(
+            losses,
+            p[in_both],
+            one_sided_masses[0],
+            step,
+            q[in_both],
+            one_sided_masses[1],
+            symmetric=is_symmetric,
+            doubt=1e-13,
+        )
 
     @classmethod
     def of(cls, pair: AtomicPair) -> FinitePair:
@@ -168,7 +180,7 @@ class FinitePair(AtomicCurve):
         return self._atoms
 
     def group(self, size: int) -> FinitePair:
-        """Chains of so many steps, in the worst order of removals and additions."""
+        """The curve for chains of `size` steps, in the worst order of removals and additions."""
         require(isinstance(size, int) and size >= 1, "size", size, "a whole number >= 1")
         return self if size == 1 else FinitePair.of(group_pair(self._atoms, size))
 
@@ -191,7 +203,7 @@ class FinitePair(AtomicCurve):
         return min(super().epsilon(delta), math.inf if pure is None else float(pure))
 
     def as_zcdp(self) -> Fraction | None:
-        """From the pure parameter."""
+        """The bound that follows from the pure parameter."""
         pure = self.as_pure()
         return None if pure is None else pure**2 / 2
 
@@ -208,7 +220,7 @@ class FinitePair(AtomicCurve):
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> FinitePair:
-        """The curve of these fields."""
+        """The curve whose `to_json` wrote this data."""
         stored = require_fields(cls.__name__, data, ("p", "q"))
         return cls(tuple(stored["p"]), tuple(stored["q"]))
 

@@ -1,4 +1,4 @@
-"""Gaussian differential privacy: telling N(0, 1) from N(mu, 1) is the attacker's whole task.
+"""Gaussian differential privacy: the attacker can do no better than tell N(0, 1) from N(mu, 1).
 
 The discrete Gaussian is not Gaussian-DP: in one dimension it has a curve of its own (soundness, section 16).
 """
@@ -25,10 +25,10 @@ from holdfast.privacy._losses.pairs import NormalPair
 from holdfast.privacy._rounding import Number, as_written, round_up
 from holdfast.privacy._tradeoff import Points
 
-_REACH = 14.0  # e^-98 of mass beyond so many sigmas
-_LARGEST = 2**19
-_SMALL = 1e-6  # below it a shift's delta is linear in it
-_LEAST = 1e-100  # a smaller mu counts as this: its reciprocal would overflow
+_REACH_IN_SIGMAS = 14.0  # e^-98 of mass beyond so many sigmas
+_MOST_GRID_POINTS = 2**19
+_SMALL_MU = 1e-6  # below it a shift's delta is linear in it
+_LEAST_MU = 1e-100  # a smaller mu counts as this: its reciprocal would overflow
 
 
 @checked
@@ -72,7 +72,7 @@ class GaussianDP(PrivacyCurve):
 
     @property
     def _mu(self) -> float:
-        return max(round_up(self.mu), _LEAST) if self.mu > 0 else 0.0
+        return max(round_up(self.mu), _LEAST_MU) if self.mu > 0 else 0.0
 
     def delta(self, epsilon: float) -> float:
         """Balle and Wang 2018, theorem 8."""
@@ -85,7 +85,7 @@ class GaussianDP(PrivacyCurve):
         mu = self._mu
         if mu == 0.0:
             return np.zeros_like(epsilons)
-        if mu < _SMALL:
+        if mu < _SMALL_MU:
             return self._positive(_small_shift(mu, epsilons), epsilons)
         with np.errstate(over="ignore"):
             first = log_ndtr(mu / 2 - epsilons / mu)
@@ -102,12 +102,12 @@ class GaussianDP(PrivacyCurve):
         return self._positive(np.clip(values * (1 + 1e-13), 0.0, 1.0), epsilons)
 
     def as_pure(self) -> Fraction | None:
-        """Only where nothing is revealed."""
+        """Zero if nothing is revealed; otherwise None."""
         return None if self.mu > 0 else Fraction(0)
 
     @property
     def default_currency(self) -> str:
-        """Squares of mu add up."""
+        """Gaussian DP, in which squares of mu add up."""
         return "gdp"
 
     def as_zcdp(self) -> Fraction:
@@ -119,31 +119,31 @@ class GaussianDP(PrivacyCurve):
         return as_written(self.mu) ** 2 if self.square is None else self.square
 
     def pair(self) -> DominatingPair:
-        """The loss of a normal against a shifted normal is itself normal."""
+        """The pair of two normal laws, whose loss is itself normal."""
         if self._mu > 0:
             return NormalPair(self._mu)
         return AtomicPair(np.zeros(1), np.ones(1), absent=0.0, symmetric=True)
 
     def merge(self, other: PrivacyCurve) -> GaussianDP | None:
-        """Squares add up."""
+        """The Gaussian curve whose squared mu is the sum of both."""
         return (
             GaussianDP.from_square(self.as_gdp() + other.as_gdp()) if isinstance(other, GaussianDP) else None
         )
 
     def merge_copies(self, times: int) -> GaussianDP:
-        """Times mu^2."""
+        """The Gaussian curve with `times` times the squared mu."""
         return GaussianDP.from_square(times * self.as_gdp())
 
     def group(self, size: int) -> GaussianDP:
-        """K mu."""
+        """The Gaussian curve with `size` times the mu."""
         return GaussianDP.from_square(size**2 * self.as_gdp())
 
     def to_replace(self) -> GaussianDP:
-        """Twice mu."""
+        """The Gaussian curve with twice the mu."""
         return self.group(2)
 
     def admits(self, curve: PrivacyCurve) -> bool:
-        """By the Gaussian parameter only."""
+        """Whether the Gaussian parameter of the curve is at most this one."""
         other = curve.as_gdp()
         return other is not None and other <= self.as_gdp() and not curve.has_slack
 
@@ -161,9 +161,9 @@ def _small_shift(mu: float, epsilons: NDArray[np.float64]) -> NDArray[np.float64
 
     with np.errstate(over="ignore", under="ignore"):
         start = np.minimum(epsilons / mu - mu / 2, 1e6)
-        falls = 1.0 - start * math.sqrt(math.pi / 2) * erfcx(start / math.sqrt(2.0))
+        slope = 1.0 - start * math.sqrt(math.pi / 2) * erfcx(start / math.sqrt(2.0))
         density = np.exp(-0.5 * start * start) / math.sqrt(2.0 * math.pi)
-        return np.asarray(np.clip(density * (mu * np.maximum(falls, 0.0) * (1 + 1e-9)), 0.0, 1.0))
+        return np.asarray(np.clip(density * (mu * np.maximum(slope, 0.0) * (1 + 1e-9)), 0.0, 1.0))
 
 
 def _root(square: Fraction) -> Number:
@@ -199,12 +199,12 @@ class DiscreteGaussianCurve(AtomicCurve):
 
     @property
     def _is_small(self) -> bool:
-        return 2 * _REACH * float(self.sigma) + self.shift <= _LARGEST
+        return 2 * _REACH_IN_SIGMAS * float(self.sigma) + self.shift <= _MOST_GRID_POINTS
 
     @cached_property
     def _atoms(self) -> AtomicPair:
         sigma, v = float(self.sigma), self.shift
-        reach = math.ceil(_REACH * sigma) + 1
+        reach = math.ceil(_REACH_IN_SIGMAS * sigma) + 1
         noise = np.arange(-reach, reach + 1, dtype=np.float64)
         with np.errstate(under="ignore"):
             weights = np.exp(-0.5 * (noise / sigma) ** 2)
@@ -212,11 +212,11 @@ class DiscreteGaussianCurve(AtomicCurve):
         # At y = v + noise the loss is (y^2 - (y - v)^2) / (2 sigma^2) = v (2 noise + v) / (2 sigma^2).
         losses = v * (2.0 * noise + v) / (2.0 * sigma * sigma)
         # Both tails are cut alike; what a law lacks of 1 lies beyond the cut.
-        beyond, step = 4 * math.exp(-(_REACH**2) / 2), v / (2.0 * sigma * sigma)
+        beyond, step = 4 * math.exp(-(_REACH_IN_SIGMAS**2) / 2), v / (2.0 * sigma * sigma)
         return AtomicPair(losses, masses, beyond, step, symmetric=True)
 
     def atoms(self) -> AtomicPair:
-        """The law is symmetric."""
+        """The outcomes; the law is symmetric."""
         return self._atoms
 
     def pair(self) -> DominatingPair | None:
@@ -237,7 +237,7 @@ class DiscreteGaussianCurve(AtomicCurve):
         return DiscreteGaussianCurve(self.sigma, size * self.shift)
 
     def to_replace(self) -> DiscreteGaussianCurve:
-        """Twice as far."""
+        """The curve for twice the shift."""
         return self.group(2)
 
     def __repr__(self) -> str:

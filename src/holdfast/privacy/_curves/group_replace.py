@@ -24,7 +24,7 @@ from holdfast.privacy._tradeoff import Points
 
 @dataclass(frozen=True, repr=False)
 class GroupReplace(PrivacyCurve):
-    """P to Q and Q to R are one step each; this bounds P to R.
+    """The curve from P to R, where P to Q and Q to R are one step each.
 
     delta(a + b) <= delta(a) + e^a delta(b) for every split, negative parts included; a = b is the
     (2 epsilon, (1 + e^epsilon) delta) of soundness, section 0. The unit is removed first, then another is added.
@@ -38,12 +38,12 @@ class GroupReplace(PrivacyCurve):
 
     @cached_property
     def _atoms(self) -> AtomicPair | None:
-        """Both steps at once, where the curve is one of finitely many outcomes."""
+        """The pair of both steps together, if the curve has finitely many outcomes."""
         pair = self.curve.pair()
         return replacement_pair(pair) if isinstance(pair, AtomicPair) else None
 
     def pair(self) -> DominatingPair | None:
-        """Of finitely many outcomes; else none is known."""
+        """The pair of both steps, if the curve has finitely many outcomes; else None."""
         return self._atoms
 
     def delta(self, epsilon: float) -> float:
@@ -56,15 +56,15 @@ class GroupReplace(PrivacyCurve):
         if self._atoms is not None:
             return np.minimum(self._atoms.deltas(epsilons), 1.0)
         all_epsilons, epsilons = epsilons, np.minimum(epsilons, 1e300)
-        best, place = np.ones(epsilons.size), epsilons / 2
+        best, best_split = np.ones(epsilons.size), epsilons / 2
         reach = 0.25 * np.maximum(epsilons, 0.1)
         for width in (1.0, 0.2, 0.04):
-            centre = place
+            centre = best_split
             for share in np.linspace(-1.0, 1.0, 11):
                 first = centre + share * width * reach
-                whole = self._split(first, np.nextafter(epsilons - first, -np.inf))
-                place = np.where(whole < best, first, place)
-                best = np.minimum(best, whole)
+                total = self._split(first, np.nextafter(epsilons - first, -np.inf))
+                best_split = np.where(total < best, first, best_split)
+                best = np.minimum(best, total)
         return self._positive(best, all_epsilons)
 
     def _split(self, first: Floats, second: Floats) -> Floats:
@@ -75,19 +75,19 @@ class GroupReplace(PrivacyCurve):
         return np.asarray((removed + grown) * (1 + 1e-14))
 
     def as_pure(self) -> Fraction | None:
-        """Twice."""
-        own = self.curve.as_pure()
-        return None if own is None else 2 * own
+        """Twice the pure parameter of the curve."""
+        cost = self.curve.as_pure()
+        return None if cost is None else 2 * cost
 
     def as_zcdp(self) -> Fraction | None:
-        """Four times."""
-        own = self.curve.as_zcdp()
-        return None if own is None else 4 * own
+        """Four times the zCDP parameter of the curve."""
+        cost = self.curve.as_zcdp()
+        return None if cost is None else 4 * cost
 
     def as_gdp(self) -> Fraction | None:
-        """Four times, in squares."""
-        own = self.curve.as_gdp()
-        return None if own is None else 4 * own
+        """Four times the squared Gaussian parameter of the curve."""
+        cost = self.curve.as_gdp()
+        return None if cost is None else 4 * cost
 
     def renyi(self, order: float) -> float:
         """Soundness, section 6: D_a(P||R) <= (a - 1/2)/(a - 1) D_2a(P||Q) + D_(2a-1)(Q||R).
@@ -104,12 +104,12 @@ class GroupReplace(PrivacyCurve):
         return min(bounds) * (1 + 1e-14)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """The fields as plain data, for JSON."""
         return {"kind": self.kind, "curve": self.curve.to_json()}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> PrivacyCurve:
-        """The curve of these fields."""
+        """The curve whose `to_json` wrote this data."""
         return cls(curve_from_json(require_fields(cls.__name__, data, ("curve",))["curve"]))
 
     def __repr__(self) -> str:

@@ -62,7 +62,7 @@ class LaplaceCurve(PureDP):
         return min(super().renyi(order), max(0.0, float(total) + 4e-16) / (a - 1) * (1 + 1e-12))
 
     def pair(self) -> DominatingPair:
-        """Two double exponentials."""
+        """The pair of two Laplace laws."""
         own = round_up(self.as_pure())
         return LaplacePair(own) if own > 0 else super().pair()
 
@@ -74,7 +74,7 @@ class LaplaceCurve(PureDP):
         return f"LaplaceCurve(ratio={float(self.bound):g})"
 
 
-_LARGEST = 2**19
+_MOST_SHIFT_STEPS = 2**19
 
 
 @dataclass(frozen=True, repr=False)
@@ -115,16 +115,16 @@ class DiscreteLaplaceCurve(AtomicCurve):
         return AtomicPair(losses, masses, 0.0, step, masses[::-1].copy(), 0.0, symmetric=True)
 
     def atoms(self) -> AtomicPair:
-        """The law is symmetric."""
+        """The outcomes; the law is symmetric."""
         return self._atoms
 
     def pair(self) -> DominatingPair:
         """The atoms, while there are not too many; else those of the pure parameter."""
-        return self._atoms if self.shift <= _LARGEST else self._pure.pair()
+        return self._atoms if self.shift <= _MOST_SHIFT_STEPS else self._pure.pair()
 
     def deltas(self, epsilons: Points) -> NDArray[np.float64]:
         """Exact sums, and 0 from the pure parameter on."""
-        exact = super().deltas(epsilons) if self.shift <= _LARGEST else self._pure.deltas(epsilons)
+        exact = super().deltas(epsilons) if self.shift <= _MOST_SHIFT_STEPS else self._pure.deltas(epsilons)
         return np.asarray(np.where(epsilons >= round_up(self.as_pure()), 0.0, exact))
 
     def epsilon(self, delta: float) -> float:
@@ -140,15 +140,15 @@ class DiscreteLaplaceCurve(AtomicCurve):
         return self.shift / as_written(self.scale)
 
     def as_zcdp(self) -> Fraction:
-        """From the pure parameter."""
+        """The bound that follows from the pure parameter."""
         return self._pure.as_zcdp()
 
     def as_gdp(self) -> Fraction:
-        """From the pure parameter."""
+        """The bound that follows from the pure parameter."""
         return self._pure.as_gdp()
 
     def renyi(self, order: float) -> float:
-        """From the pure parameter."""
+        """The bound that follows from the pure parameter."""
         return self._pure.renyi(order)
 
     def group(self, size: int) -> DiscreteLaplaceCurve:
@@ -156,7 +156,7 @@ class DiscreteLaplaceCurve(AtomicCurve):
         return DiscreteLaplaceCurve(self.scale, size * self.shift)
 
     def to_replace(self) -> DiscreteLaplaceCurve:
-        """Twice as far."""
+        """The curve for twice the shift."""
         return self.group(2)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""LossDistribution: the privacy loss itself, on a grid, rounded outwards."""
+"""LossDistribution: the distribution of the privacy loss on a grid, rounded outwards."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ class LossDistribution(PrivacyCurve):
         Rounded down for the `lower` twin.
         """
         require(spacing > 0 and math.isfinite(spacing), "spacing", spacing, "> 0 and finite")
-        put = discretise.lower if lower else discretise.upper
-        return cls(tuple(put(way, spacing) for way in pair.directions))
+        place_on_grid = discretise.lower if lower else discretise.upper
+        return cls(tuple(place_on_grid(direction, spacing) for direction in pair.directions))
 
     @classmethod
     def from_atoms(
@@ -176,13 +176,15 @@ class LossDistribution(PrivacyCurve):
         count = max(len(each.directions) for each, _ in everything)
         return LossDistribution(
             tuple(
-                convolve([(each.directions[min(way, len(each.directions) - 1)], n) for each, n in everything])
-                for way in range(count)
+                convolve(
+                    [(each.directions[min(direction, len(each.directions) - 1)], n) for each, n in everything]
+                )
+                for direction in range(count)
             )
         )
 
     def merge(self, other: PrivacyCurve) -> LossDistribution | None:
-        """On the same grid: the convolution."""
+        """The convolution of both, if they are on the same grid."""
         same = isinstance(other, LossDistribution) and abs(other.spacing / self.spacing - 1) < 1e-9
         return self.convolve_with([(other, 1)]) if same and isinstance(other, LossDistribution) else None
 
@@ -191,57 +193,59 @@ class LossDistribution(PrivacyCurve):
         return self if times == 1 else self.convolve_with([], times=times)
 
     def pair(self) -> DominatingPair | None:
-        """The grids' own atoms."""
+        """The pair of the grids' atoms; None for a lower distribution."""
         if self.is_lower:
             return None
-        ways = [way.as_pair() for way in self.directions]
-        return PairOfGrids(ways[0], ways[-1])
+        directions = [direction.as_pair() for direction in self.directions]
+        return PairOfGrids(directions[0], directions[-1])
 
     def either_way(self) -> LossDistribution:
         """The symmetrised pair, on the same grid."""
         if len(self.directions) == 1:
             return self
-        pair = symmetric_envelope([way.as_pair() for way in self.directions])
+        pair = symmetric_envelope([direction.as_pair() for direction in self.directions])
         return LossDistribution.of(pair, spacing=self.spacing)
 
     def loss_distribution(self, *, spacing: float, lower: bool = False) -> LossDistribution:
-        """Itself, or itself on another grid."""
+        """The distribution on a grid of this spacing."""
         if lower != self.is_lower:
             raise ParameterError(
                 "a lower loss distribution cannot become an upper one or the reverse; rebuild it"
             )
         if abs(spacing / self.spacing - 1) < 1e-9:
             return self
-        put = discretise.lower if lower else discretise.upper
-        return LossDistribution(tuple(put(way.as_pair(), spacing) for way in self.directions))
+        place_on_grid = discretise.lower if lower else discretise.upper
+        return LossDistribution(
+            tuple(place_on_grid(direction.as_pair(), spacing) for direction in self.directions)
+        )
 
     def trade_offs(self) -> tuple[TradeOff, ...]:
-        """One for each direction: exact where the mechanism is not symmetric."""
+        """A trade-off curve for each direction; exact also for mechanisms that are not symmetric."""
         from holdfast.privacy._tradeoff import TradeOff
 
-        out = []
+        curves = []
         for direction in self.directions:
             losses = direction.losses
             reach = max(abs(float(losses[0])), abs(float(losses[-1])), 1e-6)
-            near = np.geomspace(min(direction.spacing, reach / 2), min(reach, 690.0), 400)
-            epsilons = np.concatenate([-near[::-1], [0.0], near])
-            out.append(TradeOff.from_one_sided(epsilons, direction.deltas(epsilons)))
-        return tuple(out)
+            positive_epsilons = np.geomspace(min(direction.spacing, reach / 2), min(reach, 690.0), 400)
+            epsilons = np.concatenate([-positive_epsilons[::-1], [0.0], positive_epsilons])
+            curves.append(TradeOff.from_one_sided(epsilons, direction.deltas(epsilons)))
+        return tuple(curves)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """The fields as plain data, for JSON."""
         return {
             "kind": self.kind,
             "directions": [
                 {
-                    "spacing": way.spacing,
-                    "first": way.first,
-                    "masses": way.masses.tolist(),
-                    "infinity": way.infinity,
-                    "loss_error": way.loss_error,
-                    "is_lower": way.is_lower,
+                    "spacing": direction.spacing,
+                    "first": direction.first,
+                    "masses": direction.masses.tolist(),
+                    "infinity": direction.infinity,
+                    "loss_error": direction.loss_error,
+                    "is_lower": direction.is_lower,
                 }
-                for way in self.directions
+                for direction in self.directions
             ],
         }  # the second bound of a heavy tail is not stored: what is stored holds without it
 
@@ -250,26 +254,31 @@ class LossDistribution(PrivacyCurve):
         """The distribution of these fields."""
         names = ("spacing", "first", "masses", "infinity", "loss_error", "is_lower")
         stored = require_fields(cls.__name__, data, ("directions",))
-        ways = [require_fields("direction of losses", way, names) for way in stored["directions"]]
-        for way in ways:
+        directions = [
+            require_fields("direction of losses", direction, names) for direction in stored["directions"]
+        ]
+        for direction in directions:
             require(
-                len(way["masses"]) <= 2 * LARGEST_GRID, "masses", len(way["masses"]), "a grid of allowed size"
+                len(direction["masses"]) <= 2 * LARGEST_GRID,
+                "masses",
+                len(direction["masses"]),
+                "a grid of allowed size",
             )
         return cls(
             tuple(
                 GridLosses(
-                    float(way["spacing"]),
-                    int(way["first"]),
-                    np.array(way["masses"], dtype=np.float64),
-                    float(way["infinity"]),
-                    float(way["loss_error"]),
-                    bool(way["is_lower"]),
+                    float(direction["spacing"]),
+                    int(direction["first"]),
+                    np.array(direction["masses"], dtype=np.float64),
+                    float(direction["infinity"]),
+                    float(direction["loss_error"]),
+                    bool(direction["is_lower"]),
                 )
-                for way in ways
+                for direction in directions
             )
         )
 
     def __repr__(self) -> str:
         side = "lower" if self.is_lower else "upper"
-        sizes = ", ".join(str(way.masses.size) for way in self.directions)
+        sizes = ", ".join(str(direction.masses.size) for direction in self.directions)
         return f"LossDistribution({side}, spacing={self.spacing:g}, points={sizes})"

@@ -1,7 +1,7 @@
-"""A sum of losses, transformed only where a question is asked.
+"""LossSum: the sum of many privacy losses, transformed only around the epsilon or delta that is asked for.
 
-One epsilon or delta needs one tilt, and the direction that does not decide needs no transform at all:
-its Chernoff bound is enough. Answers depend on the question alone, never on earlier ones.
+One epsilon or delta needs one exponential tilt. For the direction that does not decide, a Chernoff bound is enough and
+no transform is made. Answers never depend on earlier questions.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from holdfast.privacy._losses.fft_compose import RARE, TAIL_LOGS, log_moment, on
 from holdfast.privacy._losses.grid_losses import GridLosses
 from holdfast.privacy._tradeoff import Points
 
-_WIDTH = 3.0  # of the tails (in logs) that share one tilt
-_MUCH = 1e4 * RARE
-"""A delta from which on losses as rare as that do not show in the answer."""
-_UNSEEN = 1e-3
-"""Of a delta: losses that are rarer than this part of it may count as infinite."""
+_TILT_WIDTH = 3.0  # the range of log tails that share one tilt
+_LARGE_DELTA = 1e4 * RARE
+"""A delta so large that losses of probability `RARE` do not change the answer."""
+_NEGLIGIBLE_SHARE = 1e-3
+"""Losses that are rarer than this share of delta may count as infinite."""
 
 
 class LossSum:
@@ -46,8 +46,8 @@ class LossSum:
         return on_one_grid([(upper(pair, self._spacing), times) for pair, times in self._pairs])
 
     @cached_property
-    def _rough(self) -> list[tuple[GridLosses, int]]:
-        """On a coarse grid: enough to see that the other direction decides."""
+    def _coarse_parts(self) -> list[tuple[GridLosses, int]]:
+        """The parts on a coarse grid, which is enough to see that the other direction decides."""
         return on_one_grid([(upper(pair, 8 * self._spacing), times) for pair, times in self._pairs])
 
     @cached_property
@@ -55,8 +55,8 @@ class LossSum:
         return Cumulants.of(self._parts)
 
     @cached_property
-    def _rough_cumulants(self) -> Cumulants:
-        return Cumulants.of(self._rough)
+    def _coarse_cumulants(self) -> Cumulants:
+        return Cumulants.of(self._coarse_parts)
 
     @property
     def _is_single(self) -> bool:
@@ -65,20 +65,20 @@ class LossSum:
     @cached_property
     def _needs_care(self) -> bool:
         """Whether rare large losses would decide every tilt."""
-        return not self._is_single and self._rough_cumulants.is_heavy_tailed
+        return not self._is_single and self._coarse_cumulants.is_heavy_tailed
 
     def _moderate(self, delta: float) -> LossSum:
         """The sum with losses counted as infinite that are far rarer than this delta; one for each power of ten."""
-        power = max(math.floor(math.log10(delta * _UNSEEN)), round(math.log10(RARE)))
+        power = max(math.floor(math.log10(delta * _NEGLIGIBLE_SHARE)), round(math.log10(RARE)))
         if power not in self._without_rare:
             self._without_rare[power] = _WithoutRare(self._pairs, self._spacing, 10.0**power)
         return self._without_rare[power]
 
     def _moderate_delta(self, epsilon: float) -> float:
-        """Delta where rare losses would decide, from sums without them: each tells how rare is rare enough."""
+        """Delta where rare losses would decide: by sums without them, each of which tells how rare is rare enough."""
         value, seen = 1e-6, set()
         best = 1.0
-        while value > _MUCH and (moderate := self._moderate(value)) not in seen:
+        while value > _LARGE_DELTA and (moderate := self._moderate(value)) not in seen:
             seen.add(moderate)
             value = moderate.delta(epsilon)
             best = min(best, value)
@@ -88,13 +88,13 @@ class LossSum:
     def _is_plain(self) -> bool:
         return not self._is_single and not self._cumulants.is_heavy_tailed
 
-    def _around(self, epsilon: float) -> GridLosses:
+    def _sum_around(self, epsilon: float) -> GridLosses:
         """The sum, exact to many digits where the upper tail is about that of this epsilon."""
         tail = self._cumulants.rate(epsilon - sum(times * part.loss_error for part, times in self._parts))
         # Near the mean, and where a few large losses decide, all tilts are needed.
-        key = int(min(tail, 44.0) // _WIDTH) if self._is_plain and tail >= 3.0 else -1
+        key = int(min(tail, 44.0) // _TILT_WIDTH) if self._is_plain and tail >= 3.0 else -1
         if key not in self._sums:
-            logs: tuple[float, ...] = ((key + 0.5) * _WIDTH,)
+            logs: tuple[float, ...] = ((key + 0.5) * _TILT_WIDTH,)
             if key < 0:
                 logs = (0.0, 8.0) if self._is_plain else TAIL_LOGS
             single = self._parts[0][0] if self._is_single else None
@@ -103,38 +103,38 @@ class LossSum:
 
     def chernoff(self, epsilon: float) -> float:
         """delta(epsilon) <= e^(K(t) - t epsilon), at a good tilt: certified, and without a transform."""
-        if self._rough_cumulants.is_heavy_tailed:
+        if self._coarse_cumulants.is_heavy_tailed:
             return 1.0
-        tilt = self._rough_cumulants.tilt_of_mean(epsilon)
-        error = sum(times * part.loss_error for part, times in self._rough)
-        moment = log_moment(self._rough, tilt)
+        tilt = self._coarse_cumulants.tilt_of_mean(epsilon)
+        error = sum(times * part.loss_error for part, times in self._coarse_parts)
+        moment = log_moment(self._coarse_parts, tilt)
         # The exponent's rounding error is far below 1e-9 of its terms.
         exponent = moment - tilt * (epsilon - error) + 1e-9 * (1.0 + abs(moment) + tilt * abs(epsilon))
-        return min(1.0, math.exp(min(exponent, 0.0)) + _lost(self._rough))
+        return min(1.0, math.exp(min(exponent, 0.0)) + _infinite_mass(self._coarse_parts))
 
     def delta(self, epsilon: float) -> float:
         """An upper bound on delta here."""
         above = self._moderate_delta(epsilon) if self._needs_care else 1.0
-        if self._needs_care and above > _MUCH:
+        if self._needs_care and above > _LARGE_DELTA:
             return above
-        return min(above, float(self._around(epsilon).deltas(np.array([epsilon]))[0]))
+        return min(above, float(self._sum_around(epsilon).deltas(np.array([epsilon]))[0]))
 
     def epsilon(self, delta: float) -> float:
         """The least epsilon with `delta(epsilon) <= delta`, on the safe side."""
-        if self._needs_care and delta > _MUCH:
-            return self._up(self._moderate(delta).epsilon(delta), delta)
+        if self._needs_care and delta > _LARGE_DELTA:
+            return self._rounded_up(self._moderate(delta).epsilon(delta), delta)
         if delta <= 0.0:
-            return math.inf if _lost(self._parts) > 0 else self._around(0.0).epsilon(delta)
-        answer = self._around(self._cumulants.likely_epsilon(delta)).epsilon(delta)
+            return math.inf if _infinite_mass(self._parts) > 0 else self._sum_around(0.0).epsilon(delta)
+        answer = self._sum_around(self._cumulants.likely_epsilon(delta)).epsilon(delta)
         for _ in range(4):
-            again = self._around(answer).epsilon(delta)
-            if again == answer or math.isinf(again):
+            refined = self._sum_around(answer).epsilon(delta)
+            if refined == answer or math.isinf(refined):
                 break
-            answer = again
-        return self._up(answer, delta)
+            answer = refined
+        return self._rounded_up(answer, delta)
 
-    def _up(self, answer: float, delta: float) -> float:
-        """The answer, moved up by as much as another tilt's last digits ask for."""
+    def _rounded_up(self, answer: float, delta: float) -> float:
+        """The answer, increased until `delta` confirms it at its own tilt."""
         step = 1e-13 * max(1.0, answer)
         while math.isfinite(answer) and self.delta(answer) > delta:
             answer += step
@@ -158,7 +158,7 @@ class _WithoutRare(LossSum):
         return on_one_grid([(grid.without_tail(tail), times) for grid, times in grids])
 
 
-def _lost(parts: Sequence[tuple[GridLosses, int]]) -> float:
+def _infinite_mass(parts: Sequence[tuple[GridLosses, int]]) -> float:
     """The mass of the sum at infinity, rounded up."""
     none = sum(times * math.log1p(-min(part.infinity, 1 - 1e-16)) for part, times in parts)
     return -math.expm1(none) * (1 + 1e-12)
@@ -176,7 +176,7 @@ class AtomicSum(AtomicCurve):
 
 
 class LossSums(PrivacyCurve):
-    """Both directions: the larger of two deltas, the second computed only if it may matter."""
+    """The larger delta of both directions; the second one is computed only if it may be the larger."""
 
     def __init__(self, directions: Sequence[LossSum]) -> None:
         self._directions = tuple(directions)
@@ -191,8 +191,8 @@ class LossSums(PrivacyCurve):
 
     def both_deltas(self, epsilons: Points) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Each direction by its own transforms."""
-        ways = [np.array([way.delta(float(e)) for e in epsilons]) for way in self._directions]
-        return ways[0], ways[-1]
+        deltas = [np.array([direction.delta(float(e)) for e in epsilons]) for direction in self._directions]
+        return deltas[0], deltas[-1]
 
     def deltas(self, epsilons: Points) -> NDArray[np.float64]:
         """At many points, one by one: nearby ones share a transform."""

@@ -19,8 +19,9 @@ from holdfast.privacy._curves.gaussian import GaussianDP
 from holdfast.privacy._rounding import Number, as_written, round_up
 from holdfast.privacy._tradeoff import Points
 
-_ENDS = np.arange(-6.0, 12.0 + 1e-9, 0.04)
-"""Upper ends of the cells in which the output noise's loss is counted; beyond the last, all is lost."""
+_CELL_ENDS = np.arange(-6.0, 12.0 + 1e-9, 0.04)
+"""Upper ends of the cells into which the output noise's loss is divided; beyond the last one the loss counts as
+infinite."""
 FARTHEST_START = 1e6
 """The probability of more noise than this many standard deviations is below every positive double."""
 
@@ -53,7 +54,7 @@ class ObjectiveCurve(PrivacyCurve):
 
     @property
     def _mu(self) -> float:
-        """A smaller one counts as this: its reciprocal would overflow."""
+        """mu, at least 1e-100, since the reciprocal of a smaller one would overflow."""
         return max(round_up(self.mu), 1e-100)
 
     def delta(self, epsilon: float) -> float:
@@ -64,15 +65,15 @@ class ObjectiveCurve(PrivacyCurve):
         """The inner noise in closed form; the output noise in cells, each counted at its worse end."""
         from scipy.special import ndtr
 
-        after = round_up(self.output_mu)
-        if after == 0.0:
+        output_mu = round_up(self.output_mu)
+        if output_mu == 0.0:
             return self._positive(self._inner(epsilons), epsilons)
         # Dominating pairs compose (Zhu, Dong and Wang 2022, theorem 10): the second loss is mu'^2/2 + mu' Z.
-        below = ndtr(_ENDS)
+        below = ndtr(_CELL_ENDS)
         masses = np.diff(below, prepend=0.0)
-        shifted = epsilons[:, None] - after**2 / 2 - after * _ENDS[None, :]
-        inside = self._inner(shifted.ravel()).reshape(shifted.shape) @ masses
-        return self._positive(np.minimum(1.0, inside * (1 + 1e-12) + ndtr(-_ENDS[-1])), epsilons)
+        shifted = epsilons[:, None] - output_mu**2 / 2 - output_mu * _CELL_ENDS[None, :]
+        delta = self._inner(shifted.ravel()).reshape(shifted.shape) @ masses
+        return self._positive(np.minimum(1.0, delta * (1 + 1e-12) + ndtr(-_CELL_ENDS[-1])), epsilons)
 
     def _inner(self, epsilons: Points) -> Floats:
         """The objective's own delta, at any real epsilon; rounded up."""
@@ -117,7 +118,7 @@ class ObjectiveCurve(PrivacyCurve):
         require(order > 1, "order", order, "> 1")
         if math.isinf(order):
             return math.inf
-        mu, after = round_up(self.mu), round_up(self.output_mu)
+        mu, output_mu = round_up(self.mu), round_up(self.output_mu)
         t = (order - 1) * mu
         # E e^(t|Z|) = 2 e^(t^2/2) Phi(t); E e^(t R) = 1 + t sqrt(2 pi) e^(t^2/2) Phi(t).
         moment = t**2 / 2 + float(log_ndtr(t))
@@ -126,8 +127,9 @@ class ObjectiveCurve(PrivacyCurve):
         else:
             moment = float(np.logaddexp(0.0, math.log(t * math.sqrt(2.0 * math.pi)) + moment))
         own = self.log_ratio + mu**2 / 2 + moment / (order - 1)
-        return (own + order * after**2 / 2) * (1 + 1e-12)
+        return (own + order * output_mu**2 / 2) * (1 + 1e-12)
 
     def __repr__(self) -> str:
-        mu, after = float(self.mu), float(as_written(self.output_mu))
-        return f"ObjectiveCurve(mu={mu:g}, log_ratio={self.log_ratio:g}, freedom={self.freedom}, output_mu={after:g})"
+        mu, output_mu = float(self.mu), float(as_written(self.output_mu))
+        constants = f"log_ratio={self.log_ratio:g}, freedom={self.freedom}"
+        return f"ObjectiveCurve(mu={mu:g}, {constants}, output_mu={output_mu:g})"

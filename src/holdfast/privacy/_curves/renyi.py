@@ -20,7 +20,7 @@ from holdfast.errors import require
 from holdfast.privacy._curves.curve import LEAST_DELTA, PrivacyCurve, PureDP
 from holdfast.privacy._rounding import Number, as_written, round_up
 
-_LARGEST = float(np.finfo(np.float64).max)
+_LARGEST_DOUBLE = float(np.finfo(np.float64).max)
 
 
 def log_delta_from_renyi(
@@ -64,7 +64,7 @@ class ZCDP(PrivacyCurve):
 
     @property
     def _rho(self) -> float:
-        """A smaller one counts as 1e-100: its reciprocal would overflow."""
+        """rho, at least 1e-100, since the reciprocal of a smaller one would overflow."""
         return max(round_up(self.rho), 1e-100) if self.rho > 0 else 0.0
 
     def delta(self, epsilon: float) -> float:
@@ -84,8 +84,12 @@ class ZCDP(PrivacyCurve):
         rho = self._rho
         # d/da of the exponent vanishes near a = (epsilon + rho) / (2 rho): refine a grid around it. Orders are
         # held by what they exceed 1, so that those next to 1 keep their digits.
-        above = max((epsilon - rho) / (2 * rho), 1e-9)
-        grid = above * np.geomspace(1e-2, 1e2, 401) if above > 0.01 else np.geomspace(1e-6, 1e4, 801)
+        order_less_one = max((epsilon - rho) / (2 * rho), 1e-9)
+        grid = (
+            order_less_one * np.geomspace(1e-2, 1e2, 401)
+            if order_less_one > 0.01
+            else np.geomspace(1e-6, 1e4, 801)
+        )
         for _ in range(3):
             logs = grid * (rho * (1 + grid) - epsilon) + grid * np.log(grid / (1 + grid)) - np.log1p(grid)
             best = int(np.argmin(logs))
@@ -111,11 +115,11 @@ class ZCDP(PrivacyCurve):
         return max(0.0, float(np.min(values)) * (1 + 1e-13) + 1e-15)
 
     def as_zcdp(self) -> Fraction:
-        """The parameter itself."""
+        """The parameter, exactly."""
         return as_written(self.rho)
 
     def as_pure(self) -> Fraction | None:
-        """Only where nothing is revealed."""
+        """Zero if nothing is revealed; otherwise None."""
         return None if self.rho > 0 else Fraction(0)
 
     def merge(self, other: PrivacyCurve) -> ZCDP | None:
@@ -123,19 +127,19 @@ class ZCDP(PrivacyCurve):
         return ZCDP(self.as_zcdp() + other.as_zcdp()) if isinstance(other, ZCDP) else None
 
     def merge_copies(self, times: int) -> ZCDP:
-        """Times rho."""
+        """The zCDP curve with `times` times the rho."""
         return ZCDP(times * self.as_zcdp())
 
     def group(self, size: int) -> ZCDP:
-        """k^2 rho."""
+        """The zCDP curve with the square of `size` times the rho."""
         return ZCDP(size**2 * as_written(self.rho))
 
     def to_replace(self) -> ZCDP:
-        """Four times rho."""
+        """The zCDP curve with four times the rho."""
         return self.group(2)
 
     def admits(self, curve: PrivacyCurve) -> bool:
-        """By the zCDP parameter only."""
+        """Whether the zCDP parameter of the curve is at most this one."""
         other = curve.as_zcdp()
         return other is not None and other <= self.as_zcdp() and not curve.has_slack
 
@@ -158,12 +162,12 @@ FINE_ORDERS: tuple[float, ...] = tuple(float(a) for a in 1 + np.geomspace(1e-4, 
 """The orders at which a composition looks for its best one."""
 
 
-def _sum_above(terms: Sequence[tuple[float, int]]) -> float:
-    """Values, each so many times, added without error and rounded up."""
+def _sum_rounded_up(terms: Sequence[tuple[float, int]]) -> float:
+    """The sum of values, each taken so many times, computed exactly and rounded up."""
     if not all(math.isfinite(value) for value, _ in terms):
         return math.inf
     total = sum((Fraction(value) * times for value, times in terms), Fraction(0))
-    return round_up(total) if total <= Fraction(_LARGEST) else math.inf
+    return round_up(total) if total <= Fraction(_LARGEST_DOUBLE) else math.inf
 
 
 @checked
@@ -262,13 +266,14 @@ class RenyiDP(PrivacyCurve):
         return RenyiDP(
             self.orders,
             tuple(
-                _sum_above([(a, 1), (b, 1)]) for a, b in zip(self.divergences, other.divergences, strict=True)
+                _sum_rounded_up([(a, 1), (b, 1)])
+                for a, b in zip(self.divergences, other.divergences, strict=True)
             ),
         )
 
     def merge_copies(self, times: int) -> RenyiDP:
         """Times the divergence, order by order."""
-        return RenyiDP(self.orders, tuple(_sum_above([(d, times)]) for d in self.divergences))
+        return RenyiDP(self.orders, tuple(_sum_rounded_up([(d, times)]) for d in self.divergences))
 
     def admits(self, curve: PrivacyCurve) -> bool:
         """At every listed order, never at the best one afterwards."""
@@ -277,7 +282,7 @@ class RenyiDP(PrivacyCurve):
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> RenyiDP:
-        """The curve of these fields."""
+        """The curve whose `to_json` wrote this data."""
         stored = require_fields(cls.__name__, data, ("orders", "divergences"))
         return cls(tuple(stored["orders"]), tuple(stored["divergences"]))
 

@@ -1,4 +1,4 @@
-"""Slack beside a curve: samplers that are only close to their law, analyses that may fail."""
+"""WithSlack: a curve with slack, for samplers that are only close to their law and analyses that may fail."""
 
 from __future__ import annotations
 
@@ -59,28 +59,28 @@ class WithSlack(PrivacyCurve):
 
     @property
     def total_variation(self) -> Fraction:
-        """The curve's own, and this."""
+        """The total variation of the curve and of this slack."""
         return self.curve.total_variation + as_written(self.tau)
 
     @property
     def failure(self) -> Fraction:
-        """The curve's own, and both events."""
+        """The failure probability of the curve and of both events."""
         return self.curve.failure + as_written(self.probability) + as_written(self.common)
 
     @property
-    def _events(self) -> float:
+    def _event_probability(self) -> float:
         return round_up(as_written(self.probability) + as_written(self.common))
 
     def delta(self, epsilon: float) -> float:
-        """The curve's delta and the slack."""
-        grown = (1.0 + math.exp(min(epsilon, 700.0))) * round_up(self.tau) if self.tau else 0.0
-        return min(1.0, self.curve.delta(epsilon) + grown * (1 + 1e-15) + self._events)
+        """The curve's delta plus the slack."""
+        sampler_slack = (1.0 + math.exp(min(epsilon, 700.0))) * round_up(self.tau) if self.tau else 0.0
+        return min(1.0, self.curve.delta(epsilon) + sampler_slack * (1 + 1e-15) + self._event_probability)
 
     def epsilon(self, delta: float) -> float:
         """The least epsilon that is proved; delta is not monotone in epsilon once tau > 0."""
         require(0 <= delta <= 1, "delta", delta, "in [0, 1]")
         # Solve for the curve at what is left of delta; the slack is taken at the answer, from above.
-        guess = self.curve.epsilon(max(0.0, delta - self._events))
+        guess = self.curve.epsilon(max(0.0, delta - self._event_probability))
         for _ in range(200):
             if math.isinf(guess) or self.delta(guess) <= delta:
                 return guess
@@ -136,7 +136,7 @@ class WithSlack(PrivacyCurve):
         return WithSlack(curve, self.tau, event)
 
     def admits(self, curve: PrivacyCurve) -> bool:
-        """Slack within slack, and the curve within the curve."""
+        """Whether the other slack is within this slack and the other curve within this curve."""
         bare = curve.curve if isinstance(curve, WithSlack) else curve
         return (
             curve.total_variation <= self.total_variation
@@ -145,7 +145,7 @@ class WithSlack(PrivacyCurve):
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """The fields as plain data, for JSON."""
         return {
             "kind": self.kind,
             "curve": self.curve.to_json(),
@@ -156,7 +156,7 @@ class WithSlack(PrivacyCurve):
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> WithSlack:
-        """The curve of these fields."""
+        """The curve whose `to_json` wrote this data."""
         stored = require_fields(cls.__name__, data, ("curve", "tau", "probability", "common"))
         slack = (number_of_stored(stored[name]) for name in ("tau", "probability", "common"))
         return cls(curve_from_json(stored["curve"]), *slack)

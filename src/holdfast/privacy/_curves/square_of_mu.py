@@ -1,4 +1,4 @@
-"""The Gaussian curve that lies under a trade-off with one corner: what pure DP costs where costs are counted in mu."""
+"""The cost of pure DP in Gaussian DP: the Gaussian curve that lies under a trade-off curve with one corner."""
 
 from __future__ import annotations
 

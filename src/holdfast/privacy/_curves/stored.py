@@ -1,4 +1,4 @@
-"""Curves as files hold them: a kind, and its parameters as text where a float would lose digits."""
+"""Reading stored curves: a kind, and its parameters, as text where a float would lose digits."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 
 def _require_shallow(data: Any, nested: int = 0, steps: int = 0) -> None:
-    """Refuse a stored curve that takes for ever: a step to a neighbour's neighbour costs 66 times its curve."""
+    """Refuse a stored curve that takes too long to evaluate: a `GroupReplace` evaluates its curve 66 times."""
     steps += isinstance(data, dict) and data.get("kind") == "GroupReplace"
     require(nested <= 24 and steps <= 2, "nested", nested, "at most 24, and GroupReplace at most 2")
-    for part in data.values() if isinstance(data, dict) else data:
-        if isinstance(part, dict | list | tuple):
-            _require_shallow(part, nested + 1, steps)
+    for inner in data.values() if isinstance(data, dict) else data:
+        if isinstance(inner, dict | list | tuple):
+            _require_shallow(inner, nested + 1, steps)
 
 
 def curve_from_json(data: Any) -> PrivacyCurve:

@@ -1,4 +1,4 @@
-"""Poisson subsampling, under add_remove (or zero_out): both directions, each by itself.
+"""Poisson subsampling under add_remove or zero_out, with a curve for each direction.
 
 `subsample` takes any curve with a dominating pair; `SubsampledGaussianCurve` is one step of DP-SGD.
 """
@@ -71,19 +71,23 @@ class SubsampledCurve(PrivacyCurve):
         Each with the base's delta in its own direction.
         """
         rate = self._rate
-        small = np.minimum(epsilons, 600.0)
+        moderate_epsilons = np.minimum(epsilons, 600.0)
         with np.errstate(over="ignore"):
-            base = np.where(epsilons > 600.0, epsilons - math.log(rate), np.log1p(np.expm1(small) / rate))
+            base = np.where(
+                epsilons > 600.0, epsilons - math.log(rate), np.log1p(np.expm1(moderate_epsilons) / rate)
+            )
         removed = rate * self.curve.both_deltas(np.asarray(base))[0]
         inside = 1.0 + np.expm1(-epsilons) / rate
         opposite = np.log(np.where(inside > 0, inside, 1.0))
         with np.errstate(under="ignore", over="ignore"):
-            back = self.curve.both_deltas(np.asarray(-opposite))[1]
-            grown = rate * np.exp(np.minimum(small + opposite, 0.0)) * back
+            opposite_delta = self.curve.both_deltas(np.asarray(-opposite))[1]
+            grown = rate * np.exp(np.minimum(moderate_epsilons + opposite, 0.0)) * opposite_delta
         added = np.where(inside > 0, grown, 0.0)
-        up = 1 + 1e-13
+        rounding = 1 + 1e-13
         # The larger of both bounds the curve, and the removed direction is positive wherever the base is.
-        return self._positive(np.minimum(removed * up, 1.0), epsilons), np.minimum(added * up, 1.0)
+        return self._positive(np.minimum(removed * rounding, 1.0), epsilons), np.minimum(
+            added * rounding, 1.0
+        )
 
     def as_pure(self) -> Fraction | None:
         """log(1 + q (e^eps - 1)), rounded up."""
@@ -114,12 +118,12 @@ class SubsampledCurve(PrivacyCurve):
         return FinitePair.of(pair).group(size) if isinstance(pair, AtomicPair) else super().group(size)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """The fields as plain data, for JSON."""
         return {"kind": self.kind, "curve": self.curve.to_json(), "rate": stored_number(self.rate)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> SubsampledCurve:
-        """The curve of these fields."""
+        """The curve whose `to_json` wrote this data."""
         stored = require_fields(cls.__name__, data, ("curve", "rate"))
         return cls(curve_from_json(stored["curve"]), number_of_stored(stored["rate"]))
 
@@ -159,13 +163,13 @@ def subsample(curve: PrivacyCurve, rate: Number) -> PrivacyCurve:
 
 def amplified_pure(epsilon: Number, rate: Number) -> Fraction:
     """log(1 + rate (e^epsilon - 1)), rounded up and never above epsilon."""
-    own, q = round_up(epsilon), round_up(rate)
-    if q >= 1 or own == 0.0:
+    pure_epsilon, q = round_up(epsilon), round_up(rate)
+    if q >= 1 or pure_epsilon == 0.0:
         return as_written(epsilon)
     value = (
-        own + math.log(q) + math.log1p((1 / q - 1) * math.exp(-own))
-        if own > 30
-        else math.log1p(q * math.expm1(own))
+        pure_epsilon + math.log(q) + math.log1p((1 / q - 1) * math.exp(-pure_epsilon))
+        if pure_epsilon > 30
+        else math.log1p(q * math.expm1(pure_epsilon))
     )
     return min(as_written(epsilon), Fraction(math.nextafter(value * (1 + 4e-16), math.inf)))
 
@@ -260,7 +264,7 @@ class SubsampledGaussianCurve(SubsampledCurve):
         return as_written(self.noise_multiplier) ** -2
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """The fields as plain data, for JSON."""
         return {
             "kind": self.kind,
             "noise_multiplier": stored_number(self.noise_multiplier),
@@ -269,7 +273,7 @@ class SubsampledGaussianCurve(SubsampledCurve):
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> SubsampledGaussianCurve:
-        """The curve of these fields."""
+        """The curve whose `to_json` wrote this data."""
         stored = require_fields(cls.__name__, data, ("noise_multiplier", "rate"))
         return cls(number_of_stored(stored["noise_multiplier"]), number_of_stored(stored["rate"]))
 

@@ -1,7 +1,7 @@
-"""Two laws on finitely many outcomes: randomised response, discrete noise, a leak with some probability.
+"""AtomicPair: two laws on finitely many outcomes, as of randomised response, of discrete noise, or of a leak.
 
-Nothing is rounded to a grid here: products, Poisson samples and reverses of such pairs are such pairs again,
-exact up to the last digits, which are rounded up.
+Nothing is rounded to a grid here. Products, Poisson samples and reverses of such pairs are such pairs again, exact up
+to the last digits, which are rounded up.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from holdfast.privacy._losses.dominating_pair import UNIT, Cells, DominatingPair
 
 MOST_ATOMS = 2**17
 """More outcomes than this are never listed: a product goes to a grid instead."""
-_SAME = 4e-13  # relative: losses that are closer than this are one outcome
+_MERGE_TOLERANCE = 4e-13  # relative: losses that are closer than this are one outcome
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +113,7 @@ class AtomicPair(DominatingPair):
 
     @property
     def is_symmetric(self) -> bool:
-        """As declared by whoever made it."""
+        """Whether the pair was declared symmetric."""
         return self.symmetric
 
     @property
@@ -123,7 +123,7 @@ class AtomicPair(DominatingPair):
 
     @property
     def lattice(self) -> float | None:
-        """As given."""
+        """The step that was given."""
         return self.step
 
     @property
@@ -153,26 +153,37 @@ class AtomicPair(DominatingPair):
         )
 
     def subsample(self, rate: float) -> AtomicPair:
-        """Atom by atom: (1 - rate) q + rate p; what only Q has sits at the finite loss log(1 - rate)."""
+        """The pair of a Poisson sample, atom by atom; outcomes of Q alone get the finite loss log(1 - rate)."""
         q = np.append(self.second, self.unseen)
         p = (1.0 - rate) * q + rate * np.append(self.masses, 0.0)
         losses = np.append(_sampled_losses(self.losses, rate), math.log1p(-rate))
-        keep = p > 0
+        is_possible = p > 0
         lost, doubt = rate * self.lost, self.doubt + 4 * UNIT
         return AtomicPair(
-            losses[keep], p[keep], lost, None, q[keep], 0.0, is_measure=self.is_measure, doubt=doubt
+            losses[is_possible],
+            p[is_possible],
+            lost,
+            None,
+            q[is_possible],
+            0.0,
+            is_measure=self.is_measure,
+            doubt=doubt,
         )
 
     def as_symmetric(self) -> AtomicPair:
         """Declared symmetric, with the larger of both masses, where it is so up to rounding; else itself."""
-        back = self.reverse()
-        near = [
+        reverse_pair = self.reverse()
+        agreements = [
             np.allclose(own, other, rtol=1e-12, atol=1e-12)
-            for own, other in ((self.losses, back.losses), (self.masses, back.masses), (self.lost, back.lost))
+            for own, other in (
+                (self.losses, reverse_pair.losses),
+                (self.masses, reverse_pair.masses),
+                (self.lost, reverse_pair.lost),
+            )
         ]
-        if not all(near):
+        if not all(agreements):
             return self
-        masses = np.maximum(self.masses, back.masses)
+        masses = np.maximum(self.masses, reverse_pair.masses)
         return AtomicPair(
             self.losses, masses, self.lost, self.step, absent=self.lost, symmetric=True, is_measure=True
         )
@@ -181,7 +192,7 @@ class AtomicPair(DominatingPair):
 
     @cached_property
     def _tails(self) -> tuple[Floats, Floats]:
-        """P and Q from each loss upwards, and 0 after the last."""
+        """The P- and Q-masses from each loss upwards, and 0 after the last."""
         p, q = (np.concatenate([np.cumsum(law[::-1])[::-1], [0.0]]) for law in (self.masses, self.second))
         return p, q
 
@@ -229,24 +240,24 @@ def product_pair(parts: Sequence[tuple[AtomicPair, int]]) -> AtomicPair | None:
     )
     if sum(logs) > math.log(MOST_ATOMS):
         return None
-    whole: AtomicPair | None = None
+    product: AtomicPair | None = None
     for pair, times in parts:
-        power = _power(pair, times)
-        whole = power if whole is None else _times(whole, power)
-    return whole
+        power = _product_power(pair, times)
+        product = power if product is None else _product(product, power)
+    return product
 
 
-def _power(pair: AtomicPair, times: int) -> AtomicPair:
-    """By repeated squaring."""
+def _product_power(pair: AtomicPair, times: int) -> AtomicPair:
+    """The product of a pair with itself, so many times, by repeated squaring."""
     if times == 1:
         return pair
-    half = _power(pair, times // 2)
-    square = _times(half, half)
-    return square if times % 2 == 0 else _times(square, pair)
+    half = _product_power(pair, times // 2)
+    square = _product(half, half)
+    return square if times % 2 == 0 else _product(square, pair)
 
 
-def _times(first: AtomicPair, second: AtomicPair) -> AtomicPair:
-    """Losses add up and masses multiply; outcomes of nearly one loss become one, and a doubt."""
+def _product(first: AtomicPair, second: AtomicPair) -> AtomicPair:
+    """The product of two pairs: losses add up, masses multiply, and outcomes of nearly equal losses are merged."""
     losses = np.add.outer(first.losses, second.losses).ravel()
     masses = np.multiply.outer(first.masses, second.masses).ravel()
     others = np.multiply.outer(first.second, second.second).ravel()
@@ -254,24 +265,24 @@ def _times(first: AtomicPair, second: AtomicPair) -> AtomicPair:
     losses, masses, others = losses[order], masses[order], others[order]
     size = 1.0 + float(np.max(np.abs(losses)))
     # The losses of one outcome lie in a cell of this width; the merged one has the largest of them.
-    cell = np.floor(losses / (_SAME * size))
+    cell = np.floor(losses / (_MERGE_TOLERANCE * size))
     starts = np.flatnonzero(np.append(True, np.diff(cell) > 0))
     losses = losses[np.append(starts[1:], losses.size) - 1]
     masses, others = np.add.reduceat(masses, starts), np.add.reduceat(others, starts)
     return AtomicPair(
         losses,
         masses,
-        _either(first.lost, second.lost),
+        _probability_of_either(first.lost, second.lost),
         None,
         others,
-        _either(first.unseen, second.unseen),
+        _probability_of_either(first.unseen, second.unseen),
         symmetric=first.symmetric and second.symmetric,
         is_measure=True,
-        doubt=first.doubt + second.doubt + 1.01 * _SAME * size + 8 * UNIT,
+        doubt=first.doubt + second.doubt + 1.01 * _MERGE_TOLERANCE * size + 8 * UNIT,
     )
 
 
-def _either(first: float, second: float) -> float:
+def _probability_of_either(first: float, second: float) -> float:
     """The probability that at least one of two independent events happens, rounded up."""
     neither = math.log1p(-min(first, 1 - UNIT)) + math.log1p(-min(second, 1 - UNIT))
     return min(1.0, -math.expm1(neither) * (1 + 4 * UNIT))

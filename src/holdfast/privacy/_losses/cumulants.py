@@ -1,6 +1,6 @@
-"""Where a sum of losses lies: its cumulant function, on a few hundred blocks of the grid.
+"""Cumulants: the cumulant function of a sum of losses, on a few hundred blocks of the grid.
 
-Only windows and tilts are chosen here. Whatever is chosen, the bounds computed afterwards hold.
+It serves to choose windows and tilts. Whatever is chosen, the bounds that are computed afterwards hold.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class Cumulants:
         """From masses and losses directly."""
         blocks = []
         for masses, losses, times in atoms:
-            keep = masses > 0
-            blocks.append((np.log(masses[keep]), losses[keep], times))
+            is_positive = masses > 0
+            blocks.append((np.log(masses[is_positive]), losses[is_positive], times))
         return cls(tuple(blocks), 1.0)
 
     def moments(self, tilts: Floats) -> tuple[Floats, Floats, Floats]:
@@ -160,5 +160,5 @@ def _blocks(part: GridLosses) -> tuple[Floats, Floats]:
     starts = np.unique(np.clip(np.concatenate([centre - reach, centre + reach, [0]]), 0, n - 1))
     masses = np.add.reduceat(part.masses, starts)
     first = np.add.reduceat(part.masses * losses, starts)
-    keep = masses > 0
-    return np.log(masses[keep]), first[keep] / masses[keep]
+    is_positive = masses > 0
+    return np.log(masses[is_positive]), first[is_positive] / masses[is_positive]

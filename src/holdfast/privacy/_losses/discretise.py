@@ -1,4 +1,4 @@
-"""From a pair to a grid, rounded outwards, and how fine a grid a composition needs.
+"""From a dominating pair to losses on a grid, rounded outwards; and the spacing that a composition needs.
 
 Upper: connect the dots (Doroshenko et al. 2022). Each cell keeps its P- and its Q-mass but moves
 them to its two ends, so that every test gets better. Lower: each cell is merged into one outcome
@@ -22,15 +22,15 @@ from holdfast.privacy._losses.dominating_pair import UNIT, DominatingPair
 from holdfast.privacy._losses.grid_losses import LARGEST_GRID, GridLosses
 
 ACCURACY = 2e-5
-"""The relative error in epsilon that is aimed at, at delta = 1e-6."""
-_REFERENCE = math.log(1e6)
+"""The intended relative error of epsilon, at delta = 1e-6."""
+_LOG_REFERENCE = math.log(1e6)
 
 
 def suitable_spacing(
     parts: Sequence[tuple[DominatingPair, int]], *, atom: float | None = None, accuracy: float = ACCURACY
 ) -> float:
     """A spacing for these pairs, each used as often as said; an atom, if named, falls on the grid."""
-    atoms = [(*_rough(pair), times) for pair, times in parts]
+    atoms = [(*_coarse_cells(pair), times) for pair, times in parts]
     cumulants = Cumulants.of_atoms(atoms)
     count = sum(times for _, times in parts)
     _, _, variance = cumulants.moments(np.zeros(1))
@@ -39,7 +39,7 @@ def suitable_spacing(
     tilts = np.geomspace(1e-3, 1e3, 60) / spread
     log_moment, _, variances = cumulants.moments(tilts)
     # Chernoff: delta(epsilon) <= e^(K(t) - t epsilon): epsilon is about the least (K(t) + log 1/delta) / t.
-    epsilons = (log_moment + _REFERENCE) / tilts
+    epsilons = (log_moment + _LOG_REFERENCE) / tilts
     best = int(np.argmin(epsilons))
     epsilon, tilt = max(float(epsilons[best]), 1e-3 * spread), float(tilts[best])
     spacing = math.sqrt(8.0 * accuracy * epsilon / (count * (tilt + 1.0)))
@@ -53,7 +53,7 @@ def suitable_spacing(
     return spacing
 
 
-def _rough(pair: DominatingPair) -> tuple[Floats, Floats]:
+def _coarse_cells(pair: DominatingPair) -> tuple[Floats, Floats]:
     """Masses and losses of about five hundred cells that widen with the distance from 0."""
     low, high = pair.loss_range(1e-18)
     reach = max(abs(low), abs(high), 1e-12)
@@ -68,12 +68,12 @@ def _rough(pair: DominatingPair) -> tuple[Floats, Floats]:
 
 
 TAIL = 1e-34
-"""P-mass cut off above; it is charged to infinity."""
+"""The P-mass that may be cut off above the grid; it counts as infinite loss."""
 LOWER_TAIL = 1e-22
-"""P-mass cut off below; it is rounded up to where the grid begins."""
+"""The P-mass that may lie below the grid; it is rounded up to the first grid point."""
 
 
-def _grid(pair: DominatingPair, spacing: float, tail: float = TAIL) -> tuple[float, int, int]:
+def _grid_range(pair: DominatingPair, spacing: float, tail: float = TAIL) -> tuple[float, int, int]:
     spacing = float(spacing)
     require(0 < spacing < math.inf, "spacing", spacing, "> 0 and finite")
     low, high = pair.loss_range(LOWER_TAIL)[0], pair.loss_range(tail)[1]
@@ -87,7 +87,7 @@ def _grid(pair: DominatingPair, spacing: float, tail: float = TAIL) -> tuple[flo
 
 def upper(pair: DominatingPair, spacing: float, *, tail: float = TAIL) -> GridLosses:
     """A grid distribution that dominates the pair; losses rarer than `tail` may count as infinite."""
-    spacing, first, last = _grid(pair, spacing, tail)
+    spacing, first, last = _grid_range(pair, spacing, tail)
     grid = np.arange(first, last + 1, dtype=np.float64) * spacing
     cells = pair.cells(np.concatenate([[-np.inf], grid, [np.inf]]))
     p = np.minimum(cells.p * (1.0 + cells.p_error), 1.0)
@@ -104,7 +104,7 @@ def upper(pair: DominatingPair, spacing: float, *, tail: float = TAIL) -> GridLo
 
 def lower(pair: DominatingPair, spacing: float) -> GridLosses:
     """A grid distribution that the pair dominates: the sum of one for each component."""
-    spacing, first, last = _grid(pair, spacing)
+    spacing, first, last = _grid_range(pair, spacing)
     grid = np.arange(first - 1, last + 2, dtype=np.float64) * spacing
     masses = np.sum([_lower_masses(part, grid, spacing) for part in pair.components()], axis=0)
     infinity = max(0.0, pair.infinity * (1 - 8 * UNIT))

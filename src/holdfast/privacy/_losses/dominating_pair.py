@@ -1,11 +1,11 @@
-"""Dominating pairs: two laws that are as easy to tell apart as any two neighbouring runs.
+"""DominatingPair: two laws that are at least as easy to tell apart as the outputs on any two neighbouring tables.
 
-A mechanism's privacy is the hockey-stick curve of such a pair (Zhu, Dong and Wang 2022), and the
-curve of many releases is that of the product of their pairs. All that the numeric core asks of a
-pair is how much mass both laws put on intervals of the privacy loss, and how sure that number is.
+A mechanism's privacy is the hockey-stick curve of such a pair (Zhu, Dong and Wang 2022), and the curve of many releases
+is that of the product of their pairs. Numeric accounting needs to know of a pair only the masses of both laws on
+intervals of the privacy loss, and the errors of these numbers.
 
-The first law is the one with the unit, the second the one without it, and the pair dominates at *every*
-alpha >= 0, not only from 1 on; so the reversed pair dominates when the unit is added (soundness, section 21).
+The first law is the one with the unit, the second the one without it. The pair dominates at *every* alpha >= 0, not
+only from 1 on, so the reversed pair dominates when the unit is added (soundness, section 21).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Sums of independent losses by the fast Fourier transform, with an error bound on every mass.
 
-A transform's rounding error is absolute, so that the far tail, where delta lives, would drown in
-it. Each sum is therefore computed under several exponential tilts, p(l) e^(t l): every tilt is exact
-to many digits around its own mean, and each grid point takes the tightest of the bounds.
+A transform's rounding error is absolute, so it would hide the far tail, which decides delta. So each sum is computed
+under several exponential tilts, p(l) e^(t l). Every tilt is exact to many digits around its own mean, and each grid
+point takes the tightest of the bounds.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TAIL_LOGS = (0.0, 12.0, 42.0)
 """The tilts are centred where the upper tail has mass about e^-x, for these x."""
 RARE = 1e-18
 """The probability of a large loss, over the whole sum, that the second bound gives away."""
-OUTSIDE = {False: 28.0, True: 37.0}
+OUTSIDE_LOGS = {False: 28.0, True: 37.0}
 """A tilted sum's mass outside its window is about e^-x; a lower bound has to subtract it everywhere."""
 
 
@@ -73,7 +73,7 @@ def tilted_sum(
     lower = parts[0][0].is_lower
     while True:
         candidates = [
-            cumulants.window(t, OUTSIDE[lower], upper=not lower) for t in cumulants.tilts(tail_logs)
+            cumulants.window(t, OUTSIDE_LOGS[lower], upper=not lower) for t in cumulants.tilts(tail_logs)
         ]
         windows = [each for each in candidates if each[2] - candidates[0][1] < LARGEST_GRID]
         # An upper bound needs a tilt to bound what lies beyond; a lower one may do without.
@@ -152,13 +152,13 @@ def _tilted_law(
         spectra.append((spectrum, times))
     assert logs is not None
     # Most frequencies have vanished after many multiplications: skip them, and count them as error.
-    alive = np.nonzero(logs > -90.0)[0]
+    kept_frequencies = np.nonzero(logs > -90.0)[0]
     product = np.zeros(size // 2 + 1, dtype=np.complex128)
-    product[alive] = 1.0
-    some = np.ones(alive.size, dtype=np.complex128)
+    product[kept_frequencies] = 1.0
+    kept_product = np.ones(kept_frequencies.size, dtype=np.complex128)
     for spectrum, times in spectra:
-        some = some * _power(spectrum[alive], times)
-    product[alive] = some
+        kept_product = kept_product * _power(spectrum[kept_frequencies], times)
+    product[kept_frequencies] = kept_product
     bounds = np.exp(np.minimum(logs, 1.0))
     forward_error = bounds * np.minimum(spread * np.exp(np.minimum(spread, 1.0)), 1.0)
     forward_error[logs <= -90.0] = bounds[logs <= -90.0]
@@ -266,7 +266,7 @@ def _combine_tilts(
     return GridLosses(spacing, low, np.minimum(best, 1.0 + 1e-6), infinity, loss_error)
 
 
-STRETCHES = 64
+STRETCH_COUNT = 64
 """Into about so many stretches the grid is divided, each with its rounding errors at its upper end."""
 
 
@@ -284,7 +284,7 @@ def _by_stretches(
     sum does at its upper end, and that is at most the norm of the errors times the norm of their factors. Each stretch
     is taken from one sum, whole; or all that lies above its first point is put at its last: the least in total.
     """
-    edges = [np.linspace(0, best.size, STRETCHES + 1).astype(np.int64)]
+    edges = [np.linspace(0, best.size, STRETCH_COUNT + 1).astype(np.int64)]
     edges += [np.array([s.low - low, s.low - low + s.masses.size]) for s in sums]
     starts = np.unique(np.concatenate(edges))[:-1]
     ends = np.append(starts[1:], best.size) - 1

@@ -57,7 +57,7 @@ class GridLosses:
 
     @cached_property
     def losses(self) -> Floats:
-        """The grid."""
+        """The spacing of the grid."""
         return np.asarray((self.first + np.arange(self.masses.size)) * self.spacing)
 
     @cached_property
@@ -110,20 +110,20 @@ class GridLosses:
         finite = np.where(below, under, finite)
         finite = np.where(k >= n - 1, 0.0, finite)
         # Sums of n positive terms: relative error below n units, blockwise far less.
-        wobble = 1.0 + sign * -1.0 * 1e-11
-        values = np.asarray(np.clip(finite * wobble + self.infinity, 0.0, 1.0))
+        rounding_factor = 1.0 + sign * -1.0 * 1e-11
+        values = np.asarray(np.clip(finite * rounding_factor + self.infinity, 0.0, 1.0))
         return values if self.relaxed is None else np.minimum(values, self.relaxed.deltas(epsilons))
 
     def epsilon(self, delta: float) -> float:
         """The least epsilon >= 0 with delta(epsilon) <= delta, on the safe side; by suffix sums."""
-        own = self._own_epsilon(delta)
-        return own if self.relaxed is None else min(own, self.relaxed.epsilon(delta))
+        epsilon = self._own_epsilon(delta)
+        return epsilon if self.relaxed is None else min(epsilon, self.relaxed.epsilon(delta))
 
     def _own_epsilon(self, delta: float) -> float:
-        wobble = 1.0 - 1e-11 if self.is_lower else 1.0 + 1e-11
+        rounding_factor = 1.0 - 1e-11 if self.is_lower else 1.0 + 1e-11
         if self.infinity > delta:
             return math.inf
-        values = self.excess * wobble + self.infinity  # decreasing along the grid
+        values = self.excess * rounding_factor + self.infinity  # decreasing along the grid
         zero = max(0, -self.first)
         if zero < values.size and values[zero] <= delta and self.first <= 0:
             if self.deltas(np.array([0.0]))[0] <= delta:
@@ -133,7 +133,7 @@ class GridLosses:
             k = values.size - 1
         if k == 0:
             # Below the grid delta is total - e^(epsilon - bottom) (total - excess at the bottom).
-            total = (float(self.masses[0]) + float(self.above[0])) * wobble + self.infinity
+            total = (float(self.masses[0]) + float(self.above[0])) * rounding_factor + self.infinity
             left = (total - delta) / max(total - float(values[0]), 1e-300)
             answer = self.first * self.spacing + (math.log(left) if left > 0 else -math.inf)
         else:

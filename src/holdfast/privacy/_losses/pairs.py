@@ -22,15 +22,15 @@ class EvenNoise(DominatingPair):
 
     @property
     def is_symmetric(self) -> bool:
-        """By the noise."""
+        """True: the noise is symmetric."""
         return True
 
     def reverse(self) -> DominatingPair:
-        """Itself."""
+        """The pair itself, which is symmetric."""
         return self
 
     def subsample(self, rate: float) -> DominatingPair:
-        """The mixture."""
+        """The pair of the mixture."""
         return RemovedUnit(self, rate)
 
 
@@ -77,7 +77,7 @@ class LaplacePair(EvenNoise):
         return self.ratio
 
     def loss_range(self, tail: float) -> tuple[float, float]:
-        """The whole support."""
+        """The ends of the support."""
         return -self.ratio, self.ratio
 
 
@@ -112,7 +112,7 @@ class RangePair(EvenNoise):
         )
 
     def loss_range(self, tail: float) -> tuple[float, float]:
-        """The whole support."""
+        """The ends of the support."""
         return -self.range, self.range
 
 
@@ -156,7 +156,7 @@ class NormalPair(EvenNoise):
         )
 
     def loss_range(self, tail: float) -> tuple[float, float]:
-        """Normal quantiles, one unit further out."""
+        """Quantiles of the normal law, one unit further out."""
         from scipy.special import ndtri
 
         reach = 1.0 - float(ndtri(tail))
@@ -174,11 +174,11 @@ class RemovedUnit(DominatingPair):
         _require_no_infinities(self.base)
 
     def reverse(self) -> DominatingPair:
-        """The unit is added."""
+        """The pair for adding the unit."""
         return AddedUnit(self.base, self.rate)
 
     def subsample(self, rate: float) -> DominatingPair:
-        """A sample of the sample."""
+        """The pair of a sample of the sample."""
         return RemovedUnit(self, rate)
 
     def _base_loss(self, losses: Floats) -> Floats:
@@ -231,11 +231,11 @@ class AddedUnit(DominatingPair):
         _require_no_infinities(self.base)
 
     def reverse(self) -> DominatingPair:
-        """The unit is removed."""
+        """The pair for removing the unit."""
         return RemovedUnit(self.base, self.rate)
 
     def subsample(self, rate: float) -> DominatingPair:
-        """The mixture."""
+        """The pair of the mixture."""
         return RemovedUnit(self, rate)
 
     def cells(self, edges: Floats) -> Cells:
@@ -289,11 +289,11 @@ class PairOfGrids(DominatingPair):
     backward: AtomicPair
 
     def cells(self, edges: Floats) -> Cells:
-        """Those of the forward grid."""
+        """The cells of the forward grid."""
         return self.forward.cells(edges)
 
     def loss_range(self, tail: float) -> tuple[float, float]:
-        """That of the forward grid."""
+        """The range of the forward grid."""
         return self.forward.loss_range(tail)
 
     @property
@@ -302,7 +302,7 @@ class PairOfGrids(DominatingPair):
         return self.forward is self.backward
 
     def reverse(self) -> PairOfGrids:
-        """The other grid first."""
+        """The pair with the other grid first."""
         return PairOfGrids(self.backward, self.forward)
 
     def subsample(self, rate: float) -> PairOfGrids:
@@ -311,15 +311,15 @@ class PairOfGrids(DominatingPair):
 
     @property
     def lattice(self) -> float | None:
-        """The grid."""
+        """The spacing of the grid."""
         return self.forward.lattice
 
     @property
     def infinity(self) -> float:
-        """Of the forward grid."""
+        """The mass of the forward grid."""
         return self.forward.infinity
 
     @property
     def unseen(self) -> float:
-        """Of the forward grid."""
+        """The mass of the forward grid."""
         return self.forward.unseen

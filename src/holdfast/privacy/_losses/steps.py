@@ -1,4 +1,4 @@
-"""What several steps can do, and what can be done when the direction of a step is not known.
+"""Pairs for tables that are several steps apart, and symmetric pairs for steps whose direction is not known.
 
 An event of probability r in the last world has at most F(r) in the one before, F being the trade-off of one step;
 so two steps have F1(F2(r)), and that is attained (Dong, Roth and Su 2019, section 2.5). For finite laws F is a
@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from holdfast._arrays import Floats
 from holdfast.privacy._losses.atomic_pair import AtomicPair
 
-_DOUBT = 1e-13  # of a few roundings for each outcome
-_CLOSE = 1e-6  # losses that are closer need not both be corners of an envelope
+_ROUNDING_DOUBT = 1e-13  # of a few roundings for each outcome
+_CLOSE_LOSSES = 1e-6  # losses that are closer need not both be corners of an envelope
 
 
 def replacement_pair(pair: AtomicPair) -> AtomicPair:
@@ -56,13 +56,13 @@ def _two_steps(outer: AtomicPair, inner: AtomicPair, symmetric: bool = False) ->
     return AtomicPair(
         up[both] + down[both],
         p[both],
-        min(1.0, (outer.lost + math.fsum(p[only_p])) * (1 + _DOUBT)),
+        min(1.0, (outer.lost + math.fsum(p[only_p])) * (1 + _ROUNDING_DOUBT)),
         None,
         r[both],
-        min(1.0, (inner.unseen + math.fsum(r[only_r])) * (1 + _DOUBT)),
+        min(1.0, (inner.unseen + math.fsum(r[only_r])) * (1 + _ROUNDING_DOUBT)),
         symmetric=symmetric,
         is_measure=True,
-        doubt=outer.doubt + inner.doubt + _DOUBT,
+        doubt=outer.doubt + inner.doubt + _ROUNDING_DOUBT,
     )
 
 
@@ -92,16 +92,18 @@ def symmetric_envelope(pairs: Sequence[AtomicPair]) -> AtomicPair:
     The maximum is convex and, in alpha, a polygon: its corners are the new pair's outcomes and its bends are
     their masses (soundness, section 21). Corners below alpha = 1 follow by symmetry.
     """
-    ways = [way for pair in pairs for way in pair.directions]
-    corners = _distinct_losses(np.concatenate([[0.0], *(way.losses[way.losses > 0] for way in ways)]))
-    for _ in range(len(ways)):
-        heights = np.array([way.heights(corners) for way in ways])
+    directions = [direction for pair in pairs for direction in pair.directions]
+    corners = _distinct_losses(
+        np.concatenate([[0.0], *(direction.losses[direction.losses > 0] for direction in directions)])
+    )
+    for _ in range(len(directions)):
+        heights = np.array([direction.heights(corners) for direction in directions])
         crossings = _crossings(corners, heights)
         if crossings.size == 0:
             break
         corners = _distinct_losses(np.concatenate([corners, crossings]))
-    top = np.max([way.heights(corners) for way in ways], axis=0)
-    lost = max(way.lost for way in ways)
+    top = np.max([direction.heights(corners) for direction in directions], axis=0)
+    lost = max(direction.lost for direction in directions)
     top[-1] = max(top[-1], lost)
     # An edge that falls by d from loss a to b has d / (1 - e^(a-b)) of slope, times e^b; a bend is an outcome.
     drop = np.maximum(top[:-1] - top[1:], 0.0)
@@ -121,17 +123,17 @@ def symmetric_envelope(pairs: Sequence[AtomicPair]) -> AtomicPair:
         lost,
         symmetric=True,
         is_measure=True,
-        doubt=max(way.doubt for way in ways) + _DOUBT,
+        doubt=max(direction.doubt for direction in directions) + _ROUNDING_DOUBT,
     )
 
 
 def _distinct_losses(losses: Floats) -> Floats:
     """Sorted, without those next to each other; nothing lies above the last, so it may be a little larger."""
     ordered = np.unique(losses)
-    apart = ordered[np.append(True, np.diff(ordered) > _CLOSE)]
+    apart = ordered[np.append(True, np.diff(ordered) > _CLOSE_LOSSES)]
     if apart[-1] == ordered[-1]:
         return np.asarray(apart)
-    return np.append(apart, max(apart[-1] + _CLOSE, ordered[-1]))
+    return np.append(apart, max(apart[-1] + _CLOSE_LOSSES, ordered[-1]))
 
 
 def _crossings(corners: Floats, heights: Floats) -> Floats:
@@ -144,5 +146,5 @@ def _crossings(corners: Floats, heights: Floats) -> Floats:
     place, before, after = place[real], before[real], after[real]
     width = np.expm1(corners[place + 1] - corners[place])
     crossings = corners[place] + np.log1p(width * before / (before + after))
-    inside = (crossings - corners[place] > _CLOSE) & (corners[place + 1] - crossings > _CLOSE)
+    inside = (crossings - corners[place] > _CLOSE_LOSSES) & (corners[place + 1] - crossings > _CLOSE_LOSSES)
     return np.asarray(crossings[inside])

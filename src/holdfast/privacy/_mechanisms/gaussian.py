@@ -67,7 +67,7 @@ class Gaussian(Mechanism):
     public: ClassVar[tuple[str, ...]] = ("the number of coordinates",)
 
     def validate(self) -> None:
-        """Positive, finite scales."""
+        """Refuse scales that are not positive and finite."""
         require(0 < self.sigma < float("inf"), "sigma", self.sigma, "> 0 and finite")
         require(
             0 < self.l2_sensitivity < float("inf"), "l2_sensitivity", self.l2_sensitivity, "> 0 and finite"
@@ -104,7 +104,7 @@ class Gaussian(Mechanism):
             "one with a delta > 0, or in rho or mu",
             "normal noise keeps no pure promise: use Laplace",
         )
-        ratio = _within_rho(limit.as_zcdp()) if type(limit) is ZCDP else _least_sigma(limit)
+        ratio = _least_sigma_for_rho(limit.as_zcdp()) if type(limit) is ZCDP else _least_sigma(limit)
         return cls(
             sigma=as_written(ratio) * as_written(l2_sensitivity), l2_sensitivity=l2_sensitivity, **options
         )
@@ -147,7 +147,7 @@ class Gaussian(Mechanism):
         return _grid_and_growth(as_written(self.sigma), as_written(self.l2_sensitivity), size)
 
     def worst_pair(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """A shift by the whole sensitivity."""
+        """Two values that are the whole sensitivity apart."""
         return np.zeros(1), np.array([float(self.l2_sensitivity)])
 
     def cdf(self, value: Value, at: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -165,7 +165,7 @@ class Gaussian(Mechanism):
         return np.asarray(ndtr((steps + 0.5) * float(grid.step) / (sigma * growth)))
 
     def distance(self, first: Value, second: Value, *, at: Output | None = None) -> float:
-        """Euclidean."""
+        """The Euclidean distance over the sensitivity."""
         return euclidean(first, second) / float(self.l2_sensitivity)
 
     def log_ratio(self, first: Value, second: Value, output: Output) -> float:
@@ -184,16 +184,16 @@ class Gaussian(Mechanism):
 
     @property
     def independent_coordinates(self) -> bool:
-        """They are."""
+        """Each coordinate has noise of its own."""
         return True
 
     def probes(self) -> tuple[NDArray[Any], ...]:
-        """The pair, a vector, and integers."""
+        """The worst pair, a vector, and integers."""
         return (*self.worst_pair(), np.zeros(3), np.array([2, 2]))
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
-        """Both arithmetics."""
+        """One example for each arithmetic."""
         return cls(sigma=1.0, l2_sensitivity=1.0), cls(sigma=3.0, l2_sensitivity=6.0, arithmetic="idealised")
 
 
@@ -252,7 +252,7 @@ class DiscreteGaussian(OnGrid):
 
     @property
     def sensitivity(self) -> Number:
-        """In the L2 norm."""
+        """The L2 sensitivity."""
         return self.l2_sensitivity
 
     def rounding(self, dimension: int) -> Fraction:
@@ -261,7 +261,7 @@ class DiscreteGaussian(OnGrid):
 
     @property
     def noise_width(self) -> Fraction:
-        """sigma."""
+        """sigma in steps of the grid."""
         return checked_width("sigma", as_written(self.sigma) / self.step)
 
     @property
@@ -285,7 +285,7 @@ class DiscreteGaussian(OnGrid):
         return index_cdf(weights, self.steps_from(value, at) + reach)
 
     def distance(self, first: Value, second: Value, *, at: Output | None = None) -> float:
-        """Euclidean."""
+        """The Euclidean distance over the sensitivity."""
         return euclidean(first, second) / float(self.l2_sensitivity)
 
     def log_ratio(self, first: Value, second: Value, output: Output) -> float:
@@ -296,7 +296,7 @@ class DiscreteGaussian(OnGrid):
 
     @property
     def independent_coordinates(self) -> bool:
-        """They are."""
+        """Each coordinate has noise of its own."""
         return True
 
     @classmethod
@@ -310,13 +310,13 @@ class DiscreteGaussian(OnGrid):
 
 
 def _least_sigma(limit: PrivacyCurve) -> float:
-    """For a sensitivity of 1."""
+    """The least sigma within the limit, for a sensitivity of 1."""
     return calibrate(lambda sigma: GaussianDP(1 / as_written(sigma)), limit)
 
 
 @lru_cache(maxsize=1024)
-def _within_rho(rho: Fraction) -> float:
-    """The same for a limit that is nothing but its rho: an account asks again for every model that it pays for."""
+def _least_sigma_for_rho(rho: Fraction) -> float:
+    """The least sigma within a zCDP limit; cached, since an account needs it for every model that it pays for."""
     return _least_sigma(ZCDP(rho))
 
 
@@ -331,14 +331,14 @@ def _grid_and_sigma_of_reals(sigma: Fraction, sensitivity: Fraction, size: int) 
 
 @lru_cache(maxsize=1024)
 def _grid_and_growth(sigma: Fraction, sensitivity: Fraction, size: int) -> tuple[Grid, float]:
-    """The same grid, and the growth that the declared law has: written down by itself, so that the two are compared."""
+    """The same grid, and the growth of sigma; written apart from the sampler's, so that tests compare the two."""
     root = root_above(size)
     grid = Grid.for_noise(sigma, sensitivity / root)
     return grid, float(1 + root * grid.step / sensitivity)
 
 
-FINE_CELL = 1e-4
-"""Of a standard deviation: in a cell so narrow the density is constant to nine digits."""
+NARROW_CELL = 1e-4
+"""A share of a standard deviation; in a cell so narrow the density is constant to nine digits."""
 
 
 def log_normal_cell(z: NDArray[np.float64], width: float) -> NDArray[np.float64]:
@@ -349,7 +349,7 @@ def log_normal_cell(z: NDArray[np.float64], width: float) -> NDArray[np.float64]
     >>> abs(float(log_normal_cell(np.array([0.0]), 0.0)[0]))
     0.0
     """
-    if width <= FINE_CELL:
+    if width <= NARROW_CELL:
         return -0.5 * z**2
     from scipy.special import log_ndtr
 

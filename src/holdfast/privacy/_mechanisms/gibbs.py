@@ -25,7 +25,7 @@ from holdfast.privacy._rounding import Number, as_written, root_above
 
 @dataclass(frozen=True, kw_only=True)
 class _Tempered(Mechanism):
-    """What both densities share.
+    """The part that both sampled densities share.
 
     A value is a `TemperedRisk`. An array v stands for the losses -<v, x>, whose density is known in closed form: on
     them both theorems are tight.
@@ -127,7 +127,7 @@ class _Tempered(Mechanism):
         )
 
     def probes(self) -> tuple[Floats, ...]:
-        """The pair, and vectors."""
+        """The worst pair, and vectors."""
         return (*self.worst_pair(), np.zeros(2), np.zeros(4))
 
     def _gradient(self, value: Value, at: Any) -> Floats:
@@ -158,7 +158,7 @@ class RegularisedExponential(_Tempered):
 
     penalty: Number
     total_variation: Number | None = None
-    """None for an exact sampler."""
+    """The sampler's total variation; None for an exact sampler."""
 
     theorem: ClassVar[str] = (
         "Regularised exponential mechanism (Gopi, Lee and Liu 2022, theorem 4.1): the trade-off of a Gaussian "
@@ -180,12 +180,12 @@ class RegularisedExponential(_Tempered):
             * as_written(self.inverse_temperature)
             / as_written(self.penalty)
         )
-        bare = GaussianDP.from_square(square)
-        return bare if self.total_variation is None else WithSlack(bare, self.total_variation)
+        exact_curve = GaussianDP.from_square(square)
+        return exact_curve if self.total_variation is None else WithSlack(exact_curve, self.total_variation)
 
     @property
     def slack(self) -> float:
-        """As declared."""
+        """The declared total variation; 0 for an exact sampler."""
         return 0.0 if self.total_variation is None else float(self.total_variation)
 
     @property
@@ -256,8 +256,8 @@ class BoxExponential(_Tempered):
         """A side and a dimension too."""
         super().validate()
         require(0 < self.half_side < math.inf, "half_side", self.half_side, "> 0 and finite")
-        whole = isinstance(self.dimension, int) and self.dimension >= 1
-        require(whole, "dimension", self.dimension, "a whole number >= 1")
+        is_valid = isinstance(self.dimension, int) and self.dimension >= 1
+        require(is_valid, "dimension", self.dimension, "a whole number >= 1")
 
     @property
     def curve(self) -> PureDP:
@@ -269,12 +269,12 @@ class BoxExponential(_Tempered):
 
     @property
     def slack(self) -> float:
-        """None."""
+        """No slack: the promise is pure."""
         return 0.0
 
     @property
     def shape(self) -> dict[str, float]:
-        """The box."""
+        """The half side of the box."""
         return {"half_side": float(self.half_side)}
 
     def check(self, value: Any) -> Any:

@@ -64,7 +64,7 @@ class Laplace(Mechanism):
     public: ClassVar[tuple[str, ...]] = ("the number of coordinates",)
 
     def validate(self) -> None:
-        """Positive, finite scales."""
+        """Refuse scales that are not positive and finite."""
         require(0 < self.scale < float("inf"), "scale", self.scale, "> 0 and finite")
         require(
             0 < self.l1_sensitivity < float("inf"), "l1_sensitivity", self.l1_sensitivity, "> 0 and finite"
@@ -91,7 +91,7 @@ class Laplace(Mechanism):
         return array
 
     def worst_pair(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """A shift by the whole sensitivity."""
+        """Two values that are the whole sensitivity apart."""
         return np.zeros(1), np.array([float(self.l1_sensitivity)])
 
     def cdf(self, value: Value, at: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -101,7 +101,7 @@ class Laplace(Mechanism):
         return discrete_release_cdf(value, at, scale=self.scale, l1_sensitivity=self.l1_sensitivity)
 
     def distance(self, first: Value, second: Value, *, at: Output | None = None) -> float:
-        """Sum of absolute differences."""
+        """The L1 distance over the sensitivity."""
         return float(np.abs(difference(first, second)).sum()) / float(self.l1_sensitivity)
 
     def log_ratio(self, first: Value, second: Value, output: Output) -> float:
@@ -114,16 +114,16 @@ class Laplace(Mechanism):
 
     @property
     def independent_coordinates(self) -> bool:
-        """They are."""
+        """Each coordinate has noise of its own."""
         return True
 
     def probes(self) -> tuple[NDArray[Any], ...]:
-        """The pair, a vector, and integers."""
+        """The worst pair, a vector, and integers."""
         return (*self.worst_pair(), np.zeros(3), np.array([2, 2]))
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
-        """Both arithmetics."""
+        """One example for each arithmetic."""
         return cls(scale=1.0, l1_sensitivity=1.0), cls(scale=2.0, l1_sensitivity=1.0, arithmetic="idealised")
 
 
@@ -179,7 +179,7 @@ class DiscreteLaplace(OnGrid):
 
     @property
     def sensitivity(self) -> Number:
-        """In the L1 norm."""
+        """The L1 sensitivity."""
         return self.l1_sensitivity
 
     def rounding(self, dimension: int) -> Fraction:
@@ -188,7 +188,7 @@ class DiscreteLaplace(OnGrid):
 
     @property
     def noise_width(self) -> Fraction:
-        """The scale."""
+        """The scale in steps of the grid."""
         return checked_width("scale", as_written(self.scale) / self.step)
 
     @property
@@ -209,7 +209,7 @@ class DiscreteLaplace(OnGrid):
         return discrete_laplace_cdf(self.steps_from(value, at), float(self.scale) / float(self.step))
 
     def distance(self, first: Value, second: Value, *, at: Output | None = None) -> float:
-        """Sum of absolute differences."""
+        """The L1 distance over the sensitivity."""
         return float(np.abs(difference(first, second)).sum()) / float(self.l1_sensitivity)
 
     def log_ratio(self, first: Value, second: Value, output: Output) -> float:
@@ -219,7 +219,7 @@ class DiscreteLaplace(OnGrid):
 
     @property
     def independent_coordinates(self) -> bool:
-        """They are."""
+        """Each coordinate has noise of its own."""
         return True
 
     @classmethod

@@ -41,7 +41,7 @@ Value = Annotated[Any, ArgumentKind(_is_value, "finite numbers in an array, or a
 
 
 LARGEST_OUTPUT = 1e300
-"""Larger numbers come from no mechanism, and whole ones are no doubles."""
+"""The largest output: no mechanism releases larger numbers."""
 
 
 def _is_output(value: object) -> bool:
@@ -230,7 +230,7 @@ def qualified_name(kind: type) -> str:
 
 
 def _require_fixed(name: str, declared: str, value: Value) -> None:
-    """Refuse as a number whatever could still change after it was charged for, or is none."""
+    """Refuse a parameter that is not a plain number, since it could change after it was charged."""
     if value is None or not {"Number", "int", "float"} & set(declared.split(" | ")):
         return
     number = isinstance(value, int | float | Fraction) and not isinstance(value, bool)
@@ -266,8 +266,8 @@ class OnGrid(Mechanism):
 
     def validate(self) -> None:
         """A positive grid, and a dimension where there is one."""
-        known = self.dimension is None or (isinstance(self.dimension, int) and self.dimension >= 1)
-        require(known, "dimension", self.dimension, "a whole number >= 1")
+        is_valid = self.dimension is None or (isinstance(self.dimension, int) and self.dimension >= 1)
+        require(is_valid, "dimension", self.dimension, "a whole number >= 1")
         require(self.grid is None or 0 < self.grid < float("inf"), "grid", self.grid, "> 0 and finite")
         require(self.grid is None or self.dimension is not None, "dimension", None, "given when a grid is")
 
@@ -328,7 +328,7 @@ class OnGrid(Mechanism):
         return difference(nearest_steps(np.asarray(output), self.step), nearest_steps(value, self.step))
 
     def worst_pair(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """A shift by the whole sensitivity."""
+        """Two values that are the whole sensitivity apart."""
         dtype = np.int64 if self.grid is None else np.float64
         return np.zeros(1, dtype), np.array([self.sensitivity]).astype(dtype)
 
@@ -356,11 +356,11 @@ def index_cdf(probabilities: NDArray[np.float64], at: NDArray[np.float64]) -> ND
 
 
 LARGEST_WHOLE = 2**1000
-"""A whole number beyond it is no more finite than a double beyond 1.8e308."""
+"""Whole numbers beyond it are refused as not finite, as doubles beyond 1.8e308 are."""
 
 
 def vector(value: Value) -> NDArray[Any]:
-    """The value as an array of numbers of its own; whole numbers stay whole_numbers, of any length."""
+    """The value as an array of numbers of its own; whole numbers stay whole, of any length."""
     try:
         array = np.asarray(value)
     except ValueError:  # lists of several lengths
@@ -368,7 +368,7 @@ def vector(value: Value) -> NDArray[Any]:
     if isinstance(value, list | tuple) and array.dtype == np.float64 and np.any(np.abs(array) > 2.0**53):
         array = np.array(value, dtype=object)  # NumPy would round the whole numbers among them
     real = np.issubdtype(array.dtype, np.number) and not np.iscomplexobj(array)
-    if not (real or _of_numbers(array)):
+    if not (real or _holds_numbers(array)):
         raise ParameterError(f"value must be an array of real numbers, got dtype {array.dtype}")
     require(array.size > 0, "value.size", array.size, "> 0")
     if array.dtype == object or array.dtype == np.uint64:
@@ -381,7 +381,7 @@ def vector(value: Value) -> NDArray[Any]:
     return doubles
 
 
-def _of_numbers(array: NDArray[Any]) -> bool:
+def _holds_numbers(array: NDArray[Any]) -> bool:
     return array.dtype == object and all(
         isinstance(entry, int | float | np.integer | np.floating) and not isinstance(entry, bool)
         for entry in array.flat

@@ -51,8 +51,8 @@ class PerturbedObjective(Protocol):
 
 @checked
 @dataclass(frozen=True, kw_only=True)
-class _Perturbed(Mechanism):
-    """What both laws of the linear term share.
+class _ObjectiveMechanism(Mechanism):
+    """The part that both laws of the linear term share.
 
     A value is an `Objective`. An array v stands for the losses -<v, w>, whose gradients are constant and
     whose minimiser is (v - b) / penalty: on them the proof's gradient part is tight.
@@ -66,7 +66,7 @@ class _Perturbed(Mechanism):
     public: ClassVar[tuple[str, ...]] = ("the number of weights", "the loss and its constants")
 
     def validate(self) -> None:
-        """Positive, finite constants."""
+        """Refuse constants that are not positive and finite."""
         for name in ("lipschitz", "smoothness", "penalty", "tolerance", *self.noise_fields):
             value = getattr(self, name)
             require(0 < value < math.inf, name, value, "> 0 and finite")
@@ -76,7 +76,7 @@ class _Perturbed(Mechanism):
     @property
     def gradient_change(self) -> Fraction:
         """G: L if a record comes or goes, 2L if it is replaced, which also covers an undeclared adjacency."""
-        return self._records * as_written(self.lipschitz)
+        return self._records_changed * as_written(self.lipschitz)
 
     @property
     def log_determinants(self) -> float:
@@ -90,7 +90,7 @@ class _Perturbed(Mechanism):
         return 2 * as_written(self.tolerance) / as_written(self.penalty)
 
     @property
-    def _records(self) -> int:
+    def _records_changed(self) -> int:
         return 2 if self.adjacency in (None, Adjacency.replace) else 1
 
     @property
@@ -131,7 +131,7 @@ class _Perturbed(Mechanism):
     def worst_pair(self) -> tuple[Floats, Floats]:
         """One record's gradient there and not there, or turned around."""
         size = float(self.lipschitz)
-        return np.array([-size if self._records == 2 else 0.0]), np.array([size])
+        return np.array([-size if self._records_changed == 2 else 0.0]), np.array([size])
 
     def distance(self, first: Value, second: Value, *, at: Output | None = None) -> float:
         """Between sums of gradients, in units of what one record changes; or between determinants, if that is more.
@@ -145,10 +145,10 @@ class _Perturbed(Mechanism):
         )
         gradients = euclidean(objective.gradient(place), other.gradient(place)) / float(self.gradient_change)
         penalty = float(self.penalty)
-        turned = objective.log_determinant(place, penalty=penalty) - other.log_determinant(
+        determinant_change = objective.log_determinant(place, penalty=penalty) - other.log_determinant(
             place, penalty=penalty
         )
-        return max(gradients, abs(turned) / self.log_determinants)
+        return max(gradients, abs(determinant_change) / self.log_determinants)
 
     def log_ratio(self, first: Value, second: Value, output: Output) -> float:
         """b = -(gradient + penalty w) <-> w is a bijection: the law of b at both, and the determinants (section 4).
@@ -158,8 +158,10 @@ class _Perturbed(Mechanism):
         place, penalty = np.asarray(output, dtype=np.float64), float(self.penalty)
         loss, other = _objective(first), _objective(second)
         near, far = (-(objective.gradient(place) + penalty * place) for objective in (loss, other))
-        turned = loss.log_determinant(place, penalty=penalty) - other.log_determinant(place, penalty=penalty)
-        return self.linear_log_ratio(near, far) + turned
+        determinant_change = loss.log_determinant(place, penalty=penalty) - other.log_determinant(
+            place, penalty=penalty
+        )
+        return self.linear_log_ratio(near, far) + determinant_change
 
     def centre(self, value: Value, output: Output) -> Floats:
         """-gradient at the release: for losses with this gradient everywhere, b is what it is for these."""
@@ -170,12 +172,12 @@ class _Perturbed(Mechanism):
         """ln of the density of the linear term at the `first` b over that at the `second`."""
 
     def probes(self) -> tuple[Floats, ...]:
-        """The pair, and vectors."""
+        """The worst pair, and vectors."""
         return (*self.worst_pair(), np.zeros(2), np.zeros(4))
 
 
 @dataclass(frozen=True)
-class _Linear:
+class _LinearLoss:
     """Losses -<v, w>, minimised in closed form."""
 
     total: Floats
@@ -198,14 +200,14 @@ class _Linear:
 
 def _objective(value: Value) -> PerturbedObjective:
     objective: PerturbedObjective = (
-        value if hasattr(value, "minimise") else _Linear(np.asarray(value, dtype=np.float64))
+        value if hasattr(value, "minimise") else _LinearLoss(np.asarray(value, dtype=np.float64))
     )
     return objective
 
 
 @checked
 @dataclass(frozen=True, kw_only=True)
-class ObjectivePerturbation(_Perturbed):
+class ObjectivePerturbation(_ObjectiveMechanism):
     """argmin of losses + (penalty/2)|w|^2 + <b, w>, b ~ N(0, sigma^2), + N(0, output_sigma^2) in every weight.
 
     Parameters
@@ -260,13 +262,13 @@ class ObjectivePerturbation(_Perturbed):
         return ObjectiveCurve(
             mu=self.gradient_change / as_written(self.sigma),
             log_ratio=self.log_determinants,
-            freedom=self._records,
+            freedom=self._records_changed,
             output_mu=self.output_sensitivity / as_written(self.output_sigma),
         )
 
     @property
     def output_noise(self) -> Gaussian:
-        """Normal."""
+        """Normal noise."""
         return Gaussian(
             sigma=self.output_sigma, l2_sensitivity=self.output_sensitivity, arithmetic=self.arithmetic
         )
@@ -322,7 +324,7 @@ class ObjectivePerturbation(_Perturbed):
 
 @checked
 @dataclass(frozen=True, kw_only=True)
-class PureObjectivePerturbation(_Perturbed):
+class PureObjectivePerturbation(_ObjectiveMechanism):
     """argmin of losses + (penalty/2)|w|^2 + <b, w>, b of density exp(-|b|/scale), then pure noise on the weights.
 
     Parameters
@@ -380,11 +382,11 @@ class PureObjectivePerturbation(_Perturbed):
         require(factor is None or 1 <= factor < math.inf, "l1_factor", factor, ">= 1 and finite, or None")
 
     @property
-    def _laplace(self) -> bool:
+    def _has_laplace_coordinates(self) -> bool:
         """Whether coordinates are drawn one by one."""
         return self.arithmetic == "strict" or self.l1_factor is not None
 
-    def _factor(self, dimension: int) -> Fraction:
+    def _l1_factor(self, dimension: int) -> Fraction:
         """Of the L1 norm of a gradient over its bound."""
         return root_above(dimension) if self.l1_factor is None else as_written(self.l1_factor)
 
@@ -396,7 +398,7 @@ class PureObjectivePerturbation(_Perturbed):
 
     @property
     def output_noise(self) -> VectorLaplace:
-        """Of a pure law too."""
+        """Noise of a pure mechanism."""
         return VectorLaplace(
             epsilon=self.output_epsilon, l2_sensitivity=self.output_sensitivity, arithmetic=self.arithmetic
         )
@@ -416,37 +418,37 @@ class PureObjectivePerturbation(_Perturbed):
         """Each coordinate moves by less than one step: sqrt(d) step <= tolerance / 2."""
         root = root_above(dimension)
         grid = Grid.finer_than(as_written(self.tolerance) / (2 * root))
-        return grid, checked_width("scale", self._factor(dimension) * as_written(self.scale) / grid.step)
+        return grid, checked_width("scale", self._l1_factor(dimension) * as_written(self.scale) / grid.step)
 
     def cdf(self, value: Value, at: Floats) -> Floats:
         """(v - b) / penalty; the output noise is too small to count."""
         spread = float(self.scale) / float(self.penalty)
         centre = float(value.flat[0]) / float(self.penalty)
-        if self._laplace:
-            return laplace_cdf((at - centre) / (spread * float(self._factor(value.size))))
+        if self._has_laplace_coordinates:
+            return laplace_cdf((at - centre) / (spread * float(self._l1_factor(value.size))))
         return gamma_norm_cdf((at - centre) / spread, dimension=value.size)
 
     @property
     def independent_coordinates(self) -> bool:
         """Of Laplace numbers they are."""
-        return self._laplace
+        return self._has_laplace_coordinates
 
     def linear_log_ratio(self, first: Value, second: Value) -> float:
         """(|b'| - |b|) / scale, in the norm of the law that was drawn."""
-        if not self._laplace:
+        if not self._has_laplace_coordinates:
             return (float(np.linalg.norm(second)) - float(np.linalg.norm(first))) / float(self.scale)
-        spread = float(self.scale) * float(self._factor(first.size))
+        spread = float(self.scale) * float(self._l1_factor(first.size))
         return float(np.sum(np.abs(second) - np.abs(first))) / spread
 
     def distance(self, first: Value, second: Value, *, at: Output | None = None) -> float:
         """In the L1 norm too, where that is what is bounded."""
-        apart = super().distance(first, second, at=at)
+        distance = super().distance(first, second, at=at)
         if self.l1_factor is None:
-            return apart
+            return distance
         objective, other = _objective(first), _objective(second)
         place = np.zeros(objective.dimension) if at is None else np.asarray(at, dtype=np.float64)
         sizes = float(np.sum(np.abs(objective.gradient(place) - other.gradient(place))))
-        return max(apart, sizes / (float(self.l1_factor) * float(self.gradient_change)))
+        return max(distance, sizes / (float(self.l1_factor) * float(self.gradient_change)))
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:

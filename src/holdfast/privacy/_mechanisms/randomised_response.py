@@ -157,7 +157,7 @@ class RandomisedResponse(Mechanism):
 
     @property
     def independent_coordinates(self) -> bool:
-        """They are."""
+        """Each coordinate has noise of its own."""
         return True
 
     def probes(self) -> tuple[NDArray[np.int64], ...]:

@@ -45,7 +45,7 @@ class Selection(Mechanism):
     public: ClassVar[tuple[str, ...]] = ("the list of candidates",)
 
     def validate(self) -> None:
-        """Positive, finite parameters."""
+        """Refuse parameters that are not positive and finite."""
         require(0 < self.epsilon < float("inf"), "epsilon", self.epsilon, "> 0 and finite")
         require(0 < self.sensitivity < float("inf"), "sensitivity", self.sensitivity, "> 0 and finite")
 
@@ -171,7 +171,7 @@ class Exponential(Selection):
         return BoundedRange(as_written(self.epsilon))
 
     def sample(self, value: Value, source: Source) -> int:
-        """One index."""
+        """The index of the chosen candidate."""
         if self.arithmetic == "idealised":
             return int(
                 np.argmax(value.astype(np.float64) + self.noise_scale * gumbel(source, size=value.size))
@@ -248,7 +248,7 @@ class PermuteAndFlip(Selection):
         return PureDP(as_written(self.epsilon))
 
     def sample(self, value: Value, source: Source) -> int:
-        """One index."""
+        """The index of the chosen candidate."""
         if self.arithmetic == "idealised":
             return int(
                 np.argmax(value.astype(np.float64) + self.noise_scale * exponential(source, size=value.size))
@@ -274,7 +274,7 @@ class PermuteAndFlip(Selection):
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
-        """Both arithmetics."""
+        """One example for each arithmetic."""
         return cls(epsilon=1.0, sensitivity=1.0), cls(epsilon=1.0, sensitivity=1.0, arithmetic="idealised")
 
 

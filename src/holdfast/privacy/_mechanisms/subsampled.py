@@ -40,7 +40,7 @@ class SampledGaussian(Mechanism):
     secret_sample: ClassVar[bool] = True
 
     def validate(self) -> None:
-        """Positive scales."""
+        """Refuse scales that are not positive and finite."""
         require(0 < self.sigma < float("inf"), "sigma", self.sigma, "> 0 and finite")
         require(
             0 < self.l2_sensitivity < float("inf"), "l2_sensitivity", self.l2_sensitivity, "> 0 and finite"
@@ -51,7 +51,7 @@ class SampledGaussian(Mechanism):
         return Gaussian(sigma=self.sigma, l2_sensitivity=self.l2_sensitivity, arithmetic=self.arithmetic)
 
     def check(self, value: Any) -> NDArray[Any]:
-        """As the Gaussian."""
+        """The check of Gaussian noise."""
         return self._noise.check(value)
 
     def sample(self, value: Value, source: Source) -> NDArray[Any]:
@@ -68,7 +68,7 @@ class SampledGaussian(Mechanism):
 
     @property
     def independent_coordinates(self) -> bool:
-        """As of the Gaussian."""
+        """Each coordinate has noise of its own."""
         return True
 
     def distance(self, first: Value, second: Value, *, at: Output | None = None) -> float:
@@ -135,7 +135,7 @@ class SubsampledGaussian(SampledGaussian):
 
     @property
     def sampling_rate(self) -> float:
-        """`rate`."""
+        """The declared rate."""
         return float(self.rate)
 
     @property
@@ -145,7 +145,7 @@ class SubsampledGaussian(SampledGaussian):
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
-        """Both arithmetics."""
+        """One example for each arithmetic."""
         return (
             cls(sigma=1.0, l2_sensitivity=1.0, rate=0.5),
             cls(sigma=0.8, l2_sensitivity=1.0, rate=0.5, arithmetic="idealised"),
@@ -211,7 +211,7 @@ class SubsampledPure(Mechanism):
 
     @property
     def sampling_rate(self) -> float:
-        """`rate`."""
+        """The declared rate."""
         return float(self.rate)
 
     @property
@@ -222,7 +222,7 @@ class SubsampledPure(Mechanism):
         return poisson_pure(PureDP(pure), rate=self.rate)
 
     def check(self, value: Any) -> Any:
-        """As the base."""
+        """The check of the base mechanism."""
         return self.base.check(value)
 
     def sample(self, value: Value, source: Source) -> Any:
@@ -251,7 +251,7 @@ class SubsampledPure(Mechanism):
 
     @property
     def independent_coordinates(self) -> bool:
-        """As of the base."""
+        """Whether those of the base are."""
         return self.base.independent_coordinates
 
     def distance(self, first: Value, second: Value, *, at: Output | None = None) -> float:
@@ -292,8 +292,8 @@ class FixedSizeGaussian(SampledGaussian):
     def validate(self) -> None:
         """Positive scales, a batch that the population holds."""
         super().validate()
-        whole = isinstance(self.population, int) and self.population >= 1
-        require(whole, "population", self.population, "a whole number >= 1")
+        is_valid = isinstance(self.population, int) and self.population >= 1
+        require(is_valid, "population", self.population, "a whole number >= 1")
         fits = isinstance(self.batch, int) and 1 <= self.batch <= self.population
         require(fits, "batch", self.batch, "a whole number in [1, population]")
 
@@ -304,7 +304,7 @@ class FixedSizeGaussian(SampledGaussian):
 
     @property
     def sampling_rate(self) -> float:
-        """`rate`."""
+        """The declared rate."""
         return float(self.rate)
 
     @property

@@ -1,4 +1,4 @@
-"""TemperedRisk: what a sampled density knows of itself, and how much of it lies below a point along a coordinate."""
+"""TemperedRisk: a risk that can sample its tempered density; and the share of the density below a point."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 from holdfast._arrays import Floats
 from holdfast.noise._source import Source
 
-NODES = 257
-"""Of the quadrature along a coordinate, for refutations."""
+QUADRATURE_NODES = 257
+"""The nodes of the quadrature along a coordinate, which refutations use."""
 
 
 class TemperedRisk(Protocol):
@@ -72,8 +72,8 @@ def share_below(risk: TemperedRisk, at: Floats, place: int) -> float:
     for _ in range(40):
         coarse = np.linspace(low, high, 33)
         heights = exponent(coarse)
-        alive = np.flatnonzero(heights > heights.max() - 40.0)
-        left, right = coarse[max(alive[0] - 1, 0)], coarse[min(alive[-1] + 1, 32)]
+        has_mass = np.flatnonzero(heights > heights.max() - 40.0)
+        left, right = coarse[max(has_mass[0] - 1, 0)], coarse[min(has_mass[-1] + 1, 32)]
         if right - left > 0.7 * (high - low):
             break
         low, high = float(left), float(right)
@@ -86,7 +86,9 @@ def share_below(risk: TemperedRisk, at: Floats, place: int) -> float:
 def _simpson(exponent: Callable[[Floats], Floats], low: float, high: float, top: float) -> float:
     if high <= low:
         return 0.0
-    nodes = np.linspace(low, high, NODES)
-    weights = np.where(np.arange(NODES) % 2 == 1, 4.0, 2.0)
+    nodes = np.linspace(low, high, QUADRATURE_NODES)
+    weights = np.where(np.arange(QUADRATURE_NODES) % 2 == 1, 4.0, 2.0)
     weights[0] = weights[-1] = 1.0
-    return float(np.sum(weights * np.exp(exponent(nodes) - top))) * (high - low) / (3.0 * (NODES - 1))
+    return (
+        float(np.sum(weights * np.exp(exponent(nodes) - top))) * (high - low) / (3.0 * (QUADRATURE_NODES - 1))
+    )

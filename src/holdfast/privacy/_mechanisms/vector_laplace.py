@@ -67,7 +67,7 @@ class VectorLaplace(Mechanism):
     public: ClassVar[tuple[str, ...]] = ("the number of coordinates",)
 
     def validate(self) -> None:
-        """Positive, finite parameters."""
+        """Refuse parameters that are not positive and finite."""
         require(0 < self.epsilon < float("inf"), "epsilon", self.epsilon, "> 0 and finite")
         require(
             0 < self.l2_sensitivity < float("inf"), "l2_sensitivity", self.l2_sensitivity, "> 0 and finite"
@@ -111,7 +111,7 @@ class VectorLaplace(Mechanism):
         return discrete_release_cdf(value, at, scale=l1 / as_written(self.epsilon), l1_sensitivity=l1)
 
     def distance(self, first: Value, second: Value, *, at: Output | None = None) -> float:
-        """Euclidean."""
+        """The Euclidean distance over the sensitivity."""
         return euclidean(first, second) / float(self.l2_sensitivity)
 
     def log_ratio(self, first: Value, second: Value, output: Output) -> float:
@@ -134,7 +134,7 @@ class VectorLaplace(Mechanism):
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
-        """Both arithmetics."""
+        """One example for each arithmetic."""
         return cls(epsilon=1.0, l2_sensitivity=1.0), cls(
             epsilon=1.0, l2_sensitivity=2.0, arithmetic="idealised"
         )
