@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from holdfast._cli.app import app
 from holdfast._demo import Demo, run_broken_demo, run_demo
-from holdfast._demo.steps import BROKEN_RUNS, DATASET, DELTA, SPEND, paid_once
+from holdfast._demo.steps import BROKEN_RUNS, DATASET, DELTA, RELEASE_LIMIT, saved_or_new_release
 from holdfast.dossier import verify_dossier
 from holdfast.errors import LedgerError, ParameterError
 from holdfast.ledger import Ledger
@@ -72,7 +72,7 @@ def test_each_release_costs_what_it_says_and_both_stay_below_the_limit(made: Dem
     allowed = ledger_amount(made.ledger)
     assert spent + left == allowed
     each = [Release.load(path).guarantee for path in (made.model, made.synthetic)]
-    assert all(one.epsilon(DELTA) <= SPEND.epsilon(DELTA) * (1 + 1e-9) for one in each)
+    assert all(one.epsilon(DELTA) <= RELEASE_LIMIT.epsilon(DELTA) * (1 + 1e-9) for one in each)
     # Nearly all of both accounts is spent, and nothing but them.
     assert 0.99 * sum(float(one.curve.as_zcdp() or 0) for one in each) < spent <= allowed
     assert {entry.body["account"] for entry in charges} == {"income model", "synthetic table"}
@@ -116,10 +116,12 @@ def test_what_was_spent_and_lost_is_not_spent_again(made: Demo, tmp_path: Path) 
 
     with Ledger.open(made.ledger) as ledger:
         with pytest.raises(LedgerError, match="new folder"):
-            paid_once(ledger, tmp_path / "gone.holdfast", name="income model", purpose="", make=never)
+            saved_or_new_release(
+                ledger, tmp_path / "gone.holdfast", name="income model", purpose="", make=never
+            )
         # A release that another account paid for is not taken over.
         with pytest.raises(LedgerError, match="another ledger"):
-            paid_once(ledger, made.model, name="somebody else", purpose="", make=never)
+            saved_or_new_release(ledger, made.model, name="somebody else", purpose="", make=never)
 
 
 def test_the_columns_must_hold_the_target(tmp_path: Path) -> None:

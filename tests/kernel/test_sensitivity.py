@@ -89,7 +89,7 @@ def test_a_row_that_is_not_finite_is_a_null_record_in_its_place(start: Start, ba
     sgd = start(options)
     assert sgd.feed(x[:7], y[:7]) is Status.OK
     assert sgd.feed(x[7:], y[7:]) is Status.REJECTED
-    assert sgd.rejected == 1
+    assert sgd.rejected_rows == 1
     assert np.array_equal(sgd.final(), expected)
 
 

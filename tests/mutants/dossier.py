@@ -67,7 +67,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="demo: what was released is released again",
-        target="demo:paid_once",
+        target="demo:saved_or_new_release",
         old="path.exists()",
         new="not path.parent.exists()",
         tests=("tests/demo/test_demo.py::test_running_again_pays_nothing_and_changes_no_release",),

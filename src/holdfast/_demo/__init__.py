@@ -1,4 +1,4 @@
-"""The demo: a private model and a synthetic table of bundled data, attacked, audited, and two pages about them."""
+"""The demo: a private model and a synthetic table of bundled data, with attacks, an audit and two pages about them."""
 
 from __future__ import annotations
 

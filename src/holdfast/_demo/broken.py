@@ -1,7 +1,7 @@
-"""The demo with a third of the noise that it declares: what a fault looks like on the page.
+"""The demo with a third of the declared noise, which shows how a fault appears on the page.
 
-Everything else is as it should be: charges, curves, ledger and certificates say what they always say. Only the audit
-can notice, because it looks at what comes out. For the bundled public data, and for nothing else.
+Charges, curves, ledger and certificates are unchanged. Only the audit can notice the fault, because it looks at what is
+released. This is for the bundled public data only.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from numpy.typing import NDArray
 from holdfast.noise._source import Source
 from holdfast.privacy._mechanisms.gaussian import Gaussian
 
-DIVISOR = 3.0
+NOISE_DIVISOR = 3.0
 
 
 @contextmanager
 def too_little_noise() -> Iterator[None]:
-    """Within it, every Gaussian release has its noise divided by three and still declares the whole of it."""
-    honest = Gaussian.sample
+    """Within the context every Gaussian release gets a third of the noise that it declares."""
+    sound_sample = Gaussian.sample
 
-    def halved(self: Gaussian, value: NDArray[Any], source: Source) -> NDArray[Any]:
-        noise = (honest(self, value, source) - value) / DIVISOR
+    def sample_with_little_noise(self: Gaussian, value: NDArray[Any], source: Source) -> NDArray[Any]:
+        noise = (sound_sample(self, value, source) - value) / NOISE_DIVISOR
         return np.asarray(value + (np.rint(noise).astype(np.int64) if value.dtype == np.int64 else noise))
 
-    Gaussian.sample = halved  # type: ignore[method-assign]
+    Gaussian.sample = sample_with_little_noise  # type: ignore[method-assign]
     try:
         yield
     finally:
-        Gaussian.sample = honest  # type: ignore[method-assign]
+        Gaussian.sample = sound_sample  # type: ignore[method-assign]

@@ -1,4 +1,4 @@
-"""What the demo does: a model and a synthetic table, each paid once from a ledger; then attacks and an audit."""
+"""The steps of the demo: a model and a synthetic table, each paid once from a ledger; attacks; and an audit."""
 
 from __future__ import annotations
 
@@ -28,20 +28,21 @@ from holdfast.release import Release
 DATASET = "adult"
 DELTA = 1e-6
 LIMIT = ApproxDP(2.0, DELTA)
-"""What the data's owner allows in all."""
-SPEND = ApproxDP(1.0, DELTA)
-"""What each of the two releases may cost."""
+"""The limit of the data's owner for all releases together."""
+RELEASE_LIMIT = ApproxDP(1.0, DELTA)
+"""The limit of each of the two releases."""
 TARGET = "income"
-COLUMNS = ("age", "education", "marital_status", "hours_per_week", "sex", "income")
-"""Of the synthetic table. The model sees all columns."""
+SYNTHETIC_COLUMNS = ("age", "education", "marital_status", "hours_per_week", "sex", "income")
+"""The columns of the synthetic table; the model uses all columns."""
 ATTACKS = ("loss", "lira", "rmia")
 REFERENCE_MODELS = 8
-ROWS, GROUP, MOMENT_SHARE = 400, 6, 0.03
-"""Of the two tables that the audit runs on, and of the budget that its runs spend on a second moment."""
-RUNS, SECONDS = 900, 30.0
-"""The budget of the audit: runs on each table, and CPU seconds."""
+AUDIT_ROWS, GROUP_SIZE, MOMENT_SHARE = 400, 6, 0.03
+"""The rows of each of the audit's two tables, the records in which they differ, and the share of each run's budget that
+is spent on a second moment."""
+AUDIT_RUNS, AUDIT_SECONDS = 900, 30.0
+"""The limits of the audit: runs on each table, and CPU seconds."""
 BROKEN_RUNS = 600
-"""A third of the noise shows in so many, all but surely; half of it in three of four audits only."""
+"""So many runs show a third of the noise almost surely, and half of the noise in three of four audits."""
 
 
 def open_ledger(path: Path, table: Table) -> Ledger:
@@ -59,52 +60,64 @@ def open_ledger(path: Path, table: Table) -> Ledger:
     return ledger
 
 
-def paid_once(
+def saved_or_new_release(
     ledger: Ledger, path: Path, *, name: str, purpose: str, make: Callable[[Account], Release[Any]]
 ) -> Release[Any]:
-    """The release of this account: what an earlier run saved, or a new one, saved before the account closes."""
+    """The release that an earlier run saved, or a new one, which is saved before its account closes."""
     if path.exists():
-        kept: Release[Any] = Release.load(path)
-        if kept.provenance.account != f"{ledger.id}/{DATASET}/{name}":
+        saved: Release[Any] = Release.load(path)
+        if saved.provenance.account != f"{ledger.id}/{DATASET}/{name}":
             raise LedgerError(f"{path.name} was paid by another ledger; give the demo a new folder")
-        return kept
+        return saved
     try:
         with ledger.temporary_account(
-            DATASET, name=name, limit=SPEND, purpose=purpose, approver="A. Officer (demo)", resumable=True
+            DATASET,
+            name=name,
+            limit=RELEASE_LIMIT,
+            purpose=purpose,
+            approver="A. Officer (demo)",
+            resumable=True,
         ) as account:
-            made = make(account)
-            made.save(path)
+            release = make(account)
+            release.save(path)
     except (LedgerError, AlreadyReleased, BudgetExceeded) as error:
         raise LedgerError(
             f"account {name!r} was spent by an earlier run whose result is gone; it stays charged. "
             "Give the demo a new folder"
         ) from error
-    return made
+    return release
 
 
 def model(ledger: Ledger, table: Table, path: Path) -> Release[Any]:
     """A private logistic regression of income on all other columns; the method is chosen from public quantities."""
 
     def make(account: Account) -> Release[Any]:
-        made = PrivateLogisticRegression().fit(table, target=TARGET, account=account).release_
-        assert made is not None  # an account was given
-        return made
+        release = PrivateLogisticRegression().fit(table, target=TARGET, account=account).release_
+        assert release is not None  # an account was given
+        return release
 
-    return paid_once(ledger, path, name="income model", purpose="predict income", make=make)
+    return saved_or_new_release(ledger, path, name="income model", purpose="predict income", make=make)
 
 
 def synthetic_table(
-    ledger: Ledger, table: Table, path: Path, *, columns: Sequence[str] = COLUMNS, method: str = "auto"
+    ledger: Ledger,
+    table: Table,
+    path: Path,
+    *,
+    columns: Sequence[str] = SYNTHETIC_COLUMNS,
+    method: str = "auto",
 ) -> Release[Any]:
     """Synthetic rows for all pairs of these columns, with a certificate."""
     from holdfast.synth import Synthesizer, Workload
 
     def make(account: Account) -> Release[Any]:
         pairs = Workload.marginals(table.schema, 2, columns=columns)
-        maker = Synthesizer(method=method, columns=columns, workload=pairs, key="synthetic table")
-        return maker.fit(table, account=account).release_
+        synthesizer = Synthesizer(method=method, columns=columns, workload=pairs, key="synthetic table")
+        return synthesizer.fit(table, account=account).release_
 
-    return paid_once(ledger, path, name="synthetic table", purpose="share rows with students", make=make)
+    return saved_or_new_release(
+        ledger, path, name="synthetic table", purpose="share rows with students", make=make
+    )
 
 
 def people(part: str) -> Any:
@@ -114,12 +127,12 @@ def people(part: str) -> Any:
 
 
 def attacks(model: PrivateLogisticRegression, *, count: int) -> AttackReport[MembershipResult]:
-    """Members and held-out people, as many of each, drawn at random: the split of Adult was made by a coin."""
+    """Attacks on as many members as held-out people, drawn at random; Adult was split at random, too."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import FunctionTransformer
 
-    def drawn(part: str) -> tuple[Any, Any]:
+    def draw_people(part: str) -> tuple[Any, Any]:
         table = people(part)
         rows = table.take(np.random.default_rng(1).choice(table.num_rows, count, replace=False))
         return rows.select(list(model.model_.columns or ())), np.array(rows.column(TARGET).to_pylist())
@@ -129,8 +142,8 @@ def attacks(model: PrivateLogisticRegression, *, count: int) -> AttackReport[Mem
     shadow = make_pipeline(FunctionTransformer(model.encoder_.transform), LogisticRegression())
     return membership(
         model,
-        members=drawn("train"),
-        non_members=drawn("test"),
+        members=draw_people("train"),
+        non_members=draw_people("test"),
         attacks=ATTACKS,
         shadows=ShadowModels(train=shadow, count=REFERENCE_MODELS),
         random_state=1,
@@ -138,7 +151,7 @@ def attacks(model: PrivateLogisticRegression, *, count: int) -> AttackReport[Mem
 
 
 def accuracy(model: PrivateLogisticRegression, table: Table) -> list[Accuracy]:
-    """On held-out people: the released model, the same without privacy, and no model at all. Internal."""
+    """The accuracy on held-out people of the released model, of the same without privacy, and of no model; internal."""
     held_out = people("test")
     rows = held_out.select(list(model.model_.columns or ()))
     labels = np.array(held_out.column(TARGET).to_pylist())
@@ -154,17 +167,17 @@ def accuracy(model: PrivateLogisticRegression, table: Table) -> list[Accuracy]:
     return [Accuracy(model=name, score=score, rows=len(labels)) for name, score in scores.items()]
 
 
-def audited_learner(
+def audit_of_learner(
     released: Release[Any], *, runs: int, announce: Callable[[Budget], None] = lambda budget: None
 ) -> AuditResult:
-    """Run the learner of the model many times on two public tables and tell its transcripts apart.
+    """An audit that runs the model's learner many times on two public tables and tries to tell its transcripts apart.
 
     The tables are made up, so the audit needs no budget and its result may be published: it tests the program, not this
-    run. They differ in six records, and the promise is held against them as the one for groups of six: that shows in a
-    few hundred runs what a single record shows in many thousands. The hinge loss has the largest slope that the learner
-    allows, on both sides; and little of the budget goes to the second moment, in which opposite records are alike.
+    run. The tables differ in six records, and the audit tests the promise for groups of six, since a few hundred runs
+    then show what takes many thousands for a single record. The hinge loss has the largest slope that the learner
+    allows, on both sides. Little of the budget goes to the second moment, in which opposite records are alike.
     """
-    learner = next(one for one in LEARNERS if one.name == released.provenance.method)
+    learner = next(candidate for candidate in LEARNERS if candidate.name == released.provenance.method)
     options = {"share": MOMENT_SHARE} if learner.name == "noisy_gd" else {}
 
     def train(table: Any, account: Account) -> Any:
@@ -173,9 +186,11 @@ def audited_learner(
     guarantee = released.guarantee
     return audit(
         train,
-        opposite_records(rows=ROWS, group=GROUP, adjacency=guarantee.adjacency),
+        opposite_records(rows=AUDIT_ROWS, group=GROUP_SIZE, adjacency=guarantee.adjacency),
         claim=guarantee,
-        design=Transcript(runs=runs, seconds=SECONDS, currency="zcdp", group=GROUP, announce=announce),
+        design=Transcript(
+            runs=runs, seconds=AUDIT_SECONDS, currency="zcdp", group=GROUP_SIZE, announce=announce
+        ),
         delta=DELTA,
         rows="generated",
     )

@@ -1,4 +1,4 @@
-"""The tour: open, pay, release, attack, audit, write both pages, verify the public one, and tell it on one screen."""
+"""The tour of the demo: release, attack, audit, write both pages, verify the public one, and sum everything up."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from holdfast.release import Release
 TITLE = "Adult census income: a model and a synthetic table"
 
 
-def editions(
+def both_dossiers(
     paths: Sequence[Path],
     ledger: Ledger,
     *,
@@ -40,7 +40,7 @@ def editions(
     accuracy: Sequence[Accuracy],
 ) -> tuple[Dossier, Dossier]:
     """The public and the internal dossier of the same release files."""
-    # The attacks stay inside, but they were run: the public page shares its error with them.
+    # The attacks are not on the public page, but they were run, so the page shares its error with them.
     public = Dossier.of_files(paths, audits=audits, ledger=ledger, title=TITLE, also_run=len(report))
     internal = Dossier.of_files(
         paths,
@@ -55,7 +55,7 @@ def editions(
 
 
 def write_rows(synthetic: Release[Any], path: Path) -> Path:
-    """The synthetic rows as a Parquet file, for whoever wants them without the rest."""
+    """Write the synthetic rows alone, as a Parquet file."""
     from holdfast.synth import Synthesizer
 
     with whole_file(path) as file:
@@ -74,44 +74,44 @@ def demo_summary(
     left: float,
     verification: DossierVerification,
 ) -> str:
-    """A line or two for each thing that happened; what is internal says so."""
-    found = 100 * report.best().tpr_at(0.01)
-    allowed = 100 * report.results[0].proved.detection_at(0.01) if report.results[0].proved else 100.0
-    told = [
+    """A line or two for each step; internal results are marked as internal."""
+    members_found = 100 * report.best().tpr_at(0.01)
+    members_allowed = 100 * report.results[0].proved.detection_at(0.01) if report.results[0].proved else 100.0
+    lines = [
         ("allowed", f"epsilon {LIMIT.epsilon(DELTA):g} at delta {DELTA:g} in all, by the ledger"),
         ("released", f"{model.provenance.title}: predicts {TARGET}"),
         ("", f"{synthetic.provenance.title}: {synthetic.provenance.parameters['rows']:,} rows"),
-        ("promised", promised(public)),
+        ("promised", promise_text(public)),
         ("left", f"epsilon {least_text(left)} for later releases (costs add up in rho, not in epsilon)"),
-        ("useful", certified(synthetic)),
+        ("useful", certificate_text(synthetic)),
         ("", f"the model is right about {100 * accuracy[0].score:.1f} % of held-out people (internal)"),
         ("", f"the same without privacy {100 * accuracy[1].score:.1f} % (internal)"),
         (
             "audited",
             f"{audit.m:,} transcripts of the learner on two public tables: {public.record.tried[0].state}",
         ),
-        ("", noticed(public)),
+        ("", audit_power_text(public)),
         (
             "attacked",
-            f"{len(report)} ways; {found:.1f} % of members found at 1 % false alarms, the proof allows "
-            f"{allowed:.1f} %: {report.verdict()} (internal)",
+            f"{len(report)} ways; {members_found:.1f} % of members found at 1 % false alarms, the proof allows "
+            f"{members_allowed:.1f} %: {report.verdict()} (internal)",
         ),
         (
             "verified",
             "page, releases and ledger agree" if verification.ok else verification.first_line(),
         ),
     ]
-    return "\n".join(f"{name:<10}{text}" for name, text in told)
+    return "\n".join(f"{name:<10}{text}" for name, text in lines)
 
 
-def promised(public: Dossier) -> str:
-    """Both releases together, in people's terms."""
-    said = public.record.promise
-    return f"both together: {said.sure.words(said.unit)}"
+def promise_text(public: Dossier) -> str:
+    """What both releases together promise to a person."""
+    promise = public.record.promise
+    return f"both together: {promise.sure.words(promise.unit)}"
 
 
-def noticed(public: Dossier) -> str:
-    """What the audit on the page would have noticed."""
+def audit_power_text(public: Dossier) -> str:
+    """The smallest fault that the audit on the page would have noticed."""
     numbers = public.record.tried[0].numbers
     assert isinstance(numbers, AuditNumbers)
     if not numbers.can_fail:
@@ -120,8 +120,8 @@ def noticed(public: Dossier) -> str:
     return f"it would have noticed {least}"
 
 
-def certified(synthetic: Release[Any]) -> str:
-    """What is claimed about the rows."""
+def certificate_text(synthetic: Release[Any]) -> str:
+    """The claim of the certificate about the rows."""
     if not synthetic.certificates:
         return "nothing is claimed about the rows"
     return f"the rows are off by {synthetic.certificates[0].bound()}"
@@ -129,7 +129,7 @@ def certified(synthetic: Release[Any]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Demo:
-    """Where everything went, and what a reader should know first."""
+    """The files of the demo, and its result."""
 
     page: Path
     internal: Path
@@ -146,12 +146,12 @@ def run_demo(
     output: Path,
     *,
     step: Callable[[str], None] = lambda text: None,
-    columns: Sequence[str] = steps.COLUMNS,
+    columns: Sequence[str] = steps.SYNTHETIC_COLUMNS,
     method: str = "auto",
     count: int = 4000,
-    runs: int = steps.RUNS,
+    runs: int = steps.AUDIT_RUNS,
 ) -> Demo:
-    """Release a model and a synthetic table of Adult, and write two pages; run again, it pays nothing.
+    """Release a model and a synthetic table of Adult, and write two pages; running again pays nothing.
 
     `columns` and `method` are those of the synthetic table, `count` people on each side are attacked, and the audit
     makes so many `runs` on each of two tables.
@@ -176,25 +176,27 @@ def run_demo(
         report = steps.attacks(model, count=count)
         accuracy = steps.accuracy(model, table)
         step("an audit of the learner on two public tables (public)")
-        audit = steps.audited_learner(released, runs=runs, announce=lambda budget: step(budget.summary()))
+        audit = steps.audit_of_learner(released, runs=runs, announce=lambda budget: step(budget.summary()))
         step("two editions of the dossier")
-        public, internal = editions(
+        public, internal = both_dossiers(
             [model_file, table_file], ledger, audits=[audit], report=report, accuracy=accuracy
         )
         page = public.save(output / "dossier.html")
-        inside = internal.save(output / "internal.html")
+        internal_page = internal.save(output / "internal.html")
         step("verifying page, releases and ledger against each other")
-        found = verify_dossier(page, releases=[model_file, table_file], ledger=ledger.path, recompute=True)
+        verification = verify_dossier(
+            page, releases=[model_file, table_file], ledger=ledger.path, recompute=True
+        )
         left = ledger.remaining(steps.DATASET).epsilon(DELTA)
     return Demo(
         page=page,
-        internal=inside,
+        internal=internal_page,
         model=model_file,
         synthetic=table_file,
         rows=rows,
         ledger=output / "ledger.db",
         contradictions=public.contradictions + internal.contradictions,
-        verification=found,
+        verification=verification,
         summary=demo_summary(
             released,
             synthetic,
@@ -203,7 +205,7 @@ def run_demo(
             report=report,
             accuracy=accuracy,
             left=left,
-            verification=found,
+            verification=verification,
         ),
     )
 
@@ -211,7 +213,7 @@ def run_demo(
 def run_broken_demo(
     output: Path, *, step: Callable[[str], None] = lambda text: None, runs: int = steps.BROKEN_RUNS
 ) -> Demo:
-    """A small demo whose noise is divided by three, unknown to everything that declares it: the audit must notice."""
+    """A small demo with a third of the declared noise, which the audit must notice."""
     with too_little_noise():
         return run_demo(
             output, step=step, columns=("education", "sex", TARGET), method="tree", count=300, runs=runs

@@ -18,8 +18,8 @@ from holdfast.errors import require
 
 FloatArray = NDArray[np.float64]
 WordArray = NDArray[np.uint64]
-#: The losses, in the order of `enum hf_gap_loss` in bregman.h.
 GAP_LOSSES = {"logistic": 0, "huber": 1, "huber_regression": 2}
+"""The losses, in the order of `enum hf_gap_loss` in bregman.h."""
 MOST_NONZERO_SHARE = 1.0 / 3.0
 """Rows are stored without their zeros where at most this share of the entries is not zero."""
 

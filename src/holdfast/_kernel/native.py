@@ -49,16 +49,21 @@ class NativeSgd:
         start = first_weights(weights, options.dimension)
         self._workspace = np.zeros(lib.hf_sgd_workspace(options.dimension))
         self._state = ffi.new("hf_sgd *")
-        plan = ffi.new("hf_sgd_options *")
+        options_struct = ffi.new("hf_sgd_options *")
         for name in _SAME_NAME_OPTIONS:
-            setattr(plan, name, getattr(options, name))
-        plan.loss = LOSSES[options.loss]
+            setattr(options_struct, name, getattr(options, name))
+        options_struct.loss = LOSSES[options.loss]
         if options.step_size is not None:
-            plan.step_cap, plan.step_scale = options.step_size.cap, options.step_size.scale
-            plan.step_offset = options.step_size.offset
+            options_struct.step_cap, options_struct.step_scale = (
+                options.step_size.cap,
+                options.step_size.scale,
+            )
+            options_struct.step_offset = options.step_size.offset
         if options.steps is not None:
-            plan.steps, plan.n_steps = _address(options.steps), options.steps.size
-        status = lib.hf_sgd_initialise(self._state, plan, _address(start), _address(self._workspace))
+            options_struct.steps, options_struct.n_steps = _address(options.steps), options.steps.size
+        status = lib.hf_sgd_initialise(
+            self._state, options_struct, _address(start), _address(self._workspace)
+        )
         if status == Status.BAD_OPTION:
             raise ParameterError(f"the kernel refused {options!r}")
         check_status(status, options)
@@ -69,7 +74,7 @@ class NativeSgd:
         return int(self._state.step)
 
     @property
-    def rejected(self) -> int:
+    def rejected_rows(self) -> int:
         """The number of rows that were not finite and counted as null records."""
         return int(self._state.rejected)
 

@@ -19,8 +19,8 @@ from holdfast.errors import DataError, ParameterError, require
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.int64]
-#: The losses, in the order of `enum hf_loss` in sgd.h.
 LOSSES: Mapping[str, int] = {"logistic": 0, "huber": 1, "squared": 2}
+"""The losses, in the order of `enum hf_loss` in sgd.h."""
 MAX_DIMENSION = 2**24
 
 
@@ -132,7 +132,7 @@ class SgdRun(Protocol):
         ...
 
     @property
-    def rejected(self) -> int:
+    def rejected_rows(self) -> int:
         """The number of rows that were not finite and counted as null records; private, never to be shown."""
         ...
 

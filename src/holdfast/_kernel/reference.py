@@ -72,7 +72,7 @@ class ReferenceSgd:
     def __init__(self, options: SgdOptions, weights: ArrayLike | None = None) -> None:
         self.options = options
         self.steps_taken = 0
-        self.rejected = 0
+        self.rejected_rows = 0
         self._open_rows = 0
         self._averaged = 0
         self._status = Status.OK
@@ -91,17 +91,17 @@ class ReferenceSgd:
         u, factor = _unit_rows(x, self.options.row_norm)
         null = np.isnan(factor) | ~np.isfinite(y)
         factor, y = np.where(null, 0.0, factor), np.where(null, 0.0, y)
-        rejected_before, start = self.rejected, 0
+        rejected_before, start = self.rejected_rows, 0
         while start < len(x) and self._status == Status.OK:
             end = min(len(x), start + self.options.batch - self._open_rows)
             self._add_gradients(u[start:end], factor[start:end], y[start:end])
-            self.rejected += int(np.count_nonzero(null[start:end]))
+            self.rejected_rows += int(np.count_nonzero(null[start:end]))
             self._open_rows += end - start
             start = end
             if self._open_rows == self.options.batch:
                 self._close_batch()
         check_status(self._status, self.options)
-        return Status.REJECTED if self.rejected > rejected_before else Status.OK
+        return Status.REJECTED if self.rejected_rows > rejected_before else Status.OK
 
     def end_pass(self) -> None:
         """Take the step of the batch that is incomplete, if it has a row."""

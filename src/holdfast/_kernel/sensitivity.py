@@ -50,16 +50,21 @@ def psgd_sensitivity(
     require(eta.ndim == 1 and eta.size >= 1, "steps", eta.shape, "a non-empty vector of step sizes")
     require(bool(np.all((eta > 0) & np.isfinite(eta))), "steps", "...", "> 0 and finite throughout")
     require(batch >= 1, "batch", batch, ">= 1")
-    whole = passes >= 1 and eta.size % passes == 0
-    require(whole, "passes", passes, f"a divisor of the {eta.size} steps")
+    divides = passes >= 1 and eta.size % passes == 0
+    require(divides, "passes", passes, f"a divisor of the {eta.size} steps")
     for name, bound in (
         ("gradient_change", gradient_change),
         ("smoothness", smoothness),
         ("penalty", penalty),
     ):
         require(0 <= bound < math.inf, name, bound, ">= 0 and finite")
-    most = batch * (eta.size // passes)
-    require(1 <= unit_rows <= most, "unit_rows", unit_rows, f"in [1, {most}], the records of one pass")
+    rows_per_pass = batch * (eta.size // passes)
+    require(
+        1 <= unit_rows <= rows_per_pass,
+        "unit_rows",
+        unit_rows,
+        f"in [1, {rows_per_pass}], the records of one pass",
+    )
     # A step multiplies the difference of two iterates by (1 - eta penalty) I - eta H, where 0 <= H <= smoothness: its
     # norm is largest at one of the two ends. For eta <= 1 / (smoothness + penalty) it is 1 - eta penalty; larger steps
     # may enlarge the difference.
@@ -88,9 +93,11 @@ def _remaining_effect(factor: FloatArray, averaging_weights: ArrayLike | None) -
     )
     require(bool(np.all((weight >= 0) & np.isfinite(weight))), "averaging_weights", "...", ">= 0 and finite")
     effect, following = np.empty_like(factor), 0.0
-    after = np.append(factor[1:], 0.0).tolist()
-    for t, (own, shrink) in enumerate(zip(weight[::-1].tolist(), after[::-1], strict=True)):
-        following = own + shrink * following
+    later_factors = np.append(factor[1:], 0.0).tolist()
+    for t, (weight_of_step, shrink) in enumerate(
+        zip(weight[::-1].tolist(), later_factors[::-1], strict=True)
+    ):
+        following = weight_of_step + shrink * following
         effect[factor.size - 1 - t] = following
     return effect
 

@@ -42,7 +42,7 @@ def test_one_prediction_is_the_kernels(average: int, radius: float) -> None:
             run.feed(x[7:], y[7:] * 2 - 1, order=np.arange(16)[::-1])
             run.end_pass()
     np.testing.assert_allclose(ours.final(), kernel.final(), atol=1e-13)
-    assert (ours.steps_taken, ours.rejected) == (kernel.steps_taken, 0)
+    assert (ours.steps_taken, ours.rejected_rows) == (kernel.steps_taken, 0)
     with pytest.raises(ParameterError, match="10 entries and one more batch"):
         ours.feed(x[:5], np.ones(5))
 

@@ -27,7 +27,7 @@ class StackedSgd:
         self, problem: Problem, *, batch: int, steps: Floats, penalty: float, average_from: int = 0
     ) -> None:
         self.steps_taken = 0
-        self.rejected = 0
+        self.rejected_rows = 0
         self._problem, self._batch, self._steps, self._penalty = problem, batch, steps, penalty
         self._average_from = average_from
         self._weights = np.zeros((problem.predictions, problem.dimension))
@@ -44,7 +44,7 @@ class StackedSgd:
         null = ~np.isfinite(y)
         if null.any():
             x[null], y = 0.0, np.where(null, 0.0, y)
-        self.rejected += int(np.count_nonzero(null))
+        self.rejected_rows += int(np.count_nonzero(null))
         at = 0
         while at < len(x):
             end = min(len(x), at + self._batch - self._open_rows)
