@@ -128,20 +128,23 @@ def check_call(
 ) -> tuple[list[Any], dict[str, Any]]:
     """The arguments of a call, lists of numbers as arrays; one that is not of the declared kind is refused."""
     kinds = parameter_kinds(function, owner)
-    declared = [
-        *kinds.positional,
-        *([kinds.rest] * (len(positional) - len(kinds.positional)) if kinds.rest is not None else []),
-    ]
-    arguments = list(positional)
-    for place, (name, kind) in enumerate(declared[: len(arguments)]):
-        arguments[place] = _checked_argument(name, arguments[place], kind)
-    return arguments, {
-        name: _checked_argument(name, value, kinds.named[name]) if name in kinds.named else value
-        for name, value in named.items()
-    }
+    declared: Sequence[tuple[str, ArgumentKind]] = kinds.positional
+    if kinds.rest is not None:
+        declared = [*declared, *[kinds.rest] * (len(positional) - len(declared))]
+    arguments, keywords = list(positional), dict(named)
+    # Every public call comes through here, so an argument that is right costs one test.
+    for place, (argument, (name, kind)) in enumerate(zip(positional, declared, strict=False)):
+        if not kind.accepts(argument):
+            arguments[place] = _converted(name, argument, kind)
+    for name, argument in named.items():
+        declared_kind = kinds.named.get(name, ANYTHING)
+        if not declared_kind.accepts(argument):
+            keywords[name] = _converted(name, argument, declared_kind)
+    return arguments, keywords
 
 
-def _checked_argument(name: str, value: object, kind: ArgumentKind) -> object:
+def _converted(name: str, value: object, kind: ArgumentKind) -> object:
+    """A list as the array that is wanted; all else that is not of the kind is refused."""
     value = kind.convert(value)
     if not kind.accepts(value):
         raise refusal(name, value, kind)

@@ -271,6 +271,13 @@ FAULTS: tuple[Fault, ...] = (
         tests=("tests/refute/test_fingerprint.py::test_equal_things_are_equal_and_the_last_bit_counts",),
     ),
     Fault(
+        name="fingerprint: of a column of values only the number is looked at",
+        target="refute/fingerprint:_leaf_bytes",
+        old='f"values {thing!r}"',
+        new='f"values {len(thing)}"',
+        tests=("tests/refute/test_fingerprint.py::test_equal_things_are_equal_and_the_last_bit_counts",),
+    ),
+    Fault(
         name="suite: weak rows are not counted",
         target="refute:Verdict.weak",
         old="self.power < REQUIRED_POWER",

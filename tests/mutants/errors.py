@@ -19,8 +19,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="errors: further arguments are not looked at",
         target="arguments:check_call",
-        old="if kinds.rest is not None else []",
-        new="if False else []",
+        old="if kinds.rest is not None:",
+        new="if False:",
         tests=(f"{ANY}::test_a_wrong_kind_is_named_with_its_parameter",),
     ),
     Fault(

@@ -40,12 +40,16 @@ def round_up(value: Number) -> float:
     True
     """
     nearest = float(value)
+    if isinstance(value, float) and not math.isnan(value):
+        return nearest
     return nearest if math.isinf(nearest) or Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
 
 
 def round_down(value: Number) -> float:
     """The largest float that is not above the value."""
     nearest = float(value)
+    if isinstance(value, float) and not math.isnan(value):
+        return nearest
     return (
         nearest if math.isinf(nearest) or Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)
     )

@@ -25,6 +25,11 @@ from holdfast.privacy._account import Account
 
 SKIPPED_FIELDS = {"Provenance": ("created", "software"), "Synthesizer": ("_constraints",)}
 """By class: fields that say when and where a run happened, and nothing of the rows."""
+_FLOATS = (float, np.floating)
+_SHOWN = (bool, int, str, bytes, Fraction, complex, date, time, PurePath, Enum)
+"""Their text says all of them."""
+_PLAIN = frozenset({str, int, float, bool, type(None)})
+_NAMED = (type, types.ModuleType, types.BuiltinFunctionType, np.dtype)
 
 
 def fingerprint(thing: Any) -> str:
@@ -35,10 +40,10 @@ def fingerprint(thing: Any) -> str:
     >>> fingerprint(0.0) == fingerprint(-0.0)
     False
     """
-    digest, seen = hashlib.sha256(), dict[int, Any]()
-    for part in _parts(thing, seen):
-        digest.update(len(part).to_bytes(8, "little") + part)
-    return digest.hexdigest()
+    parts: list[bytes] = []
+    _add_parts(parts, thing, {})
+    lengths = np.array([len(part) for part in parts], dtype=np.int64)
+    return hashlib.sha256(lengths.tobytes() + b"".join(parts)).hexdigest()
 
 
 def first_difference(first: Any, second: Any, name: str = "the result") -> str:
@@ -62,33 +67,32 @@ def _children(thing: Any) -> dict[str, Any]:
     return {} if isinstance(thing, np.ndarray) else dict(_attributes(thing))
 
 
-def _parts(thing: Any, seen: dict[int, Any]) -> Iterator[bytes]:
+def _add_parts(parts: list[bytes], thing: Any, seen: dict[int, Any]) -> None:
     leaf = _leaf_bytes(thing)
     if leaf is not None:
-        yield leaf
-        return
-    if id(thing) in seen:
-        yield b"again"
-        return
-    seen[id(thing)] = thing
-    yield type(thing).__qualname__.encode()
-    for child in _members(thing):
-        yield from _parts(child, seen)
+        parts.append(leaf)
+    elif id(thing) in seen:
+        parts.append(b"again")
+    else:
+        seen[id(thing)] = thing
+        parts.append(type(thing).__qualname__.encode())
+        for child in _members(thing):
+            _add_parts(parts, child, seen)
 
 
 def _leaf_bytes(thing: Any) -> bytes | None:
-    """Numbers, texts and arrays, by their bits; None for what has parts."""
-    if isinstance(thing, float | np.floating):
+    """Numbers, texts, arrays and lists of plain values, by their bits; None for what has other parts."""
+    if isinstance(thing, _FLOATS):
         return f"float {float(thing).hex()}".encode()
-    if thing is None or isinstance(
-        thing, bool | int | str | bytes | Fraction | complex | date | time | PurePath | Enum
-    ):
+    if thing is None or isinstance(thing, _SHOWN):
         return f"{type(thing).__name__} {thing!r}".encode()
+    if type(thing) in (list, tuple) and _PLAIN.issuperset(map(type, thing)):  # a column of released rows
+        return f"values {thing!r}".encode()
     if isinstance(thing, np.generic):
         return _leaf_bytes(thing.item())
     if isinstance(thing, np.ndarray) and not thing.dtype.hasobject:
         return f"array {thing.dtype.str} {thing.shape} ".encode() + np.ascontiguousarray(thing).tobytes()
-    if isinstance(thing, type | types.ModuleType | types.BuiltinFunctionType | np.dtype):
+    if isinstance(thing, _NAMED):
         return f"name {thing!r}".encode()
     return b"source" if isinstance(thing, Source) else None
 

@@ -91,7 +91,7 @@ class PrivacyCurve(metaclass=FixedNumbers):
         Delta is 0 from the pure parameter on, and at infinity, and nowhere else.
         """
         raised = np.where(epsilons < self.pure_epsilon, np.maximum(deltas, LEAST_DELTA), deltas)
-        return np.asarray(np.where(np.isposinf(epsilons), 0.0, raised))
+        return np.asarray(np.where(np.equal(epsilons, math.inf), 0.0, raised))
 
     # What it costs in each currency; None where no such bound is proved.
 

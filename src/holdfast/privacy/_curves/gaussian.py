@@ -70,7 +70,7 @@ class GaussianDP(PrivacyCurve):
         root = _root(square)
         return cls(root) if isinstance(root, Fraction) else cls(root, square)
 
-    @property
+    @cached_property
     def _mu(self) -> float:
         return max(round_up(self.mu), _LEAST_MU) if self.mu > 0 else 0.0
 
@@ -87,19 +87,18 @@ class GaussianDP(PrivacyCurve):
             return np.zeros_like(epsilons)
         if mu < _SMALL_MU:
             return self._positive(_small_shift(mu, epsilons), epsilons)
-        with np.errstate(over="ignore"):
-            first = log_ndtr(mu / 2 - epsilons / mu)
-        # Below e^-1000 nothing is left of either term, and the second is a difference of huge ones.
-        vanished = first < -1000.0
-        near, first = np.where(vanished, 0.0, epsilons), np.where(vanished, -1000.0, first)
         with np.errstate(over="ignore", under="ignore"):
+            first = log_ndtr(mu / 2 - epsilons / mu)
+            # Below e^-1000 nothing is left of either term, and the second is a difference of huge ones.
+            vanished = first < -1000.0
+            near, first = np.where(vanished, 0.0, epsilons), np.where(vanished, -1000.0, first)
             second = np.where(vanished, -1000.0, near + log_ndtr(-mu / 2 - near / mu))
             # 1e-13: far above the relative error of log_ndtr; the result is an upper bound.
             difference = np.minimum(second - first, 0.0)
             relative = -np.expm1(difference)
             slack = 1e-14 * (1.0 + np.abs(first) + np.abs(second))
             values = np.exp(first) * np.minimum(1.0, relative + slack * np.exp(difference))
-        return self._positive(np.clip(values * (1 + 1e-13), 0.0, 1.0), epsilons)
+        return self._positive(np.minimum(np.maximum(values * (1 + 1e-13), 0.0), 1.0), epsilons)
 
     def as_pure(self) -> Fraction | None:
         """Zero if nothing is revealed; otherwise None."""
