@@ -1,5 +1,5 @@
 /* Stands between a process and the C library (LD_PRELOAD): counts the calls that change the file system, writes down
-   each one, and kills the process before a given one. Calls on what is no file (pipes, terminals) are not counted. */
+   each one, and sends the process a signal before a given one. Calls on what is no file (pipes, terminals) are not counted. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -16,11 +16,13 @@
 #include <unistd.h>
 
 static long *counter = 0;   /* shared with the process that started this one */
-static long limit = 0;      /* killed before this call; never where it is 0 */
+static long limit = 0;      /* the signal comes before this call; never where it is 0 */
+static int number_sent = SIGKILL;
 static int journal = -1;    /* where calls are written down; nowhere where it is negative */
 
-void arm(long *shared, long kill_before, int written_to) {
-    limit = kill_before;
+void arm(long *shared, long before, int number, int written_to) {
+    limit = before;
+    number_sent = number;
     journal = written_to;
     __atomic_store_n(&counter, shared, __ATOMIC_SEQ_CST);
 }
@@ -36,8 +38,8 @@ static void about_to(const char *call, const char *one, const char *two) {
     if (!counter) return;
     long number = __atomic_add_fetch(counter, 1, __ATOMIC_SEQ_CST);
     if (number == limit) {
-        syscall(SYS_kill, getpid(), SIGKILL);
-        for (;;) pause();
+        syscall(SYS_kill, getpid(), number_sent);
+        while (number_sent == SIGKILL) pause();
     }
     if (journal >= 0) {
         char line[3 * PATH_MAX];
