@@ -68,9 +68,6 @@ WITH_FORCE: dict[str, Command] = {
     "dossier": lambda at: ("dossier", at / "a.holdfast", "-o"),
     "compare": lambda at: ("compare", at / "a.holdfast", at / "b.holdfast", "-o"),
     "schema": lambda at: ("schema", "draft", at / "clinic.parquet", "-o"),
-}
-"""Up to the path of the output; these refuse a file that is there."""
-OVERWRITING: dict[str, Command] = {
     "ledger export": lambda at: ("ledger", "export", at / "budget.db", "-o"),
     "curve": lambda at: ("curve", "gaussian:sigma=2", "--plot"),
     "attack": lambda at: (
@@ -97,6 +94,7 @@ OVERWRITING: dict[str, Command] = {
         "--plot",
     ),
 }
+"""Up to the path of the output."""
 
 
 def _refused(clinic: Path, *arguments: str | Path, because: str) -> None:
@@ -117,29 +115,30 @@ def written(arguments: tuple[str | Path, ...], folder: Path) -> tuple[str | Path
     return (*arguments, folder / ("out.svg" if arguments[-1] == "--plot" else "out.csv"))
 
 
-@pytest.mark.parametrize("name", [*WITH_FORCE, *OVERWRITING])
+@pytest.mark.parametrize("name", WITH_FORCE)
 def test_a_folder_that_is_not_there_is_refused_first(clinic: Path, name: str) -> None:
-    command = (WITH_FORCE | OVERWRITING)[name]
+    command = WITH_FORCE[name]
     _refused(clinic, *written(command(clinic), clinic / "absent"), because="a folder that exists")
 
 
-@pytest.mark.parametrize("name", [*WITH_FORCE, *OVERWRITING])
+@pytest.mark.parametrize("name", WITH_FORCE)
 def test_a_folder_that_takes_no_file_is_refused_first(
     clinic: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(handle: int) -> None:
         raise OSError(28, "No space left on device")
 
-    command = (WITH_FORCE | OVERWRITING)[name]
+    command = WITH_FORCE[name]
     monkeypatch.setattr("holdfast.data._whole_file.os.fsync", full)
     _refused(clinic, *written(command(clinic), clinic), because="No space left on device")
 
 
 @pytest.mark.parametrize("name", WITH_FORCE)
 def test_a_file_that_is_there_is_refused_first(clinic: Path, name: str) -> None:
-    there = clinic / "there.csv"
+    arguments = written(WITH_FORCE[name](clinic), clinic)
+    there = Path(arguments[-1])
     there.write_text("old")
-    _refused(clinic, *WITH_FORCE[name](clinic), there, because="--force")
+    _refused(clinic, *arguments, because="--force")
     assert there.read_text() == "old"
 
 

@@ -60,6 +60,12 @@ def test_every_path_says_whether_it_is_read_or_written(words: str, command: clic
             assert known or not a_place, f"{words}: is {parameter.name} a path that is read? declare it so"
 
 
+@pytest.mark.parametrize(("words", "command"), LEAVES, ids=[words for words, _ in LEAVES])
+def test_what_is_there_is_written_over_on_request_only(words: str, command: click.Command) -> None:
+    written = [one for one in _of_kind(command, WrittenFile) if one.type is not NEW]
+    assert not written or any(one.name == "force" for one in command.params), f"{words} lacks FORCE"
+
+
 def test_the_walk_finds_pairs() -> None:
     assert len(PAIRS) > 50
     assert {"fit", "synth", "dossier", "run", "sign"} <= {words for words, _ in LEAVES}

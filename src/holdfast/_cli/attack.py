@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast._cli.declared_schema import UNIT, declared_schema
-from holdfast._cli.paths import PICTURE, READ, REPLACED, SOURCE, CommandGroup
+from holdfast._cli.paths import FORCE, PICTURE, READ, SOURCE, WRITTEN, CommandGroup
 
 if TYPE_CHECKING:
     from holdfast.attack._report import AttackReport
@@ -29,7 +29,8 @@ _COMMON: dict[str, Callable[..., Any]] = {
     ),
     "plot": click.option("--plot", type=PICTURE, help="Draw the picture (SVG)."),
     "json": click.option("--json", "as_json", is_flag=True, help="Machine-readable output."),
-    "output": click.option("-o", "--output", type=REPLACED, help="Write it to a file instead."),
+    "output": click.option("-o", "--output", type=WRITTEN, help="Write it to a file instead."),
+    "force": FORCE,
 }
 """Options of all commands, in the order of their help."""
 

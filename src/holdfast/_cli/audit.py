@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from holdfast._cli.default_delta import delta_or_usual
-from holdfast._cli.paths import FUNCTION, PICTURE, READ, Command
+from holdfast._cli.paths import FORCE, FUNCTION, PICTURE, READ, Command
 
 
 @click.command(cls=Command)
@@ -55,6 +55,7 @@ from holdfast._cli.paths import FUNCTION, PICTURE, READ, Command
 @click.option("--seed", type=int, help="Repeat the same coins; for examples only.")
 @click.option("--plot", type=PICTURE, help="Draw claim and audit (SVG).")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+@FORCE
 def audit(
     function: str,
     data: Path | None,

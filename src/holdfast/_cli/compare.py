@@ -10,7 +10,7 @@ import click
 
 from holdfast._cli.declared_schema import UNIT, declared_schema
 from holdfast._cli.default_delta import FORECAST_DELTA, delta_or_usual
-from holdfast._cli.paths import READ, SOURCE, WRITTEN, Command
+from holdfast._cli.paths import FORCE, READ, SOURCE, WRITTEN, Command
 
 if TYPE_CHECKING:
     from holdfast.data._schema import Schema
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     "--data-are-public", is_flag=True, help="You declare that DATA may be shown: the curve is then public."
 )
 @click.option("-o", "--output", type=WRITTEN, help="Also write a page.")
-@click.option("--force", is_flag=True, help="Overwrite OUTPUT.")
+@FORCE
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 def compare(
     releases: tuple[Path, ...],
@@ -62,7 +62,6 @@ def compare(
     accuracy: float | None,
     data_are_public: bool,
     output: Path | None,
-    force: bool,
     as_json: bool,
 ) -> None:
     """Put RELEASE files side by side: promise, noise, certificates and weights.

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from holdfast._cli.paths import PICTURE, Command
+from holdfast._cli.paths import FORCE, PICTURE, Command
 from holdfast.errors import ParameterError, require
 from holdfast.privacy._curves.curve import ApproxDP, PrivacyCurve, PureDP
 from holdfast.privacy._curves.gaussian import GaussianDP
@@ -127,6 +127,7 @@ DELTAS = (1e-3, 1e-5, 1e-6, 1e-9)
 )
 @click.option("--plot", type=PICTURE, help="Draw curve and trade-off (SVG).")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+@FORCE
 def curve(
     mechanisms: tuple[str, ...],
     deltas: tuple[float, ...],

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from holdfast._cli.paths import READ, WRITTEN, Command
+from holdfast._cli.paths import FORCE, READ, WRITTEN, Command
 
 
 @click.command(cls=Command)
@@ -41,7 +41,7 @@ from holdfast._cli.paths import READ, WRITTEN, Command
     show_default=True,
     help="Audits and attacks that were run and are not on the page: all share one error.",
 )
-@click.option("--force", is_flag=True, help="Overwrite OUTPUT.")
+@FORCE
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output: everything the page says.")
 def dossier(
     releases: tuple[Path, ...],
@@ -54,7 +54,6 @@ def dossier(
     title: str | None,
     confidence: float,
     also_run: int,
-    force: bool,
     as_json: bool,
 ) -> None:
     """Write one self-contained page about one or more RELEASE files.

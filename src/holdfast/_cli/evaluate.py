@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast._cli.declared_schema import UNIT, declared_schema
-from holdfast._cli.paths import READ, SOURCE, WRITTEN, Command
+from holdfast._cli.paths import FORCE, READ, SOURCE, WRITTEN, Command
 
 if TYPE_CHECKING:
     from holdfast.data._schema import Schema
@@ -55,7 +55,7 @@ PAGES = (".html", ".json")
     type=WRITTEN,
     help="Also write a page (.html) or data (.json).",
 )
-@click.option("--force", is_flag=True, help="Overwrite OUTPUT.")
+@FORCE
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 def evaluate(
     synthetic: Path,
@@ -69,7 +69,6 @@ def evaluate(
     rows_are_public: bool,
     audience: str | None,
     output: Path | None,
-    force: bool,
     as_json: bool,
 ) -> None:
     """Evaluate SYNTHETIC rows (Parquet, CSV, or a release that holds them).

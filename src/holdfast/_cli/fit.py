@@ -10,7 +10,7 @@ import click
 
 from holdfast._cli.declared_schema import UNIT, declared_schema
 from holdfast._cli.default_delta import DELTA, asked_limit, fitting_delta
-from holdfast._cli.paths import READ, SOURCE, Command, WrittenFile
+from holdfast._cli.paths import FORCE, READ, SOURCE, Command, WrittenFile
 from holdfast._cli.result_files import release_file, weights_file, write_files
 from holdfast._cli.useless import EVEN_IF_USELESS
 from holdfast.learn._estimators import MODELS, estimator_of, load_model
@@ -79,7 +79,7 @@ FOUND_NOTICE = "an earlier run had made it, and it was kept: nothing was spent n
     "--weights", type=WrittenFile(writer=weights_file), help="Also write the weights as plain JSON."
 )
 @EVEN_IF_USELESS
-@click.option("--force", is_flag=True, help="Overwrite OUTPUT and WEIGHTS.")
+@FORCE
 def fit(
     source: str,
     schema_file: Path,
@@ -100,7 +100,6 @@ def fit(
     output: Path,
     weights: Path | None,
     even_if_useless: bool,
-    force: bool,
 ) -> None:
     """Fit a private model of the column TARGET of SOURCE and save it as a release.
 

@@ -8,7 +8,7 @@ import click
 
 from holdfast._cli.declared_schema import UNIT, declared_schema
 from holdfast._cli.default_delta import said_default
-from holdfast._cli.paths import LEDGER, NEW, READ, REPLACED, CommandGroup
+from holdfast._cli.paths import FORCE, LEDGER, NEW, READ, WRITTEN, CommandGroup
 
 PATH = click.argument("path", type=LEDGER)
 
@@ -192,10 +192,11 @@ def history(path: Path, dataset: str | None, account: str | None) -> None:
 @click.option(
     "-o",
     "--output",
-    type=REPLACED,
+    type=WRITTEN,
     required=True,
     help="The file to write.",
 )
+@FORCE
 def export(path: Path, output: Path) -> None:
     """Write all entries as JSON lines, each with its hash."""
     from holdfast.ledger import Ledger
@@ -225,7 +226,8 @@ def key(path: Path) -> None:
 @ledger.command()
 @PATH
 @KEY
-@click.option("-o", "--output", type=REPLACED, help="Keep the signed head here too.")
+@click.option("-o", "--output", type=WRITTEN, help="Keep the signed head here too.")
+@FORCE
 def sign(path: Path, key: Path, output: Path | None) -> None:
     """Sign the newest entry, and with it everything before: charges, approvals, releases and pages."""
     from holdfast.ledger import Ledger
@@ -262,10 +264,11 @@ def approve(path: Path, key: Path, account: str, approver: str) -> None:
 @click.option(
     "-o",
     "--output",
-    type=REPLACED,
+    type=WRITTEN,
     required=True,
     help="The file to write.",
 )
+@FORCE
 def extract(path: Path, key: Path, datasets: tuple[str, ...], output: Path) -> None:
     """Write every entry about some datasets, signed, for a reader who may not see the rest.
 

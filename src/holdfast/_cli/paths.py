@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from holdfast._cli.result_files import Writer
     from holdfast.release._outputs import FileRead, FileWritten, Outputs
 
-WhenThere = Literal["force", "replaced", "refused"]
+WhenThere = Literal["force", "refused"]
 
 
 class ReadFile(click.Path):
@@ -47,7 +47,7 @@ class FunctionText(click.types.StringParamType):
 
 
 class WrittenFile(click.Path):
-    """A file that is written. One that is there is written over with --force, always, or never (`when_there`).
+    """A file that is written. One that is there is written over with --force, or never (`when_there`).
 
     A `writer` makes it from a release: a file that a killed run of the command wrote is then known again.
     """
@@ -60,9 +60,6 @@ class WrittenFile(click.Path):
 
 class PictureFile(WrittenFile):
     """A picture that is written. It is SVG, so its name says so, or nothing."""
-
-    def __init__(self) -> None:
-        super().__init__(when_there="replaced")
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """A path that ends in .svg or has no ending."""
@@ -89,10 +86,20 @@ LEDGER = ReadFile(exists=False)
 SOURCE = SourceText()
 FUNCTION = FunctionText()
 WRITTEN = WrittenFile()
-REPLACED = WrittenFile(when_there="replaced")
 NEW = WrittenFile(when_there="refused")
 PICTURE = PictureFile()
 FOLDER = WrittenFolder()
+
+
+_FORCE = "holdfast.force"
+FORCE = click.option(
+    "--force",
+    is_flag=True,
+    expose_value=False,
+    callback=lambda ctx, parameter, value: ctx.meta.update({_FORCE: value}),
+    help="Write over files that are there.",
+)
+"""For every command that writes a file: without it nothing that is there is written over."""
 
 
 class Command(click.Command):
@@ -101,7 +108,7 @@ class Command(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         """Look at every path that was given, then run."""
         if not ctx.params.get("dry", False):
-            outputs_of(self, ctx.params).require()
+            outputs_of(self, ctx.params, force=bool(ctx.meta.get(_FORCE))).require()
         return super().invoke(ctx)
 
 
@@ -111,7 +118,7 @@ class CommandGroup(click.Group):
     command_class = Command
 
 
-def outputs_of(command: click.Command, values: dict[str, Any]) -> Outputs:
+def outputs_of(command: click.Command, values: dict[str, Any], *, force: bool = False) -> Outputs:
     """What a command would read and write, told these values."""
     from holdfast.release._outputs import Outputs
 
@@ -125,7 +132,6 @@ def outputs_of(command: click.Command, values: dict[str, Any]) -> Outputs:
             if isinstance(parameter.type, ReadFile | SourceText | FunctionText):
                 reads += _read(parameter, value)
             elif isinstance(parameter.type, WrittenFile):
-                force = bool(values.get("force"))
                 writes += _written(name, value, parameter.type, force=force, beside=beside)
     return Outputs(reads=tuple(reads), writes=tuple(writes))
 
@@ -163,7 +169,7 @@ def _written(
         FileWritten(
             name=name,
             path=path,
-            replaces=force or kind.when_there == "replaced",
+            replaces=force,
             is_own=lambda: writer is not None and holds_kept_result(path, writer, beside=beside),
         )
     ]

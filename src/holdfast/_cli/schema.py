@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from holdfast._cli.paths import READ, SOURCE, WRITTEN, CommandGroup
+from holdfast._cli.paths import FORCE, READ, SOURCE, WRITTEN, CommandGroup
 
 
 @click.group(cls=CommandGroup)
@@ -22,8 +22,8 @@ def schema() -> None:
 @click.option(
     "--encoding", help="How the letters of CSV files are written, such as cp1251; guessed otherwise."
 )
-@click.option("--force", is_flag=True, help="Overwrite OUTPUT.")
-def draft(source: str, output: Path | None, target: str | None, encoding: str | None, force: bool) -> None:
+@FORCE
+def draft(source: str, output: Path | None, target: str | None, encoding: str | None) -> None:
     """Write a draft schema for SOURCE (Parquet, CSV, a folder of them, a database URL), to be corrected by hand.
 
     Bounds and categories in it are guesses taken from the data, each marked so: replace them by what is

@@ -11,7 +11,7 @@ import click
 from holdfast._cli.declared_schema import UNIT, declared_schema
 from holdfast._cli.default_delta import DELTA, asked_limit, fitting_delta
 from holdfast._cli.fit import FOUND_NOTICE, LEVELS, asked_levels
-from holdfast._cli.paths import READ, SOURCE, Command, WrittenFile
+from holdfast._cli.paths import FORCE, READ, SOURCE, Command, WrittenFile
 from holdfast._cli.result_files import release_file, rows_file, write_files
 from holdfast._cli.useless import EVEN_IF_USELESS
 from holdfast._regular_file import sha256_of
@@ -87,7 +87,7 @@ if TYPE_CHECKING:
 @click.option("--estimate", "--dry-run", "dry", is_flag=True, help="Sizes, noise and time; nothing is spent.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 @EVEN_IF_USELESS
-@click.option("--force", is_flag=True, help="Overwrite OUTPUT and RELEASE.")
+@FORCE
 def synth(
     source: str,
     schema_file: Path,
@@ -113,7 +113,6 @@ def synth(
     dry: bool,
     as_json: bool,
     even_if_useless: bool,
-    force: bool,
 ) -> None:
     """Make a private synthetic table of SOURCE, with a bound on how wrong it is.
 
@@ -138,7 +137,7 @@ def synth(
     from holdfast.synth._workload.workload import read_workload
 
     # Everything that can be refused is, before anything is spent.
-    _check_files(output, release, dry=dry, force=force)
+    _check_files(output, release, dry=dry)
     if (ledger is None) != (dataset is None) or (account is not None and ledger is None):
         raise ParameterError("--ledger and --dataset are given together: a ledger and a dataset of it")
     if epsilon is None and (ledger is None or dry):
@@ -225,7 +224,7 @@ def synth(
     )
 
 
-def _check_files(output: Path | None, release: Path | None, *, dry: bool, force: bool) -> None:
+def _check_files(output: Path | None, release: Path | None, *, dry: bool) -> None:
     from holdfast.data._engines.files import WRITABLE_ENDINGS
     from holdfast.errors import ParameterError
 

@@ -82,7 +82,11 @@ def furnish(folder: Path) -> None:
     people = parquet.read_table(folder / "c.parquet")
     who = pa.array([f"patient {place // 3}" for place in range(people.num_rows)])
     parquet.write_table(people.append_column("who", who), folder / "u.parquet")
-    columns = [Numeric("age", 0, 100, bins=4), Categorical("ill", ["no", "yes"]), Identifier("who")]
+    columns: list[Any] = [
+        Numeric("age", 0, 100, bins=4),
+        Categorical("ill", ["no", "yes"]),
+        Identifier("who"),
+    ]
     Schema(columns, unit=PrivacyUnit("who", 1)).save(folder / "u.toml")
     shutil.copy(folder / "page.html", folder / "old.html")
     audit = PLAN["audit"] | {"rows": "public"}

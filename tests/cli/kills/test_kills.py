@@ -28,8 +28,6 @@ from tests.conftest import missing
 from tests.studies.size import deep
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="LD_PRELOAD")
-POINTS = 2
-"""Of each command that pays, outside of `make deep`; of others one."""
 LONG = ("demo",)
 """Commands of several seconds: tried in `make deep` only, and there at a few points."""
 LONG_POINTS = 12
@@ -139,13 +137,16 @@ def require_whole_files(place: Place, folder: Path) -> None:
     shutil.rmtree(copy)
 
 
-def points_of(line: str, calls: int) -> list[int]:
-    """Before which calls a command is killed."""
-    every = range(1, calls + 1)
-    if line.startswith(LONG):
-        return sorted(random.Random(line).sample(every, min(LONG_POINTS, calls)))
-    count = POINTS if "--ledger" in line or line.startswith("run") else 1
-    return list(every) if deep() else sorted(random.Random(line).sample(every, min(count, calls)))
+def points_of(line: str, ended: Ended) -> list[int]:
+    """Before which calls a command is killed: some, and the last two that give a file its name."""
+    every, draw = range(1, ended.calls + 1), random.Random(line)
+    if deep() and not line.startswith(LONG):
+        return list(every)
+    naming = [
+        point for point, call in zip(every, ended.journal, strict=True) if call[0] in ("rename", "link")
+    ]
+    drawn = draw.sample(every, min(LONG_POINTS if line.startswith(LONG) else 1, ended.calls))
+    return sorted({*drawn, *naming[-2:]})
 
 
 def contradicts(ended: Ended) -> bool:
@@ -165,7 +166,7 @@ def test_a_killed_command_given_again_ends_as_if_nothing_had_been(
     assert not leftovers(folder)
     outputs, paid = place.outputs(folder), charges(folder)
     second = cache(lambda: warm.run(line, folder))
-    for point in points_of(line, first.calls):
+    for point in points_of(line, first):
         where = f"{line}\nkilled before call {point}: {first.journal[point - 1]}"
         trial = place.anew()
         killed = warm.run(line, trial, before=point)
@@ -200,7 +201,7 @@ def test_a_command_that_is_ended_leaves_nothing_of_rows(
 ) -> None:
     folder = place.anew()
     first = warm.run(line, folder)
-    for point in points_of(line, first.calls)[:: 10 if deep() else 1]:
+    for point in points_of(line, first)[:: 10 if deep() else 2]:
         trial = place.anew()
         ended = warm.run(line, trial, before=point, number=getattr(signal, name))
         where = f"{line}\n{name} before call {point}: {first.journal[point - 1]}\n{ended.shown}"
