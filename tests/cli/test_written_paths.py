@@ -20,6 +20,7 @@ from holdfast._cli.paths import (
     NEW,
     Command,
     FunctionText,
+    PictureFile,
     ReadFile,
     SourceText,
     WrittenFile,
@@ -108,7 +109,9 @@ def _places(folder: Path, command: click.Command) -> dict[str, str]:
         if isinstance(parameter.type, FunctionText):
             (folder / "module.py").write_text("def train(rows): return rows")
             places[str(parameter.name)] = "module:train"
-    places |= {str(one.name): str(folder / f"{one.name}.out") for one in _of_kind(command, WrittenFile)}
+    for parameter in _of_kind(command, WrittenFile):
+        ending = "svg" if isinstance(parameter.type, PictureFile) else "out"
+        places[str(parameter.name)] = str(folder / f"{parameter.name}.{ending}")
     return places
 
 
@@ -146,6 +149,9 @@ def test_nothing_that_is_read_or_written_is_written_over(
     places = _places(tmp_path, command)
     met = Path(tmp_path / "module.py" if isinstance(read.type, FunctionText) else places[str(read.name)])
     places[str(written.name)] = _other_way(met, tmp_path, draw)
+    if isinstance(written.type, PictureFile):  # whose name must end in .svg
+        (tmp_path / "picture.svg").symlink_to(met)
+        places[str(written.name)] = str(tmp_path / "picture.svg")
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
     shown = CliRunner().invoke(app, _list(words, command, places))
     assert shown.exit_code == 2, shown.output
