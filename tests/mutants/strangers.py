@@ -152,4 +152,14 @@ FAULTS: tuple[Fault, ...] = (
         new="False",
         tests=(PARQUET + "test_an_array_is_as_large_as_its_header_says",),
     ),
+    Fault(
+        name="classes: as many as a schema declares",
+        target="learn:ClassLabels.__post_init__",
+        old="known > MOST_CLASSES",
+        new="known > 10**9",
+        tests=(
+            "tests/learn/problem/test_labels.py::"
+            "test_a_target_of_more_classes_than_a_classifier_can_hold_is_refused_before_anything_is_paid",
+        ),
+    ),
 )

@@ -10,10 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.data import Categorical, Numeric, Schema
+from holdfast.data import Categorical, Numeric, Schema, open_table
 from holdfast.data._batch import encode_batch
 from holdfast.errors import DataError, ParameterError
+from holdfast.learn import PrivateLogisticRegression
 from holdfast.learn._problem.problem import ClassLabels, NumberLabels
+from holdfast.privacy import Account, ApproxDP
 
 
 @given(st.permutations(["a", "b", "c", "d"]), st.integers(2, 4), st.lists(st.integers(0, 3), max_size=20))
@@ -112,3 +114,14 @@ def test_numbers_never_leave_the_unit_interval_and_come_back(
 def test_bounds_are_finite(bounds: tuple[float, float]) -> None:
     with pytest.raises(ParameterError, match="target_bounds"):
         NumberLabels(low=bounds[0], high=bounds[1], centred=True)
+
+
+def test_a_target_of_more_classes_than_a_classifier_can_hold_is_refused_before_anything_is_paid() -> None:
+    names = [f"code {number}" for number in range(200_000)]
+    schema = Schema([Categorical("code", names), Numeric("age", low=0, high=99)], adjacency="replace")
+    table = open_table({"code": names[:20], "age": list(range(20))}, schema, n_public=20)
+    account = Account(ApproxDP(1.0, 1e-6))
+    with pytest.raises(ParameterError, match="at most 1,000 classes, got more"):
+        PrivateLogisticRegression().fit(table, target="code", account=account)
+    assert account.spent().delta(0.0) == 0
+    assert ClassLabels(classes=np.arange(1_000)).names[-1] == 999

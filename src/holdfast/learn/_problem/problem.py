@@ -19,6 +19,9 @@ from holdfast.errors import DataError, ParameterError, require
 from holdfast.learn._problem.losses import Loss
 from holdfast.privacy._adjacency import Adjacency
 
+MOST_CLASSES = 1_000
+"""A pass over n rows takes n of them in numbers: with 200,000 classes a step on 1,000 rows took 1.6 GB and seconds."""
+
 
 @checked
 @dataclass(frozen=True, kw_only=True)
@@ -260,6 +263,11 @@ class ClassLabels:
         if known < 2:
             raise ParameterError(
                 "a classifier needs at least two classes, got one class; declare them: classes=[...]"
+            )
+        if known > MOST_CLASSES:
+            raise ParameterError(
+                f"a classifier has at most {MOST_CLASSES:,} classes, got more: it holds a score of each row for "
+                "each of them; declare fewer categories of the target, such as the groups that they belong to"
             )
         object.__setattr__(self, "classes", ordered)
 
