@@ -62,7 +62,7 @@ ANYTHING = ArgumentKind(lambda value: True, "anything")
 def value_text(value: object) -> str:
     """What a message shows of a value: numbers and short texts as they are, of all else the type.
 
-    >>> shown(1.5), shown("a"), shown([1, 2])
+    >>> value_text(1.5), value_text("a"), value_text([1, 2])
     ('1.5', "'a'", 'a list')
     """
     if value is None or isinstance(value, bool | np.bool_ | Enum):

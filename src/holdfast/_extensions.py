@@ -31,7 +31,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 def package_mark(package: str) -> str:
     """The mark behind an entry's name in a release, which says where it is from; empty for holdfast's own.
 
-    >>> mark_of("holdfast"), mark_of("acme 1.2"), mark_of("")
+    >>> package_mark("holdfast"), package_mark("acme 1.2"), package_mark("")
     ('', ' [package acme 1.2]', ' [unregistered]')
     """
     if package == OWN_PACKAGE:

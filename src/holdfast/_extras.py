@@ -37,7 +37,7 @@ def import_optional(module: str, *, instead: str = "") -> Any:
     MissingExtra
         If the package is not installed or cannot be imported.
 
-    >>> optional("matplotlib.figure").Figure.__name__
+    >>> import_optional("matplotlib.figure").Figure.__name__
     'Figure'
     """
     package = module.partition(".")[0]

@@ -144,7 +144,7 @@ def odds_text(failure: float) -> str:
 def count_text(number: int, noun: str) -> str:
     """A number with its noun, in the plural where it is one.
 
-    >>> counted(1, "group"), counted(7164, "query"), counted(0, "value")
+    >>> count_text(1, "group"), count_text(7164, "query"), count_text(0, "value")
     ('1 group', '7,164 queries', '0 values')
     """
     if number == 1:

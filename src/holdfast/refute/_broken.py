@@ -65,7 +65,7 @@ def with_less_noise(mechanism: Mechanism, factor: float = 2.0) -> Mechanism:
     """The mechanism with its noise divided by the factor.
 
     >>> from holdfast.privacy import Gaussian
-    >>> quieter(Gaussian(sigma=1.0, l2_sensitivity=1.0)).sigma
+    >>> with_less_noise(Gaussian(sigma=1.0, l2_sensitivity=1.0)).sigma
     0.5
     """
     noise_holder: Any = mechanism

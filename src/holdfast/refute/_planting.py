@@ -119,7 +119,7 @@ def _clear_caches() -> None:
 def replace_text(source: str, old: str, new: str) -> str:
     """`source` with the one place that reads `old` replaced by `new`, whose further lines keep the indentation.
 
-    >>> changed("return a + b", "a + b", "a")
+    >>> replace_text("return a + b", "a + b", "a")
     'return a'
     """
     source_tokens, wanted = _tokens(source), [token[0] for token in _tokens(old)]

@@ -36,7 +36,7 @@ def understated_faults(written: Iterable[PlantedFault]) -> Iterator[PlantedFault
 def understated_fault(method: Learner | SynthesisMethod) -> PlantedFault:
     """The fault for one method: half of the sensitivity is declared of everything that it releases.
 
-    >>> understated_in(LEARNERS[0]).name
+    >>> understated_fault(LEARNERS[0]).name
     'understated_sensitivity adassp replace'
     """
     subject = f"{method.name} {method.adjacencies[0]}"

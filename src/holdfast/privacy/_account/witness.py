@@ -156,7 +156,7 @@ class TapeEnded(Exception):
 def replay_tape(outputs: list[Any]) -> Tape:
     """The tape of recorded outputs; a run that asks for more ends in `TapeEnded`.
 
-    >>> replaying([7])(Draw(number=0, mechanism=None, value=None))
+    >>> replay_tape([7])(Draw(number=0, mechanism=None, value=None))
     7
     """
 

@@ -31,7 +31,7 @@ class AtomicPair(DominatingPair):
     not 1.
 
     >>> leak = AtomicPair(np.array([1.0, -1.0]), np.array([0.7, 0.2575]), 0.0425)
-    >>> round(leak.unseen, 4), round(leak.reversed().infinity, 4)
+    >>> round(leak.unseen, 4), round(leak.reverse().infinity, 4)
     (0.0425, 0.0425)
     """
 
