@@ -37,7 +37,7 @@ from holdfast.learn._problem.problem import ClassLabels
 from holdfast.learn._rows.shuffled_copy import ShuffledCopy
 from holdfast.learn._rows.table_examples import TableExamples
 from holdfast.learn.classics.bst14 import bst14
-from holdfast.learn.methods.bolt_on import Pass, bolt_on
+from holdfast.learn.methods.bolt_on import SgdPlan, bolt_on
 from holdfast.learn.methods.scs13 import scs13
 from holdfast.noise._source import Source
 from holdfast.privacy import Account, ApproxDP
@@ -175,8 +175,8 @@ def array_copy(path: Path, rows: list[Any], kind: str, compression: str) -> Any:
     return connection
 
 
-def course_of(problem: Problem, rows: int, passes: int, batch: int) -> Pass:
-    return Pass(
+def course_of(problem: Problem, rows: int, passes: int, batch: int) -> SgdPlan:
+    return SgdPlan(
         problem=problem,
         adjacency=Adjacency.replace,
         records=rows,

@@ -28,11 +28,11 @@ from holdfast.learn._rows.design import design_norm
 from holdfast.learn._whitening import second_moment_sensitivity
 from holdfast.learn.methods.newton import (
     ESTIMATE_STEPS,
-    FLOOR,
+    FLOOR_FACTOR,
     LONGEST_STEP,
     PILOT_STEPS,
-    RELEASES_TOGETHER,
-    SHARES,
+    POOLED_RELEASES,
+    STEP_SHARES,
     JointScore,
 )
 from holdfast.learn.methods.ssp import PILOT_SHARE
@@ -216,12 +216,12 @@ def logistic_runs(
     d = rows.shape[1]
     outer = np.einsum("ci,cj->cij", rows, rows).reshape(len(rows), -1)
     joint = JointScore.of(Adjacency(cell.adjacency), row_norm=NORM)
-    shares = np.array(SHARES) / 100
+    shares = np.array(STEP_SHARES) / 100
     t = joint.l2_sensitivity / (cell.mu * np.sqrt(shares))
     s = t / joint.lift
     theta = np.zeros((runs, d))
     points, gradients, curvatures, tilts = list[Floats](), list[Floats](), list[Floats](), list[Floats]()
-    for step in range(len(SHARES)):
+    for step in range(len(STEP_SHARES)):
         chance = 0.5 * (1.0 + np.tanh(0.5 * (theta @ rows.T)))
         points.append(theta)
         gradients.append((counts * chance - positive) @ rows + t[step] * random.normal(size=(runs, d)))
@@ -237,7 +237,7 @@ def logistic_runs(
         tilts.append(tilt)
         if log is not None:
             log.append((theta, gradients[-1], curvatures[-1], tilt))
-        last = slice(max(0, step + 1 - RELEASES_TOGETHER), step + 1)
+        last = slice(max(0, step + 1 - POOLED_RELEASES), step + 1)
         mean, deviation = pool(shares[last], s[last], curvatures[last])
         slopes = [
             gradient + np.einsum("rij,rj->ri", curvature, theta - point)
@@ -247,12 +247,12 @@ def logistic_runs(
         ]
         slope = pool(shares[last], s[last], slopes)[0]
         values, basis = np.linalg.eigh(mean)
-        floored = np.maximum(values, FLOOR * math.sqrt(2.0 * d) * deviation)
+        floored = np.maximum(values, FLOOR_FACTOR * math.sqrt(2.0 * d) * deviation)
         turned = np.einsum("rji,rj->ri", basis, slope) / floored
         move = np.einsum("rij,rj->ri", basis, turned)
         length = NORM * np.linalg.norm(move, axis=1)
         theta = theta - move * np.minimum(1.0, LONGEST_STEP / np.maximum(length, 1e-300))[:, None]
-    used = range(len(SHARES))[ESTIMATE_STEPS]
+    used = range(len(STEP_SHARES))[ESTIMATE_STEPS]
     weights = shares[ESTIMATE_STEPS] / shares[ESTIMATE_STEPS].sum()
     target = sum(
         weight * (np.einsum("rij,rj->ri", curvatures[k], points[k]) - gradients[k])

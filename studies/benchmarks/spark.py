@@ -34,7 +34,7 @@ from holdfast.learn._problem.losses import Logistic  # noqa: E402
 from holdfast.learn._problem.problem import ClassLabels  # noqa: E402
 from holdfast.learn._rows.engine_sums import GradientSum, GramSum, LabelledRows  # noqa: E402
 from holdfast.learn._rows.part_training import AveragedRuns, PartTrainer  # noqa: E402
-from holdfast.learn.methods.bolt_on import Pass  # noqa: E402
+from holdfast.learn.methods.bolt_on import SgdPlan  # noqa: E402
 from holdfast.privacy._adjacency import Adjacency  # noqa: E402
 
 RESULTS = ROOT / "studies" / "benchmarks" / "results" / "spark.md"
@@ -131,7 +131,7 @@ def measured(folder: Path, n: int, repeats: int) -> str:
     )
     dimension = FEATURES + 1
     problem = Problem(loss=Logistic(), dimension=dimension, penalty=1e-3, row_norm=1.2)
-    course = Pass(
+    course = SgdPlan(
         problem=problem,
         adjacency=Adjacency.replace,
         records=n,

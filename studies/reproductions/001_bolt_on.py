@@ -44,7 +44,7 @@ from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Logistic
 from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.learn.classics.bst14 import bst14, step_size
-from holdfast.learn.methods.bolt_on import Pass, bolt_on
+from holdfast.learn.methods.bolt_on import SgdPlan, bolt_on
 from holdfast.learn.methods.method import RunLearner
 from holdfast.learn.methods.scs13 import scs13
 from holdfast.noise._source import Source
@@ -92,9 +92,9 @@ class Task:
             features=self.split.train, labels=labels, adjacency=Adjacency.replace, public_count=self.rows
         )
 
-    def course(self) -> Pass:
+    def course(self) -> SgdPlan:
         """The public constants of permutation SGD."""
-        return Pass(
+        return SgdPlan(
             problem=self.problem,
             adjacency=Adjacency.replace,
             records=self.rows,

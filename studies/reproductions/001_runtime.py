@@ -48,7 +48,7 @@ from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Logistic
 from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.learn.classics.bst14 import bst14
-from holdfast.learn.methods.bolt_on import Pass, bolt_on
+from holdfast.learn.methods.bolt_on import SgdPlan, bolt_on
 from holdfast.learn.methods.method import RunLearner
 from holdfast.learn.methods.scs13 import scs13
 from holdfast.noise._source import Source
@@ -75,7 +75,7 @@ def seconds(name: str, examples: ArrayExamples, *, passes: int, batch: int) -> f
     limit, count = ApproxDP(EPSILON, examples.public_count**-1.5), examples.public_count
     begin = time.process_time()
     if name == NOISELESS:
-        course = Pass(
+        course = SgdPlan(
             problem=problem,
             adjacency=Adjacency.replace,
             records=count,

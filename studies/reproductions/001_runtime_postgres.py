@@ -58,7 +58,7 @@ from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Logistic
 from holdfast.learn._problem.problem import ClassLabels
 from holdfast.learn._rows.table_examples import TableExamples
-from holdfast.learn.methods.bolt_on import Pass, bolt_on
+from holdfast.learn.methods.bolt_on import SgdPlan, bolt_on
 from holdfast.noise._source import Source
 from holdfast.privacy import Account, ApproxDP
 from holdfast.privacy._adjacency import Adjacency
@@ -115,7 +115,7 @@ def fit(stored: Stored, name: str, *, passes: int, batch: int) -> None:
     """Inside the database, account and calibration included."""
     problem = Problem(loss=Logistic(), dimension=stored.width, penalty=PENALTY)
     if name == NOISELESS:
-        Pass(
+        SgdPlan(
             problem=problem,
             adjacency=Adjacency.replace,
             records=stored.count,

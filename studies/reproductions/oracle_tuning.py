@@ -12,7 +12,7 @@ import numpy as np
 
 from holdfast.errors import NotPrivateWarning, require
 from holdfast.learn._rows.examples import Examples
-from holdfast.learn._tuning.candidates import Candidate, Chosen, ErrorRate, Score, _total
+from holdfast.learn._tuning.candidates import Candidate, ChosenCandidate, ErrorRate, Score, _total
 from holdfast.privacy._account import Account
 from holdfast.privacy._curves.curve import PrivacyCurve
 
@@ -26,7 +26,7 @@ def choose_by_oracle(
     score: Score | None = None,
     currency: str | None = None,
     seed: int,
-) -> Chosen:
+) -> ChosenCandidate:
     """The best candidate by its true score, each trained with the whole limit: for figures, NOT PRIVATE.
 
     It looks at the validation rows without noise and pays for one training of many.
@@ -46,6 +46,6 @@ def choose_by_oracle(
         for place, candidate in enumerate(candidates)
     ]
     index = int(np.argmin([_total(measure, fit.weights, validation) for fit in fits]))
-    return Chosen(
+    return ChosenCandidate(
         index=index, name=candidates[index].name, fit=fits[index], theorem="none: an oracle", private=False
     )

@@ -22,8 +22,8 @@ from holdfast.learn._problem.losses import Logistic
 from holdfast.learn._rows.clipped_blocks import ClippedBlocks
 from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.learn._whitened_examples import (
-    FLOOR,
     SHARE,
+    VARIANCE_FLOOR,
     RowMap,
     WhitenedExamples,
     moments_bound,
@@ -33,7 +33,7 @@ from holdfast.learn._whitened_examples import (
     row_moments,
     units_of,
 )
-from holdfast.learn._whitening import Standard
+from holdfast.learn._whitening import Standardisation
 from holdfast.learn.methods.objective import METHOD as OBJECTIVE
 from holdfast.learn.methods.pure_rows import pure_rows, row_plan
 from holdfast.noise._source import Source
@@ -107,7 +107,7 @@ def test_units_and_origins_are_found_where_they_can_be_seen() -> None:
     assert made.effective_dimension == pytest.approx(3.0, rel=1e-6)
     drowned = units_of(exact, told, noise=1.0, dimension=3)
     assert not drowned.standard.shift.any()
-    assert drowned.standard.scale[0] == pytest.approx((0.37 + 3 * FLOOR) ** -0.5)
+    assert drowned.standard.scale[0] == pytest.approx((0.37 + 3 * VARIANCE_FLOOR) ** -0.5)
 
 
 @pytest.mark.parametrize("adjacency", ["replace", "zero_out", "add_remove"])
@@ -134,14 +134,14 @@ def test_noise_is_of_the_size_that_was_paid_for() -> None:
         made = release_units(
             rows, problem(), Account(PureDP(1.0), seed=seed), most=2_000, arithmetic="strict"
         )
-        floor = 3 * FLOOR * math.sqrt(2) * 2.0 / SHARE
+        floor = 3 * VARIANCE_FLOOR * math.sqrt(2) * 2.0 / SHARE
         errors.append((1 / made.standard.scale**2)[0] * 2_000 - floor - exact[0])
     assert 1.5 / SHARE < float(np.mean(np.abs(errors))) < 2.6 / SHARE
 
 
 # What a mapped row can be.
 
-UNITS = Standard(np.array([1e3, 1.0, 1e-3, 50.0]), np.array([0.3, 0.0, -2.0, 0.0]))
+UNITS = Standardisation(np.array([1e3, 1.0, 1e-3, 50.0]), np.array([0.3, 0.0, -2.0, 0.0]))
 MAPS = {
     "as they are": plain_map(problem()),
     "units": RowMap(UNITS, 4, 4.0),
@@ -155,7 +155,7 @@ MAPS = {
 )
 def test_every_whitened_row_is_within_both_norms(entries: list[float], turned: str) -> None:
     rows = table(np.array([entries, [0.0] * DIMENSION]), np.ones(2))
-    made = WhitenedExamples(examples=rows, problem=problem(), turned=MAPS[turned], norm=0.7, reach=1.2)
+    made = WhitenedExamples(examples=rows, problem=problem(), row_map=MAPS[turned], norm=0.7, reach=1.2)
     for x, _ in made.chunks():
         assert x.shape[1] == made.dimension
         assert np.all(np.isfinite(x))
@@ -167,7 +167,7 @@ def test_every_whitened_row_is_within_both_norms(entries: list[float], turned: s
 def test_a_row_is_whitened_by_itself(monkeypatch: pytest.MonkeyPatch, turned: str) -> None:
     """However the table is cut, a row becomes the same bits: the proof compares rows one by one."""
     rows = uneven(500)
-    whole = WhitenedExamples(examples=rows, problem=problem(), turned=MAPS[turned], norm=1.0, reach=9.0)
+    whole = WhitenedExamples(examples=rows, problem=problem(), row_map=MAPS[turned], norm=1.0, reach=9.0)
     expected = np.concatenate([x for x, _ in whole.chunks()])
     monkeypatch.setattr(whitened_examples, "BLOCK", 7)
     assert np.array_equal(np.concatenate([x for x, _ in whole.chunks()]), expected)
@@ -190,7 +190,7 @@ def test_kept_and_streamed_fits_are_the_same(monkeypatch: pytest.MonkeyPatch) ->
         return objective_perturbation(uneven(), problem(), account=account, preconditioner="diagonal").weights
 
     kept = fit()
-    monkeypatch.setattr(whitened_examples, "KEPT_BYTES", 0)
+    monkeypatch.setattr(whitened_examples, "MOST_MEMORY_BYTES", 0)
     assert fit() == pytest.approx(kept, rel=1e-6)
 
 

@@ -18,7 +18,7 @@ from holdfast.learn._whitening import (
     Clip,
     DiagonalWhitener,
     MomentReleases,
-    Standard,
+    Standardisation,
     from_upper_triangle,
     no_whitening,
     packed_moment,
@@ -136,7 +136,7 @@ def clipped_moment(rows: np.ndarray, clip: Clip) -> np.ndarray:
 
 
 def test_neighbours_in_new_units_are_within_the_clip() -> None:
-    standard = Standard(np.array([50.0, 3.0, 2.0]), np.array([0.4, -1.0, 0.0]))
+    standard = Standardisation(np.array([50.0, 3.0, 2.0]), np.array([0.4, -1.0, 0.0]))
     clip, generator = Clip(standard, 1.7), np.random.default_rng(3)
     others = generator.normal(size=(20, 3)) / 4
     moved = []
@@ -162,7 +162,7 @@ def test_the_release_in_new_units_has_the_clips_noise() -> None:
         arithmetic="strict",
         label="moment",
     )
-    clip = Clip(Standard(np.array([9.0, 9.0, 9.0]), np.zeros(3)), 2.0)
+    clip = Clip(Standardisation(np.array([9.0, 9.0, 9.0]), np.zeros(3)), 2.0)
     _, noise = releases.of("full", 0.25, clip)
     assert noise == pytest.approx(math.sqrt(2.0) * 2.0**2 / (2.0 * 0.5) / 300, rel=1e-4)
 

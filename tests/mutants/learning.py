@@ -147,7 +147,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="bolt-on: an average at the price of the last iterate",
-        target="learn:Pass.l2_sensitivity",
+        target="learn:SgdPlan.l2_sensitivity",
         old="averaging_from(self.average_from, steps=self.count) if self.average_from else None",
         new="None",
         tests=(
@@ -163,7 +163,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="adassp: three statistics move as two",
-        target="learn:Statistics.of",
+        target="learn:StatisticsSensitivity.of",
         old="9.0 / (4.0 * math.sqrt(2.0)) if factor == 2",
         new="math.sqrt(2.0) if factor == 2",
         tests=("tests/learn/methods/test_adassp.py::test_the_three_together_attain_their_bound",),
@@ -177,7 +177,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="adassp: sensitivity 1 under replace",
-        target="learn:Statistics.of",
+        target="learn:StatisticsSensitivity.of",
         old="math.sqrt(factor) * square",
         new="square",
         tests=(
@@ -372,7 +372,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="hinge: half the distance that a gap allows",
-        target="learn:HingeRisk.within",
+        target="learn:HingeRisk.distance_bound",
         old="2.0 * gap / self.penalty",
         new="0.5 * gap / self.penalty",
         tests=("tests/learn/risk/test_hinge.py::test_where_the_certificate_is_tight",),
@@ -688,7 +688,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="ridge: a penalty for bounded residuals",
         target="learn:Learner.default_penalty",
-        old="balanced_penalty(facts.problem, moved, limit=facts.limit)",
+        old="balanced_penalty(facts.problem, weight_change, limit=facts.limit)",
         new="facts.problem.row_norm**2 * (facts.count * facts.limit.epsilon(0.1 / facts.count)) ** (-2 / 3)",
         tests=(
             "tests/contracts/test_learn_convergence.py::test_more_rows_bring_the_default_nearer_to_no_privacy"
@@ -908,7 +908,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="estimators: a shared parameter is not described",
-        target="learn/_parameters:with_parameters.described",
+        target="learn/_parameters:with_parameters.decorate",
         old="if name in declared",
         new='if name in declared and name != "random_state"',
         tests=("tests/learn/estimators/test_parameters.py::test_every_parameter_is_shown_and_described",),
@@ -922,7 +922,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="dp_sgd: options that contradict the account's plan are ignored",
-        target="learn:DpSgdOptions.as_planned",
+        target="learn:DpSgdOptions.with_plan",
         old="ours is None or ours == planned",
         new="True",
         tests=("tests/learn/classics/test_dp_sgd.py::test_options_do_not_contradict_the_plan",),

@@ -9,14 +9,14 @@ METHOD = "tests/learn/methods/test_gibbs.py"
 FAULTS: tuple[Fault, ...] = (
     Fault(
         name="gibbs: proposals are never rejected",
-        target="learn:is_kept",
+        target="learn:is_accepted",
         old="return verdict is ThinnedTest.PASSED",
         new="return True",
         tests=(f"{DRAWS}::test_all_gaps_at_once_or_thinned_is_the_same_chance",),
     ),
     Fault(
         name="gibbs: rows are met at half the rate",
-        target="learn:is_kept",
+        target="learn:is_accepted",
         old="until = potential.weight * count * bound",
         new="until = 0.5 * potential.weight * count * bound",
         tests=(f"{DRAWS}::test_all_gaps_at_once_or_thinned_is_the_same_chance",),
@@ -79,8 +79,8 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="gibbs: more rows than declared are not counted in the step",
-        target="learn:_Recipe.__init__",
-        old="problem.smoothness * crowd",
+        target="learn:_DensityRecipe.__init__",
+        old="problem.smoothness * excess",
         new="problem.smoothness",
         tests=(f"{METHOD}::test_a_declared_largest_number_of_rows_sets_the_rounds",),
     ),

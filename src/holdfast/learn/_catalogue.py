@@ -1,4 +1,4 @@
-"""LEARNERS: every private learner of holdfast by name. REGISTRY: those of installed packages, too."""
+"""LEARNERS: every private learner of holdfast, ordered by name. REGISTRY: also those of installed packages."""
 
 from __future__ import annotations
 

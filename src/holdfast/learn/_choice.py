@@ -1,8 +1,8 @@
-"""method="auto": which method, and why not the others; a rule in public quantities only.
+"""The choice that `method="auto"` makes, and the reasons against the other methods; from public quantities only.
 
-Every method says by itself how it ranks, what its proof misses and what it is told (`methods/method.py`); here they are
-only compared. No row is handed to them, so the choice cannot depend on one. docs/decisions/learning-default.md
-says how the order was found.
+Every method declares its rank, the conditions of its proof and its options (`methods/method.py`); here methods are only
+compared. They see no row, so the choice cannot depend on one. docs/decisions/learning-default.md says how the order was
+found.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from holdfast.privacy._curves.curve import PrivacyCurve
 
 @dataclass(frozen=True, kw_only=True)
 class LearnerChoice:
-    """The method chosen, what it is told, and the reasons; everything in it is public."""
+    """The chosen method, its options, and the reasons; everything in it is public."""
 
     learner: Learner
     options: Mapping[str, Any]
@@ -34,7 +34,7 @@ class LearnerChoice:
 
     @property
     def method(self) -> str:
-        """Its name."""
+        """The name of the chosen method."""
         return self.learner.name
 
     def summary(self) -> str:
@@ -56,7 +56,7 @@ def _option_text(name: str, value: Any) -> str:
 
 
 def find_learner(method: Any) -> Learner:
-    """The method of that name, holdfast's own or of an installed package; a `Learner` is one already.
+    """The method of that name, holdfast's own or of an installed package; a `Learner` is returned unchanged.
 
     >>> find_learner("output").paper
     'CMS11'
@@ -73,13 +73,13 @@ def find_learner(method: Any) -> Learner:
 
 
 def author_assumptions(method: Learner) -> tuple[Assumption, ...]:
-    """What a release assumes where its method is none of LEARNERS: whose word its privacy is."""
+    """The assumption of a release whose method is none of LEARNERS: that it is private as its author claims."""
     author = _author_of(method)
     return () if author is None else (author.assumption,)
 
 
 def package_of(method: Learner) -> str:
-    """Whose method it is, as the provenance of a release says it."""
+    """The package that a method comes from, for the provenance of a release."""
     author = _author_of(method)
     return OWN_PACKAGE if author is None else author.package
 
@@ -105,7 +105,7 @@ def choose_learner(
     )
     objections = {method.name: method.objection(facts) for method in LEARNERS}
     ranked = [(method.place(facts), method) for method in LEARNERS if method.takes(problem)]
-    order = [method for place, method in sorted(ranked, key=_first) if place is not None]
+    order = [method for place, method in sorted(ranked, key=_place_and_name) if place is not None]
     chosen = next((method for method in order if not objections[method.name]), None)
     if chosen is None:
         reasons = "; ".join(f"{method.name}: {objections[method.name]}" for method in order)
@@ -138,7 +138,7 @@ def choose_learner(
     )
 
 
-def _first(ranked: tuple[float | None, Learner]) -> tuple[float, str]:
-    """By place, and by name where places are equal."""
+def _place_and_name(ranked: tuple[float | None, Learner]) -> tuple[float, str]:
+    """The key by which methods are sorted: their place, then their name."""
     place, method = ranked
     return math.inf if place is None else place, method.name

@@ -1,7 +1,7 @@
-"""What a fit will be worth at each epsilon, before anything is spent.
+"""Forecasts of a fit at each epsilon, before anything is spent.
 
-Two answers. From public quantities alone: a rule of thumb, in which rows point in all directions alike. From data
-that the user declares public: seeded fits on them, by the same rule that chooses the method.
+`forecast` is a rule of thumb from public quantities alone, which assumes that rows point in all directions equally
+often. `rehearse` makes seeded fits on data that the user declares public, by the same rule that chooses the method.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ CURVATURE = 0.25
 
 @dataclass(frozen=True, kw_only=True)
 class Forecast:
-    """One epsilon: noise in a coefficient and in a prediction, beside the sampling error that is there anyway.
+    """The forecast for one epsilon: noise in a coefficient and in a prediction, and the sampling error.
 
     Predictions are log-odds of a typical row. `accuracy` is None where no accuracy without privacy was named.
     """
@@ -48,7 +48,7 @@ class Forecast:
 
     @property
     def verdict(self) -> str:
-        """Against log-odds of size 2, about 0.8 accuracy, and against the sampling error."""
+        """One line that compares the noise with log-odds of size 2 (about 0.8 accuracy) and with the sampling error."""
         if self.prediction_noise > 2.0:
             return "noise drowns the signal"
         if self.prediction_noise > 3.0 * self.sampling_error:
@@ -148,7 +148,7 @@ def _coefficient_noise(
 
 
 def noisy_accuracy(accuracy: float, *, noise: float) -> float:
-    """What remains of an accuracy when log-odds get independent noise: for log-odds that are normal around 0.
+    """The accuracy that remains when log-odds, normally distributed around 0, get independent noise.
 
     >>> round(noisy_accuracy(0.85, noise=0.0), 3), round(noisy_accuracy(0.85, noise=1e9), 3)
     (0.85, 0.5)

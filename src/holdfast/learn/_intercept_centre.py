@@ -1,11 +1,11 @@
-"""Where an intercept is pulled to, by methods whose proof needs a penalty on every weight: a centre that is paid for.
+"""The centre of the intercept's penalty: a released mean target, or released shares of classes.
 
-A penalty on the intercept would draw predictions to the middle of the target's declared range, or to equal classes,
-which nobody asked for: results would depend on how wide the range is. Methods that only post-process, or clip by
-themselves, leave the intercept out of the penalty (`Problem.penalties`). Those whose theorem needs strong convexity in
-all weights release the mean target first, or the shares of classes, for a small share of the budget, and count the
-penalty from the model that predicts just that. The proof is the one that it was: a penalty counted from a public point
-is as strongly convex as one counted from 0 (soundness, section 0).
+A penalty on the intercept shrinks predictions to the middle of the target's declared range, or to equal classes, so
+results would depend on how wide the range is. Methods that only post-process, or clip by themselves, leave the
+intercept out of the penalty (`Problem.penalties`). Methods whose theorem needs strong convexity in all weights first
+release the mean target, or the shares of classes, for a small share of the budget, and count the penalty from the model
+that predicts just that. The proof does not change: a penalty counted from a public point is as strongly convex as one
+counted from 0 (soundness, section 0).
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from holdfast.privacy._mechanisms.mechanism import Arithmetic
 from holdfast.privacy._rounding import as_written, round_down
 
 CENTRE_SHARE = Fraction(1, 20)
-"""Of epsilon, or of mu^2 where noise is Gaussian."""
+"""The share of epsilon for the centre, or of mu^2 where noise is Gaussian."""
 LEAST_COUNT = 2.0
-"""Of a class, in standard deviations of its noise: a class that noise hides is not taken to be rarer."""
+"""The least count of a class, in standard deviations of its noise."""
 NUMBERS = ("squared", "huber_regression", "smooth_huber")
 """Losses of a number."""
 HINGES = ("hinge", "huber")
@@ -54,7 +54,7 @@ INTERCEPT_PULLED = Assumption(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ClassShares:
-    """What share of the rows each class has, as released.
+    """The released share of the rows of each class.
 
     >>> equal, rare = ClassShares(shares=np.array([0.5, 0.5])), ClassShares(shares=np.array([0.99, 0.01]))
     >>> equal.curvature, round(rare.curvature, 4), equal.evenness, round(rare.evenness, 4)
@@ -66,7 +66,7 @@ class ClassShares:
     """The standard deviation of the noise in each share."""
 
     def centre_noise(self, loss: Any) -> float:
-        """About the standard deviation of the noise in `centre`, of the class where it is largest."""
+        """About the standard deviation of the noise in `centre`, for the class in which it is largest."""
         several = loss.binary if isinstance(loss, OneVsAll) else loss
         if several.name in HINGES:
             return 2.0 * self.noise
@@ -79,17 +79,17 @@ class ClassShares:
 
     @property
     def evenness(self) -> float:
-        """4 p (1 - p): how many rows of equal classes say as much as one of these, on average."""
+        """4 p (1 - p): the information of a row relative to a row of a table with equal classes."""
         return 4.0 * self.curvature
 
     @property
     def scores(self) -> Floats:
-        """Of each class, for the model that predicts the shares; they add up to 0."""
+        """The score of each class in the model that predicts the shares; scores add up to 0."""
         logs = np.log(self.shares)
         return np.asarray(logs - logs.mean())
 
     def centre(self, loss: Any) -> Floats:
-        """What each prediction of this loss is, where rows say nothing: log-odds, scores, or for a hinge 2 p - 1."""
+        """The best constant predictions for this loss: log-odds, scores, or for a hinge 2 p - 1."""
         if isinstance(loss, OneVsAll):
             odds = np.log(self.shares / (1.0 - self.shares))
             return 2.0 * self.shares - 1.0 if loss.binary.name in HINGES else np.asarray(odds)
@@ -150,9 +150,9 @@ def release_target_mean(
     """
     bound = target_bound(problem)
     most, _ = examples.largest_count()
-    moved = account.adjacency.gradient_factor * examples.unit.max_rows * bound
-    moved += 2.0 * most * bound * rounding_of_sum(most)  # both neighbours' sums are rounded
-    noise = share_of_noise(account, l1=moved, l2=moved, share=CENTRE_SHARE, arithmetic=arithmetic)
+    sensitivity = account.adjacency.gradient_factor * examples.unit.max_rows * bound
+    sensitivity += 2.0 * most * bound * rounding_of_sum(most)  # both neighbours' sums are rounded
+    noise = share_of_noise(account, l1=sensitivity, l2=sensitivity, share=CENTRE_SHARE, arithmetic=arithmetic)
     exact = label_sum(examples, problem, bound=bound)
     released = np.asarray(account.release(noise, np.array([exact]), label="centre of the intercept"))
     mean = float(np.clip(released[0] / examples.public_count, -bound, bound))
@@ -160,7 +160,7 @@ def release_target_mean(
 
 
 def target_bound(problem: Problem) -> float:
-    """What targets are clipped to before they are added up: the declared bound, in the loss's units."""
+    """The bound to which targets are clipped before they are summed, in the loss's units."""
     return problem.loss.target_bound if isinstance(problem.loss, Squared) else 1.0
 
 
@@ -189,13 +189,13 @@ def share_of_noise(
 
 
 def deviation_of(noise: Laplace | Gaussian) -> float:
-    """The standard deviation in each number."""
+    """The standard deviation of the noise in each number."""
     return float(noise.sigma) if isinstance(noise, Gaussian) else math.sqrt(2.0) * float(noise.scale)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ShiftedLabels(DerivedExamples):
-    """The same rows with a public number taken from every target."""
+    """The rows with a public number subtracted from every target."""
 
     examples: Examples
     problem: Problem
@@ -203,19 +203,19 @@ class ShiftedLabels(DerivedExamples):
 
     @property
     def resident(self) -> bool:
-        """As of the others: targets are moved by the same number in every pass."""
+        """As of the underlying examples: every pass shifts targets by the same number."""
         return self.examples.resident
 
     def chunks(self) -> Iterator[Chunk]:
-        """In the order of the others."""
+        """The rows in the order of the underlying examples."""
         return map(self._shift_labels, self.examples.chunks())
 
     def shuffled_chunks(self, source: Source) -> Iterator[Chunk]:
-        """In a secret order."""
+        """The rows in a secret order."""
         return map(self._shift_labels, self.examples.shuffled_chunks(source))
 
     def epochs(self, options: SgdOptions, *, source: Source, passes: int, records: int) -> Floats | None:
-        """In the engine of the others, where it can shift their targets."""
+        """A run in the engine of the underlying examples, where it can shift their targets."""
         bound = target_bound(self.problem)
         shifted = self.examples.with_shifted_labels(bound=bound, shift=self.shift)
         if shifted is None:
@@ -231,34 +231,34 @@ class ShiftedLabels(DerivedExamples):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Centred:
-    """Rows and problem as a method shall see them, and the weights that its penalty is counted from."""
+    """Rows and problem after centring, and the weights from which the penalty is counted."""
 
     examples: Examples
     problem: Problem
     shift: float = 0.0
-    """What was taken from every target."""
+    """The number that was subtracted from every target."""
     origin: Floats | float = 0.0
-    """Weights (K, d), flat, that the penalty is counted from; 0 where targets were shifted instead."""
+    """The flat weights (K, d) from which the penalty is counted; 0 where targets were shifted instead."""
     noise_std: float = 0.0
-    """The standard deviation of the centre's own noise, in predictions: no minimiser moves by more than its centre."""
+    """The standard deviation of the centre's noise, in predictions; no minimiser moves by more than its centre."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    """For the release."""
+    """Facts for the release."""
 
     def original_weights(self, weights: Any) -> Floats:
-        """Weights of the rows and targets as they were."""
-        moved = np.array(weights, dtype=np.float64)
+        """The weights for the original targets."""
+        original = np.array(weights, dtype=np.float64)
         if self.shift:
-            moved[..., -1] += self.shift / self.problem.constant
-        return moved
+            original[..., -1] += self.shift / self.problem.constant
+        return original
 
 
 def pay_for_centre(
     examples: Examples, problem: Problem, account: Account, *, arithmetic: Arithmetic, classes: bool = True
 ) -> Centred:
-    """Pay for the centre of the intercept, where there is one; `classes`: whether the method takes an origin.
+    """Release a centre of the intercept, if there is one; `classes` says whether the method takes an origin.
 
-    For a number its mean is taken from every target. For classes the penalty is counted from the weights that predict
-    the released shares, over the whole space only: in a ball it stays where it was.
+    For numbers the released mean is subtracted from every target. For classes the penalty is counted from the weights
+    that predict the released shares; with a radius it is still counted from 0.
     """
     if not problem.has_intercept:
         return Centred(examples=examples, problem=problem)
@@ -293,5 +293,5 @@ def pay_for_centre(
 
 
 def pull_assumptions(problem: Problem) -> tuple[Assumption, ...]:
-    """What a release says whose penalty draws an intercept of classes, by a method that takes no origin."""
+    """The assumption of a release by a method without an origin, whose penalty shrinks the intercept of classes."""
     return (INTERCEPT_PULLED,) if problem.has_intercept and problem.loss.name not in NUMBERS else ()

@@ -1,8 +1,7 @@
-"""Parameters that estimators share: each is described once and constrained once, as it is declared here.
+"""Parameters that estimators share: each has one description and one constraint, declared here.
 
-`with_parameters` lets the docstring of a class describe every parameter of its constructor, and hands the constraints
-to `check_parameters`, which `fit` calls. What depends on several parameters, or on the data, is checked where it is
-used.
+`with_parameters` adds the descriptions to the docstring of a class, and stores the constraints for `check_parameters`,
+which `fit` calls. What depends on several parameters, or on the data, is checked where it is used.
 """
 
 from __future__ import annotations
@@ -22,29 +21,29 @@ from holdfast._docstrings import describing
 from holdfast.errors import require
 
 T = TypeVar("T")
-WIDTH = 112
-"""Of a line of a docstring that is shown."""
+LINE_WIDTH = 112
+"""The width of the lines that are added to docstrings."""
 
 
 def as_number(value: Any) -> float:
-    """A number as it is; not a number for anything else, so that no comparison holds."""
+    """The value of a number; NaN for anything else, so that every comparison is false."""
     return math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
 
 
 def is_whole_number(value: Any) -> bool:
-    """Whether it is a whole number of Python's or of NumPy's, and no flag."""
+    """Whether a value is a whole number of Python or NumPy, and not a boolean."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 @dataclass(frozen=True)
 class Constraint:
-    """What a value must be, in words and as a test."""
+    """A condition on a value, in words and as a test."""
 
     wanted: str
     holds: Callable[[Any], bool]
 
     def optional(self) -> Constraint:
-        """The same, or None."""
+        """The constraint that also allows None."""
         return Constraint(f"{self.wanted}, or None", lambda value: value is None or self.holds(value))
 
 
@@ -74,17 +73,17 @@ class Parameter:
     kind: str
     text: str
     constraint: Constraint | None = None
-    """None where the value is checked by what it is made into, or together with others."""
+    """None where the value is checked elsewhere, or together with other parameters."""
 
     @property
     def description(self) -> str:
         """The type, then the text, a line below and indented."""
         indent = " " * 4
-        return f"{self.kind}\n{fill(self.text, WIDTH, initial_indent=indent, subsequent_indent=indent)}"
+        return f"{self.kind}\n{fill(self.text, LINE_WIDTH, initial_indent=indent, subsequent_indent=indent)}"
 
 
 def with_parameters(declared: Mapping[str, Parameter]) -> Callable[[type[T]], type[T]]:
-    """Let a class describe and constrain the parameters of its constructor, as they are declared.
+    """A class decorator that documents and constrains the parameters of the constructor, as declared.
 
     Parameters
     ----------
@@ -97,18 +96,18 @@ def with_parameters(declared: Mapping[str, Parameter]) -> Callable[[type[T]], ty
         A decorator of classes.
     """
 
-    def described(kind: type[T]) -> type[T]:
+    def decorate(kind: type[T]) -> type[T]:
         own = {name: declared[name] for name in signature(kind).parameters if name in declared}
         kind._constraints = {  # type: ignore[attr-defined]  # which every estimator declares
             name: parameter.constraint for name, parameter in own.items() if parameter.constraint is not None
         }
         return describing({name: parameter.description for name, parameter in own.items()})(kind)
 
-    return described
+    return decorate
 
 
 def check_parameters(estimator: Any) -> None:
-    """Hold the parameters of an estimator against their types, then against their constraints."""
+    """Check the parameters of an estimator: their types, then their constraints."""
     check_settings(estimator)
     for name, constraint in estimator._constraints.items():
         value = getattr(estimator, name)
@@ -141,7 +140,7 @@ PROMISE = {
         "None for secure noise. A seed makes the run repeatable and not private, and the release says so.",
     ),
 }
-"""What all that is fitted with privacy takes."""
+"""Parameters of everything that is fitted with privacy."""
 LINEAR = PROMISE | {
     "epsilon": Parameter(
         "float",
@@ -204,7 +203,7 @@ LINEAR = PROMISE | {
         ARITHMETIC.optional(),
     ),
 }
-"""What linear estimators take."""
+"""Parameters of linear estimators."""
 ADDITIVE = PROMISE | {
     "delta": Parameter(
         "float, optional",
@@ -231,7 +230,7 @@ ADDITIVE = PROMISE | {
         "it from what is known, not from the data.",
     ),
 }
-"""What additive estimators take."""
+"""Parameters of additive estimators."""
 STEP = PROMISE | {
     "share": Parameter(
         "float",
@@ -249,4 +248,4 @@ STEP = PROMISE | {
         ARITHMETIC,
     ),
 }
-"""What private steps of a pipeline take."""
+"""Parameters of private steps of a pipeline."""

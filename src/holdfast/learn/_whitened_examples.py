@@ -1,10 +1,10 @@
-"""Rows in units of their own, or along a few public directions, within two norms: what pure epsilon is paid for.
+"""WhitenedExamples: rows in columns' own units, or projected on few public directions, clipped in two norms.
 
-Released, where columns get units: the sums of squares of every column and of its products with the constant, with
-Laplace noise. Everything after it is post-processing (soundness, section 20): rows are mapped by released or public
-numbers and then shortened until their Euclidean norm is at most 1 and the sum of their sizes at most `reach`, which is
-all that a proof needs. The second norm is what noise is proportional to: a row of few columns that differ from 0,
-one-hot above all, is short in it.
+Used by methods for pure epsilon. Where columns get units, the sums of squares of every column and of its products with
+the constant are released with Laplace noise; everything after that is post-processing (soundness, section 20). Rows are
+mapped by released or public numbers and then scaled down until their Euclidean norm is at most 1 and their L1 norm at
+most `reach`, which is all that a proof needs. Noise is proportional to the bound on the L1 norm, which is small for
+rows with few nonzero entries, such as one-hot rows.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from holdfast.learn._problem import Problem
 from holdfast.learn._rows.clipped_blocks import ClippedBlocks, clip_chunk
 from holdfast.learn._rows.examples import ArrayExamples, Chunk, DerivedExamples, Examples
 from holdfast.learn._rows.summation import rounding_of_sum
-from holdfast.learn._whitening import Standard
+from holdfast.learn._whitening import Standardisation
 from holdfast.noise._source import Source
 from holdfast.privacy._account import Account
 from holdfast.privacy._adjacency import Adjacency
@@ -30,16 +30,16 @@ from holdfast.privacy._mechanisms.mechanism import Arithmetic
 from holdfast.privacy._rounding import as_written
 
 SHARE = 0.1
-"""Of epsilon, spent on means and squares."""
-FLOOR = 0.2
+"""The share of epsilon for means and squares of columns."""
+VARIANCE_FLOOR = 0.2
 """Added to variances, in units of three standard deviations of the noise; docs/decisions/learning-default.md."""
 OFF_CENTRE = 0.5
-"""Columns are centred where their mean is most of their square: a one-hot column that is mostly 0 stays sparse."""
+"""A column is centred if its squared mean is at least this share of its mean square; so one-hot columns stay sparse."""
 BLOCK = 2_048
-KEPT_BYTES = 2**28
-"""Mapped rows up to this size are kept; larger tables are mapped again in every pass."""
-PUBLIC_COINS = 1
-"""The seed of the public directions: the same for everybody."""
+MOST_MEMORY_BYTES = 2**28
+"""The largest mapped rows that are stored in memory; of larger tables, rows are mapped again in every pass."""
+PUBLIC_SEED = 1
+"""The seed of the public directions, the same in every fit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class RowMap:
     each sum; the constant is kept beside them. `active` bounds how many numbers of a mapped row differ from 0.
     """
 
-    standard: Standard
+    standard: Standardisation
     active: int
     effective_dimension: float
     units: bool = True
@@ -58,19 +58,19 @@ class RowMap:
 
     @property
     def dimension(self) -> int:
-        """Of a mapped row."""
+        """The number of entries of a mapped row."""
         return len(self.standard.scale) if self.directions is None else len(self.directions) + 1
 
     def forward(self, rows: Floats) -> Floats:
-        """Each row by itself, whatever block it lies in: a product of matrices would round it with its neighbours."""
-        moved = (rows - rows[:, -1:] * self.standard.shift) * self.standard.scale
+        """The mapped rows. Each is computed by itself: in a matrix product, rounding would depend on other rows."""
+        standardised = (rows - rows[:, -1:] * self.standard.shift) * self.standard.scale
         if self.directions is None:
-            return np.asarray(moved)
-        sums = np.einsum("ij,kj->ik", moved[:, :-1], self.directions)
-        return np.hstack([sums, moved[:, -1:]])
+            return np.asarray(standardised)
+        sums = np.einsum("ij,kj->ik", standardised[:, :-1], self.directions)
+        return np.hstack([sums, standardised[:, -1:]])
 
     def backward(self, weights: Floats) -> Floats:
-        """Weights of mapped rows as weights of the rows themselves, of one prediction or of several."""
+        """Weights of the original rows from weights of mapped rows, of one prediction or of several."""
         if self.directions is not None:
             weights = np.concatenate([weights[..., :-1] @ self.directions, weights[..., -1:]], axis=-1)
         transformed = np.array(weights * self.standard.scale)
@@ -84,7 +84,7 @@ class RowMap:
         """
         width = len(self.standard.scale) - 1
         shared = width if self.units else directions
-        coins = np.random.Generator(np.random.PCG64(PUBLIC_COINS)).integers(2, size=(directions, width))
+        coins = np.random.Generator(np.random.PCG64(PUBLIC_SEED)).integers(2, size=(directions, width))
         return RowMap(
             self.standard,
             directions + 1,
@@ -95,9 +95,11 @@ class RowMap:
 
 
 def plain_map(problem: Problem) -> RowMap:
-    """Rows as they are."""
+    """The identity map."""
     wide = problem.dimension
-    return RowMap(Standard(np.ones(wide), np.zeros(wide)), problem.active_columns, float(wide), units=False)
+    return RowMap(
+        Standardisation(np.ones(wide), np.zeros(wide)), problem.active_columns, float(wide), units=False
+    )
 
 
 def moments_bound(problem: Problem) -> float:
@@ -115,7 +117,7 @@ def moments_bound(problem: Problem) -> float:
 
 
 def moments_sensitivity(adjacency: Adjacency, *, bound: float) -> float:
-    """How far one row moves the sums in L1: by its own, and twice that where it is replaced.
+    """The L1 sensitivity of the sums: one row's bound, and twice that where a row is replaced.
 
     >>> moments_sensitivity(Adjacency.replace, bound=1.0), moments_sensitivity(Adjacency.zero_out, bound=4.0)
     (2.0, 4.0)
@@ -138,7 +140,7 @@ def row_moments(passes: ClippedBlocks, problem: Problem) -> Floats:
 def release_units(
     examples: Examples, problem: Problem, account: Account, *, most: int, arithmetic: Arithmetic
 ) -> RowMap:
-    """Charge a share of what remains of a pure account, release the moments, and read units and origins off them.
+    """Charge a share of what remains of a pure account, release the moments, and compute units and origins from them.
 
     `most` is a public bound on the number of rows, for the rounding of the sums.
     """
@@ -160,7 +162,7 @@ def release_units(
 def units_of(released: Floats, problem: Problem, *, noise: float, dimension: int) -> RowMap:
     """Scales and origins from noisy means of squares and products; post-processing."""
     squares, shift = released[:dimension], np.zeros(dimension)
-    floor = 3.0 * FLOOR * noise
+    floor = 3.0 * VARIANCE_FLOOR * noise
     if problem.constant > 0:
         square = problem.constant**2
         means = released[dimension:] / square
@@ -174,7 +176,7 @@ def units_of(released: Floats, problem: Problem, *, noise: float, dimension: int
         variances[-1] = problem.constant**2
     centred = int(np.count_nonzero(shift))
     return RowMap(
-        Standard(1.0 / np.sqrt(variances), shift),
+        Standardisation(1.0 / np.sqrt(variances), shift),
         min(dimension, problem.active_columns + centred),
         float(np.sum(np.minimum(1.0, spread / variances))),
     )
@@ -182,7 +184,7 @@ def units_of(released: Floats, problem: Problem, *, noise: float, dimension: int
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class WhitenedExamples(DerivedExamples):
-    """x -> M x / norm, scaled down until its Euclidean norm is at most 1 and its sizes add up to `reach` at most.
+    """x -> M x / norm, scaled down until its Euclidean norm is at most 1 and its L1 norm at most `reach`.
 
     M, norm and reach are public. With `target_bound`, labels are numbers within it: they are divided by it, and each is
     scaled down with its row, so that what is linear in rows stays so.
@@ -190,36 +192,36 @@ class WhitenedExamples(DerivedExamples):
     >>> from holdfast.learn._problem.losses import Logistic
     >>> rows = ArrayExamples(features=np.array([[0.1, 0.0], [0.6, 0.8]]), labels=np.array([1.0, -1.0]),
     ...                      adjacency=Adjacency.replace, public_count=2)
-    >>> units = RowMap(Standard(np.array([4.0, 0.5]), np.zeros(2)), 2, 2.0)
-    >>> made = WhitenedExamples(examples=rows, problem=Problem(loss=Logistic(), dimension=2),
-    ...                         turned=units, norm=2.0, reach=1.0)
-    >>> [x.round(3).tolist() for x, _ in made.chunks()]
+    >>> units = RowMap(Standardisation(np.array([4.0, 0.5]), np.zeros(2)), 2, 2.0)
+    >>> mapped = WhitenedExamples(examples=rows, problem=Problem(loss=Logistic(), dimension=2),
+    ...                         row_map=units, norm=2.0, reach=1.0)
+    >>> [x.round(3).tolist() for x, _ in mapped.chunks()]
     [[[0.2, 0.0], [0.857, 0.143]]]
     """
 
     examples: Examples
     problem: Problem
-    turned: RowMap
+    row_map: RowMap
     norm: float
     reach: float
     target_bound: float | None = None
 
     @property
     def dimension(self) -> int:
-        """Of mapped rows."""
-        return self.turned.dimension
+        """The number of entries of a mapped row."""
+        return self.row_map.dimension
 
     def chunks(self) -> Iterator[Chunk]:
-        """In blocks that fit into a processor's cache."""
+        """Mapped rows, in blocks that fit into a processor's cache."""
         return self._map_chunks(self.examples.chunks())
 
     def shuffled_chunks(self, source: Source) -> Iterator[Chunk]:
-        """In a secret order."""
+        """Mapped rows in a secret order."""
         return self._map_chunks(self.examples.shuffled_chunks(source))
 
     def in_memory(self) -> Examples:
-        """The same, computed once where it is small."""
-        if 8 * self.public_count * self.dimension > KEPT_BYTES:
+        """The mapped rows in memory, where they are small enough; else these examples themselves."""
+        if 8 * self.public_count * self.dimension > MOST_MEMORY_BYTES:
             return self
         parts = [(np.empty((0, self.dimension)), np.empty(0)), *self.chunks()]
         return ArrayExamples(
@@ -235,7 +237,7 @@ class WhitenedExamples(DerivedExamples):
         for chunk in chunks:
             features, labels = clip_chunk(chunk, self.problem)
             for start in range(0, len(labels), BLOCK):
-                rows = self.turned.forward(features[start : start + BLOCK]) / self.norm
+                rows = self.row_map.forward(features[start : start + BLOCK]) / self.norm
                 lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
                 sizes = np.sum(np.abs(rows), axis=1)
                 longer = np.maximum(1.0, np.maximum(lengths, sizes / self.reach))

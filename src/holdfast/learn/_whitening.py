@@ -1,4 +1,4 @@
-"""A private second moment of clipped rows, and the whitening that it gives (soundness, section 20).
+"""A private second moment of clipped rows, and the whitening of rows that it gives (soundness, section 20).
 
 Released: the sum of x x^T, or a part of it, with Gaussian noise. Everything after the release, the floor of the
 eigenvalues and the inverse root included, is post-processing. Whatever a whitened row's length, its gradient is
@@ -29,8 +29,8 @@ Moment = Literal["full", "diagonal", "arrow"]
 
 
 @dataclass(frozen=True, eq=False)
-class Standard:
-    """S x: every column less `shift` times the last one, which is constant, then times `scale`.
+class Standardisation:
+    """S x: `shift` times the last, constant column is subtracted from every column, then it is multiplied by `scale`.
 
     Without a constant column, shift is 0. The map is linear in the row, so weights of S x are weights of x.
     """
@@ -57,8 +57,8 @@ class Standard:
 
     def norms(self, rows: Floats) -> Floats:
         """|S x| for each row."""
-        moved = (rows - rows[:, -1:] * self.shift) * self.scale
-        return np.asarray(np.sqrt(np.einsum("ij,ij->i", moved, moved)))
+        standardised = (rows - rows[:, -1:] * self.shift) * self.scale
+        return np.asarray(np.sqrt(np.einsum("ij,ij->i", standardised, standardised)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,15 +85,15 @@ class FullWhitener:
 
     def norms(self, rows: Floats) -> Floats:
         """|P x|."""
-        turned = rows @ self.matrix.T
-        return np.asarray(np.sqrt(np.einsum("ij,ij->i", turned, turned)))
+        whitened = rows @ self.matrix.T
+        return np.asarray(np.sqrt(np.einsum("ij,ij->i", whitened, whitened)))
 
     def form(self) -> Floats:
         """P^T P."""
         return np.asarray(self.matrix.T @ self.matrix)
 
     def shrunk(self, vector: Floats, strengths: Floats) -> Floats:
-        """Solved, where there is a penalty."""
+        """The solution of the linear system; the vector itself where there is no penalty."""
         if not strengths.any():
             return vector
         shape = np.eye(len(vector)) + (self.matrix * strengths) @ self.matrix.T
@@ -109,22 +109,22 @@ class DiagonalWhitener:
 
     @property
     def size(self) -> float:
-        """The largest entry."""
+        """The largest entry of `root`."""
         return float(np.max(self.root))
 
     @property
     def inverse_size(self) -> float:
-        """One over the smallest."""
+        """One over the smallest entry of `root`."""
         return float(1.0 / np.min(self.root))
 
     def forward(self, vector: Floats) -> Floats:
-        """Entry by entry."""
+        """P v, entry by entry."""
         return self.root * vector
 
     backward = forward
 
     def norms(self, rows: Floats) -> Floats:
-        """A weighted length."""
+        """|P x|."""
         return np.asarray(np.sqrt((rows * rows) @ self.root**2))
 
     def form(self) -> Floats:
@@ -132,7 +132,7 @@ class DiagonalWhitener:
         return self.root**2
 
     def shrunk(self, vector: Floats, strengths: Floats) -> Floats:
-        """Entry by entry."""
+        """The solution of the diagonal system."""
         return np.asarray(vector / (1.0 + strengths * self.root**2))
 
 
@@ -159,7 +159,7 @@ def from_upper_triangle(packed: Floats, dimension: int) -> Floats:
 
 
 def second_moment_sensitivity(adjacency: Adjacency, *, row_norm: float, rows_per_unit: int = 1) -> float:
-    """How far one unit moves the sum of x x^T in Frobenius norm, or its diagonal in L2.
+    """The sensitivity of the sum of x x^T in Frobenius norm, and of its diagonal in L2.
 
     |x x^T|_F = |x|^2 <= X^2; under replace |x x^T - z z^T|_F^2 = |x|^4 + |z|^4 - 2 <x, z>^2 <= 2 X^4. The
     diagonal is part of the matrix, so its norm is no larger. Sums over c rows: c times as much, since sums of
@@ -172,7 +172,7 @@ def second_moment_sensitivity(adjacency: Adjacency, *, row_norm: float, rows_per
 
 
 def second_moment(passes: ClippedBlocks, *, dimension: int, kind: Moment, clip: Clip | None = None) -> Floats:
-    """The sum, packed so that its Euclidean norm is the matrix's Frobenius norm, or a part of it; private.
+    """The sum of x x^T as a vector whose Euclidean norm is the matrix's Frobenius norm, or a part of it; private.
 
     "arrow" is the diagonal and the products with the last column. With `clip`, of rows t x where |S t x| <= R.
     """
@@ -195,7 +195,7 @@ def second_moment(passes: ClippedBlocks, *, dimension: int, kind: Moment, clip: 
 
 
 def packed_moment(gram: Floats, kind: Moment) -> Floats:
-    """What `second_moment` returns, from a matrix or its diagonal."""
+    """The vector that `second_moment` returns, from a matrix or its diagonal."""
     if kind == "arrow":
         return np.concatenate([np.diag(gram), np.sqrt(2.0) * gram[:-1, -1]])
     return gram if kind == "diagonal" else upper_triangle(gram)
@@ -203,9 +203,9 @@ def packed_moment(gram: Floats, kind: Moment) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Clip:
-    """Rows that a public map makes longer than `norm` are shortened to it."""
+    """Shortens rows that a public map makes longer than `norm`."""
 
-    standard: Standard
+    standard: Standardisation
     norm: float
 
     def scales(self, rows: Floats) -> Floats:
@@ -213,21 +213,23 @@ class Clip:
         return np.asarray(self.norm / np.maximum(self.standard.norms(rows), self.norm))
 
 
-def standard_of(arrow: Floats, *, dimension: int, noise_std: float, floor: float, centred: bool) -> Standard:
-    """Columns of mean 0 and variance 1 as far as a noisy "arrow" of the mean of x x^T tells; post-processing.
+def standard_of(
+    arrow: Floats, *, dimension: int, noise_std: float, floor: float, centred: bool
+) -> Standardisation:
+    """The map to columns of mean 0 and variance 1, by a noisy "arrow" of the mean of x x^T; post-processing.
 
-    Variances are floored at 0 and raised by `floor` times three deviations of their noise, so that a column whose
-    spread is not seen stays small. The constant column becomes 1.
+    Variances are floored at 0 and increased by `floor` times three deviations of their noise, so that a column whose
+    spread is hidden by noise stays small. The constant column becomes 1.
     """
     squares, shift = arrow[:dimension], np.zeros(dimension)
     raised = 3.0 * floor * noise_std
     if not centred:
-        return Standard(1.0 / np.sqrt(np.maximum(squares, 0.0) + raised), shift)
+        return Standardisation(1.0 / np.sqrt(np.maximum(squares, 0.0) + raised), shift)
     constant = max(float(squares[-1]), noise_std)
     shift[:-1] = arrow[dimension:] / np.sqrt(2.0) / constant
     variances = np.maximum(squares - shift**2 * constant, 0.0) + raised
     variances[-1] = constant
-    return Standard(1.0 / np.sqrt(variances), shift)
+    return Standardisation(1.0 / np.sqrt(variances), shift)
 
 
 def whitener(
@@ -237,7 +239,7 @@ def whitener(
     dimension: int,
     noise_std: float,
     ridge: float,
-    standard: Standard | None = None,
+    standard: Standardisation | None = None,
 ) -> Whitener:
     """(M + ridge)^-1/2, its eigenvalues floored at 0, from a noisy M = mean of x x^T; post-processing.
 
@@ -252,24 +254,24 @@ def whitener(
     floor = ridge * math.sqrt(2.0 * dimension) * noise_std
     eigenvalues, basis = np.linalg.eigh(from_upper_triangle(released, dimension))
     values = np.maximum(eigenvalues, 0.0)
-    # Scaled so that no direction is longer than 1 on average: a step that suits one suits all tables.
+    # Scaled so that no direction has a mean square above 1: then the same step suits all tables.
     root = np.sqrt((float(values[-1]) + floor) / (max(float(values[-1]), floor) * (values + floor)))
-    turned = (basis * root) @ basis.T
+    rotated = (basis * root) @ basis.T
     return FullWhitener(
-        matrix=turned if standard is None else turned @ standard.matrix,
+        matrix=rotated if standard is None else rotated @ standard.matrix,
         inverse_size=float(1.0 / np.min(root)) * (1.0 if standard is None else standard.inverse_size),
         effective_dimension=float(np.sum(values * root**2)),
     )
 
 
 def no_whitening(dimension: int) -> Whitener:
-    """Rows as they are."""
+    """The identity map."""
     return DiagonalWhitener(np.ones(dimension), float(dimension))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MomentReleases:
-    """What every release of a second moment needs: `count` is public and divides, `most` bounds the rows."""
+    """The arguments of every release of a second moment; `count` is the public divisor, `most` bounds the rows."""
 
     passes: ClippedBlocks
     problem: Problem
@@ -308,10 +310,10 @@ class MomentReleases:
 
 
 def release_whitener(releases: MomentReleases, setting: DescentSchedule) -> Whitener:
-    """Release what the schedule asks for, at its shares of mu^2; the rest is post-processing.
+    """Release the moments that the schedule needs, at its shares of mu^2; the rest is post-processing.
 
-    A full whitening takes two releases: of means and squares, which give every column its unit and its origin
-    whatever its declared range was, and of the second moment in those units, where no column drowns another.
+    A full whitening takes two releases: of means and squares, from which every column gets its unit and its origin
+    whatever its declared range, and of the second moment in those units, in which all columns have a similar size.
     """
     dimension = releases.problem.dimension
     if setting.preconditioner == "diagonal":

@@ -181,7 +181,7 @@ WRITTEN_FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "bolt_on_divided_by_batch",
-        f"{LEARN}.bolt_on:Pass.l2_sensitivity",
+        f"{LEARN}.bolt_on:SgdPlan.l2_sensitivity",
         "return moved + rounded",
         "return moved / self.batch + rounded",
         "sensitivity 2L/(penalty m b), as Wu 2016 prints and TensorFlow Privacy ships; the b does not belong",
@@ -269,7 +269,7 @@ WRITTEN_FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "adassp_cross_counts_once",
-        f"{LEARN}.adassp:Statistics.of",
+        f"{LEARN}.adassp:StatisticsSensitivity.of",
         "cross=factor *",
         "cross=0.5 *",
         "X^T y is scaled to less than one record moves it by",
@@ -277,7 +277,7 @@ WRITTEN_FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "adassp_three_count_as_two",
-        f"{LEARN}.adassp:Statistics.of",
+        f"{LEARN}.adassp:StatisticsSensitivity.of",
         "9.0 / (4.0 * math.sqrt(2.0)) if factor == 2",
         "math.sqrt(2.0) if factor == 2",
         "the three statistics are taken to move as two",
@@ -547,7 +547,7 @@ WRITTEN_FAULTS: tuple[PlantedFault, ...] = (
     # A density, and additive models.
     _fault(
         "gibbs_half_the_change",
-        f"{LEARN}.gibbs:_Recipe.__init__",
+        f"{LEARN}.gibbs:_DensityRecipe.__init__",
         "problem.gradient_change(account.adjacency) / count",
         "problem.gradient_change(account.adjacency) / (2 * count)",
         "half of what one record changes in the density",

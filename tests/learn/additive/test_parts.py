@@ -163,7 +163,7 @@ def test_a_rare_class_has_fewer_dimensions_smaller_clips_and_longer_steps() -> N
     task, _ = prepared()
     rare = dataclasses.replace(task, evenness=0.04)
     assert rare.signal == pytest.approx(0.04 * task.signal)
-    assert rare.telling_rows == pytest.approx(0.04 * task.count)
+    assert rare.effective_rows == pytest.approx(0.04 * task.count)
     assert rare.clip(9.0, 1.0) == pytest.approx(0.2 * task.clip(9.0, 1.0))
     assert rare.step == pytest.approx(25 * task.step)
     # The clip is never so short that only the sign of a gradient is left.

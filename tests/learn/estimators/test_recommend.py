@@ -51,7 +51,10 @@ def test_what_is_recommended_exists_and_the_reason_is_counted(rows: int, target:
     assert found.estimator in {kind.__name__ for kind in KNOWN}
     assert ("Classifier" in found.estimator or "Logistic" in found.estimator) == (target == "ill")
     paid = rows / found.features
-    close = [max(one.paid / paid, paid / one.paid) <= NEAR_FACTOR * (1 + 1e-9) for one in found.alike]
+    close = [
+        max(one.signal_per_feature / paid, paid / one.signal_per_feature) <= NEAR_FACTOR * (1 + 1e-9)
+        for one in found.alike
+    ]
     assert all(close) == found.near or not found.near
     real = [one for one in found.alike if one.decides]
     better = sum(one.additive > one.linear for one in real)

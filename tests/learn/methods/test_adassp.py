@@ -18,7 +18,7 @@ from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.learn._rows.moments import Moments, second_moments
 from holdfast.learn._rows.summation import summation_error
 from holdfast.learn.methods.adassp import METHOD as ADASSP
-from holdfast.learn.methods.adassp import Statistics, adaptive_ridge, solve_noisy
+from holdfast.learn.methods.adassp import StatisticsSensitivity, adaptive_ridge, solve_noisy
 from holdfast.privacy import ZCDP, Account, Adjacency, ApproxDP, GaussianDP, PrivacyUnit, PureDP
 
 adassp = ADASSP.fit
@@ -40,7 +40,7 @@ def clipped(features: Floats) -> Floats:
     return np.asarray(features / np.maximum(1.0, np.linalg.norm(features, axis=1, keepdims=True)))
 
 
-def parts(features: Floats, labels: Floats, statistics: Statistics) -> tuple[Floats, ...]:
+def parts(features: Floats, labels: Floats, statistics: StatisticsSensitivity) -> tuple[Floats, ...]:
     stacked = statistics.stack(
         second_moments(
             examples_of(features, labels), problem_of(dimension=features.shape[1]), target_bound=1.0
@@ -55,12 +55,12 @@ def test_two_orthogonal_rows_attain_the_sensitivity_under_replace() -> None:
     one, other = np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]])
     difference = one.T @ one - other.T @ other
     assert np.linalg.norm(difference) == pytest.approx(1.41421, abs=1e-5)
-    statistics = Statistics.of(Adjacency.replace, row_norm=1.0, target_bound=1.0)
+    statistics = StatisticsSensitivity.of(Adjacency.replace, row_norm=1.0, target_bound=1.0)
     assert statistics.gram == pytest.approx(np.linalg.norm(difference), rel=1e-12)
     first, second = parts(one, np.ones(1), statistics), parts(other, np.ones(1), statistics)
     assert np.linalg.norm(first[1] - second[1]) == pytest.approx(1.0)
     # "Sensitivity 1 under replace" is refuted by the same pair.
-    wrong = Statistics(least_eigenvalue=1.0, gram=1.0, cross=2.0, together=math.sqrt(3.0))
+    wrong = StatisticsSensitivity(least_eigenvalue=1.0, gram=1.0, cross=2.0, together=math.sqrt(3.0))
     assert np.linalg.norm(parts(one, np.ones(1), wrong)[1] - parts(other, np.ones(1), wrong)[1]) > 1.4
     opposite = parts(one, -np.ones(1), statistics)
     assert np.linalg.norm(first[2] - opposite[2]) == pytest.approx(1.0), "2 X Y is attained"
@@ -85,7 +85,7 @@ def test_no_unit_moves_a_statistic_further(
         return clipped(rng.normal(size=(size, d)) * 3)
 
     common, common_labels = draw(n), rng.uniform(-1, 1, size=n)
-    statistics = Statistics.of(adjacency, row_norm=1.0, target_bound=1.0, rows_per_unit=rows)
+    statistics = StatisticsSensitivity.of(adjacency, row_norm=1.0, target_bound=1.0, rows_per_unit=rows)
     first = parts(
         np.vstack([common, draw(rows)]), np.append(common_labels, rng.choice([-1, 1], size=rows)), statistics
     )
@@ -108,7 +108,7 @@ def test_the_three_together_attain_their_bound() -> None:
         Adjacency.replace: (other, -np.ones(1)),
         Adjacency.add_remove: (np.zeros((0, 2)), np.ones(0)),
     }.items():
-        statistics = Statistics.of(adjacency, row_norm=1.0, target_bound=1.0)
+        statistics = StatisticsSensitivity.of(adjacency, row_norm=1.0, target_bound=1.0)
         mine = one if adjacency is Adjacency.replace else np.array([[0.0, 1.0]])
         first = np.concatenate(
             parts(np.vstack([crowd, mine]), np.append(np.zeros(len(crowd)), 1.0), statistics)
@@ -117,9 +117,9 @@ def test_the_three_together_attain_their_bound() -> None:
             parts(np.vstack([crowd, rows]), np.append(np.zeros(len(crowd)), labels), statistics)
         )
         assert np.linalg.norm(first - second) == pytest.approx(statistics.together, rel=1e-4)
-    assert Statistics.of(Adjacency.replace, row_norm=3.0, target_bound=2.0).together ** 2 == pytest.approx(
-        81 / 32
-    )
+    assert StatisticsSensitivity.of(
+        Adjacency.replace, row_norm=3.0, target_bound=2.0
+    ).together ** 2 == pytest.approx(81 / 32)
 
 
 def regression(n: int) -> tuple[Floats, Floats, Floats]:
@@ -154,7 +154,7 @@ def test_adapts_where_the_data_are_nearly_singular() -> None:
 
 def test_the_noise_has_the_declared_deviations() -> None:
     rows = examples_of(np.zeros((0, 2)), np.zeros(0), public_count=1)
-    statistics = Statistics.of(Adjacency.replace, row_norm=1.0, target_bound=1.0)
+    statistics = StatisticsSensitivity.of(Adjacency.replace, row_norm=1.0, target_bound=1.0)
     mechanisms = []
 
     class Watched(Account):

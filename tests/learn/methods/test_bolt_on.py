@@ -16,7 +16,7 @@ from holdfast.errors import DataError, HoldfastError, ParameterError
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Hinge, HuberHinge, Logistic, Loss, Squared
 from holdfast.learn._rows.examples import ArrayExamples, Chunk, regroup
-from holdfast.learn.methods.bolt_on import METHOD, SCHEDULES, Pass, StepCourse
+from holdfast.learn.methods.bolt_on import METHOD, SCHEDULES, ScheduleInput, SgdPlan
 from holdfast.noise._source import Source
 from holdfast.privacy import Account, Adjacency, GaussianDP, PrivacyUnit, PureDP
 from holdfast.refute._subjects.bolt_on import label_change_pair, random_pairs, worst_known_pair
@@ -38,7 +38,7 @@ def learnable(adjacency: str = "replace", rows: int = 4003) -> ArrayExamples:
     return table(x, np.sign(x @ np.array([2.0, -1.0, 0.5, 0.0, 0.0])), adjacency)
 
 
-def course(**changed: Any) -> Pass:
+def course(**changed: Any) -> SgdPlan:
     problem = Problem(loss=Logistic(), dimension=2, penalty=changed.pop("penalty", 0.01))
     problem = dataclasses.replace(problem, radius=changed.pop("radius", math.inf))
     plan: dict[str, Any] = {
@@ -49,7 +49,7 @@ def course(**changed: Any) -> Pass:
         "passes": 3,
         "schedule": "strongly_convex",
     }
-    return Pass(**(plan | changed))
+    return SgdPlan(**(plan | changed))
 
 
 # What the noise is scaled to.
@@ -320,9 +320,9 @@ def test_units_of_several_rows_are_refused() -> None:
 
 def test_a_course_is_checked() -> None:
     with pytest.raises(ParameterError, match="steps"):
-        StepCourse(steps=0, records=1, smoothness=1.0, penalty=0.0, cap=1.0)
+        ScheduleInput(steps=0, records=1, smoothness=1.0, penalty=0.0, cap=1.0)
     with pytest.raises(ParameterError, match="offset_power"):
-        StepCourse(steps=1, records=1, smoothness=1.0, penalty=0.0, cap=1.0, offset_power=1.0)
+        ScheduleInput(steps=1, records=1, smoothness=1.0, penalty=0.0, cap=1.0, offset_power=1.0)
 
 
 @pytest.mark.parametrize("adjacency", ["replace", "zero_out", "add_remove"])

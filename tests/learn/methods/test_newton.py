@@ -17,8 +17,8 @@ from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.learn._whitening import from_upper_triangle
 from holdfast.learn.methods.newton import (
     METHOD,
-    RELEASES_TOGETHER,
-    SHARES,
+    POOLED_RELEASES,
+    STEP_SHARES,
     JointScore,
     NewtonStep,
     _newton_step,
@@ -131,7 +131,7 @@ def test_without_noise_to_speak_of_it_is_the_maximum_likelihood() -> None:
 
 
 def test_it_spends_the_account_once() -> None:
-    assert sum(SHARES) == 100
+    assert sum(STEP_SHARES) == 100
     rows, labels = separable(200)
     account = Account(GaussianDP(0.5), adjacency="zero_out", seed=0)
     METHOD.fit(examples_of(rows, labels), Problem(loss=Logistic(), dimension=3), account=account)
@@ -158,7 +158,7 @@ def quadratic_steps(root: Floats) -> list[NewtonStep]:
         np.random.default_rng(3),
         np.array([[900.0, 100.0, 0.0], [100.0, 800.0, 50.0], [0.0, 50.0, 700.0]]),
     )
-    points = random.normal(size=(len(SHARES), 3))
+    points = random.normal(size=(len(STEP_SHARES), 3))
     return [
         NewtonStep(
             point=point,
@@ -168,7 +168,7 @@ def quadratic_steps(root: Floats) -> list[NewtonStep]:
             gradient_noise=1.0 / math.sqrt(share / 100),
             curvature_noise=0.5 / math.sqrt(share / 100),
         )
-        for point, share in zip(points, SHARES, strict=True)
+        for point, share in zip(points, STEP_SHARES, strict=True)
     ]
 
 
@@ -176,7 +176,7 @@ def test_a_step_goes_to_the_common_root_of_the_last_releases() -> None:
     root = np.array([0.5, -0.2, 0.1])
     steps = quadratic_steps(root)
     problem = Problem(loss=Logistic(), dimension=3)
-    assert _newton_step(steps[-RELEASES_TOGETHER:], problem, penalties=np.zeros(3)) == pytest.approx(root)
+    assert _newton_step(steps[-POOLED_RELEASES:], problem, penalties=np.zeros(3)) == pytest.approx(root)
     score = score_of(steps, 100, bend=1.5)
     assert score.solution == pytest.approx(root)
     # What decides was paid with 10 + 12 per cent, the estimate with 62.

@@ -117,8 +117,8 @@ def test_a_rare_class_is_seen_along_fewer_directions_with_a_larger_ridge() -> No
         name: pure_rows(table(labels, columns=60), wide, Account(PureDP(2.0), seed=0), preconditioner="none")
         for name, labels in (("even", even), ("rare", rare))
     }
-    assert made["even"].turned.directions is None
-    directions, classes = made["rare"].turned.directions, made["rare"].classes
+    assert made["even"].row_map.directions is None
+    directions, classes = made["rare"].row_map.directions, made["rare"].classes
     assert directions is not None
     assert classes is not None
     expected = row_plan(wide, epsilon=2.0, adjacency="replace", count=4_000, evenness=classes.evenness)

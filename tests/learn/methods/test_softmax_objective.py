@@ -26,7 +26,7 @@ from holdfast.learn.methods.softmax_objective import (
     log_determinant,
     softmax_mechanism,
     softmax_penalty,
-    weights_of,
+    weight_count,
 )
 from holdfast.noise._source import Source
 from holdfast.privacy import Account, Adjacency, GaussianDP, PureDP
@@ -191,7 +191,7 @@ def test_no_neighbours_differ_by_more_than_epsilon(
     )
     rows, labels = some_rows(int(rng.integers(1, 5)), classes, 2, seed)
     rows[-1] /= np.linalg.norm(rows[-1])
-    w = reach * rng.normal(size=weights_of(problem, loss))
+    w = reach * rng.normal(size=weight_count(problem, loss))
     others, told = rows[:-1], labels[:-1]
     if adjacency is Adjacency.replace:
         others, told = np.vstack([others, -rows[-1:]]), np.append(told, (labels[-1] + 1) % classes)

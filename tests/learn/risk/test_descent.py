@@ -15,7 +15,7 @@ from holdfast.errors import BudgetExceeded, ParameterError
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Logistic, Squared
 from holdfast.learn._risk.descent import (
-    LARGEST_FULL,
+    MOST_FULL_COLUMNS,
     DescentChanges,
     DescentSchedule,
     gaussian_for,
@@ -106,8 +106,8 @@ def test_a_square_is_read_in_every_currency() -> None:
     assert gaussian_square(ZCDP(0.5)) <= 1
     assert float(gaussian_square(ZCDP(0.5))) == pytest.approx(1.0, rel=1e-8)
     assert math.isclose(float(gaussian_square(GaussianDP(3.0))), 9.0)
-    assert DescentSchedule(steps=5, average=0.0).averaged == 1
-    assert DescentSchedule(steps=5, average=0.5).averaged == 3
+    assert DescentSchedule(steps=5, average=0.0).averaged_steps == 1
+    assert DescentSchedule(steps=5, average=0.5).averaged_steps == 3
 
 
 def test_the_rule_of_the_decision_note() -> None:
@@ -118,7 +118,7 @@ def test_the_rule_of_the_decision_note() -> None:
     assert setting.moment_share == pytest.approx(0.35)
     several = schedule_for(0.2185, count=32_561, dimension=108, classes=7)
     assert several.moment_share == pytest.approx(0.15)
-    wide = schedule_for(1.0, count=10**8, dimension=LARGEST_FULL + 1)
+    wide = schedule_for(1.0, count=10**8, dimension=MOST_FULL_COLUMNS + 1)
     assert (wide.preconditioner, wide.moment_share) == ("diagonal", 0.1)
 
 

@@ -58,18 +58,18 @@ def test_the_certificate_is_never_less_than_the_distance(seed: int) -> None:
     for size in (1e-5, 1e-2, 1.0):
         w = exact + size * random.normal(size=3)
         alpha = random.uniform(size=25)
-        assert risk.within(w, alpha) >= float(np.linalg.norm(w - exact)) - 2e-6
+        assert risk.distance_bound(w, alpha) >= float(np.linalg.norm(w - exact)) - 2e-6
 
 
 def test_where_the_certificate_is_tight() -> None:
     # Null records: the penalty alone is left, its minimum is at 0, and the gap is (penalty / 2) |w|^2.
     nothing = HingeRisk(rows=np.zeros((4, 2)), share=0.25, penalty=0.3, norm=1.0)
-    assert nothing.within(np.array([3.0, 4.0]), np.ones(4)) == pytest.approx(5.0)
+    assert nothing.distance_bound(np.array([3.0, 4.0]), np.ones(4)) == pytest.approx(5.0)
     # One record, c / penalty = 3: the minimum is at the corner, 1, and w(1) = 3 lies 2 beyond it.
     one = HingeRisk(rows=np.ones((1, 1)), share=3.0, penalty=1.0, norm=1.0)
-    assert one.within(np.array([3.0]), np.ones(1)) >= 2.0
+    assert one.distance_bound(np.array([3.0]), np.ones(1)) >= 2.0
     # From the other side: w(0) = 0 lies 1 before it.
-    assert one.within(np.array([0.0]), np.zeros(1)) >= 1.0
+    assert one.distance_bound(np.array([0.0]), np.zeros(1)) >= 1.0
 
 
 def test_what_arithmetic_cannot_show_is_refused() -> None:

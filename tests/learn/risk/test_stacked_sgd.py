@@ -14,7 +14,7 @@ from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import HuberHinge, Logistic, OneVsAll, Softmax
 from holdfast.learn._risk.stacked_sgd import StackedSgd
 from holdfast.learn._rows.examples import ArrayExamples
-from holdfast.learn.methods.bolt_on import Pass
+from holdfast.learn.methods.bolt_on import SgdPlan
 from holdfast.noise._source import Source
 from holdfast.privacy import Adjacency
 
@@ -55,7 +55,7 @@ def test_one_prediction_is_the_kernels(average: int, radius: float) -> None:
 def test_neighbours_stay_within_the_recursion(loss: Any, adjacency: str, penalty: float) -> None:
     problem = Problem(loss=loss, dimension=4, penalty=penalty)
     world = Adjacency.of(adjacency)
-    run = Pass(
+    run = SgdPlan(
         problem=problem,
         adjacency=world,
         records=17,
@@ -80,7 +80,7 @@ def test_neighbours_stay_within_the_recursion(loss: Any, adjacency: str, penalty
 
 
 def test_noise_counts_every_class() -> None:
-    several = Pass(
+    several = SgdPlan(
         problem=Problem(loss=OneVsAll(classes=9), dimension=4, penalty=0.1),
         adjacency=Adjacency.replace,
         records=100,

@@ -20,7 +20,7 @@ from holdfast.learn._problem.problem import ClassLabels
 from holdfast.learn._rows.engine_sums import LabelledRows
 from holdfast.learn._rows.part_training import AveragedRuns, PartTrainer, average_over_parts
 from holdfast.learn._rows.table_examples import TableExamples
-from holdfast.learn.methods.bolt_on import Pass
+from holdfast.learn.methods.bolt_on import SgdPlan
 from holdfast.noise._source import Source
 from holdfast.privacy._adjacency import Adjacency
 
@@ -35,8 +35,8 @@ ROWS = LabelledRows(
 )
 
 
-def permutation_sgd(records: int, *, penalty: float = 0.1, **changed: Any) -> Pass:
-    made = Pass(
+def permutation_sgd(records: int, *, penalty: float = 0.1, **changed: Any) -> SgdPlan:
+    made = SgdPlan(
         problem=Problem(loss=Logistic(), dimension=2, penalty=penalty),
         adjacency=Adjacency.replace,
         records=records,

@@ -369,7 +369,7 @@ def test_lengths_are_kept_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None
     problem, copy = Problem(loss=Logistic(), dimension=3, row_norm=9.0), RowCopy(held(9_000))
     truth = None
     for room in (0, 5_000, 10_000):
-        monkeypatch.setattr(descent, "KEPT_LENGTHS", room)
+        monkeypatch.setattr(descent, "MOST_CACHED_LENGTHS", room)
         gradients = descent.ClippedGradients(
             problem=problem, passes=ClippedBlocks(copy, problem), whitening=no_whitening(3), clip=1.5
         )

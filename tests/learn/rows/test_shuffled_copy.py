@@ -34,7 +34,7 @@ from holdfast.learn._rows.part_training import OrderedExamples
 from holdfast.learn._rows.row_copy import room_for
 from holdfast.learn._rows.shuffled_copy import ShuffledCopy, fixed_order
 from holdfast.learn._rows.table_examples import TableExamples
-from holdfast.learn.methods.bolt_on import Pass
+from holdfast.learn.methods.bolt_on import SgdPlan
 from holdfast.noise._source import Source
 from holdfast.privacy import PrivacyUnit
 from holdfast.privacy._adjacency import Adjacency
@@ -96,7 +96,7 @@ def in_any_order(rows: Floats) -> Floats:
     return np.asarray(rows[np.lexsort(rows.T)])
 
 
-def course(**changes: Any) -> Pass:
+def course(**changes: Any) -> SgdPlan:
     told: dict[str, Any] = {
         "problem": Problem(loss=Logistic(), dimension=3, row_norm=1.2, penalty=1e-3),
         "adjacency": Adjacency.replace,
@@ -105,7 +105,7 @@ def course(**changes: Any) -> Pass:
         "passes": 4,
         "schedule": "strongly_convex",
     }
-    return Pass(**(told | changes))
+    return SgdPlan(**(told | changes))
 
 
 @given(n=st.integers(1, 300), d=st.integers(1, 5))

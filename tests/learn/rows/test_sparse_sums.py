@@ -21,7 +21,7 @@ from holdfast.learn._rows.clipped_blocks import ClippedBlocks
 from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.learn._rows.sparse_sums import SparseSums, sparse_sums
 from holdfast.learn._rows.summation import BLOCK, rounding_of_sum
-from holdfast.learn._whitening import Clip, DiagonalWhitener, FullWhitener, Standard, second_moment
+from holdfast.learn._whitening import Clip, DiagonalWhitener, FullWhitener, Standardisation, second_moment
 from holdfast.privacy._adjacency import Adjacency
 
 COUNT, COLUMNS = 2 * BLOCK + 1_000, 40
@@ -87,7 +87,7 @@ def test_second_moments_are_those_of_matrix_products(
     kind: Any, clipped: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     random = np.random.default_rng(4)
-    clip = Clip(Standard(random.uniform(0.5, 20.0, COLUMNS), random.normal(size=COLUMNS)), 3.0)
+    clip = Clip(Standardisation(random.uniform(0.5, 20.0, COLUMNS), random.normal(size=COLUMNS)), 3.0)
     options = {"kind": kind, "dimension": COLUMNS, "clip": clip if clipped and kind == "full" else None}
     sparse = second_moment(ClippedBlocks(examples(one_hot()), problem()), **options)
     monkeypatch.setattr(clipped_blocks_module, "SPARSE_ROWS_FROM", 10**9)
@@ -119,7 +119,7 @@ def test_no_row_adds_more_than_the_clip_where_its_length_drowns_in_rounding() ->
 
 
 def test_no_row_adds_more_than_the_clip_to_the_second_moment() -> None:
-    standard = Standard(np.logspace(-1, 2, COLUMNS), np.full(COLUMNS, 0.3))
+    standard = Standardisation(np.logspace(-1, 2, COLUMNS), np.full(COLUMNS, 0.3))
     for row in one_hot(50):
         moment = sums_of_row(row).gram("full", form=standard.form(), norm=1.5)
         inner = standard.matrix @ moment @ standard.matrix.T

@@ -12,9 +12,9 @@ from holdfast._arrays import Floats
 from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Logistic
 from holdfast.learn._rows.examples import ArrayExamples
-from holdfast.learn._sampling.acceptance import Coins, is_kept
+from holdfast.learn._sampling.acceptance import Coins, is_accepted
 from holdfast.learn._sampling.direct import direct_draw
-from holdfast.learn._sampling.potential import Potential, kept_rows
+from holdfast.learn._sampling.potential import Potential, rows_in_memory
 from holdfast.learn._sampling.proximal import Accept, ProximalRounds
 from holdfast.learn._sampling.rounds import SamplingPlan
 from holdfast.learn._sampling.start import certified_start, first_point
@@ -35,7 +35,7 @@ def potential_of(
     examples = ArrayExamples(features=x, labels=y, adjacency=Adjacency.replace, public_count=rows)
     problem = Problem(loss=Logistic() if loss is None else loss, dimension=dimension)
     return Potential(
-        rows=kept_rows(examples, problem), problem=problem, inverse_temperature=k, penalty=penalty
+        rows=rows_in_memory(examples, problem), problem=problem, inverse_temperature=k, penalty=penalty
     )
 
 
@@ -52,7 +52,7 @@ def plan_of(potential: Potential, *, eta: float = 0.0, half_side: float = math.i
 
 
 def proximal_draws(
-    potential: Potential, count: int, *, eta: float = ETA, seed: int = 0, accept: Accept = is_kept
+    potential: Potential, count: int, *, eta: float = ETA, seed: int = 0, accept: Accept = is_accepted
 ) -> Floats:
     """Independent draws: the start is certified once, every draw begins anew from it."""
     plan, source = plan_of(potential, eta=eta), Source(seed=seed)

@@ -10,7 +10,7 @@ import pytest
 from holdfast._arrays import Floats
 from holdfast.learn._problem.losses import HuberHinge, HuberRegression
 from holdfast.learn._sampling import proximal, rounds
-from holdfast.learn._sampling.acceptance import Coins, is_kept
+from holdfast.learn._sampling.acceptance import Coins, is_accepted
 from holdfast.learn._sampling.potential import Potential
 from holdfast.learn._sampling.proximal import ProximalRounds
 from holdfast.learn._sampling.sampled_risk import SampledRisk
@@ -34,7 +34,7 @@ def worst(potential: Potential, *found: Floats) -> list[float]:
 def test_rounds_draw_the_density_and_do_not_without_the_accept_step(
     dimension: int, proposals: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rounds, "PROPOSALS", proposals)
+    monkeypatch.setattr(rounds, "ROUND_PROPOSALS", proposals)
     potential = potential_of(dimension)
     assert plan_of(potential, eta=1e-6).rounds > (3 if proposals == 20.0 else 0)
     right, wrong = worst(
@@ -45,7 +45,7 @@ def test_rounds_draw_the_density_and_do_not_without_the_accept_step(
 
 def test_a_bad_tangent_costs_time_and_not_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tangency is put elsewhere: what is left of the gradient moves the proposals instead."""
-    monkeypatch.setattr(rounds, "PROPOSALS", 20.0)
+    monkeypatch.setattr(rounds, "ROUND_PROPOSALS", 20.0)
     potential = potential_of(1)
 
     near = ProximalRounds._near
@@ -157,17 +157,17 @@ def test_no_table_needs_more_proposals_than_the_public_bound(
     def counting(*args: object) -> bool:
         nonlocal asked
         asked += 1
-        return is_kept(*args)  # type: ignore[arg-type]
+        return is_accepted(*args)  # type: ignore[arg-type]
 
     if exact:
-        monkeypatch.setattr("holdfast.learn._sampling.direct.is_kept", counting)
+        monkeypatch.setattr("holdfast.learn._sampling.direct.is_accepted", counting)
         direct_draws(potential, 300)
         # The certified tolerance may cost e^START.
-        assert asked / 300 <= 1.2 * math.exp(rounds.START) * plan_of(potential).direct_bound
+        assert asked / 300 <= 1.2 * math.exp(rounds.START_ALLOWANCE) * plan_of(potential).direct_bound
     else:
         plan = plan_of(potential, eta=1e-6)
         proximal_draws(potential, 100, accept=counting)
-        assert asked / (100 * plan.rounds) <= 1.2 * rounds.PROPOSALS * math.exp(0.5)
+        assert asked / (100 * plan.rounds) <= 1.2 * rounds.ROUND_PROPOSALS * math.exp(0.5)
     assert asked > 300  # something is rejected
 
 
@@ -181,5 +181,5 @@ def test_all_gaps_at_once_or_thinned_is_the_same_chance(monkeypatch: pytest.Monk
     for share in (0.0, 1e9):
         monkeypatch.setattr(acceptance, "WHOLE_SHARE", share)
         coins = Coins(Source(seed=7))
-        kept = np.mean([is_kept(potential, predictions, v, coins) for _ in range(4000)])
+        kept = np.mean([is_accepted(potential, predictions, v, coins) for _ in range(4000)])
         assert abs(kept - chance) < 4.5 * math.sqrt(chance * (1 - chance) / 4000)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from holdfast.errors import ParameterError
-from holdfast.learn._sampling.rounds import CAP_SHARE, DIRECT, SamplingPlan
+from holdfast.learn._sampling.rounds import CAP_SHARE, MOST_DIRECT_PROPOSALS, SamplingPlan
 from holdfast.learn._sampling.start import certified_start
 
 from .sampling_cases import marginal, plan_of, potential_of
@@ -81,6 +81,6 @@ def test_what_cannot_be_drawn_is_refused() -> None:
     with pytest.raises(ParameterError, match="rounds"):
         SamplingPlan(**{**wide, "inverse_temperature": 1e9, "penalty": 1e-9}, total_variation=1e-9)
     box = {**N500, "penalty": 0.0, "half_side": 0.3}
-    assert SamplingPlan(**box).direct_bound <= DIRECT
+    assert SamplingPlan(**box).direct_bound <= MOST_DIRECT_PROPOSALS
     with pytest.raises(ParameterError, match="fewer columns"):
         SamplingPlan(**{**box, "half_side": 50.0})

@@ -1,1 +1,1 @@
-"""Private additive models: a sum of shape functions of single columns and of pairs, each a released table."""
+"""Private additive models: sums of shape functions of single columns and of pairs, each a released table."""

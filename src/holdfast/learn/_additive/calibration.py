@@ -1,4 +1,4 @@
-"""Calibration: a released scale and shift of the scores, so that probabilities mean what they say.
+"""Calibration: a released scale and shift of the scores, so that predicted probabilities agree with frequencies.
 
 Clipped and averaged steps leave scores too small or too large. Five noisy steps fit f -> s f + t on (clip(f, +-6) /
 3, 1): a record's gradient has norm at most |r| sqrt(5), with |r| <= 1 for two classes and sqrt(2) for several. The
@@ -23,11 +23,11 @@ from holdfast.learn._risk.descent import gaussian_for
 CALIBRATION_STEPS, AVERAGED_SHARE = 5, 3
 LARGEST_SCORE, SCORE_UNIT = 6.0, 3.0
 STEP_RATE, REMAINING_ERROR = 2.0, 0.75
-"""Of a step, for classes that are as good as even; and what it leaves of an error."""
+"""The rate of a step for nearly equal classes, and the share of an error that a step leaves."""
 USUAL_DEVIATION = 0.25
-"""How far scores are off, as a deviation: what noise moves further than that is not believed."""
+"""The prior standard deviation of the correction: it is shrunk where its noise is larger."""
 SCALE_RANGE = (0.25, 4.0)
-"""What the scale may be: outside, it would be noise."""
+"""The range of the scale; a value outside would be due to noise."""
 GRADIENT_UNIT = 2.0**-30
 """Gradients are summed in whole multiples of it, so that the order of rows does not matter."""
 

@@ -1,8 +1,8 @@
-"""Noisy descent on looked-up features: each record's gradient is clipped, summed exactly, released and followed.
+"""Noisy gradient descent for additive models: gradients are clipped for each record, summed exactly and released.
 
 |r z| <= C by clipping, so one row moves the sum by C, by 2 C under replace, and c rows by c times as much (soundness,
-sections 18, 20 and 24). T releases of noise sigma = C sqrt(T) / mu are mu-GDP together. Steps, averages and the guard
-look at released numbers only.
+sections 18, 20 and 24). T releases of noise sigma = C sqrt(T) / mu are mu-GDP together. Steps, averages and the
+safeguard against long steps depend on released numbers only.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from holdfast.privacy._account import Account
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
 
 SLOWDOWN_FACTOR, GROWTH_THRESHOLD = 0.6, 1.5
-"""The guard: steps become this much shorter when the squared gradient, less its noise, grew by this much."""
+"""A safeguard: steps are multiplied by the first number if the squared gradient, less its noise, grew by the second."""
 CLIP_RULES = {"classes": (0.06, 1.0), "numbers": (0.10, 4.0)}
 """Per root of the signal, and at most: for numbers in units of their residuals, as large as released values say."""
 LEAST_CLIP = 0.25
-"""For classes, times the root of their evenness: shorter ones leave a sign of every gradient, whatever the score, and
-nothing pulls the constant back."""
+"""The least clip for classes, times the root of their evenness: with a shorter one only the sign of every gradient is
+left, whatever the score, and the constant drifts away."""
 AVERAGED_SHARE = 0.25
 """The last share of the iterates, whose mean is the result."""
 SURE_CLIP = 0.5
-"""From this clip on that of numbers grows twice as fast: what it cuts off skewed residuals matters more than noise."""
+"""Above this the clip for numbers grows twice as fast: bias from clipping skewed residuals matters more than noise."""
 LEAST_RESIDUAL = 0.04
-"""The mean square of residuals, as a share of the target's variance: shapes that explain more are not believed."""
+"""The least mean square of residuals, as a share of the target's variance."""
 CURVATURES = {"logistic": 0.04, "squared": 0.3, "softmax": 0.6}
 """Of the loss at typical scores, of one class among several times their number."""
 SLOPE_SQUARES = {"logistic": 0.12, "squared": 1.0, "softmax": 0.12}
@@ -49,7 +49,7 @@ STEPS_BY_LOSS = {"logistic": 3.0, "softmax": 3.0, "squared": 0.75}
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AdditiveTask:
-    """What stays the same from phase to phase: rows, loss, account, and the released number of rows."""
+    """What all phases share: rows, loss, account, and the released number of rows."""
 
     rows: CellRows
     loss: Loss
@@ -57,14 +57,14 @@ class AdditiveTask:
     account: Account
     count: float
     public_signal: float
-    """mu n, mu being that of the whole fit for one unit's clipped gradient: the one quantity that rules look at."""
+    """mu n, with mu of the whole fit for one unit's clipped gradient: the quantity on which the rules depend."""
     arithmetic: Arithmetic
     mean: float = 0.0
     mean_square: float = 1.0
     square_noise: float = 0.0
     """Of a numeric target, released: its mean, its mean square, and the deviation of the noise in either."""
     evenness: float = 1.0
-    """Of classes, released: how much a row tells, beside one of a table with even classes."""
+    """Of classes, released: the information of a row, relative to a row of a table with equal classes."""
 
     @property
     def target(self) -> str:
@@ -73,12 +73,12 @@ class AdditiveTask:
 
     @property
     def signal(self) -> float:
-        """mu n, rows of uneven classes counting for what they tell."""
+        """mu n, where rows count in proportion to the evenness of classes."""
         return self.evenness * self.public_signal
 
     @property
-    def telling_rows(self) -> float:
-        """The number of rows, likewise."""
+    def effective_rows(self) -> float:
+        """The number of rows times the evenness of classes."""
         return self.evenness * self.count
 
     @property
@@ -141,8 +141,8 @@ class Descent:
 
 def gradient_sensitivity(task: AdditiveTask, clip: float, design: AdditiveDesign) -> float:
     """c C, twice under replace, and what rounding may add to two sums."""
-    moved = sum_l2(clip * (1.0 + NORM_SLACK), task.account.adjacency, task.account.unit)
-    return moved + 2.0 * clip * design.rounding(task.rows.largest_count())
+    change = sum_l2(clip * (1.0 + NORM_SLACK), task.account.adjacency, task.account.unit)
+    return change + 2.0 * clip * design.rounding(task.rows.largest_count())
 
 
 def descend(

@@ -27,16 +27,16 @@ SHARPENING = 2.0
 """How much more finer axes of a line are put back where the budget's floor leaves hardly anything of the widest: one
 that cannot pay for the slopes of all columns has nothing for what is finer."""
 UNSEEN_SHARE = 0.01
-"""Axes whose variance is below this share of the floor are left out: their noise would cost time and show nothing."""
+"""Axes whose variance is below this share of the floor are left out, since they are hidden by noise."""
 
 
 def budget_limit(signal: float) -> float:
-    """What the effective dimension may be for the budget alone; signal is mu n."""
+    """The largest effective dimension that the budget alone allows; `signal` is mu n."""
     return max(LEAST_DIMENSION, signal / SIGNAL_PER_DIMENSION)
 
 
 def dimension_limit(signal: float, rows: float) -> float:
-    """The same for budget and rows."""
+    """The largest effective dimension that the budget and the number of rows allow."""
     per_row = min(2.0, max(1.0, STRONG_SIGNAL * signal / rows)) / ROWS_PER_DIMENSION
     return max(LEAST_DIMENSION, min(budget_limit(signal), rows * per_row))
 

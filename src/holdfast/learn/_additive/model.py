@@ -1,4 +1,4 @@
-"""AdditiveModel: the released tables, and everything a reader needs to use them without holdfast."""
+"""AdditiveModel: released shape functions as tables, and everything that is needed to use them without holdfast."""
 
 from __future__ import annotations
 
@@ -81,12 +81,12 @@ class AdditiveModel:
 
     @property
     def cell_counts(self) -> tuple[int, ...]:
-        """How many each column has."""
+        """The number of cells of each column."""
         return tuple(column.count for column in self.cells)
 
     @cached_property
     def plan(self) -> CellPlan:
-        """What rows look up."""
+        """The plan by which the kernel looks up the cells of a row."""
         levels = tuple(part.astype(np.uint8) for part in self.split(np.asarray(self.levels)))
         return CellPlan(
             cells=self.cell_counts,
@@ -97,7 +97,7 @@ class AdditiveModel:
         )
 
     def split(self, flat: NDArray[Any]) -> list[NDArray[Any]]:
-        """What lies behind each other for all cells, column by column."""
+        """An array over the cells of all columns, split by columns."""
         return np.split(flat, np.cumsum(self.cell_counts)[:-1])
 
     @cached_property
@@ -107,7 +107,7 @@ class AdditiveModel:
         return np.ascontiguousarray(np.column_stack([values, np.zeros(len(values))]))
 
     def scores(self, batch: Batch) -> Floats:
-        """(rows, K)."""
+        """The scores of a batch, (rows, K)."""
         return self.plan.scores(code_rows(self.cells, batch), self.table, self.constant)
 
     def value(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The whole fit: histograms, main shapes, pairs, shrinkage, a last descent, calibration.
+"""The phases of an additive fit: histograms, main shapes, pairs, shrinkage, a last descent, calibration.
 
 Shares of mu^2 are public and add up to one. What a phase is told, features, floors, clipping norms, which columns
 pair, follows from released values; so the fit is adaptive composition of Gaussian mechanisms (soundness, sections 19
@@ -35,13 +35,13 @@ THEOREM = (
 )
 HISTOGRAMS, CALIBRATION = Fraction(8, 100), Fraction(3, 100)
 MAINS, JOINT = Fraction(30, 100), Fraction(20, 100)
-"""Of what phases have; of what is left after the mains."""
+"""The share of the main shapes in the budget of all descents, and that of the joint phase in the rest."""
 MAIN_STEPS = {"classes": 12, "numbers": 4}
 """A squared loss curves as much as its features vary; a logistic one less, and its shapes take longer."""
 JOINT_STEPS, FINAL_STEPS = 8, 16
 LEAST_ENERGY = 0.25
-"""Axes are never shrunk to less: what the joint phase did not see, the last one may, and where every column matters a
-little, each alone looks like noise."""
+"""The least factor to which axes are shrunk: the last phase may see what the joint phase did not, and where every
+column matters a little, each alone looks like noise."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -108,14 +108,14 @@ def fit_additive(
         pairs=design.plan.pairs,
         levels=levels,
         pair_shapes=tuple(values[columns:]),
-        pair_levels=pair_levels(task.telling_rows),
+        pair_levels=pair_levels(task.effective_rows),
         shares=seen.shares,
         grid=rows.cells[0].grid,
         parameters={
             "effective_dimension": design.effective_dimension,
             "dimension": design.dimension,
             "pairs": len(design.plan.pairs),
-            "pair_levels": pair_levels(task.telling_rows),
+            "pair_levels": pair_levels(task.effective_rows),
             "scale": scale,
             "clip": descent.clip,
             "steps": FINAL_STEPS,
@@ -128,7 +128,7 @@ def _phases(
     task: AdditiveTask, seen: Histograms, square: Fraction, *, interactions: bool, unpaired: frozenset[int]
 ) -> tuple[AdditiveDesign, Descent, tuple[NDArray[np.uint8], ...]]:
     cells = task.rows.cells
-    scale, count = math.sqrt(len(cells) + 1.0), pair_levels(task.telling_rows)
+    scale, count = math.sqrt(len(cells) + 1.0), pair_levels(task.effective_rows)
     mains = tuple(
         principal_axes((place,), column_features(column, mass), mass, scale=scale, line=column.numeric)
         for place, (column, mass) in enumerate(zip(cells, seen.shares, strict=True))
@@ -139,7 +139,7 @@ def _phases(
     capacity[list(unpaired)] = 0
     design_arguments: dict[str, Any] = {
         "signal": task.signal,
-        "rows": task.telling_rows,
+        "rows": task.effective_rows,
         "target": task.target,
     }
     paying = design_arguments | {"signal": task.signal / task.outputs}

@@ -443,7 +443,7 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
             *schema_lines(self.model_.schema),
         ]
         return "\n".join(
-            [*lines, self.model_.table(), self._said_of_intervals(), promise, *filter(None, last)]
+            [*lines, self.model_.table(), self._interval_summary(), promise, *filter(None, last)]
         )
 
     def to_json(self) -> str:

@@ -1,4 +1,4 @@
-"""The fit without privacy, for epsilon = inf: what the private ones are held against. Not private."""
+"""Fits without privacy, for epsilon = inf, with which private fits are compared. NOT PRIVATE."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Softmax
 
 FREE_LENGTH = 30.0
-"""How much longer the constant column is for solvers that penalise it: a penalty of a thousandth."""
+"""The constant column is multiplied by this for solvers that penalise it, which divides its penalty by a thousand."""
 
 ABSENT_LOG_ODDS = 20.0
 """Log-odds against a class that does not occur."""
@@ -156,13 +156,13 @@ def _projected_descent(features: Floats, labels: Floats, problem: Problem, proje
         gradient = (problem.slopes(z, labels).T @ features).ravel() / n + penalties * ahead
         following = ahead - gradient / beta
         following[inside] = project(following[inside], problem.radius)
-        faster = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * momentum**2))
+        next_momentum = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * momentum**2))
         if float((ahead - following) @ (following - w)) > 0:  # restart: the momentum points uphill
-            faster = 1.0
-        ahead = following + (momentum - 1.0) / faster * (following - w)
-        moved = float(np.linalg.norm(following - w))
-        w, momentum = following, faster
-        if moved <= 1e-13 * (1.0 + float(np.linalg.norm(w))):
+            next_momentum = 1.0
+        ahead = following + (momentum - 1.0) / next_momentum * (following - w)
+        distance = float(np.linalg.norm(following - w))
+        w, momentum = following, next_momentum
+        if distance <= 1e-13 * (1.0 + float(np.linalg.norm(w))):
             break
     return problem.of_weights(w)
 

@@ -1,4 +1,4 @@
-"""What linear estimators say about sampling error: intervals made of their release, or why there are none."""
+"""Confidence intervals of linear estimators, computed from their release, or the reason why there are none."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def why_no_intervals(estimator: str, method: str, *, gives: str, scores: int, ma
 
 @checked
 class WithIntervals:
-    """`conf_int`, and what a summary says of it."""
+    """A base class with `conf_int`, and the part of a summary that is about intervals."""
 
     model_: LinearModel
     release_: Release[Any] | None
@@ -75,7 +75,7 @@ class WithIntervals:
     """The method whose release says enough for intervals; empty where no theory is known."""
 
     def _wants_intervals(self) -> bool:
-        """Whether the method that is asked for is the one whose release says enough."""
+        """Whether the chosen method is the one whose release is sufficient for intervals."""
         if not self.intervals_by or self.method == "auto":
             return False
         return find_learner(self.method).name == self.intervals_by
@@ -121,7 +121,7 @@ class WithIntervals:
             max_rows=self.release_.guarantee.unit.max_rows,
         )
 
-    def _said_of_intervals(self) -> str:
+    def _interval_summary(self) -> str:
         try:
             return self.conf_int().summary()
         except NoIntervals as refusal:

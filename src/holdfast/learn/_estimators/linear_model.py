@@ -1,4 +1,4 @@
-"""LinearModel: the weights that leave, and everything a reader needs to use them without holdfast."""
+"""LinearModel: released weights, and everything that is needed to use them without holdfast."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class LinearModel:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the coefficients, as intervals are asked for; the intercept comes last."""
+        """The names of the coefficients, with that of the intercept last."""
         names = self.feature_names or tuple(f"x{place}" for place in range(self.coef.shape[1]))
         return (*names, "(intercept)")
 

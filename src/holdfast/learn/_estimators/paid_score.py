@@ -1,7 +1,7 @@
-"""How well a model does on each row, in [0, 1]: what a search with an account pays for, and chooses by.
+"""Scores of a model on each row, in [0, 1], for searches that pay for scores with an account.
 
-A mean of such numbers moves by at most 1/n with a row, whatever the row and the model: R^2 has no such bound, and the
-accuracy of scikit-learn has it but no noise.
+The mean of such numbers has sensitivity 1/n, whatever the rows and the model. R^2 has no such bound; scikit-learn's
+accuracy has it, but no noise.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Whether the probabilities of an additive model of a rare class can be trusted, by public numbers alone.
+"""RareClass: whether the probabilities of an additive model of a rare class can be trusted, by public numbers alone.
 
-Clipped and averaged steps leave a rare class's scores too low, and five noisy steps of calibration cannot lift them:
-the probabilities of all records together then say less than the class's share. Measured over 250 fits of two made-up
-tables (six and fifteen features that matter in curves and steps), from 1,000 to 640,000 records, shares of 0.2 to 40 %,
-epsilon 0.5, 1 and 4, delta 1e-6, neighbours by replacement; as a share of what was true, the mean probability was
+Clipped and averaged gradient steps leave the scores of a rare class too low, and five noisy steps of calibration do not
+correct that: the mean probability is then below the share of the class. It was measured over 250 fits of two generated
+tables (six and fifteen features with smooth and step-like effects), from 1,000 to 640,000 records, shares of 0.2 to
+40 %, epsilon 0.5, 1 and 4, delta 1e-6, neighbours by replacement. The mean probability over the true share was
 
     records x share x epsilon     25 to 400     500      800      1,000    1,600    2,000 to 4,000    more
     a share of 2 % and more       .29 to .58    .6       .7 to .8   .8      .9       .86 to .95        .94 to .98
@@ -25,8 +25,8 @@ from holdfast.release import Release
 RARE_SHARE = 0.25
 """A class of this share, or a more frequent one, is not rare."""
 LEAST_SHARE, LEAST_RECORDS = 0.02, 1_500
-"""From this share, and so many records times share times epsilon, the mean of what was stated was .8 of the truth or
-more."""
+"""From this share, and from so many records times share times epsilon on, the mean probability was at least .8 of the
+true share."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ class RareClass:
     rows: float
     epsilon: float
     max_rows: int = 1
-    """How many rows of one person may count: noise grows with them."""
+    """The most rows of one person that count; noise is proportional to it."""
 
     @classmethod
     def of_release(cls, release: Release[Any]) -> RareClass | None:
@@ -60,7 +60,7 @@ class RareClass:
 
     @property
     def records(self) -> float:
-        """Records of the class, times epsilon."""
+        """The number of records of the class, times epsilon, over the rows of a person."""
         return self.rows * self.share * self.epsilon / self.max_rows
 
     @property
@@ -83,7 +83,7 @@ class RareClass:
         )
 
     def warning(self) -> str:
-        """What a reader of the model must know; empty where its probabilities can be trusted."""
+        """A warning for readers of the model; empty where its probabilities can be trusted."""
         if self.trustworthy:
             return ""
         return (

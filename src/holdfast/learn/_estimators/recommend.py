@@ -1,9 +1,9 @@
-"""recommend: which estimator for a table, from public things only, with what happened on tables like it.
+"""recommend: which estimator suits a table, from public facts only, with the results on similar tables.
 
 The evidence is a panel of tables on which linear and additive models were fitted at several budgets, and without
-privacy (`recommend_panel.json`, written by `studies/benchmarks/recommend_panel.py`). What decides how much of a
-linear model survives is how many records pay for each of its numbers: records times epsilon over features. Shapes
-have more numbers than that, which records times epsilon pay for. Tables near in both are alike.
+privacy (`recommend_panel.json`, written by `studies/benchmarks/recommend_panel.py`). The accuracy of a private linear
+model depends on records times epsilon over features, that of shapes on records times epsilon. Tables are similar if
+both numbers are.
 """
 
 from __future__ import annotations
@@ -60,15 +60,15 @@ class PanelTry:
     additive: float
 
     @property
-    def paid(self) -> float:
-        """Records times epsilon, for each number of a linear model."""
+    def signal_per_feature(self) -> float:
+        """Records times epsilon, over features."""
         return self.rows * self.epsilon / self.features
 
     def distance(self, rows: int, features: int, epsilon: float) -> float:
         """The logarithm of the factor between the two tables, the larger of both."""
         signal, per_number = (
             self.rows * self.epsilon / (rows * epsilon),
-            self.paid * features / (rows * epsilon),
+            self.signal_per_feature * features / (rows * epsilon),
         )
         return max(abs(math.log(signal)), abs(math.log(per_number)))
 
@@ -83,7 +83,7 @@ class PanelTry:
         return self.table not in GENERATED_TABLES and self.exact - self.floor >= LEAST_SIGNAL
 
     def line(self) -> str:
-        """As the summary shows it."""
+        """One line for the summary."""
         return (
             f"  {self.table}, {self.rows:,} records, {self.features} features, epsilon {self.epsilon:g}: "
             f"{self.measure} {self.linear:.3f} linear, {self.additive:.3f} additive, "
@@ -136,7 +136,7 @@ class Recommendation:
 
 @cache
 def panel() -> tuple[PanelTry, ...]:
-    """What was tried."""
+    """All tables and budgets that were tried."""
     return tuple(PanelTry(**record) for record in json.loads(PANEL_FILE.read_text(encoding="utf-8"))["tried"])
 
 

@@ -1,4 +1,4 @@
-"""Lines of a summary that follow from the schema of a model: what was assumed, its classes, its levels."""
+"""Lines of a model's summary that follow from its schema: assumptions, classes, and levels of hierarchies."""
 
 from __future__ import annotations
 

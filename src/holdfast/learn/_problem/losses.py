@@ -22,11 +22,11 @@ from holdfast.errors import require
 
 
 class Loss(Protocol):
-    """A convex loss of linear predictions; what most of them lack is declared here, so that every loss can be asked."""
+    """A convex loss of linear predictions; properties that most losses do not have are given a default here."""
 
     @property
     def name(self) -> str:
-        """What the kernel and reports call it."""
+        """The name of the loss in the kernel and in reports."""
 
     @property
     def slope(self) -> float:
@@ -38,7 +38,7 @@ class Loss(Protocol):
 
     @property
     def predictions(self) -> int:
-        """How many predictions it is of: one, or one for each class."""
+        """The number of predictions that it takes: one, or one for each class."""
         return 1
 
     @property
@@ -48,17 +48,17 @@ class Loss(Protocol):
 
     @property
     def corner_width(self) -> float:
-        """Half the width of the band in which a corner is smoothed; for all others any number."""
+        """Half the width of the band in which a corner is smoothed; without effect for losses without a corner."""
         return 0.1
 
     @property
     def largest_target(self) -> float:
-        """No label counts as a larger one."""
+        """The bound to which labels are clipped."""
         return 1.0
 
     @property
     def largest_prediction(self) -> float:
-        """The largest prediction for which the slope is bounded as it is."""
+        """The largest prediction for which `slope` is a bound."""
         return math.inf
 
     def values(self, z: Floats, y: Floats) -> Floats:

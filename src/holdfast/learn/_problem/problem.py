@@ -1,4 +1,4 @@
-"""Problem: what is minimised, the constants that a proof may use, and how labels become numbers; all of it public."""
+"""Problem: the objective, the constants that a proof may use, and the coding of labels as numbers; all of it public."""
 
 from __future__ import annotations
 
@@ -100,17 +100,17 @@ class Problem:
 
     @property
     def outputs(self) -> str:
-        """How many predictions the loss is of: "one", or "several", one for each class."""
+        """Whether the loss takes "one" prediction, or "several", one for each class."""
         return "several" if self.loss.predictions > 1 else "one"
 
     @property
     def predictions(self) -> int:
-        """How many rows the weights have: 1, or the number of classes."""
+        """The number of predictions: 1, or the number of classes."""
         return self.loss.predictions
 
     @property
     def weights(self) -> int:
-        """How many numbers the weights are: one row of them for each prediction."""
+        """The number of weights: d for each prediction."""
         return self.predictions * self.dimension
 
     def slopes(self, z: NDArray[np.float64], labels: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -147,7 +147,7 @@ class Problem:
         return self.norm_bound**2 * self.loss.curvature
 
     def gradient_change(self, adjacency: Adjacency | str) -> float:
-        """G_delta: how far one record's gradient can move, in this adjacency (soundness, section 0)."""
+        """G_delta: the sensitivity of a sum of gradients to one record, in this `adjacency` (soundness, section 0)."""
         return Adjacency.of(adjacency).gradient_factor * self.lipschitz
 
     def require(self, needs: Iterable[str], *, method: str) -> None:
@@ -219,11 +219,11 @@ def are_sorted(classes: Iterable[Any]) -> bool:
 
 
 class LabelCoding(Protocol):
-    """What a loss is told about a label."""
+    """How labels are encoded as numbers for a loss."""
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """What a release says of the labels."""
+        """The parameters of a release that describe the labels."""
 
     @property
     def names(self) -> tuple[Any, ...] | None:
@@ -231,7 +231,7 @@ class LabelCoding(Protocol):
 
     @property
     def predictions(self) -> int:
-        """How many predictions a loss of them is of: one, or one for each class."""
+        """The number of predictions for these labels: one, or one for each class."""
 
     def encode(self, y: Any) -> Floats:
         """Labels from an array."""
@@ -396,12 +396,12 @@ class NumberLabels:
 
     @property
     def centre(self) -> float:
-        """What is subtracted."""
+        """The number that is subtracted from targets."""
         return self.low + (self.high - self.low) / 2 if self.centred else 0.0
 
     @property
     def scale(self) -> float:
-        """What is divided by."""
+        """The number by which targets are divided."""
         return (self.high - self.low) / 2 if self.centred else max(abs(self.low), abs(self.high))
 
     def encode(self, y: Any) -> Floats:

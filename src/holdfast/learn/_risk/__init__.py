@@ -1,1 +1,1 @@
-"""Risks with their gradients, the one noisy descent and the one certified minimiser."""
+"""Risks with their gradients and second derivatives, noisy gradient descent, and a certified minimiser."""

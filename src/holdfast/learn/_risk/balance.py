@@ -1,4 +1,4 @@
-"""How much to shrink weights: where shrinking costs as much as the noise that it saves, in public quantities only.
+"""The default penalty: where shrinking weights costs as much as the noise that it saves, from public quantities.
 
 Noise of deviation s in every weight raises the mean loss by at most (s^2 / 2) tr H in expectation, H its largest second
 derivative: first-order terms have mean zero, and tr H <= beta = X^2 sup phi''. A penalty raises it by at most
@@ -25,7 +25,7 @@ from holdfast.learn._risk.descent import gaussian_square
 from holdfast.privacy._curves.curve import PrivacyCurve
 
 HALVINGS = 100
-"""Of an interval of logarithms, each to two thirds: far below any digit that matters."""
+"""Steps of a search over logarithms, each of which reduces the interval to two thirds."""
 
 
 def typical_norm(problem: Problem) -> float:
@@ -49,10 +49,12 @@ def noise_per_unit(limit: PrivacyCurve, weights: int) -> float:
     return 1.0 / math.sqrt(gaussian_square(limit)) if pure is None else math.sqrt(2.0 * weights) / float(pure)
 
 
-def balanced_penalty(problem: Problem, moved: Callable[[float], float], *, limit: PrivacyCurve) -> float:
-    """The penalty at the minimum, for a release that one unit moves by `moved(penalty)`.
+def balanced_penalty(
+    problem: Problem, sensitivity: Callable[[float], float], *, limit: PrivacyCurve
+) -> float:
+    """The penalty at the minimum, for a release whose sensitivity is `sensitivity(penalty)`.
 
-    Both terms are convex in the penalty's logarithm wherever `moved` is a sum of powers of the penalty.
+    Both terms are convex in the penalty's logarithm wherever the sensitivity is a sum of powers of the penalty.
     """
     noise = noise_per_unit(limit, problem.weights)
     # A corner as if it were smoothed: a hinge curves on average as its Huber form does.
@@ -62,7 +64,7 @@ def balanced_penalty(problem: Problem, moved: Callable[[float], float], *, limit
 
     def bound(logarithm: float) -> float:
         penalty = math.exp(logarithm)
-        return penalty * square + smoothness * (noise * moved(penalty)) ** 2
+        return penalty * square + smoothness * (noise * sensitivity(penalty)) ** 2
 
     unit = math.log(problem.row_norm**2)
     low, high = unit - 60.0, unit + 60.0

@@ -1,4 +1,4 @@
-"""Curvature: second derivatives as the solver uses them, to be solved with. They steer and prove nothing.
+"""Curvature: second derivatives with which the solver solves linear systems. They guide it and prove nothing.
 
 A Hessian A^T A + c I of n rows and d weights is as easy to invert as the smaller of its two Gram matrices: d by d, or
 for n < d the n by n matrix A A^T + c I (Woodbury). Where both are too large to keep, conjugate gradients need products.
@@ -17,18 +17,18 @@ from scipy.linalg import cho_factor, cho_solve
 from holdfast._arrays import Floats
 
 MOST_DENSE_ROWS = 6_000
-"""Matrices beyond this many rows are not kept: 300 MB, and more work than conjugate gradients have."""
+"""The largest matrices that are stored: 300 MB; beyond, conjugate gradients take less work."""
 FORCING_TOLERANCE = 1e-3
-"""How far conjugate gradients take a Newton system: each step then gains three digits."""
+"""The relative residual to which conjugate gradients solve a Newton system: each step then gains three digits."""
 MOST_PRODUCTS = 500
-"""For one system; a step of fewer digits is still a step down."""
+"""The most products for one system; a less exact step still goes downhill."""
 
 
 class Curvature(Protocol):
-    """About the second derivative at one point."""
+    """An approximate second derivative at one point."""
 
     def solve(self, vector: Floats) -> Floats:
-        """hessian^-1 vector, about."""
+        """hessian^-1 vector, approximately."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -74,9 +74,9 @@ class Products:
         for _ in range(MOST_PRODUCTS):
             if square <= enough:
                 break
-            turned = self.multiply(along)
-            share = square / float(along @ turned)
-            solution, left = solution + share * along, left - share * turned
+            product = self.multiply(along)
+            share = square / float(along @ product)
+            solution, left = solution + share * along, left - share * product
             square, before = float(left @ left), square
             along = left + square / before * along
         return solution

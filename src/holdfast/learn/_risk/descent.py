@@ -1,8 +1,8 @@
-"""Noisy gradient descent: its schedule, the gradients of clipped rows, and the one loop.
+"""Noisy gradient descent: its schedule, the gradients of clipped rows, and the loop of steps.
 
-Weights are (K, d): a row for each prediction, one for a binary or a real label. The schedule is a rule in public
-quantities only, and what it says of clipping follows from released ones: a record's gradient is clipped in whitened
-coordinates, so no bound on the loss's slope is needed. docs/decisions/learning-default.md says how the rule was found.
+Weights are (K, d): a row for each prediction, one for a binary or a real label. The schedule follows from public
+quantities only, and the clipping norm from released ones. A record's gradient is clipped in whitened coordinates, so no
+bound on the loss's slope is needed. docs/decisions/learning-default.md says how the rule was found.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from holdfast.privacy._rounding import as_written
 
 Preconditioner = Literal["full", "diagonal", "none"]
 PRECONDITIONERS = ("full", "diagonal", "none")
-KEPT_LENGTHS = 2**23
-"""Rows whose length is kept from pass to pass: 64 MB."""
+MOST_CACHED_LENGTHS = 2**23
+"""The most rows whose length is stored between passes: 64 MB."""
 CLIP_RULE = (0.06, 0.05, 0.5)
-"""At least, per root of the signal, and at most."""
+"""The clipping norm, over the root of the effective dimension: the least, per root of the signal, and the largest."""
 RESIDUAL_LOSSES = ("squared", "huber_regression")
 SLOWDOWN_FACTOR, GROWTH_THRESHOLD, DOUBT_DEVIATIONS = 0.6, 1.5, 3.0
-"""The guard: steps become this much shorter when the squared gradient, less its noise, grew by this much and by so many
-standard deviations of what noise does to it."""
-LARGEST_FULL = 1_000
-"""Columns beyond which a full second moment, of d^2 / 2 numbers, is not worth its cost."""
+"""A safeguard against steps that are too long: steps are multiplied by the first number if the squared gradient, less
+its noise, grew by more than the second as a factor, and by more than the third in standard deviations of its noise."""
+MOST_FULL_COLUMNS = 1_000
+"""The most columns for which a full second moment, of d^2 / 2 numbers, is worth its cost."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,32 +74,32 @@ class DescentSchedule:
 
     @property
     def gradient_part(self) -> Fraction:
-        """Of mu^2, what is left for gradients; exactly."""
+        """The exact share of mu^2 for gradients."""
         spent = {"none": (), "diagonal": (self.unit_share,), "full": (self.unit_share, self.share)}
         return 1 - sum((Fraction(share) for share in spent[self.preconditioner]), Fraction(0))
 
     @property
     def moment_share(self) -> float:
-        """Of mu^2, what all of the whitening costs."""
+        """The share of mu^2 for all of the whitening."""
         return float(1 - self.gradient_part)
 
     @property
-    def averaged(self) -> int:
-        """How many of the last iterates the result is a mean of."""
+    def averaged_steps(self) -> int:
+        """The number of last iterates of which the result is the mean."""
         return max(1, math.ceil(self.average * self.steps))
 
     def with_changes(self, changes: DescentChanges) -> DescentSchedule:
-        """With what a caller prefers."""
+        """The schedule with a caller's settings in place of the rule's."""
         return replace(self, **{name: value for name, value in vars(changes).items() if value is not None})
 
     def summary(self) -> str:
-        """What the rule sets; the rest is the same for everybody."""
+        """The settings that depend on the problem."""
         return f"preconditioner={self.preconditioner}, steps={self.steps}, step={self.step:.4g}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class DescentChanges(OptionGroup):
-    """What a caller prefers to the rule's schedule, setting by setting; None keeps the rule's choice."""
+    """Settings that replace those of the rule's schedule; None keeps the rule's."""
 
     preconditioner: Preconditioner | None = None
     unit_share: float | None = None
@@ -117,7 +117,7 @@ class DescentChanges(OptionGroup):
 
 
 def _require_ranges(settings: DescentSchedule | DescentChanges) -> None:
-    """What holds for each setting alone; one that is None is left to the rule."""
+    """Check the range of each setting; None is left to the rule."""
     for name, (holds, wanted, way_out) in _RANGES.items():
         value = getattr(settings, name)
         require(value is None or holds(value), name, value, wanted, way_out)
@@ -150,14 +150,14 @@ def signal(mu: float, *, count: int, dimension: int, factor: float = 1.0) -> flo
 def schedule_for(
     mu: float, *, count: int, dimension: int, factor: float = 1.0, classes: int = 1
 ) -> DescentSchedule:
-    """The rule: the same for all, but for what is whitened and for several classes.
+    """The rule's schedule: the same for all problems, except for the kind of whitening and for several classes.
 
-    K classes share the steps' budget, and the moments serve them all: so moments get less of it.
+    With K classes the moments get a smaller share, because one second moment serves all classes.
 
     >>> schedule_for(0.2185, count=32_561, dimension=108).steps
     16
     """
-    kind: Preconditioner = "full" if dimension <= LARGEST_FULL else "diagonal"
+    kind: Preconditioner = "full" if dimension <= MOST_FULL_COLUMNS else "diagonal"
     if classes == 1:
         return DescentSchedule(preconditioner=kind)
     return DescentSchedule(preconditioner=kind, unit_share=0.05, share=0.1)
@@ -166,11 +166,11 @@ def schedule_for(
 def gradient_clip(
     problem: Problem, schedule: DescentSchedule, whitening: Whitener, *, signal: float
 ) -> float:
-    """C: in units of the root of the effective dimension, the smaller the less is seen above the noise.
+    """The clipping norm C of gradients, relative to the root of the effective dimension D.
 
-    Gradients that are all shorter than C lose nothing to it; the noise is proportional to it. So C grows with the
-    signal mu n / D of one coordinate, up to where typical gradients are whole. Residuals of targets in [-1, 1] are
-    half as long as slopes of classes. Rows that are not whitened have the loss's own bound.
+    A larger C clips less, and noise is proportional to it. So C grows with the signal mu n / D of one coordinate, up to
+    where typical gradients are not clipped. Residuals of targets in [-1, 1] are half as long as slopes of classes. Rows
+    that are not whitened have the loss's own bound.
     """
     if schedule.preconditioner == "none" and schedule.clip is None:
         slope = problem.loss.slope
@@ -186,7 +186,7 @@ def gradient_clip(
 
 
 def plain_schedule(mu: float, *, count: int, dimension: int, factor: float = 1.0) -> DescentSchedule:
-    """The rule's choice without preconditioning: momentum in the rows' own coordinates."""
+    """The rule's schedule without preconditioning: momentum in the rows' own coordinates."""
     s = signal(mu, count=count, dimension=dimension, factor=factor)
     return DescentSchedule(preconditioner="none", steps=40, step=min(80.0, 5.0 * math.sqrt(s)), momentum=0.8)
 
@@ -227,7 +227,7 @@ class Whitener(Protocol):
 
     @property
     def effective_dimension(self) -> float:
-        """How many coordinates a whitened row has, those below the noise counted as the share they keep."""
+        """The number of coordinates of a whitened row, where one below the noise counts as a fraction."""
 
     @property
     def size(self) -> float:
@@ -264,27 +264,27 @@ class ClippedGradients:
     passes: ClippedBlocks
     whitening: Whitener
     clip: float
-    _kept: list[Floats] = field(default_factory=list)
+    _cached_lengths: list[Floats] = field(default_factory=list)
 
     def _rows_with_lengths(self) -> Iterator[tuple[Floats, Floats, Floats]]:
-        """Rows, labels, and |P x|, never less than it is.
+        """Rows, labels, and upper bounds on |P x|.
 
-        Where every pass meets the same blocks, lengths are computed once for those of the first `KEPT_LENGTHS` rows.
+        Where every pass yields the same blocks, lengths of the first `MOST_CACHED_LENGTHS` rows are computed once.
         """
-        keep, room = self.passes.repeats, KEPT_LENGTHS - sum(map(len, self._kept))
+        keep, room = self.passes.repeats, MOST_CACHED_LENGTHS - sum(map(len, self._cached_lengths))
         for number, (rows, labels) in enumerate(self.passes.blocks()):
-            if keep and number < len(self._kept):
-                yield rows, labels, self._kept[number]
+            if keep and number < len(self._cached_lengths):
+                yield rows, labels, self._cached_lengths[number]
                 continue
             lengths = self.whitening.norms(rows) + self._doubt
-            if keep and len(rows) <= room and number == len(self._kept):
-                self._kept.append(lengths)
+            if keep and len(rows) <= room and number == len(self._cached_lengths):
+                self._cached_lengths.append(lengths)
                 room -= len(rows)
             yield rows, labels, lengths
 
     @property
     def _doubt(self) -> float:
-        """What rounding may take from a computed length."""
+        """A bound on the rounding error of a computed length."""
         terms = self.problem.dimension + 16
         return 4.0 * terms * UNIT_ROUNDOFF * self.whitening.size * self.problem.norm_bound
 
@@ -307,26 +307,26 @@ class ClippedGradients:
 
     @property
     def _share(self) -> float:
-        """No record's clipped gradient is longer than this in the rows' own units."""
+        """A bound on the norm of a record's clipped gradient in the rows' own units."""
         problem = self.problem
         return min(problem.norm_bound * problem.loss.slope, self.clip * self.whitening.inverse_size)
 
     def l2_sensitivity(self, adjacency: Adjacency, *, rows_per_unit: int, most: int) -> float:
-        """c C, twice that under replace, and what rounding may add to two sums of `most` rows."""
+        """c C, twice that under replace, plus a bound on the rounding of two sums of `most` rows."""
         problem = self.problem
-        moved = adjacency.gradient_factor * rows_per_unit * self.clip * (1.0 + NORM_SLACK)
+        change = adjacency.gradient_factor * rows_per_unit * self.clip * (1.0 + NORM_SLACK)
         terms = problem.dimension + (problem.predictions if problem.outputs == "several" else 0)
         error = rounding_of_sum(most) + 4.0 * (terms + 16) * UNIT_ROUNDOFF
-        return moved + 2.0 * most * self._share * self.whitening.size * error
+        return change + 2.0 * most * self._share * self.whitening.size * error
 
 
 def each_row(change: Callable[[Floats], Floats], weights: Floats) -> Floats:
-    """The change of a vector, for the weights of each prediction."""
+    """A function of a vector, applied to the weights of each prediction."""
     return np.stack([change(row) for row in weights])
 
 
 def step_length(problem: Problem, schedule: DescentSchedule) -> float:
-    """The schedule's step, which is for curvature 1/4, at the curvature that the problem typically has."""
+    """The schedule's step, which is for curvature 1/4, converted to the typical curvature of the problem."""
     curvature = min(1.0, problem.loss.curvature)  # hinges curve by about 1 on average
     if problem.outputs == "several":
         # p is near 1 / K, where the softmax curves by 1 / K and one-vs-all by about as much; up to twice the rule's.
@@ -350,8 +350,8 @@ def noisy_descent(
     """T steps from the origin; the mean of the last iterates, as weights of the rows themselves, (K, d).
 
     `gradient` is a sum, private until the permit has released it. The divisor is public: the expected number of
-    records in the sum, never the number in this one. `noise` is the deviation in each number of a sum; where it is
-    given, steps become shorter when gradients grow beyond what noise does, which they do where a step overshoots.
+    records in the sum, never the actual one. `noise` is the standard deviation in each number of a sum; where it is
+    given, steps become shorter when gradients grow by more than noise would, as they do where a step overshoots.
     """
     pace, last = step * (1.0 - schedule.momentum), math.inf
     weights = np.zeros((problem.predictions, problem.dimension))
@@ -373,6 +373,6 @@ def noisy_descent(
         weights = each_row(shrink, weights - pace * velocity)
         length = float(np.linalg.norm(each_row(whitening.backward, weights)))
         weights = weights * min(1.0, problem.radius / max(length, 1e-300))
-        if number >= schedule.steps - schedule.averaged:
-            mean += weights / schedule.averaged
+        if number >= schedule.steps - schedule.averaged_steps:
+            mean += weights / schedule.averaged_steps
     return each_row(whitening.backward, mean)

@@ -41,7 +41,7 @@ class HingeRisk:
     penalty: float
     norm: float
     ahead: Floats | float = 1.0
-    """What each margin is where all weights are 0: 1, less what a public origin predicts for the row's own class."""
+    """The margins at weights 0: 1, less the prediction of a public origin for the row's own class."""
 
     @classmethod
     def of(
@@ -77,17 +77,17 @@ class HingeRisk:
         return np.asarray((alpha @ self.rows) * (self.share / self.penalty))
 
     def gap(self, w: Floats, alpha: Floats, *, kind: Any = np.float64) -> float:
-        """The duality gap, with a bound on what rounding may hide: from above."""
+        """An upper bound on the duality gap, rounding errors included."""
         count, columns = self.rows.shape
-        total, turned = np.zeros((), dtype=kind), np.zeros(columns, dtype=kind)
+        total, combined = np.zeros((), dtype=kind), np.zeros(columns, dtype=kind)
         wide: Any = w.astype(kind)
         for start in range(0, count, BLOCK):
             rows: Any = self.rows[start : start + BLOCK].astype(kind)
             own: Any = alpha[start : start + BLOCK].astype(kind)
             margins = np.broadcast_to(self.ahead, count)[start : start + BLOCK] - rows @ wide
             total = total + np.sum((1.0 - own) * np.maximum(margins, 0.0) + own * np.maximum(-margins, 0.0))
-            turned = turned + own @ rows
-        apart = float(np.linalg.norm((wide - turned * (self.share / self.penalty)).astype(np.float64)))
+            combined = combined + own @ rows
+        apart = float(np.linalg.norm((wide - combined * (self.share / self.penalty)).astype(np.float64)))
         unit, length = float(np.finfo(kind).eps), float(np.linalg.norm(w))
         # An inner product of d terms errs by d units of |x| |w|; a sum of n rows, in blocks, by n units of their norms.
         largest = max(1.0, float(np.max(np.abs(self.ahead), initial=0.0)))
@@ -96,8 +96,8 @@ class HingeRisk:
         difference = self.share * float(total) + hidden + 0.5 * self.penalty * float(apart) ** 2
         return float(difference * (1.0 + (count + 8) * 2.0**-53))
 
-    def within(self, w: Floats, alpha: Floats) -> float:
-        """No farther from the minimiser than this: in plain arithmetic, or the machine's widest where that is less."""
+    def distance_bound(self, w: Floats, alpha: Floats) -> float:
+        """A bound on the distance to the minimiser: the smaller one of double precision and the machine's widest."""
         gap = min(self.gap(w, alpha), self.gap(w, alpha, kind=np.longdouble))
         return math.sqrt(2.0 * gap / self.penalty) * (1.0 + 1e-12)
 
@@ -114,17 +114,17 @@ def minimise_hinge(risk: HingeRisk, *, distance: float) -> Floats:
     if not len(risk.rows):
         return np.zeros(risk.rows.shape[1])
     with one_thread():
-        best, reached = np.zeros(risk.rows.shape[1]), math.inf
+        best, least = np.zeros(risk.rows.shape[1]), math.inf
         for at in _interior_point(risk):
             # Products of multipliers and distances are about the gap: far from the end nothing needs certifying.
             if at.products() * risk.share * len(risk.rows) > 4.0 * risk.penalty * distance**2:
                 continue
             for alpha in (np.clip(at.alpha, 0.0, 1.0), at.snapped_alpha()):
                 w = risk.weights(alpha)
-                gap = risk.within(w, alpha)
-                if gap < reached:
-                    best, reached = w, gap
-                if reached <= distance:
+                bound = risk.distance_bound(w, alpha)
+                if bound < least:
+                    best, least = w, bound
+                if least <= distance:
                     return best
     raise NotCertified(
         f"distance={distance!r} is below what this machine's arithmetic can certify; give a larger penalty"
@@ -132,19 +132,19 @@ def minimise_hinge(risk: HingeRisk, *, distance: float) -> Floats:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Round:
-    """One step of the interior-point method: where it stands, and its factored linear system."""
+class _InteriorPoint:
+    """A point of the interior-point method, and its factored linear system."""
 
     risk: HingeRisk
     alpha: Floats
     slack: Floats
-    """1 - alpha, kept apart: near 1 the difference would lose all digits."""
+    """1 - alpha, stored separately: near 1 the difference would lose all digits."""
     below: Floats
     above: Floats
 
     @cached_property
     def diagonal(self) -> Floats:
-        """What the bounds add to Q."""
+        """The diagonal that the bounds add to Q."""
         return np.asarray(self.below / self.alpha + self.above / self.slack)
 
     @cached_property
@@ -168,7 +168,7 @@ class _Round:
         return float(low + (self.above + upper) @ (self.slack - moved)) / (2 * len(self.alpha))
 
     def step(self, aim: float, first: Any = 0.0, second: Any = 0.0) -> tuple[Floats, Floats, Floats]:
-        """Newton's, towards products of `aim` less the second-order terms."""
+        """The Newton step towards products of `aim` less the second-order terms."""
         down, up = aim - self.below * self.alpha - first, aim - self.above * self.slack - second
         goal = (down / self.alpha - up / self.slack - self.residual) / self.diagonal
         part = np.linalg.solve(self.factor.T, np.linalg.solve(self.factor, self.risk.rows.T @ goal))
@@ -176,7 +176,7 @@ class _Round:
         return moved, (down - self.below * moved) / self.alpha, (up + self.above * moved) / self.slack
 
     def longest(self, step: tuple[Floats, Floats, Floats]) -> float:
-        """How much of a step keeps everything positive, at most all of it."""
+        """The largest share of a step, at most 1, that keeps all variables positive."""
         moved, lower, upper = step
         pairs = (
             (self.alpha, moved),
@@ -188,7 +188,7 @@ class _Round:
         return min((1.0, *shares))
 
     def snapped_alpha(self) -> Floats:
-        """Every alpha at the bound that it tends to, and the few between such that their margins are zero."""
+        """Every alpha at the bound that it tends to; the few others are set so that their margins are zero."""
         alpha = np.where(self.below > self.alpha, 0.0, np.where(self.above > self.slack, 1.0, self.alpha))
         rows = self.risk.rows[free := (alpha > 0) & (alpha < 1)]
         if 0 < len(rows) <= 2 * rows.shape[1] + 50:
@@ -200,14 +200,14 @@ class _Round:
         return np.clip(alpha, 0.0, 1.0)
 
 
-def _interior_point(risk: HingeRisk) -> Iterator[_Round]:
+def _interior_point(risk: HingeRisk) -> Iterator[_InteriorPoint]:
     """Dual points, each better than the one before: min 1/2 a^T Q a - sum of a over [0, 1]^n, Q = (c / penalty) A A^T.
 
     `below` and `above` are the multipliers of the two bounds: at the end above - below = 1 - <a_i, w>. Mehrotra's
     predictor and corrector (Nocedal and Wright 2006, chapter 16).
     """
     half, ones = np.full(len(risk.rows), 0.5), np.ones(len(risk.rows))
-    at = _Round(risk=risk, alpha=half, slack=half, below=ones, above=ones)
+    at = _InteriorPoint(risk=risk, alpha=half, slack=half, below=ones, above=ones)
     for _ in range(MOST_STEPS):
         try:
             guess = at.step(0.0)
@@ -219,7 +219,7 @@ def _interior_point(risk: HingeRisk) -> Iterator[_Round]:
         share = 0.995 * at.longest(taken)
         if not (np.isfinite(moved).all() and share > 1e-12):
             return
-        at = _Round(
+        at = _InteriorPoint(
             risk=risk,
             alpha=at.alpha + share * moved,
             slack=at.slack - share * moved,

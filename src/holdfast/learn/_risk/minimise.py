@@ -21,13 +21,13 @@ from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.learn._rows.summation import one_thread
 
 SPHERE_TOLERANCE = 2.0**-48
-"""How close to the sphere, relatively, a point counts as on it."""
+"""The relative distance from the sphere within which a point counts as on it."""
 SAMPLE_STRIDE = 5
-"""Every so many-th row is enough to come near the minimiser."""
+"""A start near the minimiser is found on every 5th row."""
 HESSIAN_STRIDE = 4
-"""Every so many-th row is enough for the first Hessian there."""
+"""The first Hessian there is estimated from every 4th row."""
 LEAST_SAMPLE = 1_024
-"""Below so many rows, a sample saves nothing."""
+"""A sample of fewer rows than this is not used."""
 
 
 class NotCertified(HoldfastError):
@@ -35,7 +35,7 @@ class NotCertified(HoldfastError):
 
 
 def gradient_residual(risk: SmoothRisk, w: Floats, *, precise: bool = False) -> float:
-    """A bound on the distance of 0 from gradient + normal cone: divided by the penalty, on that to the argmin.
+    """A bound on the distance of 0 from gradient + normal cone; over the penalty, on the distance to the minimiser.
 
     In the interior it is |gradient|. On the sphere, outward multiples of w are free: strong monotonicity of
     gradient and normal cone together gives penalty |w - w*| <= residual. Rounding is included.
@@ -53,7 +53,7 @@ def gradient_residual(risk: SmoothRisk, w: Floats, *, precise: bool = False) -> 
 
 
 def is_certified(risk: SmoothRisk, w: Floats, *, tolerance: float) -> bool:
-    """Whether the residual is within the tolerance, in plain arithmetic or else in the machine's widest."""
+    """Whether the residual is within the tolerance, in double precision or else in the machine's widest."""
     return gradient_residual(risk, w) <= tolerance or gradient_residual(risk, w, precise=True) <= tolerance
 
 
@@ -90,7 +90,7 @@ def minimise_certified(risk: SmoothRisk, *, tolerance: float, start: Floats | No
 
 
 def near_start(risk: SmoothRisk) -> Floats:
-    """The minimiser of every 5th row's losses, five times over: a start, which proves nothing.
+    """The minimiser of every 5th row's losses, each counted five times: a start, which proves nothing.
 
     Only for rows that lie in memory; an engine would read them all for it.
     """
@@ -119,8 +119,8 @@ def newton(
 ) -> Floats:
     """Damped Newton steps on risk + (shift / 2) |w|^2 over the whole space; stops where nothing improves.
 
-    A Hessian serves as long as no more of its steps seem needed than the risk has patience for: near the end that is
-    much cheaper. The first one may be of every `thinned`-th row.
+    A Hessian is used again as long as fewer further steps seem to be needed than `risk.patience`, which is much cheaper
+    near the end. The first one may be estimated from every `thinned`-th row.
     """
     gradient, doubt = risk.gradient(w)
     gradient = gradient + shift * w

@@ -1,4 +1,4 @@
-"""MulticlassRisk: a penalised sum of losses of K classes over the weights that can be told apart.
+"""MulticlassRisk: a penalised sum of losses of K classes, over identifiable weights.
 
 For a softmax, adding one vector to the weights of every class changes no prediction. So weights are W = Q V, with Q a
 (K, K - 1) basis of what sums to zero over classes and V of (K - 1) d numbers: W has the norm of V, gradients are as
@@ -23,7 +23,7 @@ from holdfast.learn._rows.clipped_blocks import ClippedBlocks
 from holdfast.learn._rows.summation import BLOCK, UNIT_ROUNDOFF
 
 DENSE_WEIGHTS = 1_500
-"""Beyond them products are cheaper than a matrix, whose making takes K^2 / 2 passes over the rows."""
+"""The most weights for which the Hessian is computed as a matrix, which takes K^2 / 2 passes over the rows."""
 
 
 def contrasts(classes: int) -> Floats:
@@ -45,11 +45,11 @@ class MulticlassRisk(PenalisedRisk):
 
     loss: Multiclass
     whole: bool = False
-    """All K d weights, of the softmax too."""
+    """Whether all K d weights are used for the softmax, too."""
 
     @property
     def weights(self) -> int:
-        """A row of them for each column of Q."""
+        """The number of weights: d for each column of Q."""
         return int(self._basis.shape[1]) * self.problem.dimension
 
     @property
@@ -59,16 +59,18 @@ class MulticlassRisk(PenalisedRisk):
 
     def value(self, w: Floats) -> float:
         """The risk, for line searches."""
-        turned = self.of_classes(w)
-        total = math.fsum(float(np.sum(self.loss.values(x @ turned.T, y))) for x, y in self._passes.blocks())
+        class_weights = self.of_classes(w)
+        total = math.fsum(
+            float(np.sum(self.loss.values(x @ class_weights.T, y))) for x, y in self._passes.blocks()
+        )
         own = 0.0 if self.linear is None else float(self.linear @ w)
         return total / self.divisor + 0.5 * self.penalty * float(w @ w) + own
 
     def gradient(self, w: Floats, *, precise: bool = False) -> tuple[Floats, float]:
         """The gradient, and a first-order bound on the norm of its rounding error; `precise` is no better here."""
-        turned, total, blocks = self.of_classes(w), self._zeros(np.longdouble), 0
+        class_weights, total, blocks = self.of_classes(w), self._zeros(np.longdouble), 0
         for x, y in self._passes.blocks():
-            total, blocks = total + self.loss.slopes(x @ turned.T, y).T @ x, blocks + 1
+            total, blocks = total + self.loss.slopes(x @ class_weights.T, y).T @ x, blocks + 1
         data = (self._basis.T @ total.astype(np.float64)).ravel()
         linear = np.zeros_like(w) if self.linear is None else self.linear
         sizes = (float(np.linalg.norm(part)) for part in (data / self.divisor, self.penalty * w, linear))
@@ -89,22 +91,22 @@ class MulticlassRisk(PenalisedRisk):
 
     def _curvature_times(self, w: Floats, along: Floats) -> Floats:
         """The second derivative of the losses times a vector."""
-        turned, direction, total = self.of_classes(w), self.of_classes(along), self._zeros(np.float64)
+        class_weights, direction, total = self.of_classes(w), self.of_classes(along), self._zeros(np.float64)
         for x, y in self._passes.blocks():
-            own, shared = self.loss.second(x @ turned.T, y)
-            moved = x @ direction.T
-            total += (own * moved - shared * np.sum(shared * moved, axis=1, keepdims=True)).T @ x
+            own, shared = self.loss.second(x @ class_weights.T, y)
+            change = x @ direction.T
+            total += (own * change - shared * np.sum(shared * change, axis=1, keepdims=True)).T @ x
         return np.asarray((self._basis.T @ total).ravel() / self.divisor)
 
     def hessian(self, w: Floats, *, every: int = 1, precise: bool = False) -> Floats:
         """The second derivative from every so many-th row, in single precision: it proves nothing."""
         kind: Any = np.float64 if precise else np.float32
-        turned, basis = self.of_classes(w), self._basis.astype(kind)
+        class_weights, basis = self.of_classes(w), self._basis.astype(kind)
         width, several = self.problem.dimension, self._basis.shape[1]
         total = np.zeros((several, width, several, width))
         for block, labels in self._passes.blocks():
             x = block[::every].astype(kind)
-            second = self.loss.second(block[::every] @ turned.T, labels[::every])
+            second = self.loss.second(block[::every] @ class_weights.T, labels[::every])
             own, shared = (part.astype(kind) for part in second)
             means = shared @ basis
             for a in range(several):

@@ -33,14 +33,15 @@ if TYPE_CHECKING:
     from holdfast._kernel.sparse_rows import SparseRows
 
 BLOCK = 256
-"""Rows summed by the machine in whatever order; sums of blocks are added in the machine's widest numbers."""
+"""Rows that are summed at once in double precision; sums of blocks are added in the machine's widest numbers."""
 CACHED_ROWS = 2_048
-"""Rows that both products of a gradient meet while they are in a processor's cache; a multiple of BLOCK."""
+"""Rows for which both products of a gradient are computed while they are in the processor's cache; a multiple of
+BLOCK."""
 PRECISE_ROWS = 8_192
 
 
 class SmoothRisk(Protocol):
-    """What the solver asks for: gradients with their doubt, second derivatives that prove nothing, constants."""
+    """What the solver needs of a risk: gradients with bounds on rounding, approximate second derivatives, constants."""
 
     @property
     def examples(self) -> Examples:
@@ -52,11 +53,11 @@ class SmoothRisk(Protocol):
 
     @property
     def penalty(self) -> float:
-        """On every weight."""
+        """The penalty on every weight."""
 
     @property
     def divisor(self) -> float:
-        """Of the sum of losses."""
+        """The divisor of the sum of losses."""
 
     @property
     def weights(self) -> int:
@@ -72,32 +73,32 @@ class SmoothRisk(Protocol):
 
     @property
     def reach(self) -> float:
-        """No minimiser is farther from the origin."""
+        """A bound on the norm of a minimiser."""
 
     @property
     def patience(self) -> float:
-        """How many more steps with an old Hessian cost about as much as a new one."""
+        """The number of steps with an old Hessian that cost about as much as a new Hessian."""
 
     def of_sample(self, sample: Examples, *, times: int) -> Self:
-        """The same of some rows, each counted so many times."""
+        """The risk of a sample of rows, each counted `times` times."""
 
     def value(self, w: Floats) -> float:
-        """The risk."""
+        """The risk at w."""
 
     def gradient(self, w: Floats, *, precise: bool = False) -> tuple[Floats, float]:
         """The gradient, and a bound on the norm of its rounding error."""
 
     @property
     def dense(self) -> bool:
-        """Whether a matrix that holds the second derivative is small enough to keep and to factor."""
+        """Whether the matrix of second derivatives is small enough to store and to factor."""
 
     def curvature(self, w: Floats, *, every: int = 1, shift: float = 0.0) -> Curvature:
-        """About the second derivative and `shift` on its diagonal, from every so many-th row."""
+        """The approximate second derivative plus `shift` on its diagonal, from every `every`-th row."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PenalisedRisk:
-    """(1 / divisor) sum of losses + (penalty / 2) |w|^2 + <linear, w>: what risks of all predictions share."""
+    """(1 / divisor) sum of losses + (penalty / 2) |w|^2 + <linear, w>: the base class of all risks."""
 
     examples: Examples
     problem: Problem
@@ -110,7 +111,7 @@ class PenalisedRisk:
         require(0 < self.divisor < math.inf, "divisor", self.divisor, "> 0 and finite")
 
     def of_sample(self, sample: Examples, *, times: int) -> Self:
-        """The same of some rows, each counted so many times."""
+        """The risk of a sample of rows, each counted `times` times."""
         return dataclasses.replace(self, examples=sample, divisor=self.divisor / times)
 
     @cached_property

@@ -21,7 +21,7 @@ from holdfast.learn._problem import Problem
 
 
 class StackedSgd:
-    """A run in progress, told and asked as one of the kernel's (`SgdRun`); chunks may be of any size."""
+    """A run of SGD with the interface of the kernel's `SgdRun`; chunks of rows may be of any size."""
 
     def __init__(
         self, problem: Problem, *, batch: int, steps: Floats, penalty: float, average_from: int = 0
@@ -35,7 +35,7 @@ class StackedSgd:
         self._open_rows = 0
 
     def feed(self, rows: Any, labels: Any, *, order: Any = None) -> Status:
-        """Take rows one after the other, or in the given order of positions."""
+        """Process rows one after the other, or in the given order of positions."""
         x, y = checked_block(rows, labels, self._problem.dimension)
         if order is not None:
             index = positions(order, len(x))
@@ -64,8 +64,8 @@ class StackedSgd:
     def final(self) -> Floats:
         """End the pass; the average or the last iterate as one vector, before any noise."""
         self.end_pass()
-        averaged = self.steps_taken - self._average_from + 1
-        weights = self._average / averaged if self._average_from and averaged > 0 else self._weights
+        count = self.steps_taken - self._average_from + 1
+        weights = self._average / count if self._average_from and count > 0 else self._weights
         return np.asarray(weights).ravel().copy()
 
     def _close_batch(self) -> None:

@@ -48,7 +48,7 @@ class TrainingRun(Protocol):
 
 
 class PublicRun(TrainingRun, Protocol):
-    """A frozen dataclass of public constants (`bolt_on.Pass`), which can be copied for a smaller part."""
+    """A frozen dataclass of public constants (`bolt_on.SgdPlan`), which can be copied for a smaller part."""
 
     @property
     def problem(self) -> Problem:

@@ -17,13 +17,13 @@ from holdfast.learn._sampling.potential import Potential
 from holdfast.noise._source import Source
 
 REFILL = 6_144
-"""Words drawn at a time."""
+"""Random words drawn at a time."""
 WHOLE_SHARE = 0.5
-"""Where more than this share of the rows would be met, all gaps are summed instead: the same chance."""
+"""Where more than this share of the rows would be visited, all gaps are summed instead; the probability is the same."""
 
 
 class Coins:
-    """Words of a source, drawn ahead and used once."""
+    """Random words of a source, drawn in advance and used once."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -38,7 +38,7 @@ class Coins:
         return self._words[self._at : self._at + count]
 
     def use(self, count: int) -> None:
-        """So many of them are spent."""
+        """Mark the next `count` words as used."""
         self._at += count
 
     def exponential(self) -> float:
@@ -48,7 +48,7 @@ class Coins:
         return -math.log(((word >> 11) + 1.0) * 2.0**-53)
 
 
-def is_kept(
+def is_accepted(
     potential: Potential, predictions: Floats, v: Floats, coins: Coins, *, extra: float = 0.0
 ) -> bool:
     """Whether the proposal at distance v from the point of tangency is accepted.

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from holdfast._arrays import Floats
-from holdfast.learn._sampling.acceptance import Coins, is_kept
+from holdfast.learn._sampling.acceptance import Coins, is_accepted
 from holdfast.learn._sampling.potential import Potential
 from holdfast.learn._sampling.rounds import SamplingPlan
 from holdfast.learn._sampling.start import certified_minimiser
@@ -32,7 +32,7 @@ def direct_draw(potential: Potential, plan: SamplingPlan, source: Source) -> Flo
     while True:
         for noise in normal(source, size=BATCH * d).reshape(BATCH, d):
             proposal = centre + width * noise
-            if is_kept(potential, predictions, proposal - at, coins):
+            if is_accepted(potential, predictions, proposal - at, coins):
                 return np.asarray(proposal)
 
 
@@ -47,12 +47,12 @@ def _on_box(potential: Potential, plan: SamplingPlan, source: Source) -> Floats:
             proposal = tilted_quantile(-slope, shares, plan.half_side)
             v = proposal - at
             quadratic = 0.5 * plan.strong_convexity * float(v @ v)
-            if is_kept(potential, predictions, v, coins, extra=quadratic):
+            if is_accepted(potential, predictions, v, coins, extra=quadratic):
                 return proposal
 
 
 def box_minimiser(potential: Potential, *, half_side: float) -> Floats:
-    """About the least point of V on the box: the draw is exact wherever it is, and quick where it is near."""
+    """An approximate minimiser of V on the box; the draw is exact for any point, and fast near the minimiser."""
     from scipy.optimize import minimize
 
     def both(at: Floats) -> tuple[float, Floats]:

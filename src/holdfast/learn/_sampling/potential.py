@@ -1,4 +1,4 @@
-"""Potential: V = k [f + (penalty/2)|x|^2] over rows that are read once and kept. Private, all of it."""
+"""Potential: V = k [f + (penalty/2)|x|^2] over rows that are read once and stored in memory. Private."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ class Potential:
 
     @property
     def divisor(self) -> float:
-        """Of the sum."""
+        """The divisor of the sum of losses."""
         return float(self.rows.public_count)
 
     @property
     def weight(self) -> float:
-        """k / divisor: of one row's loss in V."""
+        """k / divisor: the weight of one row's loss in V."""
         return self.inverse_temperature / self.divisor
 
     @cached_property
     def gaps(self) -> BregmanGaps:
-        """The rows as the kernel takes them."""
+        """The rows in the form that the compiled kernel takes."""
         loss = self.problem.loss
         rows = SamplerRows.of_arrays(
             self.rows.features, self.rows.labels, loss=loss.name, width=loss.corner_width
@@ -60,7 +60,7 @@ class Potential:
         return Risk(examples=self.rows, problem=self.problem, penalty=self.penalty, divisor=self.divisor)
 
     def gradient(self, at: Floats) -> tuple[Floats, Floats]:
-        """Of f, and the rows' predictions."""
+        """The gradient of f, and the rows' predictions."""
         total, predictions = self.gaps.gradient(at)
         return total / self.divisor, predictions
 
@@ -81,8 +81,8 @@ class Potential:
         return total * (self.problem.loss.curvature / self.divisor)
 
 
-def kept_rows(examples: Examples, problem: Problem) -> ArrayExamples:
-    """All rows in memory, clipped once more; what an array holds is not copied."""
+def rows_in_memory(examples: Examples, problem: Problem) -> ArrayExamples:
+    """All rows in memory, clipped once more; rows of an array are not copied."""
     if isinstance(examples, ArrayExamples):
         rows, labels = clip_chunk((examples.features, examples.labels), problem)
         return dataclasses.replace(examples, features=rows, labels=labels)

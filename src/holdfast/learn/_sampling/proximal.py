@@ -15,7 +15,7 @@ import numpy as np
 
 from holdfast._arrays import Floats
 from holdfast._progress import progress
-from holdfast.learn._sampling.acceptance import Coins, is_kept
+from holdfast.learn._sampling.acceptance import Coins, is_accepted
 from holdfast.learn._sampling.potential import Potential
 from holdfast.learn._sampling.rounds import SamplingPlan
 from holdfast.learn._sampling.start import Start
@@ -23,7 +23,7 @@ from holdfast.noise._idealised import normal
 from holdfast.noise._source import Source
 
 NEAR_RESIDUAL = 1.0
-"""Tangency is moved closer to the proximal point until s |residual|^2 is below this, which costs a factor e^(1/2)."""
+"""The point of tangency is moved towards the proximal point until s |residual|^2 is below this, a factor e^(1/2)."""
 MOST_MOVES = 8
 BATCH = 8
 """Proposals whose normal numbers are drawn together."""
@@ -44,7 +44,7 @@ class ProximalRounds:
     """The state between rounds: where the last tangent was, and the matrix that finds the next one."""
 
     def __init__(
-        self, potential: Potential, plan: SamplingPlan, start: Start, *, accept: Accept = is_kept
+        self, potential: Potential, plan: SamplingPlan, start: Start, *, accept: Accept = is_accepted
     ) -> None:
         self._potential, self._plan, self._accept = potential, plan, accept
         identity = np.eye(plan.dimension)

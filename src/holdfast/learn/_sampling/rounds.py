@@ -1,4 +1,4 @@
-"""SamplingPlan: step, rounds, caps and the total variation that they leave, all from public numbers.
+"""SamplingPlan: step, rounds and caps of the sampler, and its total variation distance, all from public numbers.
 
 The proximal sampler of Chen, Chewi, Salim and Wibisono 2022 (theorem 3) halves its way to the density: each round
 divides the divergence by (1 + a h)^2, a the strong convexity of the exponent and h the step. The step is bounded by the
@@ -14,14 +14,14 @@ from functools import cached_property
 
 from holdfast.errors import ParameterError, require
 
-PROPOSALS = 400.0
-"""The most that a round expects, for every table: the step follows from it."""
-DIRECT = 1e6
-"""A direct draw is made where it expects at most so many proposals, for every table."""
-START = 0.1
+ROUND_PROPOSALS = 400.0
+"""The largest expected number of proposals in a round, for every table; the step follows from it."""
+MOST_DIRECT_PROPOSALS = 1e6
+"""A direct draw is made where its expected number of proposals is at most this, for every table."""
+START_ALLOWANCE = 0.1
 """What the certified start's gradient may add to the divergence, or to the logarithm of expected proposals."""
 CAP_SHARE = 0.1
-"""Of the total variation, for rounds that give up at their cap."""
+"""The share of the total variation for rounds that stop at their cap."""
 MOST_ROUNDS = 1_000_000
 UPWARD_ROUNDING = 1.0 + 1e-9
 """Rounding of doubles, upwards."""
@@ -55,7 +55,8 @@ class SamplingPlan:
         if self.is_direct:
             if not self.admits_direct:
                 raise ParameterError(
-                    f"a direct draw may need {self.direct_bound:.3g} proposals here, more than {DIRECT:g}; "
+                    f"a direct draw may need {self.direct_bound:.3g} proposals here, more than "
+                    f"{MOST_DIRECT_PROPOSALS:g}; "
                     + (
                         "use fewer columns or rows, a smaller diameter or epsilon, or delta > 0"
                         if math.isfinite(self.half_side)
@@ -81,7 +82,7 @@ class SamplingPlan:
 
     @property
     def strong_convexity(self) -> float:
-        """a, of the exponent."""
+        """a, the strong convexity of the exponent."""
         return self.inverse_temperature * self.penalty
 
     @property
@@ -99,13 +100,15 @@ class SamplingPlan:
             steep = self.inverse_temperature * (self.smoothness + self.penalty) * 4.0 * d * self.half_side**2
             log = 0.5 * steep if steep <= d else 0.5 * d * (1.0 + math.log(steep / d))
         return (
-            math.exp(min(log + START, 700.0)) if math.isfinite(self.half_side) else math.exp(min(log, 700.0))
+            math.exp(min(log + START_ALLOWANCE, 700.0))
+            if math.isfinite(self.half_side)
+            else math.exp(min(log, 700.0))
         )
 
     @property
     def admits_direct(self) -> bool:
-        """Whether that is few enough."""
-        return self.direct_bound <= DIRECT
+        """Whether a direct draw expects few enough proposals."""
+        return self.direct_bound <= MOST_DIRECT_PROPOSALS
 
     @property
     def step(self) -> float:
@@ -113,7 +116,9 @@ class SamplingPlan:
         if self.is_direct:
             return math.inf
         d = self.dimension
-        return d * math.expm1(2.0 / d * math.log(PROPOSALS)) / (self.inverse_temperature * self.smoothness)
+        return (
+            d * math.expm1(2.0 / d * math.log(ROUND_PROPOSALS)) / (self.inverse_temperature * self.smoothness)
+        )
 
     @property
     def spread(self) -> float:
@@ -124,7 +129,7 @@ class SamplingPlan:
     def start_divergence(self) -> float:
         """From the start's law to the density: (d/2) ln(1 + smoothness / (d penalty)), and the start's inexactness."""
         d = self.dimension
-        return 0.5 * d * math.log1p(self.smoothness / (d * self.penalty)) * UPWARD_ROUNDING + START
+        return 0.5 * d * math.log1p(self.smoothness / (d * self.penalty)) * UPWARD_ROUNDING + START_ALLOWANCE
 
     @cached_property
     def rounds(self) -> int:
@@ -142,7 +147,7 @@ class SamplingPlan:
         """
         if self.is_direct:
             return math.inf
-        expected = PROPOSALS * math.exp(min(0.5 * self.spread * residual**2, 600.0))
+        expected = ROUND_PROPOSALS * math.exp(min(0.5 * self.spread * residual**2, 600.0))
         return math.ceil(
             expected * math.log(self.rounds / (CAP_SHARE * self.total_variation)) * UPWARD_ROUNDING
         )

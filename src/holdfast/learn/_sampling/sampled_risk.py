@@ -1,4 +1,4 @@
-"""SampledRisk: a table's tempered posterior as the mechanism takes it, with the sampler that its plan asks for."""
+"""SampledRisk: the tempered posterior of a table as the mechanism takes it, with the sampler of its plan. Private."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from holdfast.learn._sampling.start import certified_minimiser, certified_start,
 from holdfast.noise._source import Source
 
 LARGEST_PREDICTION = 1e100
-"""Slopes are what they are at infinity long before that."""
+"""Predictions are bounded by this; slopes have their limits at infinity long before."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SampledRisk:
-    """Nothing but `draw` is for a release; the rest is asked by whoever replays one."""
+    """Only `draw` is used for a release; the other methods are for tests that replay one."""
 
     potential: Potential
     plan: SamplingPlan
@@ -34,22 +34,22 @@ class SampledRisk:
 
     @property
     def inverse_temperature(self) -> float:
-        """k."""
+        """k, the inverse temperature."""
         return self.plan.inverse_temperature
 
     @property
     def penalty(self) -> float:
-        """Of the square of the weights' norm."""
+        """The penalty on the squared norm of the weights."""
         return self.plan.penalty
 
     @property
     def half_side(self) -> float:
-        """Of the box; infinite for the whole space."""
+        """Half the side of the box; infinite for the whole space."""
         return self.plan.half_side
 
     @property
     def total_variation(self) -> float:
-        """As planned; 0 for a direct draw."""
+        """The total variation of the plan; 0 for a direct draw."""
         return self.plan.total_variation
 
     def draw(self, source: Source) -> Floats:

@@ -15,7 +15,7 @@ import numpy as np
 from holdfast._arrays import Floats
 from holdfast.learn._risk.minimise import minimise_certified
 from holdfast.learn._sampling.potential import Potential
-from holdfast.learn._sampling.rounds import START, SamplingPlan
+from holdfast.learn._sampling.rounds import START_ALLOWANCE, SamplingPlan
 from holdfast.noise._idealised import normal
 from holdfast.noise._source import Source
 
@@ -30,7 +30,7 @@ class Start:
 
 def certified_minimiser(potential: Potential, plan: SamplingPlan) -> Floats:
     """Where |gradient of V|^2 / (2 a) is at most the plan's allowance, certified."""
-    largest = math.sqrt(2.0 * START * plan.strong_convexity) / plan.inverse_temperature
+    largest = math.sqrt(2.0 * START_ALLOWANCE * plan.strong_convexity) / plan.inverse_temperature
     return minimise_certified(potential.risk, tolerance=largest)
 
 

@@ -26,17 +26,17 @@ from holdfast.privacy._mechanisms.mechanism import Arithmetic
 
 SHARE = 0.3
 MOST_COLUMNS = 5_000
-"""The matrix of so many columns takes 200 MB, and its decomposition a minute."""
+"""The most columns: their second moment takes 200 MB, and its decomposition a minute."""
 
 
 def moment_sensitivity(adjacency: Adjacency, row_norm: float, constant: float) -> float:
-    """How far one row x, |x| <= X, moves the sum of (x x^T, sqrt(2) c x), the matrix in Frobenius norm.
+    """The sensitivity of the sum of (x x^T, sqrt(2) c x) over rows with |x| <= X, the matrix in Frobenius norm.
 
     One row more or less: sqrt(X^4 + 2 c^2 X^2). One in the place of another: these are the entries, but for a constant,
     of the second moment of (x, c), whose rows have norm sqrt(X^2 + c^2): sqrt(2) (X^2 + c^2), attained at
     <x, z> = -c^2 where c <= X.
 
-    >>> [round(moment_sensitivity(one, 1.0, 0.5), 6) for one in (Adjacency.zero_out, Adjacency.replace)]
+    >>> [round(moment_sensitivity(near, 1.0, 0.5), 6) for near in (Adjacency.zero_out, Adjacency.replace)]
     [1.224745, 1.767767]
     """
     if adjacency is Adjacency.replace:

@@ -22,13 +22,13 @@ from holdfast.privacy._account import Account
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
 
-FLOOR = 3.0
-"""A variance counts as at least so many deviations of its noise: a column that the noise hides is not blown up."""
+VARIANCE_FLOOR = 3.0
+"""The least variance of a column, in standard deviations of its noise, so that noise is not scaled up."""
 SHARE = 0.1
 
 
 def box_sensitivity(adjacency: Adjacency, columns: int) -> float:
-    """How far one row u in [-1, 1]^d moves the sum of (u, u^2).
+    """The L2 sensitivity of the sum of (u, u^2) over rows u in [-1, 1]^d.
 
     A row brings u^2 + u^4 <= 2 a column. One in the place of another: (u - v)^2 (1 + (u + v)^2) <= 4 a column, at
     u = 1, v = -1: with s = |u + v| and |u - v| <= 2 - s it is at most (2 - s)^2 (1 + s^2), which falls from 4 to 0 on
@@ -135,7 +135,7 @@ class PrivateScaler(PrivateStep):
         )
         middle, half = self._box()
         mean = np.clip(noisy.mean[:columns], -1.0, 1.0)
-        floor = min(FLOOR * noisy.deviation, 1.0)
+        floor = min(VARIANCE_FLOOR * noisy.deviation, 1.0)
         variance = noisy.mean[columns:] - mean**2
         self.hidden_ = variance < floor
         self.mean_ = middle + half * mean

@@ -1,4 +1,4 @@
-"""PrivateStep: what the private steps of a pipeline share. One release of sums, paid from an account or an epsilon.
+"""PrivateStep: the base class of the private steps of a pipeline. Each releases sums, paid by an account or an epsilon.
 
 A step learns from the rows that it transforms, so it pays. With an account it spends a declared share of what remains
 and leaves the rest to the steps after it; the promise of the whole pipeline is then that of the account.
@@ -46,8 +46,8 @@ from holdfast.release._usefulness import announce, influence
 
 
 @dataclass(frozen=True)
-class Paying:
-    """A step as an account sees it."""
+class StepDeclaration:
+    """What a step declares to the account that pays for it."""
 
     name: str
     pure: bool = True
@@ -75,7 +75,7 @@ def release_mean(
     arithmetic: Arithmetic,
     label: str,
 ) -> tuple[NoisyMean, tuple[Assumption, ...]]:
-    """Noise on a sum over all rows, each of norm `row_size` or less; all that the account has is spent.
+    """Release a sum over all rows, each of norm at most `row_size`, for all that the account has.
 
     Both neighbours' sums are rounded, which the sensitivity covers (soundness, section 20).
     """
@@ -93,7 +93,7 @@ def release_mean(
 
 @checked
 class PrivateStep(PaidFit, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Learns sums of rows with noise; a subclass says which, and what it makes of them."""
+    """Learns from noisy sums of rows; a subclass defines the sums and what is computed from them."""
 
     epsilon: float
     delta: float | None
@@ -143,7 +143,7 @@ class PrivateStep(PaidFit, TransformerMixin, BaseEstimator):  # type: ignore[mis
         )
         limit = limit_of(self.epsilon, self.delta, count=count) if account is None else account.limit
         require_small_delta(limit, count)
-        paying = Paying(type(self).__name__)
+        paying = StepDeclaration(type(self).__name__)
         chosen_by: tuple[Assumption, ...] = ()
         if account is None:
             chosen_by = self._assumptions_without_account(X)

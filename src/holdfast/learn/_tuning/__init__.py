@@ -1,1 +1,1 @@
-"""Choosing among candidates, and paying for the choice."""
+"""Private choice among candidates: searches over settings, and their cost."""

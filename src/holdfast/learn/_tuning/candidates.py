@@ -1,4 +1,4 @@
-"""Choosing among candidates and paying for it: on disjoint parts, or by random stopping."""
+"""Private choice among candidates, and its cost: on disjoint parts of the rows, or by random stopping."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from holdfast.privacy._mechanisms.mechanism import Arithmetic
 from holdfast.privacy._mechanisms.selection import Exponential
 
 SCORE_SHARE = 0.2
-"""Of a run's budget under random stopping, what its score costs."""
+"""The share of a run's budget for its noisy score, under random stopping."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +49,7 @@ class Candidate:
 
 
 class Score(Protocol):
-    """How badly weights do on each row: a number between 0 and `bound`, whatever the row and the weights."""
+    """The error of weights on each row: a number between 0 and `bound`, whatever the row and the weights."""
 
     @property
     def bound(self) -> float:
@@ -86,7 +86,7 @@ class ClippedLoss:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Chosen:
+class ChosenCandidate:
     """The candidate that was chosen, and its fit."""
 
     index: int
@@ -101,7 +101,7 @@ class Chosen:
 
 
 def score_change(score: Score, *, count: int) -> float:
-    """How far one row moves the mean score: bound / count, the same in all adjacencies, with a public divisor.
+    """The sensitivity of the mean score: bound / count, the same in all adjacencies, with a public divisor.
 
     Wu et al. 2017 print R^2 for the squared loss: without the division, and less than its range (1 + R)^2 / 2.
     """
@@ -116,7 +116,7 @@ def choose_on_parts(
     score: Score | None = None,
     holdout: float = 0.2,
     arithmetic: Arithmetic = "strict",
-) -> Chosen:
+) -> ChosenCandidate:
     """Train each candidate on a part of its own, choose one on a further part by the exponential mechanism.
 
     All parts are disjoint, so the whole costs as much as its most expensive part: every training and the choice
@@ -153,7 +153,7 @@ def choose_on_parts(
     index = int(
         chooser.release(mechanism(largest_epsilon(chooser, lambda each: mechanism(each).curve)), scores)
     )
-    return Chosen(
+    return ChosenCandidate(
         index=index,
         name=candidates[index].name,
         fit=fits[index],
@@ -170,7 +170,7 @@ def choose_by_random_stopping(
     stopping: RandomStopping | None = None,
     score_share: float = SCORE_SHARE,
     arithmetic: Arithmetic = "strict",
-) -> Chosen:
+) -> ChosenCandidate:
     """Train random candidates on all rows a secret random number of times; release the one with the best score.
 
     Every run draws its candidate inside, trains, and releases a noisy score of its own fit on the same rows with
@@ -192,7 +192,7 @@ def choose_by_random_stopping(
         if best is None or rank < best:
             best, chosen = rank, (index, fit)
     assert chosen is not None  # K >= 1
-    return Chosen(
+    return ChosenCandidate(
         index=chosen[0],
         name=candidates[chosen[0]].name,
         fit=chosen[1],
@@ -208,7 +208,7 @@ def try_each(
     score: Score | None = None,
     stopping: RandomStopping | None = None,
 ) -> None:
-    """One run of random stopping for every candidate, in turn: for a rehearsal, where none may be left out."""
+    """One run of random stopping for every candidate: for a rehearsal, which must try all of them."""
     law = RandomStopping() if stopping is None else stopping
     runs = _Runs.of(candidates, examples, account, law, score)
     for index in range(len(candidates)):
@@ -217,7 +217,7 @@ def try_each(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Runs:
-    """What the runs of random stopping share; the account was charged once, for all of them."""
+    """The runs of random stopping, which share their rows and one charge for all of them."""
 
     candidates: Sequence[Candidate]
     examples: Examples
@@ -271,7 +271,7 @@ class _Runs:
 
 
 def base_budget(account: Account, law: RandomStopping) -> PrivacyCurve:
-    """What one run may spend so that the best of all runs fits into what remains."""
+    """The budget of one run with which the best of all runs costs no more than what remains."""
     left = account.remaining()
     pure = left.as_pure()
     if pure is not None:

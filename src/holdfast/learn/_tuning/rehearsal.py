@@ -1,8 +1,9 @@
-"""A rehearsal of a search: null rows and a twin of the account meet every refusal before anything is spent.
+"""A rehearsal of a search on null rows, with a copy of the account: every error is found before anything is spent.
 
-A candidate may refuse for many reasons: its proof has no price in the account's currency, its options are out of range,
-a part has fewer rows than its batch. All of them follow from public quantities, so a table of null rows of the public
-number meets the same ones. What is drawn in a rehearsal comes from a seed and a twin account, and is thrown away.
+A candidate may raise an error for many reasons: its proof has no price in the account's currency, its options are out
+of range, a part has fewer rows than its batch. All of them follow from public quantities, so a table with the public
+number of null rows gives the same errors. Whatever a rehearsal draws comes from a seed and a copy of the account, and
+is discarded.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ Search = Callable[[Examples, Account], object]
 
 def rehearse_search(search: Search, examples: Examples, account: Account) -> None:
     """Raise whatever the search would refuse; the account itself is only read."""
-    twin = Account(
+    copy = Account(
         account.remaining(), adjacency=account.adjacency, unit=account.unit, currency=account.currency, seed=0
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what a twin with a seed is warned of is not true of the account
-        search(null_rows(examples), twin)
+        warnings.simplefilter("ignore")  # what a copy with a seed is warned of is not true of the account
+        search(null_rows(examples), copy)
 
 
 def null_rows(examples: Examples) -> ArrayExamples:

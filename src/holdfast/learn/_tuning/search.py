@@ -37,7 +37,7 @@ from holdfast.learn._rows.payment import PaidFit, own_copy
 from holdfast.learn._rows.prepare import PreparedRows
 from holdfast.learn._tuning.candidates import (
     Candidate,
-    Chosen,
+    ChosenCandidate,
     ClippedLoss,
     Score,
     choose_by_random_stopping,
@@ -358,7 +358,7 @@ class PrivateSearch(PaidFit, MetaEstimatorMixin, BaseEstimator):  # type: ignore
 
     def _choose(
         self, candidates: Sequence[Candidate], examples: Examples, account: Account, *, score: Score
-    ) -> Chosen:
+    ) -> ChosenCandidate:
         with warnings.catch_warnings():
             # It was said of the search as a whole; how many candidates are trained may be a secret.
             warnings.simplefilter("ignore", UselessReleaseWarning)
@@ -366,7 +366,7 @@ class PrivateSearch(PaidFit, MetaEstimatorMixin, BaseEstimator):  # type: ignore
 
     def _choice_of_candidate(
         self, candidates: Sequence[Candidate], examples: Examples, account: Account, *, score: Score
-    ) -> Chosen:
+    ) -> ChosenCandidate:
         if self.strategy == "parts":
             return choose_on_parts(candidates, examples, account=account, score=score, holdout=self.holdout)
         return choose_by_random_stopping(

@@ -1,8 +1,8 @@
-"""Candidates that are fitted whole: pipelines, and estimators that differ in what rows look like to them.
+"""Candidates that are fitted as a whole: pipelines, and estimators that prepare rows in different ways.
 
-A search deals with examples; here an example is the place of a row. Whoever trains or scores looks the rows up, so that
-parts, accounts, the choice and its proof are those of every search. Place 0 is nobody's: a rehearsal has no other, and
-meets rows that are made up from what is declared.
+A search works with examples; here an example is the index of a row, from 1 on. Training and scoring look the rows up,
+so that parts, accounts, the choice and its proof are the same as in every search. Index 0 is no row: a rehearsal only
+has such examples, and gets rows that are generated from what is declared.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from holdfast.privacy._account.unpaid_steps import require_paid_steps
 from holdfast.privacy._adjacency import PrivacyUnit, resolve_adjacency
 
 FIXED_PARAMETERS = ("epsilon", "delta", "random_state", "adjacency", "n_public", "classes")
-"""What all candidates share: the promise, its neighbours, and what is predicted."""
+"""Parameters that all candidates share: the promise, its neighbours, and the classes."""
 MODELS = (PrivateLinearEstimator, PrivateAdditiveEstimator)
 
 
@@ -63,10 +63,10 @@ def require_searchable(candidate: Any) -> None:
 
 @dataclass(kw_only=True, eq=False)
 class WholeModels:
-    """Rows by their places, and the models that were fitted to some of them."""
+    """Rows by their indices, and the models that were fitted to parts of them."""
 
     base: Any
-    """The estimator before a setting is put in: it says in which unit errors are counted."""
+    """The estimator without a candidate's settings; it defines the unit of errors."""
     features: Any
     labels: Any
     examples: Examples
@@ -80,7 +80,7 @@ class WholeModels:
 
     @classmethod
     def of(cls, base: Any, X: Any, y: Any, target: str | None, account: Account | None) -> WholeModels:
-        """Of rows X and labels y, or of a table and the name of its target."""
+        """From rows X and labels y, or from a table and the name of its target."""
         model = model_of(base)
         features: Any
         read: tuple[Assumption, ...]
@@ -206,15 +206,15 @@ class WholeModels:
     def _rows(self, places: Floats) -> tuple[Any, Any]:
         indices = places[:, 0].astype(np.intp) - 1
         if len(indices) and indices.min() < 0:
-            return self._made_up(len(indices))
+            return self._declared_rows(len(indices))
         if self.table is not None:
             return {name: values[indices] for name, values in self.features.items()}, self.labels[indices]
         arrow = hasattr(self.features, "column_names")
         part = self.features.take(indices) if arrow else _safe_indexing(self.features, indices)
         return part, self.labels[indices]
 
-    def _made_up(self, rows: int) -> tuple[Any, Any]:
-        """As many rows as asked for, of declared values."""
+    def _declared_rows(self, rows: int) -> tuple[Any, Any]:
+        """`rows` rows and labels, generated from declared values."""
         arrow = hasattr(self.features, "column_names")
         names = self.features.column_names if arrow else getattr(self.features, "columns", None)
         if self.table is not None:
@@ -241,7 +241,7 @@ class WholeModels:
 
 
 def _declared_rows(schema: Schema | None, names: Sequence[str], rows: int) -> dict[str, Any]:
-    """A row of declared values, over and over."""
+    """`rows` equal rows of declared values."""
     columns = {}
     for name in names:
         column = schema[name] if schema is not None and name in schema.names else None

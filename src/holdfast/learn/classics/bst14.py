@@ -136,7 +136,7 @@ def step_size(t: int, problem: Problem, *, noise_std: float) -> float:
 
 
 def without_replacement(source: Source, *, size: int, population: int) -> NDArray[np.int64]:
-    """A uniformly random set of that many places: draws in turn, repeats dropped.
+    """A uniformly random set of `size` places: places are drawn one by one, and repeats are dropped.
 
     >>> sorted(without_replacement(Source(seed=1), size=3, population=3).tolist())
     [0, 1, 2]
@@ -152,7 +152,7 @@ def without_replacement(source: Source, *, size: int, population: int) -> NDArra
 
 
 def _matrix(examples: Examples, problem: Problem, population: int) -> tuple[Floats, Floats]:
-    """All rows at random access; a table shorter or longer than its public count is padded with null rows or cut."""
+    """All rows in memory; a table with fewer or more rows than its public count is padded with null rows or cut."""
     features = np.zeros((population, examples.dimension))
     labels = np.ones(population)
     start = 0

@@ -38,16 +38,16 @@ from holdfast.privacy._rounding import as_written
 
 THEOREM = "DP-SGD: composed Poisson-subsampled Gaussian mechanisms (soundness, section 6)"
 ADJACENCIES = ("add_remove", "zero_out")
-EPOCHS = 10
-BATCH = 1_024
-"""The expected batch where none is asked for; smaller where a tenth of the rows is less."""
-CALIBRATION = 1e-4
-"""How far above the least noise a numeric accountant's answer may be: each trial composes all steps."""
+DEFAULT_EPOCHS = 10
+DEFAULT_BATCH = 1_024
+"""The expected size of a batch where no rate is given; at most a tenth of the rows."""
+CALIBRATION_TOLERANCE = 1e-4
+"""The relative tolerance of the noise found by calibration, in which each trial composes all steps."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DpSgdOptions(OptionGroup):
-    """What a caller may say of a run; the rate, the number of steps and the clip follow from public quantities."""
+    """Options of a run; the rate, the number of steps and the clip follow from public quantities by default."""
 
     rate: float | None = None
     steps: int | None = None
@@ -64,10 +64,10 @@ class DpSgdOptions(OptionGroup):
             step=self.step,
             momentum=self.momentum,
             average=self.average,
-        )  # which checks the rest
+        )  # checks the other settings
 
-    def as_planned(self, mechanism: SubsampledGaussian, times: int) -> DpSgdOptions:
-        """The rate and the steps of the account's plan, which options may not contradict."""
+    def with_plan(self, mechanism: SubsampledGaussian, times: int) -> DpSgdOptions:
+        """The options with the rate and the steps of the account's plan; an error if they contradict it."""
         for name, ours, planned in (("rate", self.rate, mechanism.rate), ("steps", self.steps, times)):
             same = ours is None or ours == planned
             require(same, name, ours, f"left out or {planned!r}, which the account's plan was made for")
@@ -92,7 +92,7 @@ class Sgd:
 
     @property
     def schedule(self) -> DescentSchedule:
-        """The steps, as the loop of descent takes them."""
+        """The schedule for the loop of `noisy_descent`."""
         return DescentSchedule(
             preconditioner="none",
             steps=self.steps,
@@ -106,12 +106,12 @@ class Sgd:
         """Defaults from public quantities: batches of 1024 rows, ten epochs, the proved bound as the clip."""
         if options.clip is None:
             problem.require_lipschitz("dp_sgd without the option clip")
-        rate = min(0.1, BATCH / count) if options.rate is None else options.rate
+        rate = min(0.1, DEFAULT_BATCH / count) if options.rate is None else options.rate
         return cls(
             problem=problem,
             count=count,
             rate=rate,
-            steps=max(1, round(EPOCHS / rate)) if options.steps is None else options.steps,
+            steps=max(1, round(DEFAULT_EPOCHS / rate)) if options.steps is None else options.steps,
             clip=problem.lipschitz if options.clip is None else options.clip,
             step=options.step,
             momentum=options.momentum,
@@ -155,12 +155,12 @@ class Sgd:
 
 @lru_cache(maxsize=64)
 def noise_multiplier(limit: PrivacyCurve, *, rate: float, steps: int) -> float:
-    """The least noise over sensitivity with which so many steps are within the limit; kept, as it takes a while."""
+    """The least noise over sensitivity with which `steps` steps are within the limit; cached, since it is slow."""
     return calibrate(
         lambda multiplier: SubsampledGaussianCurve(multiplier, rate).repeat(steps),
         limit,
         low=1e-2,
-        tolerance=CALIBRATION,
+        tolerance=CALIBRATION_TOLERANCE,
     )
 
 
@@ -200,7 +200,7 @@ def dp_sgd(
     """
     planned = _plan_of(account)
     if planned is not None:
-        options = options.as_planned(*planned)
+        options = options.with_plan(*planned)
     sgd = Sgd.of(problem, count=examples.public_count, options=options)
     most, assumptions = examples.largest_count(count_bound)
     if planned is None:

@@ -59,7 +59,7 @@ class L1Ball:
         return self.radius
 
     def centre(self) -> Floats:
-        """A point to start from."""
+        """The starting point."""
         return np.zeros(self.dimension)
 
     def products(self, gradient: Floats) -> Floats:
@@ -95,7 +95,7 @@ class Corners:
         return float(np.max(np.sum(np.abs(self.points), axis=1)))
 
     def centre(self) -> Floats:
-        """A point to start from."""
+        """The starting point."""
         return np.asarray(self.points.mean(axis=0))
 
     def products(self, gradient: Floats) -> Floats:

@@ -1,8 +1,8 @@
-"""Which rows a step of Frank-Wolfe reads, and what its choice costs: paid for before the first (soundness, section 8).
+"""The rows that each step of Frank-Wolfe reads, and the cost of its choice, charged in advance (soundness, section 8).
 
-All rows in every step; each row in one step only; or a fresh secret sample in every step. The constants say how far one
-row moves a corner's score, and how many steps are worth their noise; they hold for every point of the polytope and
-every admissible row, and are public.
+Steps read all rows, or each row in one step only, or a fresh secret sample. The bounds give the sensitivity of a
+corner's score and the best number of steps; they hold for every point of the polytope and every admissible row, and
+are public.
 """
 
 from __future__ import annotations
@@ -117,30 +117,30 @@ Choose = Callable[[int, NDArray[np.float64]], int]
 
 
 class AdmissibleRows(DerivedExamples):
-    """The same rows, clipped to what the bounds say, whatever they hold; once only where they lie in memory."""
+    """The rows, clipped to the bounds; clipped only once where they are in memory."""
 
     def __init__(self, examples: Examples, problem: Problem, bounds: FrankWolfeBounds) -> None:
         self._examples, self._problem, self._reach = examples, problem, bounds.feature_bound
-        self._kept: list[Chunk] | None = None
+        self._clipped: list[Chunk] | None = None
 
     @property
     def examples(self) -> Examples:
-        """The rows as they came."""
+        """The rows before clipping."""
         return self._examples
 
     def chunks(self) -> Iterator[Chunk]:
         """All rows."""
         if not self._examples.resident:
-            return map(self._within, self._examples.chunks())
-        if self._kept is None:
-            self._kept = list(map(self._within, self._examples.chunks()))
-        return iter(self._kept)
+            return map(self._clip, self._examples.chunks())
+        if self._clipped is None:
+            self._clipped = list(map(self._clip, self._examples.chunks()))
+        return iter(self._clipped)
 
     def shuffled_chunks(self, source: Source) -> Iterator[Chunk]:
         """All rows in a secret order."""
-        return map(self._within, self._examples.shuffled_chunks(source))
+        return map(self._clip, self._examples.shuffled_chunks(source))
 
-    def _within(self, chunk: Chunk) -> Chunk:
+    def _clip(self, chunk: Chunk) -> Chunk:
         features, labels = clip_chunk(chunk, self._problem)
         if self._reach < self._problem.norm_bound:  # else no entry of a row can exceed it
             features = np.clip(features, -self._reach, self._reach)
@@ -149,7 +149,7 @@ class AdmissibleRows(DerivedExamples):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RowSampling:
-    """Steps that are paid for: where each one's rows come from, and how it chooses."""
+    """Steps that are charged: the function that returns a step's rows, and the one that makes its choice."""
 
     steps: int
     divisor: float
@@ -163,12 +163,12 @@ class RowSampling:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SamplingRequest:
-    """What every plan of sampling starts from."""
+    """The input of every plan of sampling."""
 
     rows: AdmissibleRows
     bounds: FrankWolfeBounds
     weights: int
-    """How many there are: at least as many as columns, and as classes."""
+    """The number of weights."""
     corners: int
     account: Account
     steps: int | None
@@ -182,11 +182,11 @@ class SamplingRequest:
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
-        """What the slack for rounding rests on."""
+        """The assumptions of the bound on the number of rows, which the slack for rounding uses."""
         return self.rows.largest_count()[1]
 
     def score_change(self, divisor: float) -> float:
-        """How far one unit moves a score, the rounding of both neighbours' sums included (section 16)."""
+        """The sensitivity of a score, including the rounding of both neighbours' sums (section 16)."""
         change = self.bounds.score_change(
             self.account.adjacency, divisor=divisor, rows_per_unit=self.rows.unit.max_rows
         )
@@ -196,7 +196,7 @@ class SamplingRequest:
     def epsilon_of_each_choice(
         self, mechanism: Callable[[float], Mechanism], *, steps: int, rate: float | None = None
     ) -> tuple[float, Choose]:
-        """All that remains, spent on so many choices: epsilon of each, and how to make them."""
+        """Spend all that remains on `steps` choices; returns epsilon of each, and the function that makes them."""
         left = self.account.remaining()
         if type(left) in (PureDP, ZCDP):
             epsilon = _epsilon_of_each(self.account.currency.name, *_amount(left), steps, rate)
@@ -207,7 +207,7 @@ class SamplingRequest:
 
 
 def _amount(left: PrivacyCurve) -> tuple[type[PrivacyCurve], Fraction]:
-    """A curve of one number, apart."""
+    """The type and the number of a curve that has one number."""
     exact = left.as_pure() if isinstance(left, PureDP) else left.as_zcdp()
     assert exact is not None
     return type(left), exact
@@ -217,7 +217,7 @@ def _amount(left: PrivacyCurve) -> tuple[type[PrivacyCurve], Fraction]:
 def _epsilon_of_each(
     currency: str, kind: Callable[[Fraction], PrivacyCurve], amount: Fraction, steps: int, rate: float | None
 ) -> float:
-    """The largest epsilon of a choice, so many of which fit: their curve is that of epsilon and the rate alone."""
+    """The largest epsilon of a choice of which `steps` fit; their curve depends on epsilon and the rate alone."""
 
     def curve(epsilon: float) -> PrivacyCurve:
         choice = Exponential(epsilon=epsilon, sensitivity=1.0)
@@ -227,7 +227,7 @@ def _epsilon_of_each(
     return largest_epsilon(account, lambda each: curve(each).repeat(steps))
 
 
-def full(request: SamplingRequest) -> RowSampling:
+def sample_all(request: SamplingRequest) -> RowSampling:
     """All rows in every step; epsilon per choice sqrt(8 rho / T) in zCDP, epsilon / T in pure DP."""
     require(
         request.batch is None,
@@ -263,7 +263,7 @@ def full(request: SamplingRequest) -> RowSampling:
     )
 
 
-def disjoint(request: SamplingRequest) -> RowSampling:
+def sample_disjoint(request: SamplingRequest) -> RowSampling:
     """Section 8 (a): each row takes part in one step, so the whole run costs as much as one choice."""
     refuse_users(request.rows, what="frank_wolfe with sampling='disjoint'", instead="use sampling='full'")
     require(
@@ -331,7 +331,7 @@ def poisson_rows(request: SamplingRequest) -> RowSampling:
 
 
 PLANS: dict[str, Callable[[SamplingRequest], RowSampling]] = {
-    "full": full,
-    "disjoint": disjoint,
+    "full": sample_all,
+    "disjoint": sample_disjoint,
     "poisson": poisson_rows,
 }

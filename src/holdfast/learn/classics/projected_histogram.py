@@ -35,7 +35,7 @@ from holdfast.privacy._mechanisms.selection import Exponential
 
 MOST_CELLS = 2**20
 ROWS_PER_CELL = 8
-"""Of the public count, for the default number of columns: the table is refined as more rows come."""
+"""The least public number of rows for each cell, from which the default number of columns follows."""
 THEOREM = (
     "projected histogram (Vinterbo 2012): columns by exponential mechanisms, then one noisy table of counts"
 )
@@ -43,7 +43,7 @@ THEOREM = (
 
 @dataclass(frozen=True, kw_only=True)
 class HistogramCells:
-    """Public edges: `bins` equal cells of [-reach, reach] for each column, values beyond in the outer ones."""
+    """Public cells: `bins` equal ones of [-reach, reach] for each column; values beyond are in the outer ones."""
 
     problem: Problem
     bins: int
@@ -57,27 +57,27 @@ class HistogramCells:
 
     @property
     def target_bound(self) -> float:
-        """Labels that are numbers are clipped to it."""
+        """The bound to which labels that are numbers are clipped."""
         return self.problem.loss.largest_target
 
     @property
     def label_cells(self) -> int:
-        """Classes, or cells of a number."""
+        """The number of cells of the label: its classes, or bins of a number."""
         if self.problem.outputs == "several":
             return self.problem.predictions
         return 2 if self.problem.loss.name in SIGNED_LOSSES else self.label_bins
 
     @property
     def label_values(self) -> Floats:
-        """What a loss is told for each of them."""
+        """The label that stands for each cell, as the loss takes it."""
         if self.problem.outputs == "several":
             return np.arange(self.label_cells, dtype=np.float64)
         if self.problem.loss.name in SIGNED_LOSSES:
             return np.array([-1.0, 1.0])
         return self._centres(self.target_bound, self.label_bins)
 
-    def affordable(self, count: int) -> int:
-        """The most columns, at least one, whose table has a public number of rows for each cell."""
+    def default_columns(self, count: int) -> int:
+        """The most columns, at least one, with `ROWS_PER_CELL` public rows for each cell."""
         most = math.log(max(1.0, count / (ROWS_PER_CELL * self.label_cells)), self.bins)
         return max(1, min(self.problem.dimension, int(most + 1e-9)))
 
@@ -101,7 +101,7 @@ class HistogramCells:
         return np.stack([grid.ravel() for grid in grids], axis=1)
 
     def signals(self, labels: Floats) -> Floats:
-        """What columns are multiplied with for their scores, a row of norm at most 1 for each record."""
+        """The label of each record as a vector of norm at most 1, with which columns are correlated."""
         if self.problem.outputs == "several":
             classes = self.label_cells
             codes = as_codes(labels, classes)
@@ -151,7 +151,7 @@ def projected_histogram(
     )
     require(columns is None or columns >= 1, "columns", columns, "a whole number >= 1")
     require(0 < share < 1, "share", share, "in (0, 1)")
-    many = min(problem.dimension, columns or cells.affordable(examples.public_count))
+    many = min(problem.dimension, columns or cells.default_columns(examples.public_count))
     named = _named_columns(places, problem.dimension)
     width = many if named is None else len(named)
     size = bins**width * cells.label_cells
@@ -170,7 +170,7 @@ def projected_histogram(
     noisy = np.asarray(
         account.release(mechanism, cells.table(examples, named), label="histogram"), dtype=float
     )
-    # Everything below looks at noisy counts and public numbers only.
+    # Everything below reads noisy counts and public numbers only.
     counts = np.where(noisy > deviation * math.sqrt(2.0 * math.log(size)), noisy, 0.0)
     curvature = problem.loss.curvature if math.isfinite(problem.smoothness) else 1.0
     ridge = curvature * cells.reach**2 * deviation * math.sqrt(size) / examples.public_count
@@ -209,7 +209,7 @@ def _named_columns(places: tuple[int, ...] | None, dimension: int) -> list[int] 
 
 
 def score_sensitivity(examples: Examples, problem: Problem, account: Account, *, most: int) -> float:
-    """How far one unit moves |sum of signal times column|: the row norm for each row, twice that under replace."""
+    """The sensitivity of |sum of signal times column|: the row norm for each row, twice that under replace."""
     rounded = 2.0 * summation_error(most) * most * problem.norm_bound
     return sum_l2(problem.norm_bound, account.adjacency, examples.unit) + rounded
 
@@ -217,7 +217,7 @@ def score_sensitivity(examples: Examples, problem: Problem, account: Account, *,
 def _columns_of_label(
     examples: Examples, cells: HistogramCells, account: Account, *, many: int, arithmetic: Arithmetic
 ) -> tuple[list[int], tuple[Assumption, ...]]:
-    """The columns that go with the label, one exponential mechanism each (Vinterbo 2012, section 3.2)."""
+    """The columns most correlated with the label, each by an exponential mechanism (Vinterbo 2012, section 3.2)."""
     problem = cells.problem
     most, assumptions = examples.largest_count()
     total = np.zeros((cells.signals(np.zeros(1)).shape[1], problem.dimension))
@@ -243,17 +243,17 @@ def _columns_of_label(
 def _count_noise(
     account: Account, examples: Examples, *, arithmetic: Arithmetic
 ) -> tuple[Laplace | Gaussian, float]:
-    """All that is left, on one table of counts: Laplace noise without delta, else Gaussian."""
+    """The noise of one table of counts for all that is left (Laplace without delta, else Gaussian), and its size."""
     left, near = account.remaining(), account.adjacency
     if left.as_pure() is None:
         gaussian = Gaussian.within(
             left, l2_sensitivity=counts_l2(near, examples.unit), adjacency=near, arithmetic=arithmetic
         )
         return gaussian, float(gaussian.sigma)
-    moved = counts_l1(near, examples.unit)
+    l1 = counts_l1(near, examples.unit)
 
     def mechanism(epsilon: float) -> Laplace:
-        return Laplace(scale=moved / epsilon, l1_sensitivity=moved, adjacency=near, arithmetic=arithmetic)
+        return Laplace(scale=l1 / epsilon, l1_sensitivity=l1, adjacency=near, arithmetic=arithmetic)
 
     laplace = mechanism(largest_epsilon(account, lambda epsilon: mechanism(epsilon).curve))
     return laplace, math.sqrt(2.0) * float(laplace.scale)

@@ -24,23 +24,23 @@ from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
 
 CONFIDENCE = 0.95
-"""Of the bounds on the noise from which the ridge is set; a matter of accuracy, not of privacy."""
+"""The confidence of the bounds on the noise from which the ridge is set; it concerns accuracy, not privacy."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Statistics:
-    """How far one unit moves each of the three statistics; all public (soundness, section 20)."""
+class StatisticsSensitivity:
+    """The sensitivity of each of the three statistics; all public (soundness, section 20)."""
 
     least_eigenvalue: float
     gram: float
     cross: float
     together: float
-    """How far it moves the stack of all three, each in its own units."""
+    """The sensitivity of the stack of all three, each divided by its own."""
 
     @classmethod
     def of(
         cls, adjacency: Adjacency, *, row_norm: float, target_bound: float, rows_per_unit: int = 1
-    ) -> Statistics:
+    ) -> StatisticsSensitivity:
         """X^2 by Weyl for both adjacencies; |x x^T - z z^T|_F <= sqrt(2) X^2 and 2 X Y under replace.
 
         A unit of c rows adds a matrix between 0 and c X^2 I: c times each, by the same arguments.
@@ -53,8 +53,8 @@ class Statistics:
         of many other rows. The statistics of c rows are c times a mean of one row's, and the distance is convex in
         these.
 
-        >>> Statistics.of(Adjacency.replace, row_norm=1.0, target_bound=1.0)
-        Statistics(least_eigenvalue=1.0, gram=1.4142135623730951, cross=2.0, together=1.590990257669732)
+        >>> StatisticsSensitivity.of(Adjacency.replace, row_norm=1.0, target_bound=1.0)
+        StatisticsSensitivity(least_eigenvalue=1.0, gram=1.4142135623730951, cross=2.0, together=1.590990257669732)
         """
         factor = adjacency.gradient_factor
         square = rows_per_unit * row_norm**2
@@ -77,7 +77,7 @@ class Statistics:
         )
 
     def unstack(self, noisy: Floats, dimension: int) -> tuple[float, Moments]:
-        """The noisy statistics."""
+        """The noisy least eigenvalue and the noisy moments, from a noisy stack."""
         gram = from_upper_triangle(noisy[1 : noisy.size - dimension], dimension) * self.gram
         return float(noisy[0]) * self.least_eigenvalue, Moments(
             gram=gram, cross=noisy[-dimension:] * self.cross
@@ -98,7 +98,7 @@ def adassp(
     public bound on the number of rows, enters only the slack for rounding errors of the sums.
     """
     loss = squared_loss(problem)
-    statistics = Statistics.of(
+    statistics = StatisticsSensitivity.of(
         account.adjacency,
         row_norm=problem.norm_bound,
         target_bound=loss.target_bound,
@@ -140,14 +140,14 @@ def adassp(
 
 
 def adaptive_ridge(least: float, *, eigenvalue_noise: float, gram_noise: float, dimension: int) -> float:
-    """Wang 2018, Algorithm 2: what the noise of X^T X may take, less what its least eigenvalue surely gives.
+    """The ridge of Wang 2018, Algorithm 2: a bound on the noise of X^T X, less a lower bound on its least eigenvalue.
 
     The noise matrix has deviation `gram_noise` on the diagonal and less off it; its norm is at most
     gram_noise sqrt(d ln(2 d^2 / u)) with probability 1 - u.
     """
-    miss = 1.0 - CONFIDENCE
-    surely = max(0.0, least - eigenvalue_noise * math.sqrt(2.0 * math.log(1.0 / miss)))
-    return max(0.0, gram_noise * math.sqrt(dimension * math.log(2.0 * dimension**2 / miss)) - surely)
+    failure = 1.0 - CONFIDENCE
+    lower = max(0.0, least - eigenvalue_noise * math.sqrt(2.0 * math.log(1.0 / failure)))
+    return max(0.0, gram_noise * math.sqrt(dimension * math.log(2.0 * dimension**2 / failure)) - lower)
 
 
 def solve_noisy(moments: Moments, *, ridge: Floats, floor: float) -> Floats:

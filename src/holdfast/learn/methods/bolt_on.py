@@ -1,4 +1,4 @@
-"""Bolt-on permutation SGD: run SGD as it is, and add noise to what it returns.
+"""Bolt-on permutation SGD: run SGD without noise, and add noise to its result.
 
 Wu, Li, Kumar, Chaudhuri, Jha and Naughton 2017, "Bolt-on differential privacy for scalable stochastic
 gradient descent-based analytics" (SIGMOD), Algorithms 1 and 2. The sensitivity is the backward recursion of soundness,
@@ -37,12 +37,12 @@ from holdfast.privacy._mechanisms.mechanism import Arithmetic
 
 
 @dataclass(frozen=True, kw_only=True)
-class StepCourse:
-    """What a schedule may look at: t counts batches, never records.
+class ScheduleInput:
+    """What a schedule may depend on, all of it public. Steps t count batches, never records.
 
     `cap` is the largest step with a contraction proof: 1/(smoothness + penalty), or for an unpenalised risk
-    2/smoothness (soundness, section 1). `offset` is m^c of the decreasing schedules. `travel` is what the steps of a
-    constant schedule add up to, where no step is given.
+    2/smoothness (soundness, section 1). `offset_power` is c in the m^c of the decreasing schedules. `travel` is the sum
+    of all steps of a constant schedule, where no step is given.
     """
 
     steps: int
@@ -73,46 +73,46 @@ class StepCourse:
 
     @property
     def largest(self) -> float:
-        """The step asked for, or the cap."""
+        """The given step, or the cap."""
         return self.cap if self.step is None else min(self.step, self.cap)
 
 
 class StepSizes(Protocol):
-    """All steps of a course."""
+    """A schedule: a function that returns all step sizes of a run."""
 
-    def __call__(self, course: StepCourse) -> Floats:
+    def __call__(self, course: ScheduleInput) -> Floats:
         """One step for each batch of each pass."""
 
 
-def constant(course: StepCourse) -> Floats:
+def constant(course: ScheduleInput) -> Floats:
     """The same step throughout: as given, or such that all steps add up to `travel`.
 
     Without either, 1/sqrt(m), the textbook choice for one pass over m records (Wu et al., Algorithm 1).
 
     >>> from dataclasses import replace
-    >>> course = StepCourse(steps=2, records=100, smoothness=0.25, penalty=0.0, cap=8.0)
+    >>> course = ScheduleInput(steps=2, records=100, smoothness=0.25, penalty=0.0, cap=8.0)
     >>> constant(course).tolist(), constant(replace(course, travel=3.0)).tolist()
     ([0.1, 0.1], [1.5, 1.5])
     """
-    travelled = 1.0 / math.sqrt(course.records) if course.travel is None else course.travel / course.steps
-    step = travelled if course.step is None else course.step
+    default = 1.0 / math.sqrt(course.records) if course.travel is None else course.travel / course.steps
+    step = default if course.step is None else course.step
     return np.full(course.steps, min(step, course.cap))
 
 
-def decreasing(course: StepCourse) -> Floats:
+def decreasing(course: ScheduleInput) -> Floats:
     """2 / (smoothness (t + m^c)) (Wu et al. 2017, section 3)."""
     offset = float(course.records) ** course.offset_power
     return np.asarray(np.minimum(course.largest, 2.0 / (course.smoothness * (course.times + offset))))
 
 
-def square_root(course: StepCourse) -> Floats:
+def square_root(course: ScheduleInput) -> Floats:
     """2 / (smoothness (sqrt(t) + m^c)) (Wu et al. 2017, section 3)."""
     offset = float(course.records) ** course.offset_power
     steps = 2.0 / (course.smoothness * (np.sqrt(course.times) + offset))
     return np.asarray(np.minimum(course.largest, steps))
 
 
-def strongly_convex(course: StepCourse) -> Floats:
+def strongly_convex(course: ScheduleInput) -> Floats:
     """min(1/beta, 1/(penalty t)) (Wu et al. 2017, Algorithm 2)."""
     require(
         course.penalty > 0,
@@ -131,20 +131,20 @@ SCHEDULES: Mapping[str, StepSizes] = {
     "strongly_convex": strongly_convex,
 }
 THEOREM = "Bolt-on permutation SGD (Wu et al. 2017), by the backward recursion over batches"
-PASSES = 10
-"""Where nothing asks for more."""
+DEFAULT_PASSES = 10
+"""The least number of passes where it is not given."""
 OVERFULL_FACTOR = 2
-"""Under add_remove a batch keeps at most this many times its nominal size (soundness, section 1)."""
+"""Under add_remove a batch uses at most this many times its nominal size (soundness, section 1)."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Pass:
-    """Public constants of a run: what the sensitivity is computed from, and what the kernel is told.
+class SgdPlan:
+    """Public constants of a run, from which the sensitivity is computed and the kernel is configured.
 
-    `replace` and `zero_out`: batches are cut from a secret permutation, fresh for each pass, or drawn once and
-    kept where shuffling again would cost too much (`fixed_order`): both are order (i) of soundness. `add_remove`:
-    every record draws its batch by itself, and a batch keeps at most 2 b of them; one record more may push
-    one other out of a full batch, so a gradient moves by 2 L, and no failure probability is charged.
+    `replace` and `zero_out`: batches are cut from a secret permutation, a fresh one for each pass, or one for all
+    passes where shuffling again would cost too much (`fixed_order`): both are order (i) of soundness. `add_remove`:
+    every record draws its batch by itself, and a batch uses at most 2 b of them; one additional record may displace
+    another one from a full batch, so a gradient moves by 2 L, and no failure probability is charged.
     """
 
     problem: Problem
@@ -176,18 +176,18 @@ class Pass:
 
     @property
     def batches(self) -> int:
-        """Batches of one pass, the short last one included."""
+        """The number of batches of one pass, including a short last one."""
         return math.ceil(self.records / self.batch)
 
     @property
     def count(self) -> int:
-        """Steps of all passes."""
+        """The number of steps of all passes."""
         return self.passes * self.batches
 
     @property
     def steps(self) -> Floats:
-        """Their sizes; never above what the contraction proof allows."""
-        course = StepCourse(
+        """The sizes of all steps, never above what the contraction proof allows."""
+        course = ScheduleInput(
             steps=self.count,
             records=self.records,
             smoothness=self.problem.smoothness,
@@ -201,7 +201,7 @@ class Pass:
 
     @property
     def l2_sensitivity(self) -> float:
-        """The recursion, and what rounding in the kernel may add."""
+        """The result of the recursion, plus a bound on rounding in the kernel."""
         problem, steps = self.problem, self.steps
         ranked = self.adjacency.count_is_public
         moved = psgd_sensitivity(
@@ -227,7 +227,7 @@ class Pass:
         return moved + rounded
 
     def train(self, examples: Examples, source: Source) -> Floats:
-        """The result before noise: private until a mechanism has released it."""
+        """The result before noise; private."""
         if self.adjacency.count_is_public:
             return self._secret_order(examples, source)
         passes = (
@@ -262,11 +262,11 @@ class Pass:
         return run.final()
 
     def over(self, batches: Iterable[Chunk]) -> Floats:
-        """The result of a run over batches that records drew, of which at most 2 b records count in each.
+        """The result of a run over batches that records drew by themselves; each uses at most 2 b records.
 
-        The kernel divides by its batch size, here c = 2 b + 1: the steps are enlarged by c / b and the penalty
-        reduced, which is the update of divisor b. A null row opens every batch, so that an empty one takes its
-        step too; it fills the place that is left over.
+        The kernel divides by its batch size, here c = 2 b + 1. Steps are multiplied by c / b and the penalty is divided
+        by it, which gives the update of divisor b. A null row opens every batch, so that an empty batch takes its step
+        too.
         """
         capacity = OVERFULL_FACTOR * self.batch
         ratio = (capacity + 1) / self.batch
@@ -279,7 +279,7 @@ class Pass:
         return run.final()
 
     def _start(self, **settings: Any) -> SgdRun:
-        """The kernel, or for several predictions its sibling in matrices."""
+        """A run of the kernel, or for several predictions of `StackedSgd`."""
         if self.problem.outputs == "one":
             return start(self._options(**settings))
         from holdfast.learn._risk.stacked_sgd import StackedSgd
@@ -303,37 +303,38 @@ class Pass:
 
 
 def largest_stable_step(problem: Problem, adjacency: Adjacency) -> float:
-    """Soundness, section 1: 1/beta if penalised, else 2/beta_0; always 1/beta where batches may overflow."""
+    """The largest step with a proof (soundness, section 1): 1/beta if penalised or if batches overflow, else 2/beta."""
     halved = problem.penalty > 0 or not adjacency.count_is_public
     return 1.0 / (problem.smoothness + problem.penalty) if halved else 2.0 / problem.smoothness
 
 
 def gradient_change(problem: Problem, adjacency: Adjacency) -> float:
-    """How far a batch's sum moves: where batches may overflow, one record more may push another out."""
+    """The sensitivity of a batch's gradient sum; where batches may overflow, a record may displace another one."""
     return problem.gradient_change(adjacency) if adjacency.count_is_public else 2.0 * problem.lipschitz
 
 
-def stopping(
+def stopping_rule(
     problem: Problem, *, limit: PrivacyCurve, adjacency: Adjacency, count: int, batch: int
 ) -> tuple[float, int]:
-    """How far to go without a penalty, the sum of all steps, and in how many passes; all of it public.
+    """The sum of all steps of a run without a penalty, and the number of passes; all of it public.
 
-    One record moves the result by G t / n, whatever passes and batches t is made of, so t is where stopping early costs
-    as much as the noise that it saves (`risk/balance.py`). What single batches err by, at most t L^2 / (2 k n) for k
-    passes, is kept below what stopping costs, |w|^2 / (2 t); and no step is longer than the proof allows.
+    One record moves the result by G t / n for steps that sum to t, whatever the passes and batches. t is chosen so that
+    stopping early costs as much as the noise that it saves (`risk/balance.py`). The error due to single batches, at
+    most t L^2 / (2 k n) for k passes, is kept below the cost of stopping, |w|^2 / (2 t); no step is longer than the
+    proof allows.
 
     >>> from holdfast.learn._problem.losses import Logistic
     >>> from holdfast.privacy import GaussianDP
-    >>> travel, passes = stopping(Problem(loss=Logistic(), dimension=100), limit=GaussianDP(1.0),
+    >>> travel, passes = stopping_rule(Problem(loss=Logistic(), dimension=100), limit=GaussianDP(1.0),
     ...                           adjacency=Adjacency.replace, count=50_000, batch=50)
     >>> round(travel), passes
     (5000, 10)
     """
     change = gradient_change(problem, adjacency)
-    travel = 1.0 / balanced_penalty(problem, lambda shrunk: change / (shrunk * count), limit=limit)
-    erring = (travel * problem.lipschitz / typical_norm(problem)) ** 2 / count
-    capped = travel * batch / (count * largest_stable_step(problem, adjacency))
-    return travel, max(PASSES, math.ceil(erring), math.ceil(capped))
+    travel = 1.0 / balanced_penalty(problem, lambda penalty: change / (penalty * count), limit=limit)
+    for_error = (travel * problem.lipschitz / typical_norm(problem)) ** 2 / count
+    for_step = travel * batch / (count * largest_stable_step(problem, adjacency))
+    return travel, max(DEFAULT_PASSES, math.ceil(for_error), math.ceil(for_step))
 
 
 def _first_averaged(average: str | int) -> int:
@@ -361,7 +362,7 @@ def bolt_on(
     Private when the loss is convex, Lipschitz and smooth, and everything but the rows is fixed in advance.
     `schedule` is 'constant', 'decreasing', 'square_root' or 'strongly_convex' ('auto': the last if there is a
     penalty, else constant). `average` is 'last', 'uniform', or the step from which iterates are averaged. Without a
-    penalty and a step of its own, a run ends where going on would cost more in noise than it gains (`stopping`).
+    penalty or a given step, a run ends where going on would cost more in noise than it gains (`stopping_rule`).
     """
     at = Centred(examples=examples, problem=problem)
     if problem.penalty > 0 or math.isfinite(problem.radius):
@@ -369,21 +370,21 @@ def bolt_on(
     examples, problem = at.examples, at.problem
     if schedule == "auto":
         schedule = "strongly_convex" if problem.penalty > 0 else "constant"
-    batch, travel, enough = min(batch, examples.public_count), None, PASSES
+    batch, travel, default_passes = min(batch, examples.public_count), None, DEFAULT_PASSES
     if schedule == "constant" and problem.penalty == 0 and step is None:
-        travel, enough = stopping(
+        travel, default_passes = stopping_rule(
             problem,
             limit=account.remaining(),
             adjacency=account.adjacency,
             count=examples.public_count,
             batch=batch,
         )
-    course = Pass(
+    course = SgdPlan(
         problem=problem,
         adjacency=account.adjacency,
         records=examples.public_count,
         batch=batch,
-        passes=enough if passes is None else passes,
+        passes=default_passes if passes is None else passes,
         schedule=schedule,
         step=step,
         offset_power=offset_power,

@@ -43,13 +43,13 @@ class Quadratic:
         return abs(self.linear) * math.sqrt(dimension) + self.square * dimension
 
     def l1_sensitivity(self, adjacency: Adjacency, *, dimension: int, rows_per_unit: int = 1) -> float:
-        """One row, or one for another under replace; c times that for a unit of c rows.
+        """The L1 sensitivity: of one row, or under replace of an exchange; c times that for a unit of c rows.
 
         >>> [round(q.l1_sensitivity(Adjacency.replace, dimension=10), 4) for q in (LINEAR, LOGISTIC)]
         [23.6966, 4.2715]
         """
-        moved = self.norm_of_exchange if adjacency.gradient_factor == 2 else self.one_row
-        return rows_per_unit * moved(dimension)
+        norm = self.norm_of_exchange if adjacency.gradient_factor == 2 else self.one_row
+        return rows_per_unit * norm(dimension)
 
     def norm_of_exchange(self, dimension: int) -> float:
         """The L1 norm of one row's coefficients less another's: below twice `one_row`, since both do not fit at once.
@@ -128,13 +128,13 @@ def functional(
         scaled = np.clip(labels / label_scale, -1.0, 1.0)
         total += quadratic.coefficients(features / problem.norm_bound, scaled)
     noisy = np.asarray(account.release(laplace, total, label="functional"))
-    # Everything below looks at the noisy coefficients and public numbers only.
+    # Everything below reads the noisy coefficients and public numbers only.
     deviation = math.sqrt(2.0) * float(laplace.scale)
     floor = 4.0 * deviation if ridge is None else ridge
     penalty = problem.penalty * examples.public_count / problem.norm_bound**2 * _objective_scale(problem)
-    # What makes the noisy quadratic convex may not draw the intercept: its curvature, n times a constant, is public.
-    ridge_of_each = (floor + penalty / 2.0) * problem.penalised
-    minimum = minimise_quadratic(noisy, dimension=d, ridge=ridge_of_each, floor=floor)
+    # The ridge must not shrink the intercept, which needs none: its curvature, n times a constant, is public.
+    ridges = (floor + penalty / 2.0) * problem.penalised
+    minimum = minimise_quadratic(noisy, dimension=d, ridge=ridges, floor=floor)
     weights = minimum * label_scale / problem.norm_bound
     size = float(np.linalg.norm(weights))
     return Fit(
@@ -146,7 +146,7 @@ def functional(
 
 
 def _quadratic(problem: Problem) -> tuple[Quadratic, float]:
-    """The polynomial of the loss, and what labels are divided by."""
+    """The polynomial of the loss, and the number by which labels are divided."""
     loss = problem.loss
     if isinstance(loss, Squared):
         return LINEAR, loss.target_bound
@@ -159,7 +159,7 @@ def _quadratic(problem: Problem) -> tuple[Quadratic, float]:
 
 
 def _objective_scale(problem: Problem) -> float:
-    """How the released sum relates to the problem's losses: (y - z)^2 is twice the squared loss."""
+    """The released sum as a multiple of the problem's losses: (y - z)^2 is twice the squared loss."""
     return 2.0 if isinstance(problem.loss, Squared) else 1.0
 
 

@@ -1,8 +1,8 @@
-"""The regularised exponential mechanism: one sample of exp(-k [f + (mu/2)|w|^2]), by a certified sampler.
+"""The regularised exponential mechanism: one sample from exp(-k [f + (mu/2)|w|^2]), by a certified sampler.
 
 Gopi, Lee and Liu 2022, "Private convex optimization via exponential mechanism", theorem 4.1: the trade-off of a
-Gaussian mechanism, for convex Lipschitz losses. The theorem is about the density; what a sampler misses of it is a
-total variation, and is charged (soundness, sections 11 and 21). Without delta: the exponential mechanism on a box,
+Gaussian mechanism, for convex Lipschitz losses. The theorem is about the density; the total variation distance of a
+sampler from it is charged as well (soundness, sections 11 and 21). Without delta: the exponential mechanism on a box,
 by an exact draw or not at all.
 """
 
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 Sampler = Literal["auto", "direct", "proximal"]
 LOSSES = ("logistic", "huber", "huber_regression")
 SLACK_SHARE = 0.1
-"""Of delta, for what the sampler may miss; the rest is the curve's."""
-HALF_SIDE = 2.0
-"""Of the box of pure draws, over the row norm: predictions of a single column reach this far."""
+"""The share of delta for the total variation of the sampler; the curve has the rest."""
+HALF_SIDE_FACTOR = 2.0
+"""Half the side of the box of pure draws, times the row norm: predictions from a single column reach this far."""
 MOST_COLUMNS = 4_096
-"""The proximal sampler keeps three matrices of so many columns squared."""
+"""The most columns of the proximal sampler, which stores three square matrices of them."""
 MOST_BYTES = 2**34
-"""Rows of a table are read once and kept, up to this size."""
+"""The most memory for the rows of a table, which are read once and stored."""
 SAFETY_FACTOR = 1.0 - 1e-9
 ROUNDING = Assumption(
     kind=REAL_ARITHMETIC, text="the sampler's arithmetic is in doubles and analysed as real numbers"
@@ -55,12 +55,12 @@ def gibbs_sampling(
 ) -> Fit:
     """Draw the weights from the density; all of the remaining budget goes into k.
 
-    `diameter` is a public guess D of how far apart weights may lie: it sets k mu to 2 d / D^2, or, without delta, the
-    box. Without it D is sqrt(2 d) for a slope and rows of at most 1, and has the units of the weights for others.
-    A `penalty` of the problem is mu. `sampler="auto"` draws directly, which is exact, where a public bound allows, and
-    else in public rounds.
+    `diameter` is a public guess D of the distance between plausible weights: it sets k mu to 2 d / D^2, or, without
+    delta, the size of the box. By default D is sqrt(2 d) times slope over row norm. A `penalty` of the problem is mu.
+    `sampler="auto"` draws directly, which is exact, where a public bound on its time allows that, and else by a public
+    number of proximal rounds.
 
-    How long a draw takes depends on the rows: do not let others measure it.
+    The time of a draw depends on the rows: do not let others measure it.
     """
     require(
         arithmetic == "idealised", "arithmetic", arithmetic, "'idealised' for gibbs", "objective has 'strict'"
@@ -72,8 +72,8 @@ def gibbs_sampling(
     examples, problem = at.examples, at.problem
     left = account.remaining()
     pure = left.as_pure()
-    crowd = most / examples.public_count
-    recipe = _Recipe(problem, account, examples.public_count, crowd, diameter)
+    excess = most / examples.public_count
+    recipe = _DensityRecipe(problem, account, examples.public_count, excess, diameter)
     mechanism: RegularisedExponential | BoxExponential
     if pure is None:
         mechanism, plan = recipe.regularised_posterior(left, sampler)
@@ -97,20 +97,20 @@ def gibbs_sampling(
     )
 
 
-class _Recipe:
-    """From what is left, to the constants of the density and the plan of its sampler: public numbers only."""
+class _DensityRecipe:
+    """The constants of the density and the plan of its sampler, from the remaining budget; public numbers only."""
 
     def __init__(
-        self, problem: Problem, account: Account, count: int, crowd: float, diameter: float | None
+        self, problem: Problem, account: Account, count: int, excess: float, diameter: float | None
     ) -> None:
         self._problem, self._account, self._diameter = problem, account, diameter
         self._change = problem.gradient_change(account.adjacency) / count
-        self._smoothness = problem.smoothness * crowd  # the trace, with as many rows as there may be
+        self._smoothness = problem.smoothness * excess  # a bound for the largest number of rows there may be
 
     def regularised_posterior(
         self, left: PrivacyCurve, sampler: Sampler
     ) -> tuple[RegularisedExponential, SamplingPlan]:
-        """Directly, with all of delta, where the public bound allows; else in rounds, which cost a tenth of it."""
+        """A direct draw, with all of delta, where its public bound allows; else rounds, which cost a tenth of delta."""
         require(
             math.isinf(self._problem.radius),
             "radius",
@@ -138,7 +138,7 @@ class _Recipe:
         return self._mechanism(constants, slack), self._plan(constants, slack)
 
     def posterior_in_ball(self, epsilon: float, sampler: Sampler) -> tuple[BoxExponential, SamplingPlan]:
-        """k = epsilon / (G D): no total variation fits into a pure promise, so the draw is direct."""
+        """k = epsilon / (G D); a pure guarantee leaves no room for a total variation, so the draw is direct."""
         from holdfast.learn._sampling.rounds import SamplingPlan
         from holdfast.privacy._mechanisms.gibbs import BoxExponential
 
@@ -149,7 +149,9 @@ class _Recipe:
         )
         problem, d = self._problem, self._problem.dimension
         declared = 2.0 * problem.radius if self._diameter is None else self._diameter
-        half = HALF_SIDE / problem.row_norm if math.isinf(declared) else declared / (2.0 * math.sqrt(d))
+        half = (
+            HALF_SIDE_FACTOR / problem.row_norm if math.isinf(declared) else declared / (2.0 * math.sqrt(d))
+        )
 
         def at(k: float) -> BoxExponential:
             return BoxExponential(
@@ -171,7 +173,7 @@ class _Recipe:
         return at(k), plan
 
     def _constants(self, mu: float) -> tuple[float, float]:
-        """k and the penalty with G sqrt(k / penalty) = mu: at a given penalty, or at a given product of both."""
+        """k and the penalty with G sqrt(k / penalty) = mu, for a given penalty or a given product of both."""
         d, rate = self._problem.dimension, mu / self._change
         if self._problem.penalty > 0:
             return self._problem.penalty * rate**2, self._problem.penalty
@@ -206,7 +208,7 @@ class _Recipe:
 
 
 def _gaussian_mu(left: PrivacyCurve, share: float) -> float:
-    """The largest mu whose curve fits, at this share of delta where there is one."""
+    """The largest mu whose curve is within what is left; of delta only this share is used."""
     from holdfast.privacy._curves.slack import bare_and_slack
     from holdfast.privacy._mechanisms.gaussian import Gaussian
 
@@ -223,7 +225,7 @@ def _gaussian_mu(left: PrivacyCurve, share: float) -> float:
 
 
 def _slack(left: PrivacyCurve) -> float:
-    """eta: (1 + e^epsilon) eta is a tenth of delta; or the total variation that the limit has beside its curve."""
+    """The total variation eta for the sampler: (1 + e^epsilon) eta is a tenth of delta, or the limit's own slack."""
     point = left.as_approximate()
     if point is None:
         return round_down(left.total_variation)
@@ -231,7 +233,7 @@ def _slack(left: PrivacyCurve) -> float:
 
 
 def _require_room(examples: Examples, problem: Problem, most: int) -> None:
-    """Rows that are not in memory yet must fit there: refused by public numbers."""
+    """Refuse tables whose rows do not fit in memory, by public numbers."""
     size = 8 * most * problem.dimension
     if not isinstance(examples, ArrayExamples) and size > MOST_BYTES:
         raise ParameterError(
@@ -247,12 +249,12 @@ def _released_weights(
     mechanism: RegularisedExponential | BoxExponential,
     plan: SamplingPlan,
 ) -> Floats:
-    """Rows are read, then the draw is charged, then made."""
-    from holdfast.learn._sampling.potential import Potential, kept_rows
+    """Read the rows, charge the draw, and make it."""
+    from holdfast.learn._sampling.potential import Potential, rows_in_memory
     from holdfast.learn._sampling.sampled_risk import SampledRisk
 
     potential = Potential(
-        rows=kept_rows(examples, problem),
+        rows=rows_in_memory(examples, problem),
         problem=problem,
         inverse_temperature=plan.inverse_temperature,
         penalty=plan.penalty,

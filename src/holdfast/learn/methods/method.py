@@ -1,7 +1,7 @@
-"""Learner: a private learner with everything that others ask of it; `fit` is the one way in.
+"""Learner: what a private learning method declares about itself, and `fit`, which checks a problem and runs it.
 
-A method's file ends with its `METHOD`: name, function, paper, what its proof covers, and what `method="auto"` is told.
-The function itself may rely on what `fit` has checked, and is for callers who have checked it.
+A method's file ends with its `METHOD`: name, function, paper, what its proof covers, and how it ranks for
+`method="auto"`. The function itself relies on the checks of `fit`, so only callers who have made them may call it.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from holdfast.release._usefulness import Prospect, influence
 SINGLE_ROWS = (
     "average each user's rows into one, or use method='auto', which keeps to methods that cover such units"
 )
-"""What to do instead, for methods whose proof counts single rows."""
+"""The advice given for methods whose proof covers single rows only."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Fit:
-    """What a method releases: weights, and what a reader needs to judge them. Nothing un-noised.
+    """What a method releases: weights, and facts by which to judge them. Nothing exact.
 
     `noise_std` is the standard deviation of the noise in each coefficient, where the method knows it.
     """
@@ -46,10 +46,11 @@ class Fit:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     noise_std: float | None = None
     centre_noise_std: float = 0.0
-    """Of the centre that an intercept was pulled to, where the method paid for one; in predictions."""
+    """The standard deviation of the noise in the centre of the intercept, where the method paid for one; in
+    predictions."""
     assumptions: tuple[Assumption, ...] = ()
     score: NoisyScore | None = None
-    """What intervals are made of, where the release says enough."""
+    """The noisy score from which intervals are computed, where the release contains one."""
 
 
 RunLearner = Callable[..., Fit]
@@ -61,7 +62,7 @@ It spends the account's whole remaining limit unless its options say otherwise.
 
 @dataclass(frozen=True, kw_only=True)
 class PublicFacts:
-    """All that `method="auto"` looks at: no row is among it."""
+    """All that `method="auto"` reads: public facts, and no row."""
 
     problem: Problem
     count: int
@@ -70,24 +71,24 @@ class PublicFacts:
     max_rows: int = 1
 
     count_is_public: bool = True
-    """Whether others may be told the count: where it was read from the data, nothing that is said may depend on it."""
+    """Whether the count is public. Where it was read from the data, no message may depend on it."""
     noun: str = "rows"
-    """What the units that are counted are called."""
+    """The word for the privacy units that are counted."""
 
     @property
     def pure(self) -> bool:
-        """Whether there is no delta."""
+        """Whether the limit is pure differential privacy."""
         return self.limit.as_pure() is not None
 
 
 def any_release(facts: PublicFacts) -> tuple[Prospect, ...]:
-    """The forecast of every method from public `facts`: what its limit hides, whatever it releases."""
+    """The forecast for every method from public `facts`: how many units its limit hides, whatever it releases."""
     return (influence(facts.limit, facts.count if facts.count_is_public else None, noun=facts.noun),)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What `auto` tells a method, and why."""
+    """The options that `method="auto"` gives to a method, and the reasons."""
 
     options: Mapping[str, Any] = field(default_factory=dict)
     reasons: tuple[str, ...] = ()
@@ -95,20 +96,20 @@ class Settings:
 
 @dataclass(frozen=True, kw_only=True)
 class Rank:
-    """A place in the order of `auto`, the smallest first, and where a method takes it."""
+    """A place in the order in which `method="auto"` prefers methods, the smallest first, and its conditions."""
 
     place: float
     pure: bool | None = None
-    """With (False) or without (True) delta; None for both."""
+    """True: only without delta. False: only with delta. None: both."""
     losses: tuple[str, ...] = ()
-    """For these losses only; empty for all."""
+    """Only for these losses; empty for all."""
     columns: float = math.inf
-    """Up to so many."""
+    """Only up to so many columns."""
     unconstrained: bool = False
-    """Only where neither a penalty nor a radius is asked for."""
+    """Only where there is neither a penalty nor a radius."""
 
     def applies(self, facts: PublicFacts) -> bool:
-        """Whether the method takes this place here."""
+        """Whether the conditions of this rank hold."""
         return (
             self.pure in (None, facts.pure)
             and (not self.losses or facts.problem.loss.name in self.losses)
@@ -117,14 +118,14 @@ class Rank:
         )
 
 
-def as_it_is(facts: PublicFacts) -> Settings:
+def default_settings(facts: PublicFacts) -> Settings:
     """No options, whatever the public `facts` are."""
     first = f"it is the first in the order for the {facts.problem.loss.name} loss whose proof holds"
     return Settings(reasons=(first,))
 
 
-def minimiser_moved(facts: PublicFacts) -> float:
-    """G / (penalty n) from public `facts`: of exact minimisers of penalised Lipschitz risks (soundness, section 3)."""
+def minimiser_change(facts: PublicFacts) -> float:
+    """G / (penalty n) from public `facts`: the sensitivity of exact minimisers of penalised risks (soundness, 3)."""
     return (
         facts.max_rows
         * facts.problem.gradient_change(facts.adjacency)
@@ -181,9 +182,9 @@ class Learner:
         Why `conf_int` has nothing to work with, where a fit has no score.
     prospects : callable
         What public facts say beforehand of the worth of what it releases.
-    moved : callable
-        How far one unit moves the weights that it releases under noise, from public facts. Where it needs a penalty and
-        none is given, the penalty follows from it.
+    weight_change : callable
+        The sensitivity of the weights that it releases with noise, from public facts. Where it needs a penalty and none
+        is given, the penalty follows from it.
 
     Examples
     --------
@@ -209,21 +210,21 @@ class Learner:
     single_rows: str = ""
     ranks: tuple[Rank, ...] = ()
     behind: str = "gives no rank to method='auto'"
-    settings: Callable[[PublicFacts], Settings] = as_it_is
+    settings: Callable[[PublicFacts], Settings] = default_settings
     samples: bool = False
     centres: bool = False
     no_intervals: str = "its release holds weights only, and nothing about the curvature of the risk"
     prospects: Callable[[PublicFacts], tuple[Prospect, ...]] = any_release
-    moved: Callable[[PublicFacts], float] = minimiser_moved
+    weight_change: Callable[[PublicFacts], float] = minimiser_change
 
     @property
     def instead_of_pure(self) -> str:
-        """What to do where delta must be 0 and the method cannot work without."""
+        """The advice given where delta must be 0 and the method needs delta > 0."""
         return "use method='auto' for pure privacy"
 
     @cached_property
     def options(self) -> tuple[Option, ...]:
-        """What it may be told: the keywords of its function, and the fields of those that are groups of options."""
+        """The options of its function: its keywords, and the fields of groups of options."""
         return options_of(self.run)
 
     def fit(self, examples: Examples, problem: Problem, *, account: Account, **options: Any) -> Fit:
@@ -282,11 +283,11 @@ class Learner:
             )
 
     def takes(self, problem: Problem) -> bool:
-        """Whether the loss of this `problem` is of a kind that it takes."""
+        """Whether the method takes the kind of loss of this `problem`: of one prediction, or of several."""
         return problem.outputs in self.outputs
 
     def place(self, facts: PublicFacts) -> float | None:
-        """Its place in the order of `method="auto"` under these public `facts`; None to stand back."""
+        """Its place in the order of `method="auto"` under these public `facts`; None where it is not chosen."""
         return next((rank.place for rank in self.ranks if rank.applies(facts)), None)
 
     def needs_penalty(self, problem: Problem) -> bool:
@@ -294,18 +295,18 @@ class Learner:
         return "strongly_convex" in self.needs and problem.loss.name in (self.losses or (problem.loss.name,))
 
     def default_penalty(self, facts: PublicFacts) -> float:
-        """The penalty where none is given: at which it costs as much as the noise that it saves.
+        """The default penalty: the one at which shrinking costs as much accuracy as the noise that it saves.
 
-        It is a rule in the public `facts` alone.
+        It depends on public `facts` alone.
         """
 
-        def moved(penalty: float) -> float:
-            return self.moved(replace(facts, problem=replace(facts.problem, penalty=penalty)))
+        def weight_change(penalty: float) -> float:
+            return self.weight_change(replace(facts, problem=replace(facts.problem, penalty=penalty)))
 
-        return balanced_penalty(facts.problem, moved, limit=facts.limit)
+        return balanced_penalty(facts.problem, weight_change, limit=facts.limit)
 
     def objection(self, facts: PublicFacts) -> str:
-        """What its proof misses under these public `facts`, in a few words; empty where it misses nothing."""
+        """Why its proof does not hold under these public `facts`, in a few words; empty where it holds."""
         problem, several = facts.problem, facts.problem.outputs == "several"
         bounded = math.isfinite(problem.lipschitz) or self._smooths(problem, pure=facts.pure)
         checks = (

@@ -1,10 +1,10 @@
 """Noisy Newton steps for logistic regression: each releases the gradient and the second derivative together.
 
-Avella-Medina, Bradshaw and Loh 2023, and Ganesh et al. 2023, pay for both. Together they cost what the gradient costs:
-a row's slope is r x and its curvature r (1 - r) x x^T with the same r in [0, 1], so that where the slope is longest the
-curvature is 0. So is the third derivative, which the last steps add in the direction that decides about intervals. Rows
-are not clipped a second time and nothing is penalised: what is estimated is the regression itself,
-and the last steps, each an estimate with noise of its own, give intervals (soundness, section 26).
+Avella-Medina, Bradshaw and Loh 2023, and Ganesh et al. 2023, pay for both. Released together they cost no more than the
+gradient alone: a row's slope is r x and its curvature r (1 - r) x x^T with the same r in [0, 1], so the curvature is 0
+where the slope is longest. So is the third derivative, which the last steps release in the direction that decides about
+intervals. Rows are not clipped a second time and nothing is penalised: the estimate is that of the regression itself,
+and the last steps, each an estimate with independent noise, give intervals (soundness, section 26).
 """
 
 from __future__ import annotations
@@ -31,14 +31,17 @@ from holdfast.privacy._account import Account
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
 
-SHARES = (2, 2, 2, 3, 3, 4, 10, 12, 16, 20, 26)
-"""Of mu^2, in per cent, for each step. What the first ones cost is lost; to a strong signal six are too few."""
+STEP_SHARES = (2, 2, 2, 3, 3, 4, 10, 12, 16, 20, 26)
+"""The share of mu^2 for each step, in per cent. The budget of the first steps does not enter the estimate, but with a
+strong signal six of them are too few."""
 ESTIMATE_STEPS, PILOT_STEPS = slice(8, 11), slice(6, 8)
 """The steps that make the estimate, and those before them, whose curvature decides whether intervals are issued."""
-RELEASES_TOGETHER = 3
-"""Releases whose common root a step goes to. One alone is noisy, and a logistic score is linear only near its fit."""
-FLOOR, LONGEST_STEP = 2.0, 4.0
-"""Of a step: eigenvalues at least so many norms of their noise, predictions changed by at most so much."""
+POOLED_RELEASES = 3
+"""A step goes to the common root of this many last releases: one alone is too noisy, and earlier ones are too far away,
+since a logistic score is linear only near its root."""
+FLOOR_FACTOR, LONGEST_STEP = 2.0, 4.0
+"""Limits of a step: eigenvalues are at least this multiple of the norm of their noise, and predictions change by at
+most so much."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +65,7 @@ class JointScore:
 
     @classmethod
     def of(cls, adjacency: Adjacency, *, row_norm: float, rows_per_unit: int = 1) -> JointScore:
-        """A unit of c rows moves it by c times as much."""
+        """The constants for these neighbours; a unit of c rows has c times the sensitivity."""
         factor = adjacency.gradient_factor
         return cls(
             lift=math.sqrt(10.0 * factor) / row_norm,
@@ -73,24 +76,24 @@ class JointScore:
     def at(
         self, theta: Floats, passes: ClippedBlocks, problem: Problem, along: Floats | None = None
     ) -> Floats:
-        """Summed over all rows; private. `along` is the unit vector u; None leaves the third derivative out."""
+        """The vector summed over all rows; private. `along` is the unit vector u; None: without third derivative."""
         d = problem.dimension
         gradient, curvature, tilt = np.zeros(d), np.zeros((d, d)), np.zeros(d)
         for rows, labels in passes.blocks():
             z = rows @ theta
             gradient += problem.loss.slopes(z, labels) @ rows
-            bent = problem.loss.curvatures(z, labels)
-            curvature += rows.T @ (bent[:, None] * rows)
+            curvatures = problem.loss.curvatures(z, labels)
+            curvature += rows.T @ (curvatures[:, None] * rows)
             if along is not None:
                 # The derivative of r (1 - r) is r (1 - r)(1 - 2 r), r the chance of the class +1.
-                tilt -= (bent * np.tanh(0.5 * z) * (rows @ along) ** 2) @ rows
+                tilt -= (curvatures * np.tanh(0.5 * z) * (rows @ along) ** 2) @ rows
         parts = [gradient, self.lift * upper_triangle(curvature)]
         return np.concatenate(parts if along is None else [*parts, self.tilt_lift * tilt])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NewtonStep:
-    """What one step released: noisy gradient and second derivative at a point, and their deviations."""
+    """What one step released: noisy gradient and second derivative at a point, and the deviations of their noise."""
 
     point: Floats
     gradient: Floats
@@ -143,7 +146,7 @@ def noisy_newton(
     return Fit(
         weights=weights * min(1.0, problem.radius / max(float(np.linalg.norm(weights)), 1e-300)),
         theorem="composed Gaussian mechanisms on the derivatives of the logistic loss",
-        parameters={"steps": len(SHARES), "lift": joint.lift, "l2_sensitivity": sensitivity},
+        parameters={"steps": len(STEP_SHARES), "lift": joint.lift, "l2_sensitivity": sensitivity},
         assumptions=assumptions,
         score=score if free and examples.unit.max_rows == 1 else None,
     )
@@ -156,14 +159,15 @@ def newton_steps(
     joint: JointScore,
     penalties: Floats,
 ) -> tuple[list[NewtonStep], Floats]:
-    """All steps, and where they end; `released` gives the noisy joint vector at a point for a share of mu^2, and sigma.
+    """All steps, and their last point; reads released values only.
 
-    It looks at released values only. `penalties` are on the sum of losses, one for each weight.
+    `released` returns the noisy joint vector at a point for a share of mu^2, and sigma. `penalties` are on the sum of
+    losses, one for each weight.
     """
     d = problem.dimension
     theta, steps = np.zeros(d), list[NewtonStep]()
     along: Floats | None = None
-    for share in progress(SHARES, desc="newton"):
+    for share in progress(STEP_SHARES, desc="newton"):
         if len(steps) == ESTIMATE_STEPS.start:
             along = np.linalg.eigh(mean_curvature(steps[PILOT_STEPS]))[1][:, 0]
         noisy, sigma = released(theta, Fraction(share, 100), along)
@@ -179,22 +183,22 @@ def newton_steps(
                 tilt=None if along is None else tilt / joint.tilt_lift,
             )
         )
-        theta = _newton_step(steps[-RELEASES_TOGETHER:], problem, penalties=penalties)
+        theta = _newton_step(steps[-POOLED_RELEASES:], problem, penalties=penalties)
     return steps, theta
 
 
 def _newton_step(last: list[NewtonStep], problem: Problem, *, penalties: Floats) -> Floats:
-    """A Newton step with the last releases as one score, eigenvalues floored; post-processing."""
+    """A Newton step on the mean of the last scores, with eigenvalues floored; post-processing."""
     weights, newest = pooling_weights(last), last[-1]
     curvature = mean_curvature(last)
     slopes = [past.gradient + past.curvature @ (newest.point - past.point) for past in last]
     gradient = np.tensordot(weights, slopes, axes=1)
     deviation = pooled_noise(last)
     values, basis = np.linalg.eigh(curvature)
-    floored = np.maximum(values, FLOOR * math.sqrt(2.0 * problem.dimension) * deviation)
+    floored = np.maximum(values, FLOOR_FACTOR * math.sqrt(2.0 * problem.dimension) * deviation)
     if penalties.any():
-        curved = (basis * floored) @ basis.T + np.diag(penalties)
-        step = np.linalg.solve(curved, gradient + penalties * newest.point)
+        penalised = (basis * floored) @ basis.T + np.diag(penalties)
+        step = np.linalg.solve(penalised, gradient + penalties * newest.point)
     else:
         step = basis @ (basis.T @ gradient / floored)
     length = problem.row_norm * float(np.linalg.norm(step))
@@ -203,7 +207,7 @@ def _newton_step(last: list[NewtonStep], problem: Problem, *, penalties: Floats)
 
 
 def score_of(steps: list[NewtonStep], count: int, *, bend: float) -> NoisyScore:
-    """The last steps as one score, weighted by what each cost; and the curvature of the steps before them."""
+    """The last steps as one score, weighted by their budgets; and the curvature of the steps before them."""
     used, before = steps[ESTIMATE_STEPS], steps[PILOT_STEPS]
     weights, tilts = pooling_weights(used), [step.tilt for step in used if step.tilt is not None]
     return NoisyScore(
@@ -229,12 +233,12 @@ def pooling_weights(steps: list[NewtonStep]) -> Floats:
 
 
 def mean_curvature(steps: list[NewtonStep]) -> Floats:
-    """By what each cost."""
+    """The mean curvature of the steps, weighted by their budgets."""
     return np.asarray(np.tensordot(pooling_weights(steps), [step.curvature for step in steps], axes=1))
 
 
 def pooled_noise(steps: list[NewtonStep]) -> float:
-    """The deviation of the noise in their mean curvature."""
+    """The standard deviation of the noise in `mean_curvature`."""
     return float(np.linalg.norm(pooling_weights(steps) * [step.curvature_noise for step in steps]))
 
 

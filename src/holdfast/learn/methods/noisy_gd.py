@@ -15,7 +15,7 @@ from holdfast._arrays import Floats
 from holdfast._assumption import Assumption
 from holdfast.learn._problem import Problem
 from holdfast.learn._risk.descent import (
-    LARGEST_FULL,
+    MOST_FULL_COLUMNS,
     NO_CHANGES,
     ClippedGradients,
     DescentChanges,
@@ -53,11 +53,11 @@ def noisy_gd(
     count_bound: int | None = None,
     arithmetic: Arithmetic = "strict",
 ) -> Fit:
-    """Descend along noisy gradients; what is not given is set by a rule in public quantities.
+    """Full-batch gradient descent with noise in every gradient; settings follow from a rule in public quantities.
 
     Private for every loss of a linear prediction: each release's sensitivity is enforced by clipping. `count_bound`,
     a public bound on the number of rows, enters only the slack for rounding errors of the sums. `schedule` is the
-    rule's answer, where the caller has asked it already; `changes` are what the caller prefers to it.
+    result of the rule, where the caller has computed it; `changes` replace single settings of it.
     """
     descent = whitened_descent(
         examples,
@@ -91,8 +91,8 @@ def noisy_gd(
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Descended:
-    """Released weights (K, d), and the public numbers of the run."""
+class DescentResult:
+    """The released weights (K, d), and the public numbers of the run."""
 
     weights: Floats
     schedule: DescentSchedule
@@ -114,10 +114,10 @@ def whitened_descent(
     arithmetic: Arithmetic,
     name: str,
     moment: str,
-) -> Descended:
-    """All that remains of the account, spent on a second moment and on the gradients of every step.
+) -> DescentResult:
+    """Release a second moment and the gradient of every step, for all that remains in the account.
 
-    `factor` is what the schedule's rule divides the signal by; `name` and `moment` are what the charges are called.
+    The rule of the schedule divides the signal by `factor`; `name` and `moment` are the labels of the charges.
     """
     square, count = gaussian_square(account.remaining()), examples.public_count
     plain = changes.preconditioner == "none"
@@ -167,7 +167,7 @@ def whitened_descent(
             name=name,
             noise=float(mechanism.sigma),
         )
-    return Descended(
+    return DescentResult(
         weights=weights,
         schedule=schedule,
         clip=clip,
@@ -178,7 +178,7 @@ def whitened_descent(
 
 
 def _settings(facts: PublicFacts) -> Settings:
-    """The schedule, so that the method need not ask for it again."""
+    """The schedule as an option, and the reasons for it."""
     mu = math.sqrt(gaussian_square(facts.limit))
     factor = facts.adjacency.gradient_factor * facts.max_rows
     size = {"count": facts.count, "dimension": facts.problem.dimension}
@@ -200,7 +200,7 @@ METHOD = Learner(
     paper="Bassily, Smith and Thakurta 2014 (FOCS); preconditioned as in soundness, section 20",
     needs=("delta",),
     ranks=(
-        Rank(place=1, pure=False, columns=LARGEST_FULL),
+        Rank(place=1, pure=False, columns=MOST_FULL_COLUMNS),
         Rank(place=3, pure=False),
     ),
     behind="beyond a thousand columns the second moment costs more than it gives",

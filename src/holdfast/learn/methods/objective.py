@@ -23,7 +23,15 @@ from holdfast.learn._risk.ball import BallRisk, minimise_in_ball
 from holdfast.learn._risk.minimise import minimise_certified
 from holdfast.learn._risk.risk import Risk
 from holdfast.learn._rows.examples import Examples
-from holdfast.learn.methods.method import SINGLE_ROWS, Fit, Learner, PublicFacts, Rank, Settings, as_it_is
+from holdfast.learn.methods.method import (
+    SINGLE_ROWS,
+    Fit,
+    Learner,
+    PublicFacts,
+    Rank,
+    Settings,
+    default_settings,
+)
 from holdfast.learn.methods.pure_rows import (
     LEAST_PENALTY,
     PureRows,
@@ -46,28 +54,29 @@ REAL_NUMBERS = Assumption(kind=REAL_ARITHMETIC, text="noise inside the objective
 TWICE_DIFFERENTIABLE = ("logistic", "squared", "smooth_huber")
 """The proof changes variables by the Hessian; the Huber-smoothed hinge has corners in its gradient."""
 BARRIER = 1e-2
-"""Of a ball's barrier, in units of the radius times all gradients together: no minimiser is nearer to the sphere than
-rounding errors can stand."""
+"""The weight of a ball's barrier, as a multiple of the radius times the summed bounds on all gradients: it keeps every
+minimiser farther from the sphere than rounding errors reach."""
 RELATIVE_TOLERANCE = 1e-11
-"""The solver's, in units of all gradients together: a hundred times what double precision leaves in doubt."""
+"""The tolerance of the solver, as a multiple of the summed bounds on all gradients: a hundred times the rounding error
+of double precision."""
 OUTPUT_SHARE = 0.05
-"""How much of the privacy parameter covers the solver's inexactness: about a thousandth of the noise."""
+"""The share of the privacy parameter for the solver's inexactness: it adds about a thousandth to the noise."""
 PURE_OUTPUT_SHARE = 0.005
-"""The same without delta, where parts of epsilon add up plainly."""
+"""The same share without delta, where parts of epsilon simply add up."""
 GAUSSIAN_FACTOR = 10.0
-"""The penalty with Gaussian noise, in units of smoothness / (1 - e^-epsilon)."""
+"""The penalty with Gaussian noise, as a multiple of smoothness / (1 - e^-epsilon)."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Losses:
-    """The sum of losses over a table, as the mechanism sees it."""
+    """The sum of losses over a table, as the mechanism takes it. Private."""
 
     examples: Examples
     problem: Problem
     barrier: float = 0.0
-    """On a ball, the weight of what keeps the minimiser inside; public."""
+    """The weight of the barrier that keeps the minimiser inside a ball; public; 0 without a ball."""
     origin: Floats | float = 0.0
-    """w0, that penalty and noise are counted from: losses are those of w0 + v; public."""
+    """w0, the public weights from which penalty and noise are counted: losses are those of w0 + v."""
 
     @property
     def dimension(self) -> int:
@@ -86,7 +95,7 @@ class Losses:
         return np.asarray(minimiser - self.origin)
 
     def gradient(self, at: Floats) -> Floats:
-        """Of the sum of losses, and of the barrier, which is the same for every table; private."""
+        """The gradient of the sum of losses and of the barrier, which is the same for every table; private."""
         at = self._inside(at + self.origin)
         return self._risk(1.0, -at).gradient(at)[0]
 
@@ -96,7 +105,7 @@ class Losses:
         return float(np.linalg.slogdet(hessian)[1])
 
     def _inside(self, at: Floats) -> Floats:
-        """On a ball, the point of it that a replayed output may have come from."""
+        """The point itself; on a ball, a point outside is moved inside, as a noisy output that is replayed may lie."""
         length, most = float(np.linalg.norm(at)), self.problem.radius * (1.0 - 2.0**-10)
         return at * (most / length) if self.barrier and length > most else at
 
@@ -122,7 +131,7 @@ def objective_perturbation(
     arithmetic: Arithmetic | None = None,
     mechanism: ObjectivePerturbation | PureObjectivePerturbation | None = None,
 ) -> Fit:
-    """Minimise the losses with a random linear term in them, and release the minimiser.
+    """Minimise the losses plus a random linear term, and release the minimiser.
 
     Private when the loss is convex, twice differentiable and Lipschitz, predictions are linear, and the penalty acts on
     every weight, that of an intercept from a centre that is paid for; over the whole space or over an open ball, where
@@ -140,7 +149,7 @@ def objective_perturbation(
     if preconditioner == "diagonal" or directions is not None or (not plain and is_pure(account.remaining())):
         _admit_mapping(preconditioner, problem, account, mechanism)
         at = Centred(examples=examples, problem=problem)
-        if problem.loss.name == "squared":  # classes have an origin of their own there
+        if problem.loss.name == "squared":  # for classes, `pure_rows` releases an origin
             at = pay_for_centre(examples, problem, account, arithmetic=arithmetic or "strict")
         rows = pure_rows(
             at.examples,
@@ -167,7 +176,7 @@ def objective_perturbation(
             penalty_factor=penalty_factor,
             arithmetic=arithmetic,
         )
-    else:  # a plan pays for this mechanism and for nothing else
+    else:  # the account's plan pays for this mechanism and for nothing else
         at, chosen = Centred(examples=examples, problem=problem), mechanism
         for name in ("lipschitz", "smoothness"):
             held, needed = float(getattr(mechanism, name)), float(getattr(problem, name))
@@ -189,7 +198,7 @@ def _perturbed_fit(
     *,
     origin: Floats | float = 0.0,
 ) -> Fit:
-    """Charge, draw and minimise; `origin`, released before or public, is 0 on a ball."""
+    """Charge, draw and minimise; `origin` must be public or released, and 0 on a ball."""
     point = account.remaining().as_approximate()
     delta = round_down(point[1]) if point is not None and point[1] > 0 else None
     permit = account.permit(chosen, times=1, delta=delta, label="objective")
@@ -198,7 +207,7 @@ def _perturbed_fit(
     barrier = BARRIER * problem.radius * float(chosen.tolerance) / RELATIVE_TOLERANCE if inside else 0.0
     losses = Losses(examples=examples, problem=problem, barrier=barrier, origin=origin)
     weights = origin + np.asarray(permit.release(losses))
-    # The noise that covers the solver's inexactness may leave the ball.
+    # The noise for the solver's inexactness may lead out of the ball.
     weights = weights * min(1.0, problem.radius / max(float(np.linalg.norm(weights)), 1e-300))
     return Fit(
         weights=weights,
@@ -213,7 +222,7 @@ def _perturbed_fit(
 
 
 def _admit_mapping(preconditioner: str | None, problem: Problem, account: Account, mechanism: object) -> None:
-    """Refuse, before anything is spent, what the two releases do not cover."""
+    """Refuse, before anything is spent, options that mapped rows do not allow."""
     known = preconditioner in (None, "diagonal", "none")
     require(known, "preconditioner", preconditioner, "'diagonal' or 'none'")
     left = account.remaining().as_pure()
@@ -239,7 +248,7 @@ def _admit_mapping(preconditioner: str | None, problem: Problem, account: Accoun
 def _mapped_fit(
     rows: PureRows, account: Account, *, penalty_factor: float | None, arithmetic: Arithmetic
 ) -> Fit:
-    """The perturbed objective of mapped rows, with what is left: a plain sum of two pure costs."""
+    """Objective perturbation of mapped rows with the remaining budget; the two pure costs add up."""
     chosen = objective_mechanism(
         rows.problem,
         limit=account.remaining(),
@@ -248,12 +257,12 @@ def _mapped_fit(
         penalty_factor=penalty_factor,
         arithmetic=arithmetic,
         l1_factor=rows.reach,
-        effective_dimension=rows.turned.effective_dimension,
+        effective_dimension=rows.row_map.effective_dimension,
         curvature=rows.curvature,
         weight_size=rows.weight_size,
     )
     fit = _perturbed_fit(rows.examples, rows.problem, account, chosen, origin=rows.origin)
-    how = "by Laplace-noised moments of columns and clipped" if rows.turned.units else "publicly and clipped"
+    how = "by Laplace-noised moments of columns and clipped" if rows.row_map.units else "publicly and clipped"
     return dataclasses.replace(
         fit,
         weights=rows.weights(fit.weights),
@@ -264,7 +273,7 @@ def _mapped_fit(
 
 
 def require_provable(problem: Problem) -> None:
-    """Refuse what the change of variables does not cover."""
+    """Refuse problems that the proof by a change of variables does not cover."""
     problem.require_lipschitz("objective")
     problem.require_smooth("objective")
     if problem.loss.name not in TWICE_DIFFERENTIABLE:
@@ -291,9 +300,9 @@ def objective_mechanism(
 
     The penalty on the sum of losses is n times the problem's, and never below
     penalty_factor * smoothness / (1 - e^-epsilon). The default is 10, so that determinants take about a tenth of
-    epsilon; without delta, where noise is larger by the root of the dimension, `noise_ridge`. `l1_factor`: gradients
-    are known to have L1 norms of at most that many times their Euclidean bound. `curvature` is what the loss is known
-    to curve by on average, where that is less than it can; `weight_size` is what weights are like.
+    epsilon; without delta, where noise is larger by the root of the dimension, `noise_ridge`. `l1_factor` bounds the L1
+    norm of gradients as a multiple of their Euclidean bound. `curvature` is the mean curvature of the loss, where it is
+    known to be less than the largest; `weight_size` is the typical size of a weight.
 
     >>> from holdfast.learn._problem.losses import Logistic
     >>> mechanism = objective_mechanism(Problem(loss=Logistic(), dimension=5), limit=ApproxDP(1.0, 1e-6),
@@ -330,7 +339,7 @@ def objective_mechanism(
     else:
         times = GAUSSIAN_FACTOR if penalty_factor is None else penalty_factor
         least = times * problem.smoothness / -math.expm1(-epsilon)
-    recipe = _Recipe(
+    recipe = _MechanismRecipe(
         problem=problem,
         adjacency=Adjacency.of(adjacency),
         public_count=public_count,
@@ -346,8 +355,8 @@ def objective_mechanism(
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Recipe:
-    """Everything but the noise."""
+class _MechanismRecipe:
+    """The public constants of the mechanism, without the scale of its noise."""
 
     problem: Problem
     adjacency: Adjacency
@@ -356,7 +365,7 @@ class _Recipe:
     l1_factor: float | None = None
 
     def pure(self, *, epsilon: float, arithmetic: Arithmetic) -> PureObjectivePerturbation:
-        """epsilon = G/scale + ln(1 + beta/penalty) + the output's share."""
+        """The least scale with epsilon = G/scale + ln(1 + beta/penalty) + the share for the solver's inexactness."""
         output = PURE_OUTPUT_SHARE * epsilon
         unscaled = PureObjectivePerturbation(
             scale=1.0,
@@ -377,7 +386,7 @@ class _Recipe:
             scale *= 1.0 + 1e-15
 
     def gaussian(self, limit: PrivacyCurve, *, arithmetic: Arithmetic) -> ObjectivePerturbation:
-        """The least sigma, with output noise in proportion."""
+        """The least sigma; the noise for the solver's inexactness is in proportion to it."""
 
         def make(sigma: float) -> ObjectivePerturbation:
             tolerance = self._tolerance(sigma * (math.sqrt(self.problem.dimension) + 10.0))
@@ -410,13 +419,13 @@ class _Recipe:
         }
 
     def _tolerance(self, spread: float) -> float:
-        """Relative to the sizes that rounding errors are relative to: all gradients, and the linear term."""
+        """The tolerance of the solver, relative to the size of all gradients and of the linear term."""
         return RELATIVE_TOLERANCE * (self.public_count * self.problem.lipschitz + spread)
 
 
 def _settings(facts: PublicFacts) -> Settings:
-    """Without delta, penalty and radius, how rows are mapped first."""
-    settings, epsilon = as_it_is(facts), facts.limit.as_pure()
+    """Where there is no delta, no penalty and no radius: the way in which rows are mapped first."""
+    settings, epsilon = default_settings(facts), facts.limit.as_pure()
     if epsilon is None or not facts.problem.unconstrained:
         return settings
     plan = row_plan(facts.problem, epsilon=float(epsilon), adjacency=facts.adjacency, count=facts.count)

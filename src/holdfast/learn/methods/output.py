@@ -1,7 +1,7 @@
-"""Output perturbation: minimise the risk, certify how exactly, and add noise to the minimiser.
+"""Output perturbation: minimise the risk to a certified tolerance, and add noise to the minimiser.
 
 Chaudhuri, Monteleoni and Sarwate 2011 (JMLR), "Differentially private empirical risk minimization",
-Algorithm 1; soundness, section 3. A constant twice as large is often printed.
+Algorithm 1; soundness, section 3. Some publications print a constant that is twice as large.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from holdfast.release._usefulness import Prospect
 
 THEOREM = "Output perturbation of a strongly convex risk (CMS11, Corollary 8), with a certified approximate minimiser"
 INEXACTNESS = 1e-3
-"""The solver's tolerance in units of L / n: it adds a thousandth to the sensitivity for each neighbour."""
+"""The tolerance of the solver, as a multiple of L / n: it adds a thousandth to the sensitivity for each neighbour."""
 
 
 def output_perturbation(
@@ -78,7 +78,7 @@ def output_perturbation(
 
 
 def _on_ball(problem: Problem) -> bool:
-    """Whether the solver keeps to the ball itself: that of a smooth loss of one prediction does."""
+    """Whether the solver minimises over the ball: it does so for smooth losses of one prediction."""
     return problem.outputs == "one" and math.isfinite(problem.smoothness)
 
 
@@ -127,7 +127,7 @@ def certified_weights(
 def minimiser_sensitivity(
     problem: Problem, *, adjacency: Adjacency, public_count: int, inexactness: float = INEXACTNESS
 ) -> float:
-    """How far one record moves the computed minimiser: G / (penalty n) for the exact one, and the solver's 2 r.
+    """The sensitivity of the computed minimiser: G / (penalty n) for the exact one, plus 2 r for the solver.
 
     >>> from holdfast.learn._problem.losses import Logistic
     >>> problem = Problem(loss=Logistic(), dimension=1, penalty=0.1)
@@ -146,10 +146,10 @@ def _tolerance(problem: Problem, public_count: int, inexactness: float) -> float
 
 
 def output_prospects(facts: PublicFacts) -> tuple[Prospect, ...]:
-    """What holds of any release, and the noise in one weight beside how far all units together can move it.
+    """The forecast for any release, and for the weights: how many units the noise in one weight hides.
 
-    A unit moves the minimiser by the sensitivity, so n of them by n times as much; noise of so many sensitivities hides
-    as many units, whatever the penalty.
+    n units move the minimiser by at most n times the sensitivity, so noise of n sensitivities hides n units, whatever
+    the penalty.
     """
     pure = facts.limit.as_pure()
     if pure is None:

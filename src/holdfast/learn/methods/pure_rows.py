@@ -1,20 +1,20 @@
-"""The rows, and the penalty, that objective perturbation without delta works with; rules in public quantities.
+"""PureRows: the mapped rows, and the penalty, of objective perturbation without delta; rules in public quantities.
 
-Five ideas, each with its reason (docs/decisions/learning-default.md says on which tables the constants were chosen):
+Five rules, each with its reason (docs/decisions/learning-default.md says on which tables the constants were chosen):
 
 * *Laplace noise for the sum of sizes.* A record moves gradients by at most A in the L1 norm, so independent Laplace
   numbers of scale A / epsilon will do. The usual law, for the Euclidean norm X, has deviation sqrt(d) X / epsilon in
   each number; rows with a of d numbers that differ from 0 have A = sqrt(a) X, and several classes share one A.
-* *Units of columns* from a share of epsilon, where that says enough about them.
-* *Few directions.* Noise in d numbers is d long, not sqrt(d) as with delta. Random sums of columns keep sqrt(k / d) of
-  a direction and are only k long: where noise would drown d numbers, fewer say more.
-* *Shares of classes* from a share of epsilon. n rows of which a share p is of one class have a gradient, and a
-  curvature, of n p (1 - p): two classes of which one is rare say as much as 4 p (1 - p) n rows of equal ones, so rows
-  are seen along fewer directions and the ridge is larger. Several classes start from the model that predicts the
-  shares, not from equal ones: where columns say nothing, weights that shrink to nothing are the best there is.
-* *A smooth loss for numbers.* Half a square has no bound on its slope but within a ball; `SmoothHuber` has one
-  everywhere, its width, which may be far below a declared range that is too wide. A number is shortened with its row,
-  so what is linear stays so.
+* *Units of columns*, estimated with a share of epsilon where the data are enough for that.
+* *Few directions.* Noise in d numbers has norm d, not sqrt(d) as with delta. Projections onto k random directions keep
+  sqrt(k / d) of a signal, and their noise has norm k: where noise would hide d numbers, fewer are more accurate.
+* *Shares of classes*, from a share of epsilon. n rows of which a share p is of one class have a gradient and a
+  curvature of n p (1 - p): with a rare class they are worth 4 p (1 - p) n rows of equal classes, so fewer directions
+  are used and the ridge is larger. For several classes weights are shrunk towards the model that predicts the shares,
+  which is the best one where columns carry no information.
+* *A smooth loss for numbers.* The slope of the squared loss is bounded only within a ball; that of `SmoothHuber` is
+  bounded by its width, which may be far below a declared range that is too wide. A target is scaled down with its row,
+  so a linear relation stays linear.
 """
 
 from __future__ import annotations
@@ -50,32 +50,32 @@ from holdfast.privacy._mechanisms.mechanism import Arithmetic
 
 Whitening = Literal["diagonal", "none"]
 ROW_NORM_FACTOR = 0.5
-"""The Euclidean norm of rows in units of their own, over the root of the effective dimension."""
+"""The largest Euclidean norm of rows in their own units, as a multiple of the root of the effective dimension."""
 REACH_FACTOR = 0.5
-"""The sum of a row's sizes, over what its norm and its active numbers allow."""
+"""The largest L1 norm of a mapped row, as a multiple of the root of its number of nonzero entries."""
 TYPICAL_SIZE = 0.8
-"""What the sizes of a usual row add up to, over the same: sqrt(2 / pi) for normal numbers."""
+"""The L1 norm of a typical row, as the same multiple: sqrt(2 / pi) for normal numbers."""
 LEAST_SIGNAL = 5.0
-"""Of epsilon n X^2 / (d factor), in units of what one row can add to the moments: below it, units are noise."""
+"""Columns get their own units if epsilon n X^2 / (d factor) is at least this multiple of one row's bound on moments."""
 VISIBLE_DIRECTIONS = 0.03
-"""Directions that noise leaves visible, per epsilon n / (factor sqrt(K))."""
+"""The number of directions that noise leaves visible, as a multiple of epsilon n / (factor sqrt(K))."""
 CROWDING_FACTOR = 2.0
-"""Rows are projected where their noise is that of so many times more directions."""
+"""Rows are projected where they have more than this multiple of the visible directions."""
 WIDTHS = (0.06, 0.003, 0.25)
-"""Of the smooth loss for numbers, in half ranges of the target: at least, per root of the signal, and at most."""
+"""The width of the smooth loss, in half ranges of the target: the least, per root of the signal, and the largest."""
 WEIGHT_SIZE = 0.04
-"""Of numbers, in half ranges of the target: what the ridge takes a weight of mapped rows to be."""
+"""The typical size of a weight of mapped rows for numbers, in half ranges of the target; the ridge depends on it."""
 CLASS_SHARE = Fraction(1, 25)
-"""Of epsilon, spent on how many rows each class has."""
+"""The share of epsilon that releases how many rows each class has."""
 FAINT_SIGNAL = 40.0
-"""The signal below which a ridge is nearly twice as large."""
+"""Well below this signal the ridge is twice as large."""
 LEAST_PENALTY = 2.0
-"""In units of smoothness / (1 - e^-epsilon): determinants take half of a small epsilon at most."""
+"""The least penalty, as a multiple of smoothness / (1 - e^-epsilon): determinants then take at most half of epsilon."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RowPlan:
-    """Whether columns get units of their own, and along how many directions rows are seen; None for all of them."""
+    """Whether columns get their own units, and onto how many directions rows are projected; None for no projection."""
 
     preconditioner: Whitening
     directions: int | None
@@ -85,7 +85,7 @@ class RowPlan:
 def row_plan(
     problem: Problem, *, epsilon: float, adjacency: Adjacency | str, count: int, evenness: float = 1.0
 ) -> RowPlan:
-    """The rule; `evenness` is that of the classes, where it is known.
+    """The plan that follows from public quantities; `evenness` is that of the classes, where it is known.
 
     >>> from holdfast.learn._problem.losses import Logistic
     >>> few = Problem(loss=Logistic(), dimension=20)
@@ -113,30 +113,30 @@ def row_plan(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PureRows:
-    """Mapped rows within norm 1, the problem that they make, and their sizes' sum.
+    """Mapped rows within norm 1, their problem, and the map; `reach` bounds the L1 norm of a row.
 
-    `classes` are released where there is an intercept to hold them.
+    The shares of `classes` are released where there is an intercept to start from them.
     """
 
     examples: Examples
     problem: Problem
-    turned: RowMap
+    row_map: RowMap
     norm: float
     reach: float
     constant: float
     assumptions: tuple[Assumption, ...]
     classes: ClassShares | None = None
     target_bound: float | None = None
-    """Of labels that are numbers, which were divided by it and shortened with their rows."""
+    """The bound of labels that are numbers; they were divided by it and scaled down with their rows."""
 
     @property
     def weight_size(self) -> float:
-        """What weights are like, for the ridge."""
+        """The typical size of a weight, for the ridge."""
         return 1.0 if self.target_bound is None else WEIGHT_SIZE
 
     @property
     def curvature(self) -> float | None:
-        """Of the loss, as far as released shares say; several classes are taken to be equal."""
+        """The mean curvature of the loss by the released shares; None for several classes, which count as equal."""
         several = self.problem.outputs == "several"
         return None if several or self.classes is None else self.classes.curvature
 
@@ -153,23 +153,23 @@ class PureRows:
         return centre.ravel()
 
     def weights(self, whitened: Any) -> Any:
-        """As weights of the rows themselves, which are longer than those that were learnt from.
+        """Weights of the original rows from weights of mapped rows.
 
-        A usual row of units is shortened by `ROW_NORM_FACTOR`, every usual row by `REACH_FACTOR` over `TYPICAL_SIZE`;
-        weights make up for it, or probabilities would be too sure. Decisions are the same. Numbers were shortened with
-        their rows.
+        A typical row in its own units was shortened by `ROW_NORM_FACTOR`, every typical row by `REACH_FACTOR` over
+        `TYPICAL_SIZE`. Weights are scaled by the same factor, or probabilities would be too extreme; decisions do not
+        change. Labels that are numbers were scaled down with their rows.
         """
-        shortened = min(1.0, REACH_FACTOR / TYPICAL_SIZE) * (ROW_NORM_FACTOR if self.turned.units else 1.0)
+        shortened = min(1.0, REACH_FACTOR / TYPICAL_SIZE) * (ROW_NORM_FACTOR if self.row_map.units else 1.0)
         shortened = self.target_bound or shortened
-        return self.turned.backward(whitened) * (shortened / self.norm)
+        return self.row_map.backward(whitened) * (shortened / self.norm)
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """For the release."""
-        directions = self.turned.directions
+        """Facts for the release."""
+        directions = self.row_map.directions
         return {
-            "preconditioner": "diagonal" if self.turned.units else "none",
-            **({"share": SHARE, "clip": self.norm} if self.turned.units else {}),
+            "preconditioner": "diagonal" if self.row_map.units else "none",
+            **({"share": SHARE, "clip": self.norm} if self.row_map.units else {}),
             "row_sizes": self.reach,
             **({} if self.classes is None else {"class_share": float(CLASS_SHARE)}),
             **({} if directions is None else {"directions": len(directions)}),
@@ -186,9 +186,9 @@ def pure_rows(
     count_bound: int | None = None,
     arithmetic: Arithmetic = "strict",
 ) -> PureRows:
-    """Pay for shares of classes, and for units where the rule, or the caller, wants them; map the rows.
+    """Release shares of classes, and units of columns where the rule or the caller says so; then map the rows.
 
-    For admitted pure accounts.
+    For callers that have checked the account, which must be pure.
     """
     left = account.remaining().as_pure()
     assert left is not None, "callers have refused accounts that are not pure"
@@ -216,28 +216,28 @@ def pure_rows(
     few = plan.directions if directions is None else directions
     most_rows, assumptions = examples.largest_count(count_bound)
     if kind == "diagonal":
-        turned = release_units(examples, problem, account, most=most_rows, arithmetic=arithmetic)
-        norm = ROW_NORM_FACTOR * math.sqrt(max(1.0, turned.effective_dimension))
+        row_map = release_units(examples, problem, account, most=most_rows, arithmetic=arithmetic)
+        norm = ROW_NORM_FACTOR * math.sqrt(max(1.0, row_map.effective_dimension))
     else:
-        turned, norm, assumptions = plain_map(problem), problem.norm_bound, ()
+        row_map, norm, assumptions = plain_map(problem), problem.norm_bound, ()
     if few is not None:
-        turned = turned.along(few)
-        norm = ROW_NORM_FACTOR * math.sqrt(turned.effective_dimension) if kind == "diagonal" else norm
-    reach = max(1.0, REACH_FACTOR * math.sqrt(turned.active))
+        row_map = row_map.along(few)
+        norm = ROW_NORM_FACTOR * math.sqrt(row_map.effective_dimension) if kind == "diagonal" else norm
+    reach = max(1.0, REACH_FACTOR * math.sqrt(row_map.active))
     bound = problem.loss.target_bound if isinstance(problem.loss, Squared) else None
     rows = WhitenedExamples(
-        examples=examples, problem=problem, turned=turned, norm=norm, reach=reach, target_bound=bound
+        examples=examples, problem=problem, row_map=row_map, norm=norm, reach=reach, target_bound=bound
     )
-    inner = dataclasses.replace(problem, row_norm=1.0, dimension=turned.dimension, constant=0.0, active=None)
+    inner = dataclasses.replace(problem, row_norm=1.0, dimension=row_map.dimension, constant=0.0, active=None)
     if bound is not None:
-        share = examples.public_count / max(1.0, turned.effective_dimension)
+        share = examples.public_count / max(1.0, row_map.effective_dimension)
         width = smooth_width(account.remaining().epsilon(0.0) * share / account.adjacency.gradient_factor)
         inner = dataclasses.replace(inner, loss=SmoothHuber(width=width))
         assumptions = (*assumptions, smoothing_assumption(width))
     return PureRows(
         examples=rows.in_memory(),
         problem=inner,
-        turned=turned,
+        row_map=row_map,
         norm=norm,
         reach=reach,
         constant=problem.constant,
@@ -248,7 +248,7 @@ def pure_rows(
 
 
 def smoothing_assumption(width: float) -> Assumption:
-    """What a release says of a loss for numbers that was smoothed."""
+    """The statement in a release that the loss for numbers was smoothed."""
     return Assumption(
         kind=ACCURACY,
         subject="loss",
@@ -258,9 +258,9 @@ def smoothing_assumption(width: float) -> Assumption:
 
 
 def smooth_width(signal: float) -> float:
-    """Of the loss for numbers in [-1, 1], by the signal epsilon n / (D factor).
+    """The width of the smooth loss for numbers in [-1, 1], by the signal epsilon n / (D factor).
 
-    Noise is proportional to it; with a smaller one, skewed residuals are nearer to their median than to their mean.
+    Noise is proportional to the width; a smaller width fits the median of skewed residuals instead of their mean.
 
     >>> smooth_width(1.0), smooth_width(2_500.0), smooth_width(1e6)
     (0.06, 0.15, 0.25)
@@ -270,7 +270,7 @@ def smooth_width(signal: float) -> float:
 
 
 def noise_spread(numbers: int, l1_factor: float | None, *, arithmetic: Arithmetic) -> float:
-    """The deviation of each number of the linear term, over G / epsilon: Laplace numbers, or a Gamma norm.
+    """The standard deviation of each number of the linear term over G / epsilon: Laplace noise, or a Gamma norm.
 
     >>> noise_spread(49, None, arithmetic="idealised"), round(noise_spread(49, 2.0, arithmetic="strict"), 3)
     (7.0710678118654755, 2.828)
@@ -295,11 +295,11 @@ def noise_ridge(
 
     A weight has the information n h / D, so Newton's step from noisy gradients has variance (sigma D / (n h))^2 in it;
     for weights of size 1, shrinking by a ridge of sigma^2 D / (n h) has the least error (a posterior mean); h, the
-    curvature, is p (1 - p) for two classes.
-    What determinants cost is left out of epsilon, which the penalty itself decides: a few rounds settle it.
+    curvature, is p (1 - p) for two classes. The cost of determinants is subtracted from epsilon; it depends on the
+    penalty itself, so the two are computed in turn until they agree.
 
-    Rows are shortened, so they say less than n h / D, and the ridge is up to twice as large; but not where the signal
-    epsilon n / (D factor) is far above `FAINT_SIGNAL`, since tables whose predictions are sure have larger weights.
+    Shortened rows have less information than n h / D, so the ridge is up to twice as large; but not where the signal
+    epsilon n / (D factor) is far above `FAINT_SIGNAL`, since well predictable tables have larger weights.
     """
     larger = 1.0 + 1.0 / (1.0 + (signal / FAINT_SIGNAL) ** 2)
     penalty = least
@@ -319,16 +319,16 @@ def balanced_ridge(
     count: int,
     least: float,
 ) -> float:
-    """The penalty with the least mean squared error of a weight, what it saves in determinants counted.
+    """The penalty with the least mean squared error of a weight, including what it saves in determinants.
 
     The error of `noise_ridge` is (penalty^2 + sigma^2) / (n h / D + penalty)^2 for a weight of size 1; there sigma is
     fixed while the penalty moves. But sigma is deviation / (epsilon - determinants), and determinants fall as the
     penalty grows: by K - 1 times as much for K classes as for two. Searched in steps of 3 %, from `least` on.
 
-    >>> told = dict(deviation=8.0, effective_dimension=20.0, curvature=0.22, count=10_000, least=2.0)
-    >>> round(balanced_ridge(1.0, determinants=lambda penalty: 0.0, **told), 1)
+    >>> public = dict(deviation=8.0, effective_dimension=20.0, curvature=0.22, count=10_000, least=2.0)
+    >>> round(balanced_ridge(1.0, determinants=lambda penalty: 0.0, **public), 1)
     2.0
-    >>> round(balanced_ridge(1.0, determinants=lambda penalty: 2.0 * math.log1p(1.0 / (3.0 * penalty)), **told), 1)
+    >>> round(balanced_ridge(1.0, determinants=lambda penalty: 2.0 * math.log1p(1.0 / (3.0 * penalty)), **public), 1)
     4.4
     """
     information = count * curvature / effective_dimension

@@ -33,7 +33,7 @@ THEOREM_BALL = "ridge output perturbation over a ball: strong convexity, residua
 
 @dataclass(frozen=True, kw_only=True)
 class RidgeBounds:
-    """How far one row can move the ridge solution; every number here is public.
+    """Bounds on the change of the ridge solution by one row; every number is public.
 
     `ridge` is lambda of the sum loss, `count_bound` a public bound on the number of rows, `radius` the ball
     over which the problem is solved (infinite: unconstrained).
@@ -69,7 +69,7 @@ class RidgeBounds:
 
     @property
     def one_row(self) -> float:
-        """How far adding or removing one row moves theta*.
+        """The largest change of theta* when one row is added or removed.
 
         Unconstrained: theta* - theta' = H^-1 x (x^T theta* - y) / (1 + x^T H^-1 x), and |H^-1 x|^2 <=
         x^T H^-1 x / lambda bounds the first factor by R / (lambda + R^2), or 1 / (2 sqrt(lambda)) if
@@ -97,7 +97,7 @@ class RidgeBounds:
         return (gram_error * self.weight_norm + cross_error) / self.ridge + boundary
 
     def l2_sensitivity(self, adjacency: Adjacency, *, dimension: int, rows_per_unit: int = 1) -> float:
-        """Steps of one row, two of them under replace, c rows for a unit; and twice the rounding."""
+        """c times the change by one row for a unit of c rows, twice that under replace; plus twice the rounding."""
         steps = adjacency.gradient_factor * rows_per_unit
         return steps * self.one_row + 2.0 * self.rounding(dimension)
 
@@ -178,8 +178,8 @@ def solve_ridge(moments: Moments, *, ridge: float, radius: float = math.inf) -> 
     return np.asarray(basis @ theta)
 
 
-def _solution_moved(facts: PublicFacts) -> float:
-    """How far one unit moves the solution, for the largest table that the declared count admits.
+def _solution_change(facts: PublicFacts) -> float:
+    """The sensitivity of the solution, for the largest table that the declared count admits.
 
     Without a radius the bound on residuals grows as the penalty falls, Y (1 + R / (2 sqrt(penalty))): one row moves the
     solution by about penalty^-1.5 / n, and a penalty of (n epsilon)^(-2/3), right for bounded residuals, would leave
@@ -206,6 +206,6 @@ METHOD = Learner(
     only="solves least squares only",
     ranks=(Rank(place=2, losses=("squared",)),),
     behind="solves least squares only",
-    moved=_solution_moved,
+    weight_change=_solution_change,
     centres=True,
 )

@@ -1,4 +1,4 @@
-"""SCS13: one noisy gradient per disjoint mini-batch. A baseline, with an honest guarantee.
+"""SCS13: stochastic gradient descent with noise in the gradient of every disjoint mini-batch. A baseline.
 
 Song, Chaudhuri and Sarwate 2013, "Stochastic gradient descent with differentially private updates"
 (GlobalSIP); soundness, section 6. The batches of a pass are disjoint, so a pass costs as
@@ -109,7 +109,7 @@ def step_noise(limit: PrivacyCurve, *, passes: int, l2_sensitivity: float, **opt
 
 
 def gradient_sum(problem: Problem, w: Floats, chunk: Chunk) -> Floats:
-    """The sum of the data loss's gradients over a batch."""
+    """The sum of the loss's gradients over a batch."""
     x, y = clip_chunk(chunk, problem)
     return np.asarray(problem.slopes(x @ w.T, y).T @ x)
 

@@ -1,6 +1,6 @@
-"""Several classes, one softmax model or K yes-or-no ones: noisy gradient descent, objective or output perturbation.
+"""Models of several classes, softmax or one-vs-all: noisy gradient descent, objective or output perturbation.
 
-All rest on the same two facts: a row's gradient, a (K, d) matrix, has Frobenius norm at most sqrt(2) X for the
+All three rest on the same two facts: a row's gradient, a (K, d) matrix, has Frobenius norm at most sqrt(2) X for the
 softmax and sqrt(K) X for one-vs-all, and noise on the stacked K d numbers is one release (soundness, section 2).
 Objective perturbation, for the softmax under pure epsilon, has its own file.
 """
@@ -14,7 +14,7 @@ from holdfast.errors import ParameterError
 from holdfast.learn._problem import Problem
 from holdfast.learn._risk.descent import DescentChanges, Preconditioner
 from holdfast.learn._rows.examples import Examples
-from holdfast.learn.methods.method import Fit, Learner, PublicFacts, Rank, Settings, as_it_is
+from holdfast.learn.methods.method import Fit, Learner, PublicFacts, Rank, Settings, default_settings
 from holdfast.learn.methods.noisy_gd import whitened_descent
 from holdfast.learn.methods.output import output_perturbation
 from holdfast.learn.methods.softmax_objective import covers, softmax_objective
@@ -24,7 +24,7 @@ from holdfast.privacy._mechanisms.mechanism import Arithmetic
 
 Engine = Literal["noisy_gd", "objective", "output"]
 INEXACTNESS = 1e-3
-"""The solver's tolerance in units of L / n."""
+"""The tolerance of the solver, as a multiple of L / n."""
 
 
 def multiclass(
@@ -46,10 +46,10 @@ def multiclass(
     for a penalised loss); the first of them that the account allows and the proof covers.
     """
     pure = is_pure(account.remaining())
-    by = engine or (pure_engine(problem) if pure else "noisy_gd")
-    if by == "objective":
+    chosen = engine or (pure_engine(problem) if pure else "noisy_gd")
+    if chosen == "objective":
         return softmax_objective(examples, problem, account=account, arithmetic=arithmetic)
-    if by == "output":
+    if chosen == "output":
         problem.require_strongly_convex(f"{problem.loss.name} with engine='output'")
         fit = output_perturbation(examples, problem, account=account, arithmetic=arithmetic)
         return dataclasses.replace(fit, parameters={"engine": "output", **fit.parameters})
@@ -60,14 +60,14 @@ def multiclass(
 
 
 def pure_engine(problem: Problem) -> Engine:
-    """Without delta: objective perturbation where its proof and its solver cover the problem, else the output's."""
+    """The engine without delta: objective perturbation where proof and solver cover the problem, else output."""
     return "objective" if covers(problem) else "output"
 
 
 def _descent(
     examples: Examples, problem: Problem, account: Account, changes: DescentChanges, *, arithmetic: Arithmetic
 ) -> Fit:
-    """Preconditioned by a private second moment (soundness, section 20)."""
+    """Noisy gradient descent, preconditioned by a private second moment (soundness, section 20)."""
     loss = problem.loss
     descent = whitened_descent(
         examples,
@@ -96,9 +96,9 @@ def _descent(
 
 
 def _settings(facts: PublicFacts) -> Settings:
-    """Without delta, which engine."""
+    """The engine, where there is no delta."""
     if not facts.pure:
-        return as_it_is(facts)
+        return default_settings(facts)
     engine = pure_engine(facts.problem)
     covered = "cover" if engine == "objective" else "do not cover"
     why = f"without delta, the proof and the solver of objective perturbation {covered} this problem"

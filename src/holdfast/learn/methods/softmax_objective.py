@@ -50,22 +50,25 @@ THEOREM = (
     "soundness, section 4"
 )
 OUTPUT_SHARE = 0.005
-"""Of epsilon, for the solver's inexactness."""
+"""The share of epsilon for the solver's inexactness."""
 RELATIVE_TOLERANCE = 1e-11
-"""The solver's, in units of all gradients together."""
+"""The tolerance of the solver, as a multiple of the summed bounds on all gradients."""
 
 
-def weights_of(problem: Problem, loss: Softmax, *, l1: bool = False) -> int:
-    """(K - 1) d that can be told apart; all K d where noise is for the L1 norm, which a change of basis would spoil."""
+def weight_count(problem: Problem, loss: Softmax, *, l1: bool = False) -> int:
+    """The number of weights: (K - 1) d identifiable ones, or all K d where noise is for the L1 norm.
+
+    The L1 norm is not preserved by the change of basis that leaves out the unidentifiable weights.
+    """
     return (loss.classes - (not l1)) * problem.dimension
 
 
 def covers(problem: Problem) -> bool:
-    """Whether proof and solver cover this problem: a softmax over the whole space; penalised, not too many weights."""
+    """Whether proof and solver cover this problem: a softmax without a radius; with a penalty, few enough weights."""
     loss: Any = problem.loss
     if loss.name != "softmax" or math.isfinite(problem.radius):
         return False
-    return problem.penalty == 0 or weights_of(problem, loss) <= DENSE_WEIGHTS
+    return problem.penalty == 0 or weight_count(problem, loss) <= DENSE_WEIGHTS
 
 
 def log_determinant(problem: Problem, loss: Softmax, *, penalty: float) -> float:
@@ -89,7 +92,7 @@ def softmax_penalty(
     l1_factor: float | None = None,
     effective_dimension: float | None = None,
 ) -> float:
-    """The least penalty on the sum of losses: `balanced_ridge`, where none was asked for.
+    """The least penalty on the sum of losses; where the problem has none, that of `balanced_ridge`.
 
     Never below 2 t / (1 - e^-epsilon), t = (1 - 1/K) X^2: determinants, at most t / penalty, take half of epsilon.
     """
@@ -97,14 +100,14 @@ def softmax_penalty(
     least = LEAST_PENALTY * trace / -math.expm1(-epsilon)
     if problem.penalty > 0:
         return least
-    spread = noise_spread(weights_of(problem, loss), l1_factor, arithmetic=arithmetic)
+    spread = noise_spread(weight_count(problem, loss), l1_factor, arithmetic=arithmetic)
     return balanced_ridge(
         epsilon,
         deviation=spread * problem.gradient_change(adjacency),
         determinants=lambda penalty: log_determinant(problem, loss, penalty=penalty),
         effective_dimension=effective_dimension or float(problem.dimension),
         count=public_count,
-        # Of one class among K that are equally likely.
+        # The curvature for one class among K equally likely ones.
         curvature=(loss.classes - 1) / loss.classes**2,
         least=least,
     )
@@ -127,7 +130,7 @@ def softmax_mechanism(
     is the bound for records of rank K - 1.
     """
     ratio = math.expm1(log_determinant(problem, loss, penalty=penalty) * (1.0 + 1e-12))
-    numbers, output = weights_of(problem, loss, l1=l1_factor is not None), OUTPUT_SHARE * epsilon
+    numbers, output = weight_count(problem, loss, l1=l1_factor is not None), OUTPUT_SHARE * epsilon
     unscaled = PureObjectivePerturbation(
         scale=1.0,
         output_epsilon=output,
@@ -156,20 +159,20 @@ def softmax_mechanism(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SoftmaxLosses:
-    """The sum of losses over a table, as the mechanism sees it."""
+    """The sum of losses over a table, as the mechanism `PureObjectivePerturbation` takes it. Private."""
 
     examples: Examples
     problem: Problem
     loss: Softmax
     whole: bool = False
-    """All K d weights, rather than those that can be told apart."""
+    """Whether all K d weights are used, instead of the (K - 1) d identifiable ones."""
     origin: Floats | float = 0.0
-    """W0, that V is counted from; public."""
+    """W0, the public weights from which V is counted."""
 
     @property
     def dimension(self) -> int:
         """The number of weights."""
-        return weights_of(self.problem, self.loss, l1=self.whole)
+        return weight_count(self.problem, self.loss, l1=self.whole)
 
     def minimise(self, linear: Floats, *, penalty: float, tolerance: float) -> Floats:
         """A certified minimiser of the sum at W0 + V, + (penalty/2)|V|^2 + <linear, V>."""
@@ -180,7 +183,7 @@ class SoftmaxLosses:
         return np.asarray(minimiser - self.origin)
 
     def gradient(self, at: Floats) -> Floats:
-        """Of the sum of losses; private."""
+        """The gradient of the sum of losses; private."""
         weights = at + self.origin
         return self._risk(1.0, -weights).gradient(weights)[0]
 
@@ -190,12 +193,12 @@ class SoftmaxLosses:
         return float(np.linalg.slogdet(hessian)[1])
 
     def of_classes(self, contrasts: Floats) -> Floats:
-        """A row of weights for each class; what all classes share, which predicts nothing, is taken off."""
+        """A row of weights for each class; the mean over classes, which has no effect on predictions, is subtracted."""
         weights = self._risk(1.0, None).of_classes(contrasts)
         return np.asarray(weights - weights.mean(axis=0)) if self.whole else weights
 
     def of_weights(self, weights: Floats | float) -> Floats | float:
-        """Flat weights of all classes, as those that can be told apart; 0 stays 0."""
+        """The identifiable weights of flat weights of all classes; 0 stays 0."""
         return weights if np.ndim(weights) == 0 else self._risk(1.0, None).of_weights(np.asarray(weights))
 
     def _risk(self, penalty: float, linear: Floats | None) -> MulticlassRisk:
@@ -212,16 +215,16 @@ class SoftmaxLosses:
 def softmax_objective(
     examples: Examples, problem: Problem, *, account: Account, arithmetic: Arithmetic = "strict"
 ) -> Fit:
-    """Minimise softmax losses with a random linear term in them; rows are mapped first where no penalty was asked for.
+    """Minimise softmax losses plus a random linear term; rows are mapped first where the problem has no penalty.
 
-    For callers that have admitted examples and account.
+    For callers that have checked examples and account.
     """
     loss: Any = problem.loss
     if not covers(problem):
         raise ParameterError(
             f"engine='objective' needs the softmax loss, no radius and, with a penalty, at most {DENSE_WEIGHTS} "
             f"weights (classes - 1 times columns), got loss={loss.name!r}, radius={problem.radius!r} and "
-            f"{weights_of(problem, loss)} weights; use engine='output'"
+            f"{weight_count(problem, loss)} weights; use engine='output'"
         )
     left = account.remaining().as_pure()
     require(left is not None, "account", account.remaining(), "of pure epsilon", "use engine='noisy_gd'")
@@ -243,7 +246,7 @@ def softmax_objective(
         # The sizes of p - e_y add up to 2 at most, its length is sqrt(2) at most.
         "l1_factor": None if mapped is None else math.sqrt(2.0) * (1.0 + 1e-12) * mapped.reach,
     }
-    effective = None if mapped is None else mapped.turned.effective_dimension
+    effective = None if mapped is None else mapped.row_map.effective_dimension
     least = softmax_penalty(inner, loss, effective_dimension=effective, **arguments)
     penalty = max(least, examples.public_count * problem.penalty)
     mechanism = softmax_mechanism(inner, loss, penalty=penalty, **arguments)

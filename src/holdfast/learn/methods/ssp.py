@@ -34,7 +34,7 @@ DECLARED_COUNT = Assumption(
     "and, without an intercept, not measured; with fewer rows than that they are too narrow",
 )
 PILOT_SHARE = Fraction(1, 10)
-"""Of mu^2, for a second moment of the rows alone, by which it is decided whether intervals are issued."""
+"""The share of mu^2 for a second moment of the rows alone, which decides whether intervals are issued."""
 
 
 def ssp(
@@ -47,8 +47,8 @@ def ssp(
 ) -> Fit:
     """Release the joint second moment with Gaussian noise, then solve; eigenvalues are floored at the noise's norm.
 
-    A tenth of the budget pays for a second moment of the rows alone: intervals issued where the noise of the joint
-    one happened to be kind would cover too rarely, so another draw decides.
+    A tenth of the budget pays for a second moment of the rows alone, which decides whether intervals are issued. If
+    the joint moment decided, intervals would be issued where its noise is favourable, and cover too rarely.
 
     Private for every table of rows within `row_norm`, labels clipped to the target bound. `count_bound`, a public bound
     on the number of rows, enters only the slack for rounding errors of the sums.
@@ -78,8 +78,8 @@ def ssp(
     released, count = from_upper_triangle(np.asarray(joint), d + 1), examples.public_count
     known = account.adjacency.count_is_public
     if problem.constant and (examples.may_lack_targets or not known):
-        # The released sum of the constant's square counts the rows that have a target (the others are null records):
-        # the variance around the line is theirs.
+        # Rows without a target are null records. The released sum of squares of the constant counts the other rows, to
+        # which the residual variance belongs.
         square_sum = float(released[d - 1, d - 1])
         count = rows_of_constant(square_sum, problem.constant, most=count if known else None)
     elif not known:
@@ -109,7 +109,7 @@ def ssp(
 
 
 def rows_of_constant(square_sum: float, constant: float, *, most: int | None) -> int:
-    """How many rows add the square of their constant to a noisy sum: at least one, and `most` of a public number.
+    """The number of rows that add to a noisy sum of squares of the constant: at least one, and at most `most`.
 
     >>> rows_of_constant(25.0, 0.5, most=1000), rows_of_constant(300.0, 0.5, most=1000)
     (100, 1000)
@@ -127,7 +127,7 @@ def squared_score(
     pilot: Floats | None = None,
     pilot_noise: float = 0.0,
 ) -> NoisyScore:
-    """What a noisy joint moment says about the score, in the units of the problem's targets."""
+    """The noisy score that a noisy joint moment implies, in the units of the problem's targets."""
     d = joint.shape[0] - 1
     return NoisyScore(
         loss="squared",

@@ -30,7 +30,7 @@ from holdfast.learn._problem.losses import Logistic
 from holdfast.learn._problem.problem import ClassLabels
 from holdfast.learn._rows.engine_sums import LabelledRows
 from holdfast.learn._rows.part_training import AveragedRuns, PartTrainer
-from holdfast.learn.methods.bolt_on import Pass
+from holdfast.learn.methods.bolt_on import SgdPlan
 from holdfast.privacy import Account, ApproxDP
 from holdfast.privacy._adjacency import Adjacency
 from tests.conftest import ROOT
@@ -323,7 +323,7 @@ class TestLearning:
             encoder=encoder, target="ill", coding=ClassLabels.of_column(schema()["ill"]), intercept=0.5
         )
         problem = Problem(loss=Logistic(), dimension=3, penalty=0.1, row_norm=1.2)
-        course = Pass(
+        course = SgdPlan(
             problem=problem,
             adjacency=Adjacency.replace,
             records=N,

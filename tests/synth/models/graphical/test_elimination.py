@@ -53,7 +53,7 @@ def test_a_table_beyond_the_limit_is_not_made_but_counted_from_rows(monkeypatch:
     model = chain()
     # Messages and the answer have 9 cells; each is a sum over three columns, 27 products.
     for most_cells, work, fits in ((8, 9, False), (9, 3, True), (9, 2, False)):
-        monkeypatch.setattr(elimination, "MOST_WORK", work)
+        monkeypatch.setattr(elimination, "MOST_PRODUCTS", work)
         made = Elimination(model.tree, model.beliefs).joint(("a", "f"), most_cells=most_cells)
         assert (made is not None) == fits
     exact = model.project(("a", "f"))
