@@ -16,9 +16,9 @@ from holdfast.learn._problem import Problem
 from holdfast.learn._problem.losses import Logistic
 from holdfast.learn._rows.examples import ArrayExamples
 from holdfast.learn._sampling import proximal
-from holdfast.learn._sampling.acceptance import Coins, is_kept
+from holdfast.learn._sampling.acceptance import Coins, is_accepted
 from holdfast.learn._sampling.direct import direct_draw
-from holdfast.learn._sampling.potential import Potential, kept_rows
+from holdfast.learn._sampling.potential import Potential, rows_in_memory
 from holdfast.learn._sampling.proximal import ProximalRounds
 from holdfast.learn._sampling.rounds import SamplingPlan
 from holdfast.learn._sampling.start import certified_start, first_point
@@ -142,7 +142,9 @@ def table(dimension: int, count: int, seed: int) -> ArrayExamples:
 def potential_of(rows: ArrayExamples, *, k: float, penalty: float) -> Potential:
     """V of these rows."""
     problem = Problem(loss=Logistic(), dimension=rows.dimension)
-    return Potential(rows=kept_rows(rows, problem), problem=problem, inverse_temperature=k, penalty=penalty)
+    return Potential(
+        rows=rows_in_memory(rows, problem), problem=problem, inverse_temperature=k, penalty=penalty
+    )
 
 
 def sampler() -> Figure:
@@ -154,7 +156,7 @@ def sampler() -> Figure:
     source, seen = Source(seed=5), []
 
     def watching(one: Potential, predictions: Floats, v: Floats, coins: Coins) -> bool:
-        kept = is_kept(one, predictions, v, coins)
+        kept = is_accepted(one, predictions, v, coins)
         seen.append((v.copy(), kept))
         return kept
 

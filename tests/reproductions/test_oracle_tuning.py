@@ -8,7 +8,7 @@ from studies.reproductions.oracle_tuning import choose_by_oracle
 
 from holdfast.errors import NotPrivateWarning, ParameterError
 from holdfast.learn._rows.examples import ArrayExamples, Examples
-from holdfast.learn._tuning.candidates import Candidate, Chosen
+from holdfast.learn._tuning.candidates import Candidate, ChosenCandidate
 from holdfast.learn.methods.method import Fit
 from holdfast.privacy import Account, Adjacency, Laplace, PureDP
 
@@ -37,7 +37,7 @@ def rows() -> ArrayExamples:
 def test_the_oracle_says_that_it_is_not_private() -> None:
     with pytest.warns(NotPrivateWarning):
         chosen = choose_by_oracle(CANDIDATES, rows(), limit=PureDP(1.0), validation=rows(), seed=0)
-    assert isinstance(chosen, Chosen)
+    assert isinstance(chosen, ChosenCandidate)
     assert chosen.index == 1
     assert not chosen.private
     assert "NOT PRIVATE" in chosen.summary()

@@ -376,6 +376,6 @@ def test_lengths_are_kept_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None
         made = [gradients.at(np.full((1, 3), 0.1)).tobytes() for _ in range(3)]
         truth = truth or made[0]
         assert made == [truth] * 3
-        assert sum(map(len, gradients._kept)) <= room
-    assert len(gradients._kept) == 5
+        assert sum(map(len, gradients._cached_lengths)) <= room
+    assert len(gradients._cached_lengths) == 5
     copy.close()

@@ -247,7 +247,7 @@ def dp_sgd(
 
 def _plan_of(account: Account) -> tuple[SubsampledGaussian, int] | None:
     """The account's plan, where it was opened with one for this method."""
-    for mechanism, times in getattr(account.currency, "items", ()):
+    for mechanism, times in getattr(account.currency, "planned", ()):
         if isinstance(mechanism, SubsampledGaussian):
             return mechanism, times
     return None
