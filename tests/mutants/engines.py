@@ -382,18 +382,19 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="postgres: hidden rows are not spoken of",
-        target="data:Session.filters",
-        old="row_security = off",
-        new="row_security = on",
+        target="data:PINS",
+        old='"row_security": "off"',
+        new='"row_security": "on"',
         tests=(
             "tests/data/engines/test_failures.py::TestPostgres::test_rows_that_policies_hide_are_spoken_of",
+            "tests/data/engines/postgres/test_code.py::test_code_of_a_stranger_is_refused_and_not_run",
         ),
     ),
     Fault(
         name="postgres: the path is not part of the connection",
-        target="data:with_pinned_path",
-        old='f"{earlier} {_PATH_OPTION}".strip()',
-        new="earlier",
+        target="data:with_pins",
+        old="*(f\"-c {name}={value.replace(' ', '')}\" for name, value in pins.items())",
+        new="",
         tests=(
             "tests/data/engines/postgres/test_strangers.py::test_the_path_of_a_url_or_of_the_environment_is_not_ours",
         ),
@@ -401,9 +402,125 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="postgres: the path is not said first",
         target="data:SETTINGS",
-        old="; {PIN_PATH_LOCALLY}",
+        old="*pin_statements(local=True)",
         new="",
         tests=("tests/data/engines/postgres/test_strangers.py::test_every_connection_begins_with_the_path",),
+    ),
+    Fault(
+        name="postgres: a reader's connection may write",
+        target="data:with_pins",
+        old="READ_ONLY if read_only else {}",
+        new="{}",
+        tests=("tests/data/engines/postgres/test_code.py::test_every_statement_runs_pinned",),
+    ),
+    Fault(
+        name="postgres: a catalogue without its schema",
+        target="data:find_relation",
+        old="FROM pg_catalog.pg_class c",
+        new="FROM pg_class c",
+        tests=(
+            "tests/data/engines/postgres/test_code.py::test_the_server_sees_no_statement_before_the_pins",
+        ),
+    ),
+    Fault(
+        name="postgres: checks are computed to plan",
+        target="data:PINS",
+        old='"constraint_exclusion": "off"',
+        new='"constraint_exclusion": "on"',
+        tests=(
+            "tests/data/engines/postgres/test_code.py::test_what_runs_nothing_is_read",
+            "tests/data/engines/postgres/test_code.py::test_every_statement_runs_pinned",
+        ),
+    ),
+    Fault(
+        name="postgres: everybody is trusted with code",
+        target="data:trusted",
+        old="(r.rolsuper OR r.rolname = CURRENT_USER{named})",
+        new="(true{named})",
+        tests=("tests/data/engines/postgres/test_code.py::test_code_of_a_stranger_is_refused_and_not_run",),
+    ),
+    Fault(
+        name="postgres: any view is read",
+        target="data:_OWNER_OF_RELATION",
+        old="c.relkind IN ('v', 'f')",
+        new="c.relkind IN ('f')",
+        tests=("tests/data/engines/postgres/test_code.py::test_code_of_a_stranger_is_refused_and_not_run",),
+    ),
+    Fault(
+        name="postgres: foreign tables of others are read",
+        target="data:_OWNER_OF_RELATION",
+        old="c.relkind IN ('v', 'f')",
+        new="c.relkind IN ('v')",
+        tests=("tests/data/engines/postgres/test_code.py::test_a_foreign_table_of_a_stranger_is_refused",),
+    ),
+    Fault(
+        name="postgres: indexes are not looked at",
+        target="data/_engines/postgres/code:_STEPS",
+        old="i.indrelid = reached.id",
+        new="false",
+        tests=("tests/data/engines/postgres/test_code.py::test_code_of_a_stranger_is_refused_and_not_run",),
+    ),
+    Fault(
+        name="postgres: statistics are not looked at",
+        target="data/_engines/postgres/code:_STEPS",
+        old="s.stxrelid = reached.id",
+        new="false",
+        tests=("tests/data/engines/postgres/test_code.py::test_code_of_a_stranger_is_refused_and_not_run",),
+    ),
+    Fault(
+        name="postgres: children and partitions are not looked at",
+        target="data/_engines/postgres/code:_STEPS",
+        old="h.inhparent = reached.id",
+        new="false",
+        tests=("tests/data/engines/postgres/test_code.py::test_code_of_a_stranger_is_refused_and_not_run",),
+    ),
+    Fault(
+        name="postgres: what code is made of is not followed",
+        target="data/_engines/postgres/code:_STEPS",
+        old="d.objid = reached.id AND d.objsubid = 0",
+        new="false",
+        tests=("tests/data/engines/postgres/test_code.py::test_code_of_a_stranger_is_refused_and_not_run",),
+    ),
+    Fault(
+        name="postgres: policies run unjudged",
+        target="data:find_relation",
+        old="_require_known_code(session, row, policies=True, also=trusted_owner)",
+        new="pass",
+        tests=("tests/data/engines/postgres/test_code.py::test_code_of_a_stranger_is_refused_and_not_run",),
+    ),
+    Fault(
+        name="postgres: policies that came later run",
+        target="data:_require_known_code",
+        old='not any(piece["kind"] == "table" for piece in pieces)',
+        new="False",
+        tests=(
+            "tests/data/engines/postgres/test_code.py::test_what_becomes_code_after_it_was_looked_up_does_not_run",
+        ),
+    ),
+    Fault(
+        name="postgres: a view in the place of a table is read",
+        target="data:_REFUSED_PARTS",
+        old='"r": ("view", "foreign-table")',
+        new='"r": ()',
+        tests=(
+            "tests/data/engines/postgres/test_code.py::test_what_becomes_code_after_it_was_looked_up_does_not_run",
+        ),
+    ),
+    Fault(
+        name="postgres: enumerations are read by their owner's cast",
+        target="data:_label",
+        old="pg_catalog.enum_out(CAST({_DIALECT.identifier(column['name'])} AS {column['written']}))",
+        new="{_DIALECT.identifier(column['name'])}",
+        tests=("tests/data/engines/postgres/test_code.py::test_what_runs_nothing_is_read",),
+    ),
+    Fault(
+        name="postgres: event triggers of others run",
+        target="data:_facts",
+        old="if triggers:",
+        new="if not triggers and False:",
+        tests=(
+            "tests/data/engines/postgres/test_code.py::test_an_event_trigger_with_a_function_of_a_stranger_stops_an_installation",
+        ),
     ),
     Fault(
         name="postgres: an extension of a stranger's is called",
@@ -412,15 +529,6 @@ FAULTS: tuple[Fault, ...] = (
         new="False",
         tests=(
             "tests/data/engines/postgres/test_strangers.py::test_a_function_that_was_given_to_them_is_not_called",
-        ),
-    ),
-    Fault(
-        name="postgres: a superuser reads a stranger's view",
-        target="data:find_relation",
-        old='.to_pylist()[0]["found"]',
-        new=".to_pylist() == []",
-        tests=(
-            "tests/data/engines/postgres/test_strangers.py::test_a_superuser_does_not_read_a_view_of_theirs",
         ),
     ),
 )

@@ -176,7 +176,8 @@ def open_table(
         Whether a fit of many passes may keep the encoded rows in a temporary file until it ends. By default it may
         where the rows come from files and the disk has room; False is never, True or a folder is always.
     **options
-        Options of the engine (DuckDB: `memory_limit`, `threads`; PostgreSQL: `way`, `keep`; Spark: `partitions`).
+        Options of the engine (DuckDB: `memory_limit`, `threads`; PostgreSQL: `way`, `keep`,
+        `trusted_owner`; Spark: `partitions`).
 
     Returns
     -------

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from click.testing import CliRunner
@@ -19,7 +20,7 @@ from click.testing import CliRunner
 from holdfast._cli.app import app
 from holdfast.data import Categorical, Numeric, Schema, open_table
 from holdfast.data._engines.postgres import extension, install
-from holdfast.data._engines.postgres.pinned import PIN_PATH, PIN_PATH_LOCALLY, SEARCH_PATH, with_pinned_path
+from holdfast.data._engines.postgres.pinned import PINS, READ_ONLY, SEARCH_PATH, pin_statements, with_pins
 from holdfast.errors import DataError, ParameterError
 from tests.paths import ROOT
 from tests.servers.postgres import Server, required_server
@@ -344,7 +345,7 @@ def test_a_superuser_does_not_read_a_view_of_theirs(trapped: Trapped, path: str,
         admin.execute("RESET ROLE")
         admin.execute("CREATE OR REPLACE VIEW clinic.wrapped AS SELECT * FROM public.bait")
     before = len(trapped.log)
-    with pytest.raises(DataError, match="belongs to a user who is no superuser"):
+    with pytest.raises(DataError, match="runs code of a user who is no superuser"):
         open_table(trapped.url("postgres", "clinic.wrapped" if wrapped else "bait"), SCHEMA)
     assert SIGN not in trapped.log[before:]
 
@@ -408,10 +409,12 @@ def test_every_connection_begins_with_the_path(trapped: Trapped, monkeypatch: py
     for command in _commands(trapped.url("reader", "people"), trapped.files).values():
         CliRunner().invoke(app, command)
     CliRunner().invoke(app, ["postgres", "status", trapped.url("reader")])
-    assert len(connections) >= 8
+    assert len(connections) >= 9
+    pinned = "; ".join(pin_statements(local=True))
+    options = " ".join(f"-c {name}={value.replace(' ', '')}" for name, value in (PINS | READ_ONLY).items())
     for url, sent in connections:
-        assert url.endswith("search_path%3Dpg_catalog%2Cpg_temp")
-        assert sent[0] in (PIN_PATH, f"BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; {PIN_PATH_LOCALLY}")
+        assert url.endswith(f"options={quote(options, safe='')}")
+        assert sent[0] == f"BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; {pinned}"
         assert not any("search_path" in statement for statement in sent[1:])
         # Calls in the statements that look things up name their schema; the others are computed on that path alone.
         looked_up = [statement for statement in sent if "FROM pg_catalog.pg_" in statement]
@@ -431,7 +434,7 @@ def test_the_path_of_a_url_or_of_the_environment_is_not_ours(
     if environment is not None:
         monkeypatch.setenv("PGOPTIONS", environment)
     with (
-        dbapi.connect(with_pinned_path(trapped.url("reader") + given)) as connection,
+        dbapi.connect(with_pins(trapped.url("reader") + given, read_only=True)) as connection,
         connection.cursor() as cursor,
     ):
         cursor.execute("SELECT pg_catalog.current_setting('search_path') AS path")
@@ -442,4 +445,4 @@ def test_the_path_of_a_url_or_of_the_environment_is_not_ours(
 
 def test_options_that_would_swallow_the_path_are_refused() -> None:
     with pytest.raises(ParameterError, match="backslash"):
-        with_pinned_path("postgresql://ann@host/clinic?options=-c%20a%3D%5C")
+        with_pins("postgresql://ann@host/clinic?options=-c%20a%3D%5C", read_only=True)

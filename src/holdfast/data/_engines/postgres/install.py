@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from holdfast._extras import import_optional
+from holdfast.data._engines.postgres.code import trusted
+from holdfast.data._engines.postgres.connection import Connection
 from holdfast.data._engines.postgres.dialect import PostgresDialect
 from holdfast.data._engines.postgres.extension import (
     SCHEMA_NAME,
@@ -31,8 +33,8 @@ from holdfast.data._engines.postgres.extension import (
     is_ours,
     version,
 )
-from holdfast.data._engines.postgres.pinned import PIN_PATH, with_pinned_path
-from holdfast.data._engines.postgres.session import connecting
+from holdfast.data._engines.postgres.pinned import pin_statements
+from holdfast.data._engines.postgres.session import Session
 from holdfast.data._engines.postgres.source import Address
 from holdfast.errors import DataError
 
@@ -50,25 +52,19 @@ class Administrator:
     """A connection that may write. Its errors say only what was being done and the kind of failure."""
 
     def __init__(self, url: str) -> None:
-        dbapi = import_optional("adbc_driver_postgresql.dbapi")
-        with connecting():
-            self._connection = dbapi.connect(with_pinned_path(Address.of(url).url), autocommit=True)
-        self.run(PIN_PATH, doing="prepare the session")
-        self.run("SET standard_conforming_strings = on", doing="prepare the session")
+        self._connection = Connection(Address.of(url).url, read_only=False)
+        self.run("; ".join(pin_statements(local=False)), doing="prepare the session")
 
     def rows_of(self, statement: str, *, doing: str) -> list[dict[str, Any]]:
         """The rows of a query."""
-        with self._withholding(doing), self._connection.cursor() as cursor:
-            # The faster protocol (COPY) would lose the codes of errors.
-            cursor.adbc_statement.set_options(**{"adbc.postgresql.use_copy": "false"})
-            cursor.execute(statement)
-            rows: list[dict[str, Any]] = cursor.fetch_arrow_table().to_pylist()
+        with self._withholding(doing), self._connection.result(statement, copy=False) as reader:
+            rows: list[dict[str, Any]] = reader.read_all().to_pylist()
             return rows
 
     def run(self, statement: str, *, doing: str) -> None:
-        """Run a statement that has no result."""
-        with self._withholding(doing), self._connection.cursor() as cursor:
-            cursor.executescript(statement)
+        """A statement without a result."""
+        with self._withholding(doing):
+            self._connection.run(statement)
 
     @contextmanager
     def transaction(self, doing: str) -> Iterator[None]:
@@ -97,10 +93,7 @@ class Administrator:
 
     def close(self) -> None:
         """End the connection; never raises."""
-        adbc_driver_manager = import_optional("adbc_driver_manager")
-
-        with suppress(adbc_driver_manager.Error):
-            self._connection.close()
+        self._connection.close()
 
     def __enter__(self) -> Administrator:
         return self
@@ -114,9 +107,14 @@ _PREFIX, _SUFFIX = "holdfast_sgd_", ".so"
 
 
 def status(url: str) -> Installation:
-    """What the database has of the extension; any user may call this."""
-    with Administrator(url) as admin:
-        return _status(admin)
+    """What the database has of the extension; any user may ask, and nothing can be changed by it."""
+    session = Session(Address.of(url).url)
+    try:
+        return find_installation(
+            lambda statement: session.answer(statement, "look for the extension", copy=False).to_pylist()
+        )
+    finally:
+        session.close()
 
 
 def _status(admin: Administrator) -> Installation:
@@ -202,6 +200,16 @@ def _facts(admin: Administrator) -> Mapping[str, Any]:
         raise DataError(
             "only a superuser may put C code into PostgreSQL, and this user is none. Connect as one; where a managed "
             "server has none to offer, open tables with way='sql' or way='pull', which need no extension"
+        )
+    triggers = admin.rows_of(
+        "SELECT CAST(e.evtname AS text) AS name FROM pg_catalog.pg_event_trigger e JOIN pg_catalog.pg_proc p "
+        f"ON p.oid = e.evtfoid WHERE e.evtenabled <> 'D' AND NOT {trusted('p.proowner')} ORDER BY e.evtname",
+        doing="look for event triggers",
+    )
+    if triggers:
+        raise DataError(
+            f"the event trigger {triggers[0]['name']!r} of the database runs a function of a user who is no "
+            "superuser, with your rights, whatever is created or dropped; disable it first (ALTER EVENT TRIGGER)"
         )
     return admin.rows_of(
         "SELECT CAST(pg_catalog.current_setting('server_version_num') AS integer) AS version, "

@@ -8,12 +8,13 @@ quote data, statements or the URL, so errors say only what was being done and th
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from holdfast._extras import import_optional
-from holdfast.data._engines.postgres.pinned import PIN_PATH_LOCALLY, with_pinned_path
+from holdfast.data._engines.postgres.connection import Connection
+from holdfast.data._engines.postgres.pinned import pin_statements
 from holdfast.errors import DataError
 
 LEAST_SERVER_VERSION = 120_000
@@ -22,60 +23,30 @@ BATCH_BYTES = 2**24
 #: The snapshot, and settings that fix how texts and numbers are written, whatever the server or the role is set to.
 #: They are local to the transaction, so that connections of a pool are not changed.
 SETTINGS = (
-    f"BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; {PIN_PATH_LOCALLY}",
+    "; ".join(["BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY", *pin_statements(local=True)]),
     "SET LOCAL client_encoding = 'UTF8'",
-    "SET LOCAL standard_conforming_strings = on",
     "SET LOCAL DateStyle = 'ISO'",
     "SET LOCAL TimeZone = 'UTC'",
     "SET LOCAL extra_float_digits = 1",
     "SET LOCAL jit = off",  # compiling hundreds of sums takes longer than computing them
+    "SET LOCAL lock_timeout = '60s'",  # whoever owns a table could hold up its readers for ever
 )
-#: Parts of libpq's messages about a connection that failed, and what errors say instead.
-_CONNECTION_ERROR_TEXTS = {
-    "password authentication failed": "the server refused the user name or the password",
-    "no password supplied": "the server wants a password: put it in PGPASSWORD or a .pgpass file",
-    "no pg_hba.conf entry": "the server does not let this user connect from here",
-    "does not exist": "the server has no such user or database",
-    "SSL": "the server and the URL do not agree on encryption (sslmode)",
-    "could not translate host name": "the host of the URL was not found",
-    "Connection refused": "nothing listens at the host and port of the URL",
-    "timeout expired": "the server did not answer in time",
-    "invalid URI": "the URL is malformed; special characters of a password are written as %40",
-    "invalid connection option": "the URL has a parameter that PostgreSQL does not know",
-}
+#: Servers of 12.20, 13.16, 14.13, 15.8, 16.4 and later have this setting.
+_REFUSED_KINDS = (
+    "SELECT pg_catalog.set_config(name, '{0}', true) AS kinds FROM pg_catalog.pg_settings "
+    "WHERE name = 'restrict_nonsystem_relation_kind'"
+)
 _LOST_STATES = ("08", "57P")
-_DENIED_STATE, _CANCELLED_STATE, _FAILED_STATE = "42501", "57014", "25P02"
-
-
-def _reason(message: str) -> str:
-    return next(
-        (text for part, text in _CONNECTION_ERROR_TEXTS.items() if part in message), "the connection failed"
-    )
-
-
-@contextmanager
-def connecting() -> Iterator[None]:
-    """Replace an error of the driver while it connects, whose message may quote the URL, by one of ours."""
-    adbc_driver_manager = import_optional("adbc_driver_manager")
-
-    reason = None
-    try:
-        yield
-    except adbc_driver_manager.Error as error:
-        reason = _reason(str(error))
-    if reason is not None:
-        raise DataError(f"could not connect to PostgreSQL: {reason}") from None
+_DENIED_STATE, _CANCELLED_STATE, _FAILED_STATE, _LOCKED_STATE = "42501", "57014", "25P02", "55P03"
 
 
 class Session:
     """One connection, one snapshot. After a failure it answers nothing more: open the table again."""
 
     def __init__(self, url: str) -> None:
-        dbapi = import_optional("adbc_driver_postgresql.dbapi")
         self._broken = False
         self._lock = threading.RLock()
-        with connecting():
-            self._connection = dbapi.connect(with_pinned_path(url), autocommit=True)
+        self._connection = Connection(url, read_only=True)
         try:
             for statement in SETTINGS:
                 self._set(statement)
@@ -86,13 +57,14 @@ class Session:
             ).to_pylist()[0]
             if server["version"] < LEAST_SERVER_VERSION or server["encoding"] != "UTF8":
                 raise DataError("the PostgreSQL server must be version 12 or later with the encoding UTF8")
+            self.refuse(("view", "foreign-table"))
         except BaseException:
             self.close()
             raise
 
     def _set(self, statement: str) -> None:
-        with self._withholding("prepare the session"), self._connection.cursor() as cursor:
-            cursor.executescript(statement)
+        with self._withholding("prepare the session"):
+            self._connection.run(statement)
 
     def answer(self, statement: str, doing: str, *, copy: bool = True) -> Any:
         """The whole result as one Arrow table. `copy=False` is for statements that are not queries."""
@@ -108,30 +80,21 @@ class Session:
         """
         import pyarrow as pa
 
-        with self._lock:
+        with self._lock, ExitStack() as held:
             with self._withholding(doing):
-                cursor = self._connection.cursor()
-            try:
+                reader = held.enter_context(
+                    self._connection.result(statement, copy=copy, batch_bytes=BATCH_BYTES)
+                )
+            while True:
+                batch = None
                 with self._withholding(doing):
-                    options = {
-                        "adbc.postgresql.use_copy": str(copy).lower(),
-                        "adbc.postgresql.batch_size_hint_bytes": str(BATCH_BYTES),
-                    }
-                    cursor.adbc_statement.set_options(**options)
-                    cursor.execute(statement)
-                    reader = cursor.fetch_record_batch()
-                while True:
-                    batch = None
-                    with self._withholding(doing):
-                        batch = next(reader, None)
-                    if batch is None:
-                        break
-                    empty = False
-                    yield batch
-                if empty:
-                    yield pa.RecordBatch.from_pylist([], schema=reader.schema)
-            finally:
-                _quietly(cursor.close)
+                    batch = next(reader, None)
+                if batch is None:
+                    break
+                empty = False
+                yield batch
+            if empty:
+                yield pa.RecordBatch.from_pylist([], schema=reader.schema)
 
     @contextmanager
     def _withholding(self, doing: str) -> Iterator[None]:
@@ -157,6 +120,10 @@ class Session:
         """The kind of a failure as a text. Errors in the middle of a stream have no state (SQLSTATE)."""
         if state == _DENIED_STATE:
             return "the user may not read it: GRANT SELECT on the table, and USAGE on its schema"
+        if state == _LOCKED_STATE:
+            return (
+                "another session has locked the table for a minute or longer; open it again when it is free"
+            )
         if state == _CANCELLED_STATE or (not state and "timeout" in message and self._alive()):
             return (
                 "the server ended the statement, as its time limits (statement_timeout) or an administrator say; "
@@ -173,8 +140,7 @@ class Session:
         adbc_driver_manager = import_optional("adbc_driver_manager")
 
         try:
-            with self._connection.cursor() as cursor:
-                cursor.execute("SELECT 1")
+            self._connection.run("SELECT 1")
         except (adbc_driver_manager.Error, OSError) as error:
             return getattr(error, "sqlstate", None) == _FAILED_STATE
         return True
@@ -187,26 +153,26 @@ class Session:
         adbc_driver_manager = import_optional("adbc_driver_manager")
 
         self._set("SAVEPOINT unfiltered")
-        self._set("SET LOCAL row_security = off")
         state = None
         try:
-            with self._connection.cursor() as cursor:
-                cursor.execute(f"{statement} LIMIT 0")
-                cursor.fetchall()
+            self._connection.run(f"{statement} LIMIT 0")
         except (adbc_driver_manager.Error, OSError) as error:
             state = getattr(error, "sqlstate", None)
         self._set("ROLLBACK TO SAVEPOINT unfiltered")
         return state == _DENIED_STATE
 
+    def refuse(self, kinds: Sequence[str]) -> None:
+        """From now on the server reads no relation of these kinds, where it can be told: "view", "foreign-table".
+
+        What was a table when it was looked up may be something else when it is read.
+        """
+        self.answer(_REFUSED_KINDS.format(", ".join(kinds)), "prepare the session")
+
+    def allow_policies(self) -> None:
+        """From now on policies of row-level security run: those of this session are known to be harmless."""
+        self._set("SET LOCAL row_security = on")
+
     def close(self) -> None:
         """End the transaction and the connection; never raises, also the second time."""
         self._broken = True
-        _quietly(self._connection.close)
-
-
-def _quietly(close: Callable[[], object]) -> None:
-    """Close something whose connection may be gone already."""
-    adbc_driver_manager = import_optional("adbc_driver_manager")
-
-    with suppress(adbc_driver_manager.Error):
-        close()
+        self._connection.close()

@@ -8,13 +8,18 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote_plus, urlsplit, urlunsplit
 
+from holdfast.data._engines.postgres.code import pieces_of_code
 from holdfast.data._engines.postgres.dialect import KINDS, PostgresDialect
 from holdfast.data._engines.postgres.session import Session
 from holdfast.data._storage_kinds import Kind
 from holdfast.errors import DataError, ParameterError
 
 URL_SCHEMES = ("postgresql", "postgres")
-URL_OPTIONS = ("table", "schema", "way", "keep")
+URL_OPTIONS = ("table", "schema", "way", "keep", "trusted_owner")
+MOST_PIECES_LISTED = 4
+"""Of the code of others, in an error."""
+_REFUSED_PARTS = {"r": ("view", "foreign-table"), "m": ("view", "foreign-table"), "p": ("view",)}
+"""For each kind of relation, kinds that it cannot be made of."""
 CONNECT_TIMEOUT_S = "15"
 _DIALECT = PostgresDialect()
 
@@ -86,11 +91,15 @@ class Relation:
     """Whether the server leaves out rows that this user may not see."""
     stored: Mapping[str, str] = field(default_factory=dict)
     """The types of the columns, as PostgreSQL writes them."""
+    read_as: Mapping[str, str] = field(default_factory=dict)
+    """How columns are read that are not read by their names."""
     orders: Mapping[str, list[str]] = field(default_factory=dict)
     """The texts of enumerations, in their order."""
 
 
-def find_relation(session: Session, table: str, schema: str | None) -> Relation:
+def find_relation(
+    session: Session, table: str, schema: str | None, *, trusted_owner: str | None = None
+) -> Relation:
     """The relation of this name: in the schema, as `schema.table`, or in the schema of the user's name or `public`.
 
     The user's own search path is not used, since other users may have put objects into its schemas.
@@ -116,25 +125,51 @@ def find_relation(session: Session, table: str, schema: str | None) -> Relation:
             f"the table {table!r} is in the schemas {' and '.join(map(repr, schemas))}; "
             "write schema.table, or add &schema=name to the URL"
         )
-    if session.answer(_code_of_others(row["id"]), "ask whose code it runs").to_pylist()[0]["found"]:
-        raise DataError(
-            f"the view {table!r}, or something that it is made of, belongs to a user who is no superuser: its code "
-            "would run with your rights, a superuser's. Connect as a user who may read it and nothing else"
-        )
+    _require_known_code(session, row, policies=False, also=trusted_owner)
+    session.refuse(_REFUSED_PARTS.get(row["kind"], ()))
     columns = session.answer(_columns(row["id"]), "read the columns").to_pylist()
     name = f"{_DIALECT.identifier(row['schema'])}.{_DIALECT.identifier(row['name'])}"
     readable = {column["name"]: bool(column["readable"]) for column in columns}
     may_read = [column for column, may in readable.items() if may]
+    filtered = bool(may_read) and session.filters(f"SELECT {_DIALECT.identifier(may_read[0])} FROM {name}")
+    if filtered:
+        _require_known_code(session, row, policies=True, also=trusted_owner)
+        session.allow_policies()
     return Relation(
         name=name,
         position=_position(row["kind"] if row["whole"] else ""),
         kinds={column["name"]: _kind(column) for column in columns},
         readable=readable,
         rows=_expected_rows(session, name, may_read),
-        filtered=bool(may_read) and session.filters(f"SELECT {_DIALECT.identifier(may_read[0])} FROM {name}"),
+        filtered=filtered,
         stored={column["name"]: column["written"] for column in columns},
+        read_as={column["name"]: _label(column) for column in columns if column["sort"] == "e"},
         orders={column["name"]: list(column["words"]) for column in columns if column["sort"] == "e"},
     )
+
+
+def _require_known_code(
+    session: Session, row: Mapping[str, Any], *, policies: bool, also: str | None
+) -> None:
+    """Refuse a relation that runs code for which nobody answers."""
+    asked = pieces_of_code(row["id"], policies=policies, also=also)
+    pieces = session.answer(asked, "ask whose code it runs").to_pylist()
+    if policies and not any(piece["kind"] == "table" for piece in pieces):
+        raise DataError(f"the table {row['name']!r} was changed while it was opened; open it again")
+    code = [
+        f"the {piece['kind']} {piece['name']!r} of {piece['owner']!r}"
+        for piece in pieces
+        if not piece["trusted"]
+    ]
+    if code:
+        listed = ", ".join(code[:MOST_PIECES_LISTED]) + (
+            " and more" if len(code) > MOST_PIECES_LISTED else ""
+        )
+        raise DataError(
+            f"reading {row['name']!r} runs code of a user who is no superuser, with your rights: {listed}. Name a "
+            "table without such code, or a materialized view; or, if that user may do whatever you may, name them: "
+            "&trusted_owner=name in the URL"
+        )
 
 
 def read_relation(url: str) -> tuple[Any, Relation]:
@@ -148,21 +183,26 @@ def read_relation(url: str) -> tuple[Any, Relation]:
         raise ParameterError("table must be named: postgresql://...?table=name")
     session = Session(address.url)
     try:
-        relation = find_relation(session, options["table"], options.get("schema"))
-        listed = [
-            _arrow_column(name, kind) for name, kind in relation.kinds.items() if relation.readable[name]
-        ]
+        owner = options.get("trusted_owner")
+        relation = find_relation(session, options["table"], options.get("schema"), trusted_owner=owner)
+        listed = [_arrow_column(relation, name) for name in relation.kinds if relation.readable[name]]
         return session.answer(f"SELECT {', '.join(listed)} FROM {relation.name}", "read the rows"), relation
     finally:
         session.close()
 
 
-def _arrow_column(name: str, kind: Kind) -> str:
+def _arrow_column(relation: Relation, name: str) -> str:
     """A column in a type that Arrow has: decimals, identifiers and enumerations become texts."""
-    own = _DIALECT.identifier(name)
+    kind, own = relation.kinds[name], _DIALECT.identifier(name)
     if kind is Kind.unknown:
         return f"CAST(NULL AS text) AS {own}"
-    return f"CAST({own} AS text) AS {own}" if kind in (Kind.decimal, Kind.text) else own
+    read = relation.read_as.get(name, own)
+    return f"CAST({read} AS text) AS {own}" if kind in (Kind.decimal, Kind.text) else own
+
+
+def _label(column: Mapping[str, Any]) -> str:
+    """An enumeration as its output function writes it: a cast to text may be its owner's own."""
+    return f"CAST(pg_catalog.enum_out(CAST({_DIALECT.identifier(column['name'])} AS {column['written']})) AS text)"
 
 
 def _name_condition(table: str, schema: str | None) -> str:
@@ -178,24 +218,6 @@ def _name_condition(table: str, schema: str | None) -> str:
     return " OR ".join(tests)
 
 
-def _code_of_others(relation: int) -> str:
-    """SQL for whether a superuser's query would run code (views, and functions in them) of users who are none."""
-    superuser = "(SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.oid = {0})"
-    return (
-        f"WITH RECURSIVE reached (class, id) AS (SELECT CAST('pg_catalog.pg_class' AS pg_catalog.regclass), "
-        f"CAST({relation} AS oid) UNION SELECT d.refclassid, d.refobjid FROM reached "
-        "JOIN pg_catalog.pg_rewrite w ON w.ev_class = reached.id JOIN pg_catalog.pg_depend d ON d.objid = w.oid "
-        "AND d.classid = CAST('pg_catalog.pg_rewrite' AS pg_catalog.regclass) "
-        "WHERE reached.class = CAST('pg_catalog.pg_class' AS pg_catalog.regclass)) "
-        "SELECT (SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname = CURRENT_USER) AND EXISTS ("
-        "SELECT FROM reached LEFT JOIN pg_catalog.pg_class c ON c.oid = reached.id AND c.relkind = 'v' "
-        "AND reached.class = CAST('pg_catalog.pg_class' AS pg_catalog.regclass) "
-        "LEFT JOIN pg_catalog.pg_proc p ON p.oid = reached.id "
-        "AND reached.class = CAST('pg_catalog.pg_proc' AS pg_catalog.regclass) "
-        f"WHERE NOT coalesce({superuser.format('coalesce(c.relowner, p.proowner)')}, true)) AS found"
-    )
-
-
 def _columns(relation: int) -> str:
     """SQL for the names, base types (also of domains) and rights of the columns."""
     return (
@@ -204,9 +226,10 @@ def _columns(relation: int) -> str:
         "SELECT attnum, attname, typbasetype, typtypmod FROM based JOIN pg_catalog.pg_type t ON t.oid = type "
         "WHERE typtype = 'd') SELECT CAST(attname AS text) AS name, CAST(typname AS text) AS type, "
         "CAST(typtype AS text) AS sort, pg_catalog.format_type(type, mod) AS written, "
-        "(typnamespace = CAST('pg_catalog' AS pg_catalog.regnamespace) OR EXISTS (SELECT FROM pg_catalog.pg_depend d "
-        "WHERE d.classid = CAST('pg_catalog.pg_type' AS pg_catalog.regclass) AND d.objid = t.oid AND d.deptype = 'e')) "
-        "AS known, "
+        "(typnamespace = CAST('pg_catalog' AS pg_catalog.regnamespace) "
+        "OR EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid = typowner AND r.rolsuper) "
+        "AND EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.objid = t.oid AND d.deptype = 'e' "
+        "AND d.classid = CAST('pg_catalog.pg_type' AS pg_catalog.regclass))) AS known, "
         "ARRAY(SELECT CAST(enumlabel AS text) FROM pg_catalog.pg_enum WHERE enumtypid = type ORDER BY enumsortorder) "
         "AS words, "
         f"pg_catalog.has_column_privilege(CAST({relation} AS oid), attnum, 'SELECT') AS readable "

@@ -68,10 +68,11 @@ def connect(
     entropy: Source,
     way: str | None = None,
     keep: str | None = None,
+    trusted_owner: str | None = None,
 ) -> PostgresTable:
     """Open the table that a URL names; only its description in the catalogue is read."""
     address = Address.of(source)
-    options = address.with_options(table=table, way=way, keep=keep)
+    options = address.with_options(table=table, way=way, keep=keep, trusted_owner=trusted_owner)
     if "table" not in options:
         raise ParameterError(
             "table must be named: postgresql://...?table=name, or open_table(..., table='name')"
@@ -85,7 +86,8 @@ def connect(
     try:
         if way == "extension":
             require_installed(session)
-        relation = find_relation(session, options["table"], options.get("schema"))
+        owner = options.get("trusted_owner")
+        relation = find_relation(session, options["table"], options.get("schema"), trusted_owner=owner)
         names = [column.name for column in schema.columns]
         check_columns(names, list(relation.kinds))
         denied = [name for name in names if not relation.readable[name]]
@@ -93,7 +95,7 @@ def connect(
             raise DataError(f"the user may not read the columns {denied}: GRANT SELECT on them")
         statements = Statements(
             schema=schema,
-            dialect=PostgresDialect(),
+            dialect=PostgresDialect(names=relation.read_as),
             source=relation.name,
             position=relation.position,
             kinds=relation.kinds,
