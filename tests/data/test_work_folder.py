@@ -68,9 +68,11 @@ def test_rows_have_no_name(folder: Path) -> None:
     """The database that holds them is open, and nobody can open it."""
     work = WorkFolder()
     connection = sealed_connection(str(work.path), work=f"{work.path}/work.db")
-    connection.execute("CREATE TABLE work.kept AS SELECT 'patient ' || range AS who FROM range(1000)")
-    connection.execute("INSERT INTO work.kept SELECT 'patient ' || range FROM range(1000)")
-    assert connection.execute("SELECT count(*) FROM work.kept").fetchone() == (2000,)
+    connection.execute(
+        "CREATE TABLE holdfast_work.kept AS SELECT 'patient ' || range AS who FROM range(1000)"
+    )
+    connection.execute("INSERT INTO holdfast_work.kept SELECT 'patient ' || range FROM range(1000)")
+    assert connection.execute("SELECT count(*) FROM holdfast_work.kept").fetchone() == (2000,)
     assert not list(work.path.iterdir())
     connection.close()
     work.delete()

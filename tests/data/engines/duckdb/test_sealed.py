@@ -387,10 +387,10 @@ def test_every_connection_is_sealed_before_it_reads(tmp_path: Path, monkeypatch:
         first = sent.index(SEAL[0])
         assert tuple(sent[first : first + len(SEAL)]) == SEAL
         assert all(
-            re.match(r"ATTACH '[^']*' AS (work|stored) |SET (memory_limit|threads) ", one)
+            re.match(r"ATTACH '[^']*' AS (holdfast_work|holdfast_stored) |SET (memory_limit|threads) ", one)
             for one in sent[:first]
         )
-        attached = [one for one in sent[:first] if " AS stored " in one]
+        attached = [one for one in sent[:first] if " AS holdfast_stored " in one]
         assert all(one.endswith("(READ_ONLY, TYPE duckdb)") for one in attached)
         after = sent[first + len(SEAL) :]
         assert after
@@ -399,7 +399,7 @@ def test_every_connection_is_sealed_before_it_reads(tmp_path: Path, monkeypatch:
         )
         # Tables are named with their database, whichever statement it is.
         named = re.findall(r'(?:FROM|JOIN|INTO|TABLE)\s+("?\w+"?)\.', " ".join(after))
-        assert set(named) <= {'"stored"', "work", "system"}, named
+        assert set(named) <= {'"holdfast_stored"', "holdfast_work", "system"}, named
 
 
 FORBIDDEN = (
@@ -453,8 +453,8 @@ def test_a_sealed_connection_spills(tmp_path: Path) -> None:
     """It can still do what it is for: more than its memory, in its own folder."""
     connection = sealed_connection(str(tmp_path), work=str(tmp_path / "w.db"), memory_limit="60MB", threads=1)
     cursor = connection.cursor()
-    cursor.execute("CREATE TABLE work.h AS SELECT hash(range) AS h FROM range(3000000)")
-    first = cursor.execute("SELECT h FROM work.h ORDER BY h DESC LIMIT 1 OFFSET 2000000").fetchall()
+    cursor.execute("CREATE TABLE holdfast_work.h AS SELECT hash(range) AS h FROM range(3000000)")
+    first = cursor.execute("SELECT h FROM holdfast_work.h ORDER BY h DESC LIMIT 1 OFFSET 2000000").fetchall()
     assert len(first) == 1
     connection.close()
 

@@ -49,7 +49,7 @@ def sealed_connection(
     memory_limit: str | None = None,
     threads: int | None = None,
 ) -> Any:
-    """A connection that reaches the database `work`, what `attach` attaches to it, and nothing else.
+    """A connection that reaches a database of ours at the place `work`, what `attach` attaches to it, and nothing else.
 
     It spills into `folder`, or never where that is empty.
     """
@@ -77,7 +77,7 @@ def _attach_work(connection: Any, place: str) -> None:
     """A database of our own for rows. A file is unlinked as soon as it is open, and has no log, which had a name."""
     import duckdb
 
-    attach = f"ATTACH {_QUOTE.literal(place)} AS work (TYPE duckdb"
+    attach = f"ATTACH {_QUOTE.literal(place)} AS holdfast_work (TYPE duckdb"
     try:
         connection.execute(f"{attach}, RECOVERY_MODE no_wal_writes)")
     except (

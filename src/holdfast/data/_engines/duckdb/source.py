@@ -235,4 +235,4 @@ class StoredTable:
         return name
 
 
-_STORED_DATABASE = "stored"
+_STORED_DATABASE = "holdfast_stored"

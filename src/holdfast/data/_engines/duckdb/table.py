@@ -42,7 +42,7 @@ DIALECT = Dialect()
 #: About how many rows are ranked within their users at a time.
 PART_ROWS = 500_000
 #: The table of the rows that are kept of each user.
-KEPT_ROWS_TABLE = "work.kept"
+KEPT_ROWS_TABLE = "holdfast_work.kept"
 #: From this number of joint counts on, rows are read once and counted in Python; fewer are grouped in SQL.
 MANY_SETS = 8
 COUNTED_BATCH_ROWS = 131_072

@@ -24,7 +24,7 @@ from holdfast.privacy._adjacency import Adjacency
 
 CopyPlace = Literal["memory", "file"]
 COPY_PLACES = ("memory", "file")
-COPY_TABLE = "work.copy"
+COPY_TABLE = "holdfast_work.copy"
 
 
 def pull(
