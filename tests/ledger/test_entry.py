@@ -21,7 +21,9 @@ JSON = st.recursive(
 
 
 def entry(**body: Any) -> LedgerEntry:
-    return LedgerEntry(number=4, previous=BEGINNING_HASH, at="2025-01-31T12:00:00Z", kind="charge", body=body)
+    return LedgerEntry(
+        number=4, previous=BEGINNING_HASH, nonce="9f", at="2025-01-31T12:00:00Z", kind="charge", body=body
+    )
 
 
 @given(JSON)
@@ -42,15 +44,21 @@ def test_infinities_are_json() -> None:
 def test_the_hash_covers_every_field() -> None:
     base = entry(cost=["1", "0", "0"])
     others = [
-        LedgerEntry(number=5, previous=base.previous, at=base.at, kind="charge", body=base.body),
-        LedgerEntry(number=4, previous="1" * 64, at=base.at, kind="charge", body=base.body),
+        LedgerEntry(number=5, previous=base.previous, nonce="9f", at=base.at, kind="charge", body=base.body),
+        LedgerEntry(number=4, previous="1" * 64, nonce="9f", at=base.at, kind="charge", body=base.body),
         LedgerEntry(
-            number=4, previous=base.previous, at="2025-01-31T12:00:01Z", kind="charge", body=base.body
+            number=4,
+            previous=base.previous,
+            nonce="9f",
+            at="2025-01-31T12:00:01Z",
+            kind="charge",
+            body=base.body,
         ),
-        LedgerEntry(number=4, previous=base.previous, at=base.at, kind="refusal", body=base.body),
+        LedgerEntry(number=4, previous=base.previous, nonce="9f", at=base.at, kind="refusal", body=base.body),
+        LedgerEntry(number=4, previous=base.previous, nonce="8f", at=base.at, kind="charge", body=base.body),
         entry(cost=["2", "0", "0"]),
     ]
-    assert len({base.hash, *(other.hash for other in others)}) == 6
+    assert len({base.hash, *(other.hash for other in others)}) == 7
     assert base.hash == entry_digest(base.text)
 
 

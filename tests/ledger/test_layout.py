@@ -17,14 +17,28 @@ from holdfast.ledger import Ledger
 from holdfast.ledger import _layout as file_layout
 from holdfast.ledger import _store as ledger_store
 from holdfast.privacy import Laplace, PureDP
+from tests.ledger.unguarded import unguarded
 
 NOISE = Laplace(scale=1e6, l1_sensitivity=1.0)
-TABLES = ("entries", "datasets", "accounts", "totals", "charges", "payloads", "durable", "holders")
+TABLES = (
+    "entries",
+    "datasets",
+    "accounts",
+    "budgets",
+    "totals",
+    "charges",
+    "payloads",
+    "durable",
+    "verified",
+    "holders",
+)
 COLUMNS = {
     "entries": "text",
     "datasets": "opened",
     "accounts": "opened",
+    "budgets": "number",
     "totals": "number",
+    "verified": "hash",
     "charges": "account",
     "payloads": "payload",
     "durable": "number",
@@ -116,7 +130,9 @@ def _rewritten(sql: sqlite3.Connection, draw: Draw) -> None:
 
 def _shared_page(sql: sqlite3.Connection, draw: Draw) -> None:
     sql.execute("PRAGMA writable_schema = ON")
-    one, two = draw.sample(["charges_by_key", "charges_by_account", "totals", "durable", "payloads"], 2)
+    one, two = draw.sample(
+        ["charges_by_key", "entries_by_account", "totals", "budgets", "durable", "payloads"], 2
+    )
     place = "(SELECT rootpage FROM sqlite_master WHERE name = ?)"
     sql.execute(f"UPDATE sqlite_master SET rootpage = {place} WHERE name = ?", (one, two))
 
@@ -176,33 +192,64 @@ def test_what_is_put_in_while_it_is_open_is_met_by_the_next_charge(
             account.release(NOISE, [1.0], key="second")
 
 
-@pytest.mark.parametrize("column", ["account", "key"])
-def test_an_index_that_hides_a_row_is_found_at_opening(path: Path, column: str) -> None:
-    """The table says what the entries say; whoever looks the charge up by the index does not find it."""
-    index = f"charges_by_{column}"
-    with closing(sqlite3.connect(path, isolation_level=None)) as sql:
-        (written,) = sql.execute(f"SELECT {column} FROM charges").fetchone()
-        sql.execute(f"UPDATE charges SET {column} = 'another'")
+@pytest.mark.parametrize(
+    ("index", "table", "column"),
+    [
+        ("charges_by_key", "charges", "key"),
+        ("entries_by_account", "entries", "account"),
+        ("accounts_open", "accounts", "dataset"),
+    ],
+)
+def test_an_index_that_hides_a_row_is_found(path: Path, index: str, table: str, column: str) -> None:
+    """The table says what the entries say; whoever looks the row up by the index does not find it."""
+    hide_a_row(path, index, table, column)
+    with pytest.raises(LedgerError, match="SQLite finds the file damaged"):
+        Ledger.open(path, check="full")
+
+
+def hide_a_row(path: Path, index: str, table: str, column: str) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as sql, unguarded(sql):
+        where = f"WHERE {column} IS NOT NULL"
+        written = sql.execute(f"SELECT {column} FROM {table} {where}").fetchone()
+        sql.execute(f"UPDATE {table} SET {column} = 'another' {where}")
         sql.execute("PRAGMA writable_schema = ON")
         listed = sql.execute("SELECT * FROM sqlite_master WHERE name = ?", (index,)).fetchone()
         sql.execute("DELETE FROM sqlite_master WHERE name = ?", (index,))
         sql.execute("PRAGMA writable_schema = RESET")
-        sql.execute(f"UPDATE charges SET {column} = ?", (written,))
+        sql.execute(f"UPDATE {table} SET {column} = ? {where}", written)
         sql.execute("PRAGMA writable_schema = ON")
         sql.execute("INSERT INTO sqlite_master VALUES (?, ?, ?, ?, ?)", listed)
-    with pytest.raises(LedgerError, match="SQLite finds the file damaged"):
-        Ledger.open(path)
+        sql.execute("PRAGMA writable_schema = RESET")
+
+
+def test_an_index_that_hides_a_charge_draws_no_noise(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing but the charge itself looks: two tables must agree which charge of an account is the newest."""
+    hide_a_row(path, "entries_by_account", "entries", "account")
+    with Ledger.open(path, check="nothing") as ledger:
+        monkeypatch.setattr(Laplace, "sample", lambda *_: pytest.fail("noise was drawn"))
+        with pytest.raises(LedgerError, match="another total than its charges; nothing was released"):
+            ledger.account("d", name="a").release(NOISE, [1.0], key="second")
 
 
 def test_a_total_that_is_gone_does_not_count_as_nothing_spent(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with closing(sqlite3.connect(path)) as sql, sql:
+    with closing(sqlite3.connect(path, isolation_level=None)) as sql, unguarded(sql):
         sql.execute("DELETE FROM totals")
     with Ledger.open(path, check="nothing") as ledger:
         monkeypatch.setattr(Laplace, "sample", lambda *_: pytest.fail("noise was drawn"))
-        with pytest.raises(LedgerError, match="no total; nothing was released"):
+        with pytest.raises(LedgerError, match="another total than its charges; nothing was released"):
             ledger.account("d", name="a").release(NOISE, [1.0], key="second")
+
+
+def test_a_budget_that_is_gone_opens_no_account(path: Path) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as sql, unguarded(sql):
+        sql.execute("DELETE FROM budgets WHERE number > 1")
+    with (
+        Ledger.open(path, check="nothing") as ledger,
+        pytest.raises(LedgerError, match="has left is not in it"),
+    ):
+        ledger.account("d", name="b", limit=PureDP(1.0))
 
 
 def test_a_ledger_is_whole_before_and_after_its_first_account(tmp_path: Path) -> None:
@@ -213,7 +260,7 @@ def test_a_ledger_is_whole_before_and_after_its_first_account(tmp_path: Path) ->
     assert Ledger.open(tmp_path / "new.db").verify().ok
 
 
-NEWEST = "WHERE rowid = (SELECT max(rowid) FROM {table})"
+NEWEST = "WHERE number = (SELECT max(number) FROM {table})"
 DEEDS = {
     "dropped": "BEFORE INSERT ON {table} BEGIN SELECT RAISE(IGNORE); END",
     "deleted": f"AFTER INSERT ON {{table}} BEGIN DELETE FROM {{table}} {NEWEST}; END",
@@ -222,15 +269,16 @@ DEEDS = {
 
 
 @pytest.mark.parametrize("deed", DEEDS)
-@pytest.mark.parametrize("table", ["entries", "totals", "charges", "durable"])
+@pytest.mark.parametrize("table", ["entries", "budgets", "totals", "charges", "durable"])
 def test_a_charge_that_did_not_arrive_draws_no_noise(
     path: Path, table: str, deed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The second defence, alone: nobody looks at the objects, and the charge is read back all the same."""
     monkeypatch.setattr(ledger_store, "require_layout", lambda connection, path: None)
     with closing(sqlite3.connect(path)) as sql, sql:
-        sql.execute("DROP TRIGGER entries_never_go")
-        sql.execute("DROP TRIGGER entries_never_change")
+        for name in ("entries", "totals", "budgets"):
+            sql.execute(f"DROP TRIGGER {name}_never_go")
+            sql.execute(f"DROP TRIGGER {name}_never_change")
         sql.execute("CREATE TRIGGER theirs " + DEEDS[deed].format(table=table, column=COLUMNS[table]))
     with Ledger.open(path, check="nothing") as ledger:
         before, terms = ledger.spent("d"), ledger.dataset("d")

@@ -73,7 +73,8 @@ def rewrite(path: Path, change: Callable[[list[dict[str, Any]]], None]) -> None:
         for number, data in enumerate(everything):
             text = canonical(data | {"previous": previous, "number": number})
             previous = entry_digest(text)
-            connection.execute("INSERT INTO entries VALUES (?, ?, ?)", (number, text, previous))
+            row = (number, data["kind"], data["body"].get("account"), text, previous)
+            connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", row)
     connection.close()
 
 
@@ -95,11 +96,17 @@ def test_triggers_forbid_changes(path: Path) -> None:
     for statement in (
         "UPDATE entries SET text = 'x' WHERE number = 3",
         "DELETE FROM entries WHERE number = 3",
-        "INSERT INTO entries VALUES (99, 'x', 'y')",
-        "INSERT OR REPLACE INTO entries VALUES (3, 'x', 'y')",
+        "INSERT INTO entries VALUES (99, 'page', NULL, 'x', 'y')",
+        "INSERT OR REPLACE INTO entries VALUES (3, 'page', NULL, 'x', 'y')",
         "UPDATE payloads SET payload = 'x'",
         "DELETE FROM payloads",
-        "INSERT OR REPLACE INTO payloads SELECT number, 'x' FROM payloads",
+        "INSERT OR REPLACE INTO payloads SELECT number, part, 'x' FROM payloads",
+        "UPDATE totals SET number = 3",
+        "DELETE FROM totals",
+        "INSERT INTO totals SELECT account, share, number - 1 FROM totals",
+        "UPDATE budgets SET number = 3",
+        "DELETE FROM budgets",
+        "INSERT INTO budgets SELECT dataset, 0 FROM budgets",
     ):
         with pytest.raises(sqlite3.IntegrityError, match="append-only"):
             connection.execute(statement)
@@ -134,7 +141,13 @@ def test_a_rehashed_entry_breaks_the_chain_after_it(path: Path) -> None:
 @pytest.mark.parametrize(
     ("table", "statement"),
     [
-        ("totals", "UPDATE totals SET number = (SELECT min(number) FROM totals)"),
+        ("entries", "UPDATE entries SET account = 'old' WHERE number = 8"),
+        ("entries", "UPDATE entries SET kind = 'page' WHERE number = 8"),
+        ("totals", "UPDATE totals SET number = number - 1 WHERE number = (SELECT max(number) FROM totals)"),
+        ("totals", "INSERT INTO totals VALUES ('a', '1/', 8)"),
+        ("budgets", "DELETE FROM budgets WHERE number = (SELECT max(number) FROM budgets)"),
+        ("budgets", "INSERT INTO budgets VALUES ('d', 9)"),
+        ("budgets", "INSERT INTO budgets VALUES ('e', 9)"),
         ("totals", "DELETE FROM totals WHERE share = ''"),
         ("charges", "UPDATE charges SET settled = NULL"),
         ("charges", "UPDATE charges SET key = 'other' WHERE key = 'k1'"),

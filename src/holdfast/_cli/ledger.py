@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from holdfast._cli.declared_schema import UNIT, declared_schema
 from holdfast._cli.default_delta import said_default
 from holdfast._cli.paths import FORCE, LEDGER, NEW, READ, WRITTEN, CommandGroup
+
+if TYPE_CHECKING:
+    from holdfast.ledger import Ledger
 
 PATH = click.argument("path", type=LEDGER)
 
@@ -108,14 +113,24 @@ def init(
         click.echo(said_default(limit))
 
 
+def _opened_to_read(path: Path) -> Ledger:
+    """The ledger; where it can be written to, how far it was checked is noted in it, for the next command."""
+    from holdfast.ledger import Ledger
+
+    return Ledger.open(path, read_only=not _is_writable(path))
+
+
+def _is_writable(path: Path) -> bool:
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+
+
 @ledger.command()
 @PATH
 def show(path: Path) -> None:
     """Datasets, accounts, what is spent and what is left, and results that were not written yet."""
-    from holdfast.ledger import Ledger
     from holdfast.ledger._jobs import waiting
 
-    with Ledger.open(path, read_only=True) as opened:
+    with _opened_to_read(path) as opened:
         click.echo(opened.summary())
         for name, place in waiting(opened).items():
             click.echo(f"kept: the result of {name}, in {place}; its command writes it and pays nothing")
@@ -129,7 +144,7 @@ def verify(path: Path, head: str | None, public_key: str | None) -> None:
     """Check every hash, limit and total; exit code 1 when something is wrong."""
     from holdfast.ledger import Ledger
 
-    with Ledger.open(path, check="nothing", read_only=True) as opened:
+    with Ledger.open(path, check="nothing", read_only=not _is_writable(path)) as opened:
         verification = opened.verify(head=head, public_key=public_key)
     click.echo(verification.summary())
     if not verification.ok:
@@ -180,10 +195,8 @@ def close(
 @click.option("--account", help="Only this account.")
 def history(path: Path, dataset: str | None, account: str | None) -> None:
     """Every entry in order."""
-    from holdfast.ledger import Ledger
-
-    with Ledger.open(path, read_only=True) as opened:
-        for entry in opened.history(dataset=dataset, account=account):
+    with _opened_to_read(path) as opened:
+        for entry in opened.entries(dataset=dataset, account=account):
             click.echo(entry.summary())
 
 
@@ -199,9 +212,7 @@ def history(path: Path, dataset: str | None, account: str | None) -> None:
 @FORCE
 def export(path: Path, output: Path) -> None:
     """Write all entries as JSON lines, each with its hash."""
-    from holdfast.ledger import Ledger
-
-    with Ledger.open(path, read_only=True) as opened:
+    with _opened_to_read(path) as opened:
         opened.export(output)
 
 

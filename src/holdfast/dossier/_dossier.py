@@ -214,7 +214,8 @@ class Dossier:
             release_facts(release, name=name, sha256=sha256)
             for release, name, sha256 in zip(releases, names, digests, strict=True)
         )
-        books = None if self.ledger is None else Books.of(self.ledger, head=self.head)
+        first = min((number for release in releases for number in release.provenance.entries), default=0)
+        books = None if self.ledger is None else Books.of(self.ledger, head=self.head, after=first - 1)
         paid: list[Payment] = []
         if books is not None:
             paid = [

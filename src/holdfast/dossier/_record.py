@@ -6,10 +6,11 @@ sections again and compare.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from holdfast._arguments import checked
 from holdfast._assumption import Assumption, distinct
@@ -21,7 +22,8 @@ from holdfast.dossier._section import Audience, Section
 from holdfast.dossier._utility import Accuracy, Utility, utility
 from holdfast.errors import FormatError, ParameterError, require
 from holdfast.ledger import Ledger, LedgerEntry
-from holdfast.ledger._journal import cost_of
+from holdfast.ledger._amounts import cost_of
+from holdfast.ledger._entry import Kind
 from holdfast.ledger._report import Standing, share
 from holdfast.release import Provenance, Release
 from holdfast.release._certificate import Certificate
@@ -241,48 +243,72 @@ def file_digest(path: Path) -> str:
 class Books:
     """A ledger as it stood at one head: whoever looks later, when it has moved on, sees the same."""
 
-    ledger: str
-    entries: Mapping[int, LedgerEntry]
+    ledger: Ledger
     head: str
+    number: int
+    """Of the entry that the head is the hash of."""
 
     @classmethod
-    def of(cls, ledger: Ledger, *, head: str | None = None) -> Books:
-        """At this head, or as it stands; `ParameterError` where it does not hold the head."""
-        wanted = ledger.head if head is None else head
-        entries: dict[int, LedgerEntry] = {}
-        for entry in ledger.history():
-            entries[entry.number] = entry
-            if entry.hash == wanted:
-                return cls(ledger=ledger.id, entries=entries, head=wanted)
-        raise ParameterError(
-            "the ledger must hold the head of the dossier; it is an older copy, or another ledger"
-        )
+    def of(cls, ledger: Ledger, *, head: str | None = None, after: int = -1) -> Books:
+        """At this head, which comes after a number, or as it stands; refused where the ledger does not hold it."""
+        with ledger._store.reading() as chain:
+            if head is None:
+                last = chain.durable()
+                return cls(ledger=ledger, head=last.hash, number=last.number)
+            number = chain.number_of(head, after=after)
+        if number is None:
+            raise ParameterError(
+                "the ledger must hold the head of the dossier; it is an older copy, or another ledger"
+            )
+        return cls(ledger=ledger, head=head, number=number)
+
+    def number_of(self, head: str, *, after: int = -1) -> int | None:
+        """The number of the entry that has this hash and comes after a number."""
+        with self.ledger._store.reading() as chain:
+            number = chain.number_of(head, after=after)
+        return number if number is not None and number <= self.number else None
+
+    def entry(self, number: int) -> LedgerEntry | None:
+        """The entry of this number; None where it came later."""
+        if not 0 <= number <= self.number:
+            return None
+        with self.ledger._store.reading() as chain:
+            return chain.entry(number)
+
+    def charges(self, provenance: Provenance) -> list[LedgerEntry]:
+        """The entries that a release says it was paid by."""
+        entries = (self.entry(number) for number in provenance.entries)
+        return [entry for entry in entries if entry is not None]
+
+    def entries(self, kind: Kind, *, account: str | None = None) -> Iterator[LedgerEntry]:
+        """The entries of a kind, all or those about an account."""
+        found = self.ledger.entries(kind=kind, account=account)
+        return takewhile(lambda entry: entry.number <= self.number, found)
 
     def budget(self, dataset: str, *, shown: Collection[str] = ()) -> DatasetBudget:
         """Where a dataset stood; `shown` are the hashes of the releases that are on the page."""
-        standing = Standing.at(tuple(self.entries.values()), dataset, head=self.head)
-        closed = (e for e in self.entries.values() if e.kind == "release")
-        others = {e.body["sha256"] for e in closed if self._dataset(e.body["account"]) == dataset} - {*shown}
-        return DatasetBudget.from_json(standing.to_json() | {"elsewhere": len(others)})
-
-    def _dataset(self, account: str) -> str:
-        return str(self.opening("account", account).body["dataset"])
+        with self.ledger._store.reading() as chain:
+            standing = Standing.at(chain, dataset, head=self.head, after=self.number - 1)
+            accounts = {name for name, _, _ in chain.accounts(dataset)}
+        closed = {
+            entry.body["sha256"] for entry in self.entries("release") if entry.body["account"] in accounts
+        }
+        return DatasetBudget.from_json(standing.to_json() | {"elsewhere": len(closed - {*shown})})
 
     def closing(self, sha256: str) -> LedgerEntry | None:
         """The entry that closed a release of this hash."""
-        closings = [e for e in self.entries.values() if e.kind == "release" and e.body["sha256"] == sha256]
-        return closings[-1] if closings else None
+        closing = None
+        for entry in self.entries("release"):
+            closing = entry if entry.body["sha256"] == sha256 else closing
+        return closing
 
-    def opening(self, kind: str, name: str) -> LedgerEntry:
+    def opening(self, kind: Literal["account", "dataset"], name: str) -> LedgerEntry:
         """The entry that opened an account or a dataset."""
-        openings = [e for e in self.entries.values() if e.kind == kind and e.body[kind] == name]
-        if not openings:
-            raise ParameterError(f"the ledger must hold the {kind} that paid for the release")
-        return openings[0]
-
-    def about(self, account: str, kind: str) -> list[LedgerEntry]:
-        """The entries of this kind about an account."""
-        return [e for e in self.entries.values() if e.kind == kind and e.body["account"] == account]
+        with self.ledger._store.reading() as chain:
+            row = chain.account(name) if kind == "account" else chain.dataset(name)
+            if row is not None and row.opened <= self.number:
+                return chain.entry(row.opened)
+        raise ParameterError(f"the ledger must hold the {kind} that paid for the release")
 
 
 def payment(release: Release[Any], books: Books, *, sha256: str) -> Payment:
@@ -291,12 +317,12 @@ def payment(release: Release[Any], books: Books, *, sha256: str) -> Payment:
     Refused where the ledger did not pay for the release: another ledger, or an entry that is not there.
     """
     provenance = release.provenance
-    if not provenance.entries or not provenance.account.startswith(f"{books.ledger}/"):
+    if not provenance.entries or not provenance.account.startswith(f"{books.ledger.id}/"):
         raise ParameterError(
             "ledger must be the one that paid for the release, got another one; "
             f"the release names {provenance.account.partition('/')[0] or 'none'}"
         )
-    paid = [books.entries.get(number) for number in provenance.entries]
+    paid = [books.entry(number) for number in provenance.entries]
     accounts = {entry.body.get("account") for entry in paid if entry is not None and entry.kind == "charge"}
     if None in paid or len(accounts) != 1 or any(e is not None and e.kind != "charge" for e in paid):
         raise ParameterError(
@@ -306,10 +332,10 @@ def payment(release: Release[Any], books: Books, *, sha256: str) -> Payment:
     account = books.opening("account", str(name))
     dataset = books.opening("dataset", account.body["dataset"])
     closed = books.closing(sha256)
-    others = {e.body["sha256"] for e in books.about(str(name), "release")} - {sha256}
-    approvals = books.about(str(name), "approval")
+    others = {e.body["sha256"] for e in books.entries("release", account=str(name))} - {sha256}
+    approvals = list(books.entries("approval", account=str(name)))
     return Payment(
-        ledger=books.ledger,
+        ledger=books.ledger.id,
         dataset=dataset.body["dataset"],
         dataset_purpose=dataset.body["purpose"],
         dataset_approver=dataset.body["approver"],

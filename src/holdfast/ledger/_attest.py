@@ -57,8 +57,8 @@ def extract(
     release_hashes: set[str] = set()
     chosen: list[LedgerEntry] = []
     last = None
-    for _, text, entry_hash in chain.rows():
-        last = entry = LedgerEntry.parse(text, entry_hash)
+    for stored in chain.rows():
+        last = entry = LedgerEntry.parse(stored.text, stored.hash)
         body = entry.body
         if entry.kind == "release" and body["account"] in accounts:
             release_hashes.add(body["sha256"])

@@ -7,6 +7,8 @@ time in a long ledger as in a short one. `verify` derives every pointer again fr
 
 from __future__ import annotations
 
+import hashlib
+import secrets
 import sqlite3
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -18,43 +20,52 @@ from holdfast.privacy._account.journal import shares_above
 
 APPLICATION_ID = LEDGER_ID
 FORMAT_VERSION = 1
-TABLES = """
-CREATE TABLE entries (number INTEGER PRIMARY KEY, text TEXT NOT NULL, hash TEXT NOT NULL);
-CREATE TABLE datasets (name TEXT PRIMARY KEY, opened INTEGER NOT NULL, period INTEGER NOT NULL);
-CREATE TABLE accounts (name TEXT PRIMARY KEY, dataset TEXT NOT NULL, opened INTEGER NOT NULL, closed INTEGER);
-CREATE TABLE totals (account TEXT, share TEXT, number INTEGER NOT NULL, PRIMARY KEY (account, share));
+RARE_KINDS = "kind NOT IN ('charge', 'settle', 'refusal')"
+"""Entries of all other kinds can be looked up by their kind."""
+TABLES = f"""
+CREATE TABLE entries (number INTEGER PRIMARY KEY, kind TEXT NOT NULL, account TEXT,
+text TEXT NOT NULL, hash TEXT NOT NULL);
+CREATE INDEX entries_by_account ON entries (account, kind) WHERE account IS NOT NULL;
+CREATE INDEX entries_by_kind ON entries (kind) WHERE {RARE_KINDS};
+CREATE TABLE datasets (name TEXT PRIMARY KEY, opened INTEGER NOT NULL, period INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE accounts (name TEXT PRIMARY KEY, dataset TEXT NOT NULL,
+opened INTEGER NOT NULL, closed INTEGER) WITHOUT ROWID;
+CREATE INDEX accounts_by_dataset ON accounts (dataset, opened);
+CREATE INDEX accounts_open ON accounts (dataset, opened) WHERE closed IS NULL;
+CREATE TABLE budgets (dataset TEXT, number INTEGER, PRIMARY KEY (dataset, number)) WITHOUT ROWID;
+CREATE TABLE totals (account TEXT, share TEXT, number INTEGER, PRIMARY KEY (account, share, number)) WITHOUT ROWID;
 CREATE TABLE charges (number INTEGER PRIMARY KEY, account TEXT NOT NULL, key TEXT, settled INTEGER);
 CREATE UNIQUE INDEX charges_by_key ON charges (account, key) WHERE key IS NOT NULL;
-CREATE INDEX charges_by_account ON charges (account, number);
-CREATE TABLE payloads (number INTEGER PRIMARY KEY, payload TEXT NOT NULL);
+CREATE TABLE payloads (number INTEGER, part INTEGER, payload TEXT NOT NULL, PRIMARY KEY (number, part));
 CREATE TABLE durable (one INTEGER PRIMARY KEY CHECK (one = 1), number INTEGER NOT NULL);
+CREATE TABLE verified (one INTEGER PRIMARY KEY CHECK (one = 1), number INTEGER NOT NULL, hash TEXT NOT NULL);
 CREATE TABLE holders (account TEXT, host TEXT, process INTEGER, started TEXT,
 PRIMARY KEY (account, host, process, started));
-
-CREATE TRIGGER entries_never_change BEFORE UPDATE ON entries
+""" + "".join(
+    f"""
+CREATE TRIGGER {table}_never_change BEFORE UPDATE ON {table}
 BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
-CREATE TRIGGER entries_never_go BEFORE DELETE ON entries
+CREATE TRIGGER {table}_never_go BEFORE DELETE ON {table}
 BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
-CREATE TRIGGER entries_follow_each_other BEFORE INSERT ON entries
-WHEN NEW.number IS NOT (SELECT coalesce(max(number) + 1, 0) FROM entries)
-BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
-CREATE TRIGGER payloads_never_change BEFORE UPDATE ON payloads
-BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
-CREATE TRIGGER payloads_never_go BEFORE DELETE ON payloads
-BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
-CREATE TRIGGER payloads_come_once BEFORE INSERT ON payloads
-WHEN EXISTS (SELECT 1 FROM payloads WHERE number = NEW.number)
+CREATE TRIGGER {table}_come_once BEFORE INSERT ON {table}
+WHEN {again}
 BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
 """
-"""The SQL that makes every table, index and trigger; `holders` says which processes have an account open."""
-POINTERS = {
-    "datasets": "SELECT name, opened, period FROM datasets ORDER BY name",
-    "accounts": "SELECT name, dataset, opened, closed FROM accounts ORDER BY name",
-    "totals": "SELECT account, share, number FROM totals ORDER BY account, share",
-    "charges": "SELECT number, account, key, settled FROM charges ORDER BY number",
-    "durable": "SELECT number FROM durable",
-}
-"""How to read each table of pointers, in a fixed order."""
+    for table, again in {
+        "entries": "NEW.number IS NOT (SELECT coalesce(max(number) + 1, 0) FROM entries)",
+        "budgets": "NEW.number <= (SELECT max(number) FROM budgets WHERE dataset = NEW.dataset)",
+        "totals": "NEW.number <= (SELECT max(number) FROM totals WHERE account = NEW.account AND share = NEW.share)",
+        "payloads": "EXISTS (SELECT 1 FROM payloads WHERE number = NEW.number AND part = NEW.part)",
+    }.items()
+)
+"""The SQL that makes every table, index and trigger.
+
+What is looked up to pay (`budgets`, `totals`) has no index beside it that could say something else, and keeps its
+former rows: what a total was at any entry can be looked up, so `verify` needs no memory of its own. `verified` is
+where the last check got to, `holders` which processes have an account open; neither says what was spent.
+"""
+_PAYLOAD_PART = 2**20
+"""How many characters of a kept value one row holds."""
 ReadBack = tuple[str, tuple[Any, ...], tuple[Any, ...]]
 """A query, its parameters, and the one row that it must answer."""
 
@@ -79,12 +90,33 @@ class AccountRow(NamedTuple):
         return self.closed is None
 
 
+class ChargeRow(NamedTuple):
+    """The account and the key of a charge, and which entry settled it: by it the value was released, or given up."""
+
+    account: str
+    key: str | None
+    settled: int | None
+
+
+class StoredEntry(NamedTuple):
+    """An entry as it is stored: by kind and account it is looked up, and its text says both."""
+
+    number: int
+    kind: str
+    account: str | None
+    text: str
+    hash: str
+
+
 class Chain:
     """Reads and appends entries inside a transaction that the store opened."""
 
     def __init__(self, connection: sqlite3.Connection, *, durable: bool = False) -> None:
         self._sql = connection
         self._durable = durable
+
+        self._last_charges: dict[tuple[str, str], Any] = {}
+        """Bodies that this transaction read already."""
 
     # Entries.
 
@@ -98,9 +130,25 @@ class Chain:
             raise LedgerError(f"entry {number} of the ledger is in the wrong place; nothing was released")
         return entry
 
-    def rows(self) -> Iterator[tuple[int, str, str]]:
-        """Every entry as it is stored: number, text, hash."""
-        return iter(self._sql.execute("SELECT number, text, hash FROM entries ORDER BY number"))
+    def rows(self, *, after: int = -1) -> Iterator[StoredEntry]:
+        """Every entry after a number, as it is stored."""
+        query = "SELECT number, kind, account, text, hash FROM entries WHERE number > ? ORDER BY number"
+        return (StoredEntry(*row) for row in self._sql.execute(query, (after,)))
+
+    def entries(self, *, after: int = -1, kind: Kind | None = None) -> Iterator[LedgerEntry]:
+        """The entries after a number in order, all or those of a kind, with their hashes checked."""
+        query, parameters = "SELECT text, hash FROM entries WHERE number > ?", list[Any]([after])
+        if kind is not None:
+            query += " AND kind = ?" + ("" if kind in _FREQUENT_KINDS else f" AND {RARE_KINDS}")
+            parameters.append(kind)
+        for row in self._sql.execute(query + " ORDER BY number", parameters):
+            yield LedgerEntry.parse(*row)
+
+    def number_of(self, entry_hash: str, *, after: int = -1) -> int | None:
+        """The first entry after a number that has this hash: near the number it is found soon."""
+        query = "SELECT number FROM entries WHERE number > ? AND hash = ? ORDER BY number LIMIT 1"
+        row = self._sql.execute(query, (after, entry_hash)).fetchone()
+        return None if row is None else int(row[0])
 
     def closings(self, digest: str) -> Iterator[LedgerEntry]:
         """Entries that close a release or a page of this hash, in order."""
@@ -121,20 +169,23 @@ class Chain:
         entry = LedgerEntry(
             number=0 if last is None else last.number + 1,
             previous=BEGINNING_HASH if last is None else last.hash,
+            nonce=secrets.token_hex(16),
             at=now(),
             kind=kind,
             body=body,
         )
         entry = LedgerEntry.parse(entry.text, entry.hash)  # as any later reader will see it
-        self._sql.execute("INSERT INTO entries VALUES (?, ?, ?)", (entry.number, entry.text, entry.hash))
+        assert self._durable or not entry.must_last, (
+            "an entry that must last was written in a transaction that does not wait for the disk"
+        )
+        write_entry(self._sql, entry)
         if payload is not None:
-            self._sql.execute("INSERT INTO payloads VALUES (?, ?)", (body["entry"], payload))
-        _POINTER_MOVES.get(kind, _no_pointers)(self._sql, entry.number, entry.body)
-        if entry.must_last:
-            assert self._durable, (
-                "an entry that must last was written in a transaction that does not wait for the disk"
-            )
-            self._sql.execute("INSERT OR REPLACE INTO durable VALUES (1, ?)", (entry.number,))
+            parts = [
+                (body["entry"], part, payload[start : start + _PAYLOAD_PART])
+                for part, start in enumerate(range(0, len(payload), _PAYLOAD_PART))
+            ]
+            self._sql.executemany("INSERT INTO payloads VALUES (?, ?, ?)", parts)
+        self._last_charges.clear()
         self._require_written(entry, payload)
         return entry
 
@@ -142,13 +193,23 @@ class Chain:
         """Read back what was just written, before anybody acts on it; refused if anything is not as it was written."""
         number, body = entry.number, entry.body
         rows: list[ReadBack] = [
-            ("SELECT text, hash FROM entries WHERE number = ?", (number,), (entry.text, entry.hash)),
+            (
+                "SELECT kind, account, text, hash FROM entries WHERE number = ?",
+                (number,),
+                (entry.kind, body.get("account"), entry.text, entry.hash),
+            ),
             *_ROWS_LEFT.get(entry.kind, _no_rows)(number, body),
         ]
-        if payload is not None:
-            rows.append(("SELECT payload FROM payloads WHERE number = ?", (body["entry"],), (payload,)))
+        if "budget" in body or entry.kind in ("dataset", "reset"):
+            newest = "SELECT max(number) FROM budgets WHERE dataset = ?"
+            rows.append((newest, (self._dataset_of(body),), (number,)))
         if entry.must_last:
-            rows.append((POINTERS["durable"], (), (number,)))
+            rows.append(("SELECT number FROM durable", (), (number,)))
+        if payload is not None and self.payload(body["entry"]) != payload:
+            raise LedgerError(
+                f"the value of entry {body['entry']} was not written as it is: the ledger is damaged; "
+                "nothing was released"
+            )
         for query, parameters, expected in rows:
             if self._sql.execute(query, parameters).fetchall() != [expected]:
                 raise LedgerError(
@@ -174,35 +235,85 @@ class Chain:
         row = self._sql.execute(query, (name,)).fetchone()
         return None if row is None else AccountRow(*row)
 
-    def accounts(self, dataset: str) -> list[tuple[str, int, int | None]]:
-        """Name, opening and closing entry of each account of a dataset, in the order of opening."""
-        query = "SELECT name, opened, closed FROM accounts WHERE dataset = ? ORDER BY opened"
-        return self._sql.execute(query, (dataset,)).fetchall()
+    def accounts(
+        self, dataset: str, *, opened_since: int = 0, only_open: bool = False
+    ) -> Iterator[tuple[str, int, int | None]]:
+        """Name, opening and closing entry of the accounts of a dataset, in the order of opening."""
+        query = "SELECT name, opened, closed FROM accounts WHERE dataset = ? AND opened >= ?"
+        state = " AND closed IS NULL" if only_open else ""
+        return iter(self._sql.execute(f"{query}{state} ORDER BY opened", (dataset, opened_since)))
+
+    def account_names(self) -> Iterator[str]:
+        """The names of all accounts."""
+        return (name for (name,) in self._sql.execute("SELECT name FROM accounts"))
+
+    def budget_entry(self, dataset: str, *, upto: int | None = None) -> LedgerEntry:
+        """The newest entry that changed what the accounts of a dataset take, or the newest up to a number."""
+        numbers = self.budget_entries(dataset, upto=_NEWEST if upto is None else upto, most=1)
+        (opened,) = self._sql.execute(
+            "SELECT max(opened) FROM accounts WHERE dataset = ?", (dataset,)
+        ).fetchone()
+        if not numbers or (upto is None and opened is not None and numbers[0] < opened):
+            raise LedgerError(
+                f"the ledger is damaged: what dataset {dataset!r} has left is not in it; nothing was released"
+            )
+        entry = self.entry(numbers[0])
+        if self._dataset_of(entry.body) != dataset:
+            raise LedgerError("a budget of the ledger points to the wrong entry; nothing was released")
+        return entry
+
+    def budget_entries(self, dataset: str, *, upto: int, most: int) -> list[int]:
+        """The numbers of the newest entries, up to a number, that changed what the accounts of a dataset take."""
+        query = "SELECT number FROM budgets WHERE dataset = ? AND number <= ? ORDER BY number DESC LIMIT ?"
+        return [number for (number,) in self._sql.execute(query, (dataset, upto, most))]
+
+    def _dataset_of(self, body: Any) -> str:
+        """The dataset that an entry is about, by its account where it does not say."""
+        if "dataset" in body:
+            return str(body["dataset"])
+        row = self.account(body["account"])
+        if row is None:
+            raise LedgerError(
+                "an entry of the ledger is about an account that is not in it; nothing was released"
+            )
+        return row.dataset
 
     def total(self, account: str, share: str) -> list[str] | None:
         """The running total of a share, from the last charge to it."""
-        body = self._last_charge(account, share)
+        body = self.last_charge(account, share)
         return None if body is None else body["totals"][share]
 
     def cap(self, account: str, share: str) -> list[str] | None:
         """The limit of a share, from the last charge to it."""
-        body = self._last_charge(account, share)
+        body = self.last_charge(account, share)
         return None if body is None else body["caps"][share]
 
-    def _last_charge(self, account: str, share: str) -> Any:
+    def last_charge(self, account: str, share: str) -> Any:
         """The body of the last entry that charged a share; None where nothing was charged to it."""
-        query = "SELECT number FROM totals WHERE account = ? AND share = ?"
-        row = self._sql.execute(query, (account, share)).fetchone()
-        if row is None:
-            if share == "" and self.charges(account):
+        if (account, share) not in self._last_charges:
+            self._last_charges[account, share] = self._read_last_charge(account, share)
+        return self._last_charges[account, share]
+
+    def _read_last_charge(self, account: str, share: str) -> Any:
+        newest = self.share_charges(account, share, upto=_NEWEST, most=1)
+        if not share:  # two tables say which charge is the newest of an account
+            query = "SELECT max(number) FROM entries WHERE account = ? AND kind = 'charge'"
+            (listed,) = self._sql.execute(query, (account,)).fetchone()
+            if listed != (newest[0] if newest else None):
                 raise LedgerError(
-                    "the ledger is damaged: an account with charges has no total; nothing was released"
+                    "the ledger is damaged: an account has another total than its charges; nothing was released"
                 )
+        if not newest:
             return None
-        body = self.entry(row[0]).body
+        body = self.entry(newest[0]).body
         if body.get("account") != account or share not in body.get("totals", {}):
             raise LedgerError("a running total of the ledger points to the wrong entry; nothing was released")
         return body
+
+    def share_charges(self, account: str, share: str, *, upto: int, most: int) -> list[int]:
+        """The numbers of the newest charges to a share up to a number, the newest first."""
+        query = "SELECT number FROM totals WHERE account = ? AND share = ? AND number <= ? ORDER BY number DESC LIMIT ?"
+        return [number for (number,) in self._sql.execute(query, (account, share, upto, most))]
 
     def charge_of_key(self, account: str, key: str) -> int | None:
         """The number of the charge that was made under an idempotency key."""
@@ -210,24 +321,46 @@ class Chain:
         row = self._sql.execute(query, (account, key)).fetchone()
         return None if row is None else int(row[0])
 
-    def charges(self, account: str) -> list[int]:
+    def charges(self, account: str) -> Iterator[int]:
         """The numbers of all charges of an account."""
-        query = "SELECT number FROM charges WHERE account = ? ORDER BY number"
-        return [number for (number,) in self._sql.execute(query, (account,))]
+        query = "SELECT number FROM entries WHERE account = ? AND kind = 'charge' ORDER BY number"
+        return (number for (number,) in self._sql.execute(query, (account,)))
 
-    def settlement(self, number: int) -> int | None:
-        """The number of the entry that settled a charge: by it the value was released, or given up."""
-        row = self._sql.execute("SELECT settled FROM charges WHERE number = ?", (number,)).fetchone()
-        return None if row is None else row[0]
+    def numbers(self, account: str, kind: Kind | None = None) -> list[int]:
+        """The numbers of the entries about an account, all or those of a kind."""
+        query = "SELECT number FROM entries WHERE account = ?1 AND (?2 IS NULL OR kind = ?2) ORDER BY number"
+        return [number for (number,) in self._sql.execute(query, (account, kind))]
+
+    def some_keys(self, account: str) -> list[str | None]:
+        """Of the keys of an account's charges one, and None where a charge has no key; empty without charges."""
+        keyed = "SELECT key FROM charges WHERE account = ? AND key IS NOT NULL LIMIT 1"
+        unkeyed = (
+            "SELECT charges.key FROM entries JOIN charges ON charges.number = entries.number "
+            "WHERE entries.account = ? AND entries.kind = 'charge' AND charges.key IS NULL LIMIT 1"
+        )
+        return [key for query in (keyed, unkeyed) for (key,) in self._sql.execute(query, (account,))]
+
+    def charge_row(self, number: int) -> ChargeRow | None:
+        """What the table of charges says of a charge."""
+        query = "SELECT account, key, settled FROM charges WHERE number = ?"
+        row = self._sql.execute(query, (number,)).fetchone()
+        return None if row is None else ChargeRow(*row)
 
     def payload(self, number: int) -> str | None:
         """The released value that is kept for a charge."""
-        row = self._sql.execute("SELECT payload FROM payloads WHERE number = ?", (number,)).fetchone()
-        return None if row is None else row[0]
+        parts = [part for (part,) in self._payload_parts(number)]
+        return "".join(parts) if parts else None
 
-    def payloads(self) -> Iterator[tuple[int, str]]:
-        """Every kept value, with the number of its charge."""
-        return iter(self._sql.execute("SELECT number, payload FROM payloads ORDER BY number"))
+    def payload_digest(self, number: int) -> str | None:
+        """The hash of the value that is kept for a charge, without holding all of it."""
+        digest, found = hashlib.sha256(), False
+        for (part,) in self._payload_parts(number):
+            digest.update(part.encode())
+            found = True
+        return digest.hexdigest() if found else None
+
+    def _payload_parts(self, number: int) -> sqlite3.Cursor:
+        return self._sql.execute("SELECT payload FROM payloads WHERE number = ? ORDER BY part", (number,))
 
     def hold(self, account: str, holder: tuple[str, int, str]) -> None:
         """Note that a process has the account open."""
@@ -238,20 +371,58 @@ class Chain:
         query = "SELECT host, process, started FROM holders WHERE account = ? ORDER BY rowid"
         return self._sql.execute(query, (account,)).fetchall()
 
+    def durable_number(self) -> int | None:
+        """The number of the newest entry that is known to be on the disk."""
+        row = self._sql.execute("SELECT number FROM durable").fetchone()
+        return None if row is None else row[0]
+
     def durable(self) -> LedgerEntry:
         """The newest entry that is known to be on the disk."""
-        row = self._sql.execute(POINTERS["durable"]).fetchone()
-        if row is None:
+        number = self.durable_number()
+        if number is None:
             raise LedgerError("the ledger holds no durable entry; nothing was released")
-        return self.entry(row[0])
+        return self.entry(number)
 
-    def pointers(self, table: str) -> list[tuple[Any, ...]]:
-        """All rows of a table of pointers, in its fixed order."""
-        return self._sql.execute(POINTERS[table]).fetchall()
+    def verified(self) -> tuple[int, str] | None:
+        """Number and hash of the entry up to which the ledger was checked; None before the first check."""
+        return self._sql.execute("SELECT number, hash FROM verified").fetchone()  # type: ignore[no-any-return]
+
+    def mark_verified(self, number: int, entry_hash: str) -> None:
+        """Note that the ledger was checked up to an entry, unless it was checked further already."""
+        query = "INSERT OR REPLACE INTO verified SELECT 1, ?, ? WHERE ? > coalesce((SELECT number FROM verified), -1)"
+        self._sql.execute(query, (number, entry_hash, number))
+
+    def row_counts(self) -> dict[str, int]:
+        """How many rows the tables hold that point to entries."""
+        return {what: self._sql.execute(query).fetchone()[0] for what, query in _ROW_COUNTS.items()}
 
     def integrity(self) -> str:
         """SQLite's own opinion of the file, its indexes included: 'ok', or what is wrong."""
         return str(self._sql.execute("PRAGMA integrity_check(1)").fetchone()[0])
+
+
+_FREQUENT_KINDS = ("charge", "settle", "refusal")
+_NEWEST = 2**62
+"""A number after every entry."""
+_ROW_COUNTS = {
+    "datasets": "SELECT count(*) FROM datasets",
+    "accounts": "SELECT count(*) FROM accounts",
+    "accounts that are closed": "SELECT count(*) FROM accounts WHERE closed IS NOT NULL",
+    "budgets": "SELECT count(*) FROM budgets",
+    "totals": "SELECT count(*) FROM totals",
+    "charges": "SELECT count(*) FROM charges",
+    "charges that are settled": "SELECT count(*) FROM charges WHERE settled IS NOT NULL",
+    "payloads": "SELECT count(DISTINCT number) FROM payloads",
+}
+
+
+def write_entry(sql: sqlite3.Connection, entry: LedgerEntry) -> None:
+    """Write an entry and let the pointers of its kind point to it."""
+    row = (entry.number, entry.kind, entry.body.get("account"), entry.text, entry.hash)
+    sql.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", row)
+    _POINTER_MOVES.get(entry.kind, _no_pointers)(sql, entry.number, entry.body)
+    if entry.must_last:
+        sql.execute("INSERT OR REPLACE INTO durable VALUES (1, ?)", (entry.number,))
 
 
 # Which pointers each kind of entry changes. `_replay` derives the same independently, and `verify` compares.
@@ -261,24 +432,34 @@ def _no_pointers(sql: sqlite3.Connection, number: int, body: Any) -> None:
 
 def _move_for_dataset(sql: sqlite3.Connection, number: int, body: Any) -> None:
     sql.execute("INSERT INTO datasets VALUES (?, ?, ?)", (body["dataset"], number, number))
+    sql.execute("INSERT INTO budgets VALUES (?, ?)", (body["dataset"], number))
 
 
 def _move_for_reset(sql: sqlite3.Connection, number: int, body: Any) -> None:
     sql.execute("UPDATE datasets SET period = ? WHERE name = ?", (number, body["dataset"]))
+    sql.execute("INSERT INTO budgets VALUES (?, ?)", (body["dataset"], number))
 
 
 def _move_for_account(sql: sqlite3.Connection, number: int, body: Any) -> None:
     sql.execute("INSERT INTO accounts VALUES (?, ?, ?, NULL)", (body["account"], body["dataset"], number))
+    sql.execute("INSERT INTO budgets VALUES (?, ?)", (body["dataset"], number))
 
 
 def _move_for_close(sql: sqlite3.Connection, number: int, body: Any) -> None:
     sql.execute("UPDATE accounts SET closed = ? WHERE name = ?", (number, body["account"]))
+    _move_budget_of_account(sql, number, body)
 
 
 def _move_for_charge(sql: sqlite3.Connection, number: int, body: Any) -> None:
     sql.execute("INSERT INTO charges VALUES (?, ?, ?, NULL)", (number, body["account"], body["key"]))
     totals = [(body["account"], share, number) for share in shares_above(body["share"])]
-    sql.executemany("INSERT OR REPLACE INTO totals VALUES (?, ?, ?)", totals)
+    sql.executemany("INSERT INTO totals VALUES (?, ?, ?)", totals)
+    _move_budget_of_account(sql, number, body)
+
+
+def _move_budget_of_account(sql: sqlite3.Connection, number: int, body: Any) -> None:
+    query = "INSERT INTO budgets SELECT dataset, ? FROM accounts WHERE name = ?"
+    sql.execute(query, (number, body["account"]))
 
 
 def _move_for_settle(sql: sqlite3.Connection, number: int, body: Any) -> None:
@@ -307,7 +488,7 @@ def _rows_of_account(number: int, body: Any) -> list[ReadBack]:
 
 def _rows_of_charge(number: int, body: Any) -> list[ReadBack]:
     charge = "SELECT account, key, settled FROM charges WHERE number = ?"
-    total = "SELECT number FROM totals WHERE account = ? AND share = ?"
+    total = "SELECT max(number) FROM totals WHERE account = ? AND share = ?"
     return [
         (charge, (number,), (body["account"], body["key"], None)),
         *((total, (body["account"], share), (number,)) for share in shares_above(body["share"])),

@@ -6,14 +6,17 @@ An account takes a part of what is left of that limit, and its neighbours, unit 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from holdfast._arguments import checked
 from holdfast.errors import AdjacencyError, BudgetExceeded, LedgerError, require
+from holdfast.ledger._amounts import cost_of
+from holdfast.ledger._budget import Budget
 from holdfast.ledger._chain import AccountRow, Chain
 from holdfast.ledger._entry import LedgerEntry, canonical
 from holdfast.ledger._holder import abandoned_accounts
-from holdfast.ledger._journal import cost_of, require_text
+from holdfast.ledger._journal import require_text
 from holdfast.privacy._account import Account
 from holdfast.privacy._account.currency import (
     BasicCurrency,
@@ -198,6 +201,10 @@ class Dataset:
         )
 
 
+_MOST_LOOKED_AT = 100
+"""Open accounts, the oldest first, whose processes are looked for when one more is refused."""
+
+
 def _default_currency(limit: PrivacyCurve) -> str:
     """The currency of a dataset that names none: its limit's own, but 'zcdp' for (epsilon, delta).
 
@@ -223,23 +230,6 @@ def currency_of(data: Any) -> Currency:
             "pure, basic, zcdp, gdp or renyi, and spend a fixed plan with account.permit"
         )
     return simple[data["name"]]()
-
-
-def committed_amounts(chain: Chain, dataset: str) -> list[tuple[str, bool, Cost]]:
-    """What each account of the present period takes from the dataset: name, whether open, amount.
-
-    An open account takes its whole limit, a closed one what it spent: so on every history the
-    charges of all accounts together stay within the dataset's limit.
-    """
-    row = chain.dataset(dataset)
-    assert row is not None
-    committed = []
-    for name, opened, closed in chain.accounts(dataset):
-        if opened < row.period:
-            continue  # of an earlier period
-        amount = chain.entry(opened).body["amount"] if closed is None else chain.entry(closed).body["spent"]
-        committed.append((name, closed is None, cost_of(amount)))
-    return committed
 
 
 def known_dataset(chain: Chain, name: str) -> Dataset:
@@ -273,9 +263,7 @@ def free_share(
     chain: Chain, dataset: Dataset, limit: PrivacyCurve | None
 ) -> tuple[Cost, BudgetExceeded | None]:
     """The amount that a new account takes, and the refusal where the dataset has not that much left."""
-    free = dataset.amount
-    for _, _, amount in committed_amounts(chain, dataset.name):
-        free = free - amount
+    free = Budget.of(chain, dataset.name, dataset.amount).free
     if limit is None:
         refusal = BudgetExceeded(
             f"nothing is left of dataset {dataset.name!r}{_rest_text(free)}{_way_out(chain, dataset)}"
@@ -304,7 +292,7 @@ def _rest_text(free: Cost) -> str:
 
 def _way_out(chain: Chain, dataset: Dataset) -> str:
     """What can be done where processes that are gone hold accounts open; nothing where there are none."""
-    names = abandoned_accounts(chain, dataset.name)
+    names = list(islice(abandoned_accounts(chain, dataset.name, most=_MOST_LOOKED_AT), 4))
     if not names:
         return ""
     shown = ", ".join(map(repr, names[:3])) + (" and others" if len(names) > 3 else "")
@@ -331,6 +319,6 @@ def opening_to_resume(
 def require_all_closed(chain: Chain, dataset: str) -> None:
     """Refuse a new period while accounts of the dataset are open, and may still be charged."""
     known_dataset(chain, dataset)
-    still_open = [name for name, _, closed in chain.accounts(dataset) if closed is None]
+    still_open = [name for name, _, _ in islice(chain.accounts(dataset, only_open=True), 5)]
     if still_open:
-        raise LedgerError(f"close the open accounts of {dataset!r} first: {', '.join(still_open[:5])}")
+        raise LedgerError(f"close the open accounts of {dataset!r} first: {', '.join(still_open)}")

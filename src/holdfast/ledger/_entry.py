@@ -50,6 +50,8 @@ class LedgerEntry:
         The place in the chain, from 0 on.
     previous : str
         The hash of the entry before.
+    nonce : str
+        Random digits: two copies of a ledger that do the same in the same second go on with different hashes.
     at : str
         The time in UTC.
     kind : str
@@ -59,13 +61,16 @@ class LedgerEntry:
 
     Examples
     --------
-    >>> entry = LedgerEntry(number=0, previous=BEGINNING_HASH, at="2025-01-31T12:00:00Z", kind="ledger", body={})
+    >>> entry = LedgerEntry(
+    ...     number=0, previous=BEGINNING_HASH, nonce="9f", at="2025-01-31T12:00:00Z", kind="ledger", body={}
+    ... )
     >>> LedgerEntry.parse(entry.text, entry.hash) == entry
     True
     """
 
     number: int
     previous: str
+    nonce: str
     at: str
     kind: Kind
     body: Mapping[str, Any]
@@ -78,6 +83,7 @@ class LedgerEntry:
                 "version": VERSION,
                 "number": self.number,
                 "previous": self.previous,
+                "nonce": self.nonce,
                 "at": self.at,
                 "kind": self.kind,
                 "body": self.body,
@@ -113,14 +119,19 @@ class LedgerEntry:
                     f"a ledger entry has version {version!r}, this holdfast reads {VERSION}; "
                     "use a version that reads it"
                 )
-            entry = cls(**data)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise LedgerError("a ledger entry has the right hash but not the form of an entry") from error
-        if entry.kind not in get_args(Kind) or not isinstance(entry.body, dict):
-            raise LedgerError(f"entry {entry.number!r} of the ledger is of an unknown kind; upgrade holdfast")
-        entry.__dict__.update(
-            text=text, hash=stored_hash
-        )  # as they are stored, not as they would be written now
+            raise LedgerError(_NO_ENTRY) from error
+        if {
+            name: type(value) for name, value in data.items() if name not in ("kind", "body")
+        } != _FIELD_TYPES:
+            raise LedgerError(_NO_ENTRY)
+        if data.get("kind") not in _KINDS or type(data.get("body")) is not dict:
+            raise LedgerError(
+                f"entry {data['number']!r} of the ledger is of an unknown kind; upgrade holdfast"
+            )
+        entry = object.__new__(cls)  # every field was checked above: a long ledger has millions of entries
+        # Text and hash as they are stored, not as they would be written now.
+        entry.__dict__.update(data, text=text, hash=stored_hash)
         return entry
 
     def summary(self) -> str:
@@ -134,6 +145,9 @@ class LedgerEntry:
         return f"{self.number:>6}  {self.at}  {self.kind:<9}  {facts}"
 
 
+_KINDS = frozenset(get_args(Kind))
+_FIELD_TYPES = {"number": int, "previous": str, "nonce": str, "at": str}
+_NO_ENTRY = "a ledger entry has the right hash but not the form of an entry"
 _SHOWN = (
     "dataset",
     "account",

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 
 from holdfast.errors import LedgerError
 from holdfast.ledger._chain import Chain
@@ -70,15 +72,17 @@ def other_living_holder(chain: Chain, account: str) -> Holder | None:
     return next((holder for holder in other_holders(chain, account) if holder.alive), None)
 
 
-def abandoned_accounts(chain: Chain, dataset: str) -> list[str]:
-    """The open accounts of a dataset whose processes are all known to be gone."""
-    return [
-        name
-        for name, _, closed in chain.accounts(dataset)
-        if closed is None
-        and chain.holders(name)
-        and all(Holder(*row).alive is False for row in chain.holders(name))
-    ]
+def abandoned_accounts(chain: Chain, dataset: str, *, most: int | None = None) -> Iterator[str]:
+    """The open accounts of a dataset whose processes are all known to be gone, of all or of the `most` oldest."""
+
+    @cache
+    def is_gone(holder: Holder) -> bool:
+        return holder.alive is False
+
+    for name, _, _ in islice(chain.accounts(dataset, only_open=True), most):
+        holders = [Holder(*row) for row in chain.holders(name)]
+        if holders and all(is_gone(holder) for holder in holders):
+            yield name
 
 
 def require_nobody(chain: Chain, account: str) -> None:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Sequence
-from fractions import Fraction
-from functools import lru_cache
 from typing import Any, Protocol
 
 from holdfast.errors import BudgetExceeded, LedgerError, require
+from holdfast.ledger._amounts import cost_of
+from holdfast.ledger._budget import Budget
 from holdfast.ledger._chain import Chain
 from holdfast.ledger._entry import LedgerEntry, canonical, entry_digest, restored_entry
 from holdfast.ledger._holder import note_holder
@@ -33,16 +32,18 @@ from holdfast.privacy._account.journal import (
 from holdfast.privacy._account.payload import decode_payload
 
 _LONGEST_CURVE = 65_536
-_FRACTION = re.compile(r"[0-9]{1,2000}(/0*[1-9][0-9]{0,2000})?", re.ASCII)
 
 
 class LedgerJournal:
     """The journal of one account of a ledger."""
 
-    def __init__(self, store: Store, account: str, *, ledger: str, limit: Cost, dataset: str) -> None:
+    def __init__(
+        self, store: Store, account: str, *, ledger: str, limit: Cost, dataset: str, dataset_limit: Cost
+    ) -> None:
         self._store = store
         self._account = account
         self._limit = limit
+        self._dataset, self._dataset_limit = dataset, dataset_limit
         self._name = f"{ledger}/{dataset}/{account}"
         self._refused_last = False
         self._process = os.getpid()
@@ -67,7 +68,7 @@ class LedgerJournal:
                 if refusal is not None:
                     chain.append("refusal", self._body(charge))
                 elif durable:
-                    entry = chain.append("charge", self._body(charge) | self._totals(chain, charge, caps))
+                    entry = chain.append("charge", self._body(charge) | self._sums(chain, charge, caps))
                     return Entry(number=entry.number, charge=charge)
             if refusal is not None:
                 raise refusal
@@ -139,13 +140,21 @@ class LedgerJournal:
             return refusal
         return None
 
-    def _totals(self, chain: Chain, charge: Charge, caps: Sequence[tuple[str, Cost]]) -> dict[str, Any]:
-        """The new running total of every share that pays, and the caps that were checked."""
-        totals = {
-            share: add_up(_cost(chain.total(self._account, share)), charge.cost).to_json()
-            for share in shares_above(charge.share)
+    def _sums(self, chain: Chain, charge: Charge, caps: Sequence[tuple[str, Cost]]) -> dict[str, Any]:
+        """What the charge makes of every share that pays and of the dataset, and the caps that were checked."""
+        totals, counts = {}, {}
+        for share in shares_above(charge.share):
+            totals[share] = add_up(_cost(chain.total(self._account, share)), charge.cost).to_json()
+            last = chain.last_charge(self._account, share)
+            earlier = (0, 0, 0) if last is None else last["counts"][share]
+            more = (True, charge.noise == "secure", charge.arithmetic == "strict")
+            counts[share] = [before + one for before, one in zip(earlier, more, strict=True)]
+        return {
+            "totals": totals,
+            "caps": {share: cap.to_json() for share, cap in caps},
+            "counts": counts,
+            "budget": Budget.of(chain, self._dataset, self._dataset_limit).charged(charge.cost),
         }
-        return {"totals": totals, "caps": {share: cap.to_json() for share, cap in caps}}
 
     def _body(self, charge: Charge) -> dict[str, Any]:
         return {
@@ -167,7 +176,8 @@ class LedgerJournal:
             raise LedgerError(
                 f"entry {number} is no charge of account {self._account!r}; nothing was released"
             )
-        charge, settling = charge_of(charging), chain.settlement(number)
+        charge, row = charge_of(charging), chain.charge_row(number)
+        settling = None if row is None else row.settled
         if settling is None:
             return Entry(number=number, charge=charge)
         settlement = chain.entry(settling).body
@@ -245,21 +255,6 @@ def charge_of(entry: LedgerEntry) -> Charge:
         label=body["label"],
         share=body["share"],
     )
-
-
-def cost_of(data: Any) -> Cost:
-    """The exact cost that an entry holds as texts; refused unless each is a whole number or a fraction."""
-    if not isinstance(data, list) or len(data) < 3 or not all(isinstance(part, str) for part in data):
-        raise LedgerError("an amount in the ledger is not a list of fractions; nothing was released")
-    *amounts, total_variation, failure = (_fraction(part) for part in data)
-    return Cost(tuple(amounts), total_variation, failure)
-
-
-@lru_cache(maxsize=4096)  # a ledger repeats a few prices many times
-def _fraction(text: str) -> Fraction:
-    if not _FRACTION.fullmatch(text):
-        raise LedgerError("an amount in the ledger is not a fraction; nothing was released")
-    return Fraction(text)
 
 
 def _cost(data: Any) -> Cost | None:

@@ -7,26 +7,28 @@ import os
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
 from holdfast._arguments import Seed, checked
-from holdfast.data._whole_file import write_whole
+from holdfast.data._whole_file import whole_file
 from holdfast.errors import BudgetExceeded, LedgerError, require
 from holdfast.ledger import _report as report
+from holdfast.ledger._amounts import cost_of
+from holdfast.ledger._budget import Budget
 from holdfast.ledger._dataset import (
     Dataset,
-    committed_amounts,
     free_share,
     known_dataset,
     opening_to_resume,
     require_all_closed,
     require_terms,
 )
-from holdfast.ledger._entry import LedgerEntry, canonical
+from holdfast.ledger._entry import Kind, LedgerEntry, canonical
 from holdfast.ledger._holder import abandoned_accounts, note_holder, require_nobody
-from holdfast.ledger._journal import LedgerJournal, charge_of, checked_texts, cost_of
+from holdfast.ledger._journal import LedgerJournal, charge_of, checked_texts
 from holdfast.ledger._signing.signature import Signature, SignedHead
 from holdfast.ledger._signing.trust import Trust
 from holdfast.ledger._store import Store
@@ -41,6 +43,10 @@ if TYPE_CHECKING:
     from holdfast.ledger._recompute import Recomputed
 
 Check = Literal["full", "tail", "nothing"]
+_ENTRIES_AT_ONCE = 1000
+"""How many entries are read in one transaction and held at once."""
+_WORTH_NOTING = 100
+"""How many entries must have been checked for it to be noted how far the check got."""
 
 
 @checked
@@ -101,22 +107,22 @@ class Ledger:
         cls,
         path: str | os.PathLike[str],
         *,
-        check: Check = "full",
+        check: Check = "tail",
         read_only: bool = False,
         timeout_s: float = 60.0,
     ) -> Ledger:
-        """Open the ledger at `path` and check it: in full, its first and last entry only, or not at all.
+        """Open the ledger at `path` and check it: what came since the last check, all of it, or nothing.
+
+        How far a check got is noted in the file, if it is opened to be written to. The note saves work and is no proof:
+        whoever can write the file can write the note. `verify` asks nobody and checks everything.
 
         With `read_only` nothing can be charged. `timeout_s` is how long a charge waits for the lock of another
         process before it fails.
         """
         require(check in ("full", "tail", "nothing"), "check", check, "'full', 'tail' or 'nothing'")
         ledger = cls(Store(Path(path), read_only=read_only, timeout_s=timeout_s))
-        if check == "full":
-            ledger.verify().require()
-        if check == "tail":
-            with ledger._store.reading() as chain:
-                chain.last()
+        if check != "nothing":
+            ledger._check(since_last=check == "tail").require()
         return ledger
 
     @classmethod
@@ -257,6 +263,8 @@ class Ledger:
                     "software": software_versions(),
                     "about": about,
                 }
+                if refusal is None:
+                    body["budget"] = Budget.of(chain, dataset_name, known.amount).opened(amount)
                 opening = chain.append("account" if refusal is None else "refusal", body)
             if refusal is None:
                 note_holder(chain, opening.body["account"])
@@ -332,8 +340,11 @@ class Ledger:
                 raise LedgerError(f"there is no open account {name!r}")
             if not force:
                 require_nobody(chain, name)
-            spent = report.account_spent(chain, name, known_dataset(chain, row.dataset))
-            chain.append("close", texts | {"account": name, "spent": spent.to_json()})
+            known = known_dataset(chain, row.dataset)
+            spent = report.account_spent(chain, name, known)
+            amount = cost_of(chain.entry(row.opened).body["amount"])
+            budget = Budget.of(chain, known.name, known.amount).closed(amount, spent)
+            chain.append("close", texts | {"account": name, "spent": spent.to_json(), "budget": budget})
 
     def abandoned_accounts(self, dataset: str) -> tuple[str, ...]:
         """Open accounts of the `dataset` whose processes are gone; closing them gives back what they hold."""
@@ -366,9 +377,9 @@ class Ledger:
 
     def standing(self, dataset: str, *, head: str | None = None) -> report.Standing:
         """What is spent, held and free of the dataset, now or at an earlier head of the ledger."""
-        if head is not None:
-            return report.Standing.at(self.history(), dataset, head=head)
         with self._store.reading() as chain:
+            if head is not None:
+                return report.Standing.at(chain, dataset, head=head)
             return report.Standing.now(chain, dataset)
 
     # Reading and checking.
@@ -393,20 +404,21 @@ class Ledger:
         self, *, head: str | None = None, public_key: str | os.PathLike[str] | Trust | None = None
     ) -> Verification:
         """Check every hash, limit and total; that `head` occurs in the chain; and signatures, by `public_key`."""
-        return verify(self._store, head=head, public_key=public_key)
+        return self._check(head=head, public_key=public_key)
 
     def recompute(self, dataset: str) -> Recomputed:
         """What every charge of the `dataset` in this period costs by the accountant of this version."""
         from holdfast.ledger._recompute import recompute
 
         with self._store.reading() as chain:
-            known = known_dataset(chain, dataset)
-            charges = [
+            known, row = known_dataset(chain, dataset), chain.dataset(dataset)
+            assert row is not None
+            charges = (
                 (number, charge_of(chain.entry(number)))
-                for account, _, _ in committed_amounts(chain, dataset)
+                for account, _, _ in chain.accounts(dataset, opened_since=row.period)
                 for number in chain.charges(account)
-            ]
-        return recompute(known, charges)
+            )
+            return recompute(known, charges)
 
     def sign(self, private_key: str | os.PathLike[str]) -> SignedHead:
         """Sign the newest entry with `private_key` and append the signature; keep the returned head somewhere else."""
@@ -470,9 +482,42 @@ class Ledger:
         return self._store.read_only
 
     def history(self, *, dataset: str | None = None, account: str | None = None) -> tuple[LedgerEntry, ...]:
-        """Every entry in order, or those of a dataset or an account."""
-        with self._store.reading() as chain:
-            return report.history(chain, dataset=dataset, account=account)
+        """Every entry in order, or those of a dataset or an account; `entries` needs less memory."""
+        return tuple(self.entries(dataset=dataset, account=account))
+
+    def entries(
+        self, *, kind: Kind | None = None, dataset: str | None = None, account: str | None = None
+    ) -> Iterator[LedgerEntry]:
+        """The entries in order, one after the other: all, or those of a kind, a dataset or an account.
+
+        Parameters
+        ----------
+        kind : str, optional
+            What happened, such as 'charge'.
+        dataset, account : str, optional
+            What the entries are about.
+
+        Yields
+        ------
+        LedgerEntry
+            Each entry, with its hash checked.
+        """
+        if account is not None:
+            with self._store.reading() as chain:
+                numbers, row = chain.numbers(account, kind), chain.account(account)
+            of_account = None if row is None else row.dataset
+            for start in range(0, len(numbers), _ENTRIES_AT_ONCE):
+                with self._store.reading() as chain:
+                    entries = [chain.entry(number) for number in numbers[start : start + _ENTRIES_AT_ONCE]]
+                yield from (e for e in entries if dataset in (None, e.body.get("dataset", of_account)))
+            return
+        after: int | None = -1
+        while after is not None:
+            with self._store.reading() as chain:
+                found = report.history(chain, after=after, kind=kind, dataset=dataset)
+                entries = list(islice(found, _ENTRIES_AT_ONCE))
+            yield from entries
+            after = entries[-1].number if len(entries) == _ENTRIES_AT_ONCE else None
 
     def export(self, path: str | os.PathLike[str]) -> None:
         """Write all entries to `path` as JSON lines: the hash, and the exact text that has this hash."""
@@ -480,9 +525,9 @@ class Ledger:
             reads=(FileRead(name="the ledger", path=self.path),),
             writes=(FileWritten(name="path", path=Path(path), replaces=True),),
         ).require_apart()
-        with self._store.reading() as chain:
-            lines = [f'{{"hash":"{entry_hash}","entry":{text}}}\n' for _, text, entry_hash in chain.rows()]
-        write_whole(Path(path), "".join(lines).encode())
+        with whole_file(Path(path)) as temporary, temporary.open("w", encoding="ascii") as file:
+            with self._store.reading() as chain:
+                file.writelines(f'{{"hash":"{row.hash}","entry":{row.text}}}\n' for row in chain.rows())
 
     def summary(self) -> str:
         """Every dataset with its limit, its accounts, and what is left."""
@@ -501,6 +546,18 @@ class Ledger:
     ) -> None:
         self.close()
 
+    def _check(
+        self,
+        *,
+        since_last: bool = False,
+        head: str | None = None,
+        public_key: str | os.PathLike[str] | Trust | None = None,
+    ) -> Verification:
+        verification = verify(self._store, since_last=since_last, head=head, public_key=public_key)
+        if verification.ok and verification.checked >= _WORTH_NOTING:
+            self._store.note_verified(verification.entries - 1, verification.head)
+        return verification
+
     def _account(self, dataset: Dataset, opening: LedgerEntry, seed: Seed | None) -> Account:
         from holdfast.privacy._curves.stored import curve_from_json
 
@@ -511,7 +568,12 @@ class Ledger:
             unit=dataset.unit,
             currency=dataset.currency,
             journal=LedgerJournal(
-                self._store, opening.body["account"], ledger=self.id, limit=amount, dataset=dataset.name
+                self._store,
+                opening.body["account"],
+                ledger=self.id,
+                limit=amount,
+                dataset=dataset.name,
+                dataset_limit=dataset.amount,
             ),
             translated=amount,
             seed=seed,

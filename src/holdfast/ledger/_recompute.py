@@ -7,6 +7,7 @@ that computed the recorded costs.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -55,13 +56,15 @@ class Recomputed:
         return "\n".join(lines + [f"  PROBLEM: {problem}" for problem in self.problems])
 
 
-def recompute(dataset: Dataset, charges: list[tuple[int, Charge]]) -> Recomputed:
+def recompute(dataset: Dataset, charges: Iterable[tuple[int, Charge]]) -> Recomputed:
     """Compute the cost of every recorded mechanism again, in the dataset's currency."""
     recorded_total = recomputed_total = dataset.currency.nothing
     problems: list[str] = []
     costs: dict[tuple[str, int, tuple[str, ...]], Cost] = {}
     uses: Counter[Mechanism] = Counter()
+    count = 0
     for number, charge in charges:
+        count += 1
         recorded_total = add_up(recorded_total, charge.cost)
         use = (canonical(charge.mechanism), charge.times, tuple(charge.cost.to_json()))
         try:
@@ -82,7 +85,7 @@ def recompute(dataset: Dataset, charges: list[tuple[int, Charge]]) -> Recomputed
     )
     return Recomputed(
         dataset=dataset,
-        charges=len(charges),
+        charges=count,
         recorded=recorded_total,
         recomputed=recomputed_total,
         composed=composed,

@@ -7,17 +7,18 @@ compute the numbers of that head again.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from holdfast.errors import ParameterError
+from holdfast.ledger._amounts import cost_of
+from holdfast.ledger._budget import Budget
 from holdfast.ledger._chain import Chain
-from holdfast.ledger._dataset import Dataset, committed_amounts, known_dataset
-from holdfast.ledger._entry import LedgerEntry
+from holdfast.ledger._dataset import Dataset, known_dataset
+from holdfast.ledger._entry import Kind, LedgerEntry
 from holdfast.ledger._holder import abandoned_accounts
-from holdfast.ledger._journal import cost_of
-from holdfast.ledger._replay import Book
 from holdfast.privacy._account.currency import Cost
 from holdfast.privacy._curves.curve import ApproxDP, PrivacyCurve, PureDP
 from holdfast.privacy._rounding import round_down
@@ -34,70 +35,43 @@ class Standing:
     dataset: Dataset
     spent: Cost
     held: Cost
+    free: Cost
+    """What new accounts can be opened on."""
     reset: LedgerEntry | None
     head: str
     number: int
 
     @classmethod
     def now(cls, chain: Chain, name: str) -> Standing:
-        """From the running totals: as fast in a long ledger as in a short one."""
-        dataset, row, last = known_dataset(chain, name), chain.dataset(name), chain.durable()
-        assert row is not None
-        accounts = [
-            (is_open, amount, account_spent(chain, account, dataset))
-            for account, is_open, amount in committed_amounts(chain, name)
-        ]
-        reset = chain.entry(row.period) if row.period != row.opened else None
-        return cls._of(dataset, accounts, reset=reset, last=last)
+        """At the newest entry that is known to be on the disk."""
+        return cls._at(chain, known_dataset(chain, name), chain.durable())
 
     @classmethod
-    def at(cls, entries: tuple[LedgerEntry, ...], name: str, *, head: str) -> Standing:
-        """From the entries up to this head, replayed."""
-        book, dataset, last = Book(), None, None
-        by_number = {}
-        for entry in entries:
-            book.apply(entry)
-            by_number[entry.number] = entry
-            if entry.kind == "dataset" and entry.body["dataset"] == name:
-                dataset = Dataset.of(entry)
-            if entry.hash == head:
-                last = entry
-                break
-        if dataset is None or last is None:
+    def at(cls, chain: Chain, name: str, *, head: str, after: int = -1) -> Standing:
+        """At the entry that has this hash, which comes after a number: near it it is found soon."""
+        number, row = chain.number_of(head, after=after), chain.dataset(name)
+        if number is None or row is None or row.opened > number:
             raise ParameterError(
                 f"the ledger must hold dataset {name!r} and the head of the dossier; "
                 "it is an older copy, or another ledger"
             )
-        state = book.datasets[name]
-        accounts = [
-            (account.closed is None, account.amount, account.spent)
-            for account in book.accounts.values()
-            if account.dataset == name and account.opened >= state.period
-        ]
-        reset = by_number[state.period] if state.period != state.opened else None
-        return cls._of(dataset, accounts, reset=reset, last=last)
+        return cls._at(chain, Dataset.of(chain.entry(row.opened)), chain.entry(number))
 
     @classmethod
-    def _of(
-        cls,
-        dataset: Dataset,
-        accounts: list[tuple[bool, Cost, Cost]],
-        *,
-        reset: LedgerEntry | None,
-        last: LedgerEntry,
-    ) -> Standing:
-        """Add up the accounts of the period; each is whether it is open, what was set aside, and what was spent."""
-        spent = held = dataset.currency.nothing
-        for is_open, amount, used in accounts:
-            spent = spent + used
-            if is_open:
-                held = held + (amount - used)
-        return cls(dataset=dataset, spent=spent, held=held, reset=reset, head=last.hash, number=last.number)
-
-    @property
-    def free(self) -> Cost:
-        """What new accounts can be opened on."""
-        return self.dataset.amount - self.spent - self.held
+    def _at(cls, chain: Chain, dataset: Dataset, last: LedgerEntry) -> Standing:
+        """From the sums that one entry holds: as fast in a long ledger as in a short one."""
+        budget = Budget.of(chain, dataset.name, dataset.amount, upto=last.number)
+        resets = chain.entries(kind="reset")
+        own = [e for e in resets if e.body["dataset"] == dataset.name and e.number <= last.number]
+        return cls(
+            dataset=dataset,
+            spent=budget.spent,
+            held=budget.held,
+            free=budget.free,
+            reset=own[-1] if own else None,
+            head=last.hash,
+            number=last.number,
+        )
 
     @property
     def delta(self) -> float:
@@ -206,7 +180,7 @@ def _dataset_lines(chain: Chain, name: str) -> list[str]:
         f"  spent {share(now.spent, dataset.amount)}, held by open accounts {share(now.held, dataset.amount)}, "
         f"free {least_share(now.free, dataset.amount)} ({dataset.free_words(now.free)})",
     ]
-    ownerless = abandoned_accounts(chain, name)
+    ownerless = set(abandoned_accounts(chain, name))
     for account, opened, closed in chain.accounts(name):
         body = chain.entry(opened).body
         limit, used = cost_of(body["amount"]), account_spent(chain, account, dataset)
@@ -233,11 +207,11 @@ def _dataset_lines(chain: Chain, name: str) -> list[str]:
 
 
 def lifetime(chain: Chain, dataset: Dataset) -> Cost:
-    """What all periods spent together."""
-    total = dataset.currency.nothing
-    for account, _, _ in chain.accounts(dataset.name):
-        total = total + account_spent(chain, account, dataset)
-    return total
+    """What all periods spent together: each reset comes after the last charge of its period."""
+    resets = [e.number for e in chain.entries(kind="reset") if e.body["dataset"] == dataset.name]
+    ends = [Budget.of(chain, dataset.name, dataset.amount, upto=number - 1) for number in resets]
+    now = Budget.of(chain, dataset.name, dataset.amount)
+    return sum((budget.spent for budget in ends), start=now.spent)
 
 
 def account_spent(chain: Chain, account: str, dataset: Dataset) -> Cost:
@@ -302,15 +276,17 @@ def _round_step(largest: float) -> float:
 
 
 def history(
-    chain: Chain, *, dataset: str | None = None, account: str | None = None
-) -> tuple[LedgerEntry, ...]:
-    """Every entry in order, or those of a dataset or an account."""
-    of_dataset = None if dataset is None else {name for name, _, _ in chain.accounts(dataset)}
-
-    def belongs(entry: LedgerEntry) -> bool:
-        place, name = entry.body.get("dataset"), entry.body.get("account")
-        in_dataset = of_dataset is None or place == dataset or (place is None and name in of_dataset)
-        return in_dataset and (account is None or name == account)
-
-    entries = (LedgerEntry.parse(text, entry_hash) for _, text, entry_hash in chain.rows())
-    return tuple(entry for entry in entries if belongs(entry))
+    chain: Chain, *, after: int = -1, kind: Kind | None = None, dataset: str | None = None
+) -> Iterator[LedgerEntry]:
+    """The entries after a number in order, all or those of a kind, about a dataset or both."""
+    if dataset is None:
+        yield from chain.entries(after=after, kind=kind)
+        return
+    names = {name for name, _, _ in chain.accounts(dataset)}
+    for row in chain.rows(after=after):
+        about_account = row.account in names
+        if kind not in (None, row.kind) or not (about_account or row.kind in ("dataset", "reset", "refusal")):
+            continue
+        entry = LedgerEntry.parse(row.text, row.hash)
+        if entry.body.get("dataset", dataset if about_account else None) == dataset:
+            yield entry

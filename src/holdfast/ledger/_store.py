@@ -13,7 +13,7 @@ import threading
 import urllib.parse
 import weakref
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +93,18 @@ class Store:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
+
+    def note_verified(self, number: int, entry_hash: str) -> None:
+        """Note how far the file was checked, if that can be done at once: the next opening then has less to check."""
+        if self.read_only:
+            return
+        with self._lock, suppress(LedgerError):
+            self._connection().execute("PRAGMA busy_timeout = 0")
+            try:
+                with self.writing(durable=False) as chain:
+                    chain.mark_verified(number, entry_hash)
+            finally:
+                self._connection().execute(f"PRAGMA busy_timeout = {int(1000 * self._timeout_s)}")
 
     def close(self) -> None:
         """Give the file back; the next use opens it again."""

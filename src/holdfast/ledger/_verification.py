@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from holdfast._arguments import checked
 from holdfast.errors import FormatError, HoldfastError, LedgerError
 from holdfast.ledger._chain import Chain
-from holdfast.ledger._entry import BEGINNING_HASH, LedgerEntry, entry_digest
+from holdfast.ledger._entry import BEGINNING_HASH, LedgerEntry
 from holdfast.ledger._replay import Book, BrokenRule
 from holdfast.ledger._signing.signature import Signature, SignedHead
 from holdfast.ledger._signing.trust import Trust
@@ -41,6 +41,8 @@ class Verification:
         The number of the newest entry that a signature covers.
     signatures_checked : bool
         Whether a public key was given to check signatures by.
+    checked : int
+        How many entries this check read; an earlier one found the others in order.
 
     Examples
     --------
@@ -55,6 +57,7 @@ class Verification:
     found_at: int | None = None
     signed_up_to: int | None = None
     signatures_checked: bool = False
+    checked: int = 0
 
     @property
     def ok(self) -> bool:
@@ -85,34 +88,44 @@ class Verification:
 
 
 def verify(
-    store: Store, *, head: str | None = None, public_key: str | os.PathLike[str] | Trust | None = None
+    store: Store,
+    *,
+    since_last: bool = False,
+    head: str | None = None,
+    public_key: str | os.PathLike[str] | Trust | None = None,
 ) -> Verification:
-    """Check the file, the chain, the rules, the pointers, the kept values, a head, and signatures."""
+    """Check the file, the chain, the rules, the pointers, the kept values, a head, and signatures.
+
+    `since_last` checks what came after the entry up to which an earlier check noted that it found all in order. That
+    note saves work; it proves nothing, as whoever can write the file can write it.
+    """
     problems: list[str] = []
-    book, hashes = Book(), _Hashes(head)
+    trust = public_key if public_key is None or isinstance(public_key, Trust) else Trust.of(public_key)
+    signatures, hashes = _Signatures(trust, problems), _Hashes(head)
     try:
         with store.reading() as chain:
-            if chain.integrity() != "ok":
+            start = _start(chain, hashes, problems) if since_last else -1
+            if start < 0 and chain.integrity() != "ok":
                 problems.append("SQLite finds the file damaged")
-            _check_chain(chain, book, hashes, problems)
             if not problems:
-                _check_pointers(chain, book, problems)
-                _check_payloads(chain, book, problems)
+                _check_chain(chain, hashes, signatures, problems, after=start)
     except LedgerError as error:
         problems.append(str(error))
     if head is not None and hashes.found_at is None:
         problems.append(
             "the head that was looked for is not in this ledger: it is an older copy, or another ledger"
         )
-    signed = _check_signatures(book, public_key, problems)
+    if trust is not None and not signatures.heads:
+        problems.append("the ledger holds no signature")
     return Verification(
         entries=hashes.count,
         head=hashes.last,
         problems=tuple(problems[:_MOST_PROBLEMS]),
         looked_for=head,
         found_at=hashes.found_at,
-        signed_up_to=signed,
-        signatures_checked=public_key is not None,
+        signed_up_to=signatures.signed_up_to,
+        signatures_checked=trust is not None,
+        checked=hashes.checked,
     )
 
 
@@ -124,70 +137,92 @@ class _Hashes:
         self.found_at: int | None = None
         self.count = 0
         self.last = BEGINNING_HASH
+        self.checked = 0
+
+    def begin_after(self, number: int, entry_hash: str) -> None:
+        self.count, self.last = number + 1, entry_hash
 
     def add(self, entry: LedgerEntry, entry_hash: str) -> None:
         if entry_hash == self.looked_for:
             self.found_at = entry.number
-        self.count, self.last = self.count + 1, entry_hash
+        self.count, self.last, self.checked = self.count + 1, entry_hash, self.checked + 1
 
 
-def _check_chain(chain: Chain, book: Book, hashes: _Hashes, problems: list[str]) -> None:
-    for number, text, entry_hash in chain.rows():
+def _start(chain: Chain, hashes: _Hashes, problems: list[str]) -> int:
+    """The entry up to which an earlier check found everything in order; -1 where none noted that."""
+    noted = chain.verified()
+    if noted is None:
+        return -1
+    number, entry_hash = noted
+    if chain.entry(number).hash != entry_hash:
+        problems.append(f"entry {number} is another than the one that was verified before")
+    hashes.begin_after(number, entry_hash)
+    return number
+
+
+def _check_chain(
+    chain: Chain, hashes: _Hashes, signatures: _Signatures, problems: list[str], *, after: int
+) -> None:
+    book = Book(chain, ledger="" if after < 0 else str(chain.entry(0).body["ledger"]))
+    noted = chain.verified()
+    for stored in chain.rows(after=after):
         try:
-            entry = LedgerEntry.parse(text, entry_hash)
-            if not entry.number == number == hashes.count:
+            entry = LedgerEntry.parse(stored.text, stored.hash)
+            if not entry.number == stored.number == hashes.count:
                 raise BrokenRule("is not in its place; an entry is missing or was added")
             if entry.previous != hashes.last:
                 raise BrokenRule("does not follow the entry before it")
-            book.apply(entry)
+            if noted is not None and noted[0] == entry.number and noted[1] != entry.hash:
+                raise BrokenRule("is another than the one that was verified before")
+            book.apply(entry, stored)
         except (BrokenRule, HoldfastError) as error:
-            problems.append(f"entry {number}: {error}")
+            problems.append(f"entry {stored.number}: {error}")
             return  # every later entry rests on this one
-        hashes.add(entry, entry_hash)
+        hashes.add(entry, stored.hash)
+        signatures.add(entry)
     if hashes.count == 0:
         problems.append("the ledger is empty: its creation was interrupted")
-
-
-def _check_pointers(chain: Chain, book: Book, problems: list[str]) -> None:
-    for table, expected in book.pointers().items():
-        if chain.pointers(table) != expected:
-            problems.append(f"the table {table} does not say what the entries say")
-
-
-def _check_payloads(chain: Chain, book: Book, problems: list[str]) -> None:
-    expected = {
-        number: charge.payload for number, charge in book.charges.items() if charge.payload is not None
-    }
-    for number, payload in chain.payloads():
-        if expected.pop(number, None) != entry_digest(payload):
-            problems.append(f"entry {number}: the value that is kept for it was changed")
-    problems.extend(f"entry {number}: the value that was kept for it is gone" for number in expected)
-
-
-def _check_signatures(
-    book: Book, public_key: str | os.PathLike[str] | Trust | None, problems: list[str]
-) -> int | None:
-    """Check that every signature, of heads and of approvals, is of a trusted key; the last entry that one covers."""
-    trust = public_key if public_key is None or isinstance(public_key, Trust) else Trust.of(public_key)
+        return
     try:
-        heads = [SignedHead.of(entry) for entry in book.signatures]
-        approvals = [approval_of(entry) for entry in book.approvals]
-        if trust is None:
-            return heads[-1].number if heads else None
-        if not heads:
-            problems.append("the ledger holds no signature")
-        for head in heads:
-            if not trust.accepts(head, "ledger"):
-                problems.append(f"the signature up to entry {head.number} is not of the given key")
-        for entry, approval in zip(book.approvals, approvals, strict=True):
-            if not trust.accepts(approval, "approval", name=entry.body["approver"]):
-                problems.append(
-                    f"entry {entry.number}: the approval is not signed by a trusted key of that name"
-                )
-    except FormatError as error:
-        problems.append(f"a signature of the ledger: {error}")
-        return None
-    return heads[-1].number if heads else None
+        if after < 0:
+            book.require_rows()
+        if noted is not None and noted[0] >= hashes.count:
+            raise BrokenRule("entries that were verified before are gone")
+        if book.durable is not None and chain.durable_number() != book.durable:
+            raise BrokenRule("the table durable does not say what the entries say")
+    except BrokenRule as error:
+        problems.append(str(error))
+
+
+class _Signatures:
+    """Whether every signature, of heads and of approvals, is of a trusted key; up to where the last one goes."""
+
+    def __init__(self, trust: Trust | None, problems: list[str]) -> None:
+        self.heads = 0
+        self.signed_up_to: int | None = None
+        self._trust, self._problems = trust, problems
+
+    def add(self, entry: LedgerEntry) -> None:
+        """Judge one more entry."""
+        try:
+            if entry.kind == "signature":
+                self._add_head(SignedHead.of(entry))
+            if entry.kind == "approval":
+                self._add_approval(entry, approval_of(entry))
+        except FormatError as error:
+            self._problems.append(f"entry {entry.number}: {error}")
+
+    def _add_head(self, head: SignedHead) -> None:
+        self.heads, self.signed_up_to = self.heads + 1, head.number
+        if self._trust is not None and not self._trust.accepts(head, "ledger"):
+            self._problems.append(f"the signature up to entry {head.number} is not of the given key")
+
+    def _add_approval(self, entry: LedgerEntry, approval: Signature) -> None:
+        name = entry.body["approver"]
+        if self._trust is not None and not self._trust.accepts(approval, "approval", name=name):
+            self._problems.append(
+                f"entry {entry.number}: the approval is not signed by a trusted key of that name"
+            )
 
 
 def approval_of(entry: LedgerEntry) -> Signature:

@@ -12,7 +12,7 @@ import re
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from holdfast.dossier._page import record_of, render, seal_of
 from holdfast.dossier._record import Record
 from holdfast.errors import HoldfastError
 from holdfast.ledger import Ledger, LedgerEntry, SignedHead, create_key
-from holdfast.ledger._chain import _POINTER_MOVES, APPLICATION_ID, FORMAT_VERSION, TABLES
+from holdfast.ledger._chain import APPLICATION_ID, FORMAT_VERSION, TABLES, write_entry
 from holdfast.ledger._replay import BrokenRule
 from holdfast.ledger._signing.signature import Signature
 from holdfast.privacy import Account, ApproxDP, Gaussian
@@ -300,35 +300,27 @@ def entries_of(path: Path) -> list[LedgerEntry]:
 def write_ledger(path: Path, entries: Sequence[LedgerEntry]) -> None:
     """A ledger file with these entries, its pointers as they should be, and the kept values of the old one."""
     with closing(sqlite3.connect(path)) as sql, sql:
-        payloads = sql.execute("SELECT number, payload FROM payloads").fetchall()
+        payloads = sql.execute("SELECT number, part, payload FROM payloads").fetchall()
     for ending in ("", "-wal", "-shm"):
         Path(f"{path}{ending}").unlink(missing_ok=True)
-    sql = sqlite3.connect(path)
-    sql.executescript(
-        f"{TABLES} PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT_VERSION};"
-    )
-    for entry in entries:
-        sql.execute("INSERT INTO entries VALUES (?, ?, ?)", (entry.number, entry.text, entry.hash))
-        _POINTER_MOVES.get(entry.kind, lambda *_: None)(sql, entry.number, entry.body)
-        if entry.must_last:
-            sql.execute("INSERT OR REPLACE INTO durable VALUES (1, ?)", (entry.number,))
-    sql.executemany("INSERT INTO payloads VALUES (?, ?)", payloads)
-    sql.commit()
-    sql.close()
+    with closing(sqlite3.connect(path)) as sql, sql:
+        sql.executescript(
+            f"{TABLES} PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT_VERSION};"
+        )
+        for entry in entries:
+            write_entry(sql, entry)
+        sql.executemany("INSERT INTO payloads VALUES (?, ?, ?)", payloads)
 
 
-class Draft(Ledger):
+@contextmanager
+def drafted(case: Case, entries: Sequence[LedgerEntry]) -> Iterator[Ledger]:
     """A ledger that is being forged, as far as it has come: what a page is made from."""
-
-    def __init__(self, entries: Sequence[LedgerEntry]) -> None:
-        self.id, self.entries = str(entries[0].body["ledger"]), tuple(entries)
-
-    @property
-    def head(self) -> str:
-        return [entry for entry in self.entries if entry.must_last][-1].hash
-
-    def history(self, *, dataset: str | None = None, account: str | None = None) -> tuple[LedgerEntry, ...]:
-        return self.entries
+    draft = Path(shutil.copy(case.ledger, case.ledger.with_name("draft.db")))
+    write_ledger(draft, entries)
+    with Ledger.open(draft, check="nothing", read_only=True) as ledger:
+        yield ledger
+    for ending in ("", "-wal", "-shm"):
+        Path(f"{draft}{ending}").unlink(missing_ok=True)
 
 
 def rehash(
@@ -375,15 +367,17 @@ def rehash(
 def _page_again(case: Case, made: Sequence[LedgerEntry]) -> Tree:
     """The page that a forged ledger would have closed, and what its entry says."""
     said = Record.from_json(record_of(case.page.read_text(encoding="utf-8")))
-    again = Dossier.of_files(
-        [case.release],
-        ledger=Draft(made),
-        audits=[audit()],
-        title=said.title,
-        tables=_bars(case, said.tables),
-        created=said.created,
-    )
-    case.page.write_text(again.html(), encoding="utf-8")
+    with drafted(case, made) as ledger:
+        again = Dossier.of_files(
+            [case.release],
+            ledger=ledger,
+            audits=[audit()],
+            title=said.title,
+            tables=_bars(case, said.tables),
+            created=said.created,
+        )
+        page = again.html()
+    case.page.write_text(page, encoding="utf-8")
     return {
         "sha256": hashlib.sha256(case.page.read_bytes()).hexdigest(),
         "releases": [one.sha256 for one in again.record.releases],

@@ -91,20 +91,21 @@ def test_a_release_is_closed_with_its_hash(tmp_path: Path) -> None:
 def test_a_seeded_release_is_not_closed_as_secure(tmp_path: Path) -> None:
     with pytest.warns(NotPrivateWarning):
         ledger_with_a_release(tmp_path / "ledger.db", seed=1)
-    with Ledger.open(tmp_path / "ledger.db") as ledger:
-        *before, last = ledger.history()
-    book = Book()
-    for entry in before:
-        book.apply(entry)
-    forged = LedgerEntry(
-        number=last.number,
-        previous=last.previous,
-        at=last.at,
-        kind="release",
-        body=dict(last.body) | {"noise": "secure"},
-    )
-    with pytest.raises(BrokenRule, match="as secure"):
-        book.apply(forged)
+    with Ledger.open(tmp_path / "ledger.db") as ledger, ledger._store.reading() as chain:
+        *before, last = chain.entries()
+        book = Book(chain)
+        for entry in before:
+            book.apply(entry)
+        forged = LedgerEntry(
+            number=last.number,
+            previous=last.previous,
+            nonce=last.nonce,
+            at=last.at,
+            kind="release",
+            body=dict(last.body) | {"noise": "secure"},
+        )
+        with pytest.raises(BrokenRule, match="as secure"):
+            book.apply(forged)
 
 
 def test_an_approval_is_signed_by_whom_it_names(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def check_certificates(releases: Sequence[Release[Any]], ledger: Ledger | None, 
             continue
         name, contents = release.provenance.title, SyntheticContents.of_value(release.value)
         mark = contents.coded_rows().fingerprint()
-        charges = [] if books is None else [books.entries[number] for number in release.provenance.entries]
+        charges = [] if books is None else books.charges(release.provenance)
         keys = [str(entry.body["key"]) for entry in charges if _KEY in str(entry.body["key"])]
         same = findings.hold(
             all(claim.details[_MARK] == mark for claim in claims)

@@ -47,7 +47,7 @@ def check_files(
 
 def check_approvals(record: Record, ledger: Ledger, findings: Findings) -> None:
     """Whoever is named as approver signed for the account; that a trusted key did, the ledger's own check found."""
-    signed = {(e.body["account"], e.body["approver"]) for e in ledger.history() if e.kind == "approval"}
+    signed = {(e.body["account"], e.body["approver"]) for e in ledger.entries(kind="approval")}
     for paid in record.payments:
         if not paid.approver:
             continue  # the page says in its own words that nobody approved

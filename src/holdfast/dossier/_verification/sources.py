@@ -17,8 +17,9 @@ from holdfast._extensions import OWN_PACKAGE, Author
 from holdfast._regular_file import sha256_of
 from holdfast.dossier._record import Books, Record, file_digest, payment
 from holdfast.ledger import Ledger, LedgerEntry
+from holdfast.ledger._amounts import cost_of
 from holdfast.ledger._dataset import Dataset
-from holdfast.ledger._journal import charge_of, cost_of
+from holdfast.ledger._journal import charge_of
 from holdfast.ledger._recompute import recompute
 from holdfast.privacy._wording import epsilon_text
 from holdfast.release import Provenance, Release
@@ -143,16 +144,16 @@ class Findings:
 def check_accounts(releases: Sequence[Release[Any]], ledger: Ledger, findings: Findings) -> None:
     """Each release promises what its account promises, names all its charges, and does not call them better."""
     books = Books.of(ledger)
-    numbers = {entry.hash: entry.number for entry in books.entries.values()}
     for release in releases:
         provenance, paid = release.provenance, payment(release, books, sha256="")
         name = f"{provenance.title} (account {paid.account})"
-        charges = books.about(paid.account, "charge")
+        charges = list(books.entries("charge", account=paid.account))
+        head = books.number_of(provenance.head)
         # A release may be of a share of its account; then it names the charges of that share.
         shares = [
             share
             for share in _shares(charges)
-            if _is_account_head(charges, share, numbers[provenance.head], provenance.entries)
+            if head is not None and _is_account_head(charges, share, head, provenance.entries)
         ]
         findings.hold(
             provenance.account == f"{paid.ledger}/{paid.dataset}/{paid.account}",
@@ -281,11 +282,10 @@ def check_closings(
 ) -> Closings:
     """The ledger closed exactly these releases, and this page; returns what it closed, and what is signed of it."""
     books = Books.of(ledger)
-    entries = list(books.entries.values())
     closed = []
     for release in shown.releases:
         entry = books.closing(release.sha256)
-        charged = {books.entries[number].body["account"] for number in release.provenance.entries}
+        charged = {charge.body["account"] for charge in books.charges(release.provenance)}
         if entry is not None:
             provenance, body = release.provenance, entry.body
             facts = ("method", "estimator", "package", "noise", "arithmetic", "schema_hash", "head")
@@ -302,7 +302,7 @@ def check_closings(
                 f"release {release.name}: the ledger did not close it, so nothing binds its value to what was paid"
             )
     wanted = set(shown.hashes)
-    pages = [e for e in entries if e.kind == "page" and wanted & set(e.body["releases"])]
+    pages = [e for e in books.entries("page") if wanted & set(e.body["releases"])]
     digest = sha256_of(page, what="a page")
     mine = next((e for e in pages if e.body["sha256"] == digest), None)
     if mine is not None:
@@ -341,7 +341,7 @@ def check_recomputed(
     books = Books.of(ledger)
     for release in releases:
         dataset = Dataset.of(books.opening("dataset", payment(release, books, sha256="").dataset))
-        charges = [(number, charge_of(books.entries[number])) for number in release.provenance.entries]
+        charges = [(charge.number, charge_of(charge)) for charge in books.charges(release.provenance)]
         check_told(release, [charge.mechanism for _, charge in charges], findings)
         strange = foreign_mechanisms([charge.mechanism for _, charge in charges])
         if strange:

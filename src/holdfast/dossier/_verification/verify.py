@@ -22,7 +22,7 @@ from holdfast.audit._result import AuditResult
 from holdfast.dossier._dossier import Dossier
 from holdfast.dossier._evidence import MOST_ATTACKS, Picture, untested_claims
 from holdfast.dossier._page import MOST_BYTES, record_of, render, seal_of, written_seal
-from holdfast.dossier._record import FORMAT, Record, file_digest
+from holdfast.dossier._record import FORMAT, Books, Record, file_digest
 from holdfast.dossier._section import visible
 from holdfast.dossier._verification.sources import (
     Closings,
@@ -244,11 +244,12 @@ def _with_ledger(
             if not sources.heads and (record is not None or releases):
                 findings.problems.append("no ledger paid for this release, as far as the dossier says")
                 return None
-            places = {entry.hash: entry.number for entry in opened.history()}
+            books = Books.of(opened)
             for head in sources.heads:
+                number = books.number_of(head)
                 if not findings.hold(
-                    head in places,
-                    f"the ledger holds the head {head[:12]}… as entry {places.get(head)}",
+                    number is not None,
+                    f"the ledger holds the head {head[:12]}… as entry {number}",
                     f"the ledger does not hold the head {head[:12]}…: it is an older copy, or another ledger",
                 ):
                     return None

@@ -135,13 +135,13 @@ def kept_result(ledger: Ledger, key: str) -> Release[Any] | None:
 
 
 def waiting(ledger: Ledger) -> dict[str, Path]:
-    """The accounts whose results are kept because they were not written yet, with the file of each."""
-    places = {
-        entry.body["account"]: Shelf(ledger.path).place(entry.body["account"])
-        for entry in ledger.history()
-        if entry.kind == "account"
-    }
-    return {name: place for name, place in places.items() if place.exists()}
+    """The accounts whose results are kept because they were not written yet, with the file of each result."""
+    files = Shelf(ledger.path).files()
+    if not files:
+        return {}
+    with ledger._store.reading() as chain:
+        places = {name: Shelf(ledger.path).place(name) for name in chain.account_names()}
+    return {name: place for name, place in places.items() if place in files}
 
 
 def finish_written_work(ledger: Ledger, key: str) -> None:

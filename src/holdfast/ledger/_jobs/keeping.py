@@ -30,6 +30,10 @@ class Shelf:
         """The file of the result of an account; it is named by a hash, as an account's name may not be a file name."""
         return self.folder / f"{hashlib.sha256(account.encode()).hexdigest()[:32]}.holdfast"
 
+    def files(self) -> frozenset[Path]:
+        """Every file in the folder."""
+        return frozenset(self.folder.iterdir()) if self.folder.is_dir() else frozenset()
+
     def keep(self, account: str, release: Release[Any]) -> None:
         """Store a result, whole and on the disk, or not at all."""
         self.folder.mkdir(mode=0o700, exist_ok=True)

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from holdfast.ledger._amounts import cost_of
 from holdfast.ledger._chain import Chain
 from holdfast.ledger._holder import Holder, other_living_holder
 from holdfast.ledger._jobs.keeping import Shelf
-from holdfast.ledger._journal import cost_of
 from holdfast.ledger._ledger import Ledger
 from holdfast.privacy._account.currency import Cost
 from holdfast.release import Release
@@ -67,7 +67,7 @@ class Latest:
             row = chain.account(names[-1])
             assert row is not None
             opening, is_open = chain.entry(row.opened).body, row.is_open
-            keys = [chain.entry(number).body["key"] for number in chain.charges(names[-1])]
+            keys = chain.some_keys(names[-1])
             living = other_living_holder(chain, names[-1]) if is_open else None
         return cls(
             account=names[-1],
@@ -82,7 +82,7 @@ class Latest:
 
 
 def state_of(keys: list[str | None], *, is_open: bool) -> State:
-    """The state of an account without a kept result, by the keys of its charges."""
+    """The state of an account without a kept result, by the keys of its charges; None for a charge without one."""
     if not is_open:
         return "closed" if keys else "nothing spent"
     return "empty" if not keys else "gone" if None in keys else "begun"
