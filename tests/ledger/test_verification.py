@@ -172,6 +172,11 @@ def totals(body: dict[str, Any], value: str) -> None:
     ("rule", "change"),
     [
         ("add up to", lambda e: totals(find(e, "charge", 2), "1/10")),
+        ("budget", lambda e: find(e, "charge", 2)["budget"].update(spent=["0", "0", "0"])),
+        ("budget", lambda e: find(e, "account", 1)["budget"].update(taken=["0", "0", "0"])),
+        ("budget", lambda e: find(e, "close")["budget"].update(taken=["0", "0", "0"])),
+        ("budget", lambda e: find(e, "close")["budget"].update(open=1)),
+        ("other charges", lambda e: find(e, "charge", 2)["counts"].update({"": [1, 1, 1]})),
         ("add up to", lambda e: find(e, "charge", 1).update(cost=["1/20", "0", "0"])),
         ("another limit", lambda e: find(e, "charge", 1)["caps"].update({"": ["9", "0", "0"]})),
         ("every share", lambda e: find(e, "charge", 1).update(share="")),

@@ -265,10 +265,11 @@ def free_share(
     """The amount that a new account takes, and the refusal where the dataset has not that much left."""
     free = Budget.of(chain, dataset.name, dataset.amount).free
     if limit is None:
-        refusal = BudgetExceeded(
+        if not _is_spent(free, dataset):
+            return free, None
+        return free, BudgetExceeded(
             f"nothing is left of dataset {dataset.name!r}{_rest_text(free)}{_way_out(chain, dataset)}"
         )
-        return free, refusal if _is_spent(free, dataset) else None
     cost = cost_of(dataset.currency.limit(limit).to_json())
     if cost.fits(free):
         return cost, None
