@@ -194,7 +194,7 @@ def test_a_note_that_names_another_entry_is_refused(copies: tuple[Path, ...]) ->
     _edit(copies[0], "UPDATE verified SET hash = (SELECT hash FROM entries WHERE number = 7)")
     for check in ("tail", "full"):
         with pytest.raises(LedgerError, match="another than the one that was verified before"):
-            Ledger.open(copies[0], check=check)  # type: ignore[arg-type]
+            Ledger.open(copies[0], check=check)
 
 
 def test_entries_that_are_gone_are_missed_by_the_note(copies: tuple[Path, ...]) -> None:
