@@ -23,6 +23,7 @@ _MOST_VALUES = 5_000_000
 _MOST_DEPTH = 400
 _JSON_TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _MARK = codecs.BOM_UTF8
+_MOST_WEIGHT = 10
 _GROWTH, _FREE_BYTES = 20, 64 * 2**20
 
 # TOML: a text or a comment, as a reader of the format would take them apart from left to right.
@@ -49,18 +50,20 @@ def parse_json(
     `what` names the text in errors.
     """
     _require_size(data, what, most_bytes)
-    if _weighted_values(data) > most_parts and _weighted_values(_JSON_TEXTS.sub(b'""', data)) > most_parts:
+    may_be_many = _MOST_WEIGHT * len(data) > most_parts  # else no text of this length holds too many
+    if may_be_many and _has_more(data, most_parts) and _has_more(_JSON_TEXTS.sub(b'""', data), most_parts):
         raise FormatError(f"{what} holds at most {most_parts:,} values, this one holds more")
     try:
         text = data.removeprefix(
             _MARK
         ).decode()  # as bytes it could be in an encoding in which nothing was counted
-        value = json.loads(text, parse_float=_finite, parse_constant=_finite, parse_int=_whole_number)
+        value = _JSON_DECODER.decode(text)
     except json.JSONDecodeError as error:
         raise FormatError(f"{what} is not valid JSON: {error.msg} in line {error.lineno}") from None
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{what} is not valid JSON, or holds a number that is not finite") from error
-    require_depth(value, what, most_depth)
+    if text.count("[") + text.count("{") > most_depth:  # else it is not nested so deep
+        require_depth(value, what, most_depth)
     return value
 
 
@@ -108,9 +111,13 @@ def _require_size(data: bytes, what: str, most_bytes: int) -> None:
         raise FormatError(f"{what} has at most {most_bytes:,} bytes, this one has {len(data):,}")
 
 
+def _has_more(data: bytes, most: int) -> bool:
+    return _weighted_values(data) > most
+
+
 def _weighted_values(data: bytes) -> int:
     """How many values JSON holds, weighted by memory: a text counts as three numbers, a list or mapping as ten."""
-    return data.count(b",") + data.count(b'"') + 10 * (data.count(b"[") + data.count(b"{"))
+    return data.count(b",") + data.count(b'"') + _MOST_WEIGHT * (data.count(b"[") + data.count(b"{"))
 
 
 def _whole_number(text: str) -> int:
@@ -129,3 +136,6 @@ def _finite(text: str) -> float:
 def _toml_reason(error: Exception) -> str:
     """What is wrong and where; never a part of the text."""
     return "it is nested too deep" if isinstance(error, RecursionError) else str(error)
+
+
+_JSON_DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_finite, parse_int=_whole_number)

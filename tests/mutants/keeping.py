@@ -155,7 +155,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="replay: any budget may be written down",
-        target="ledger:Book._take",
+        target="ledger:Book._budget",
         old='entry.body["budget"] == sums',
         new="True",
         tests=(

@@ -162,7 +162,7 @@ class Book:
             _remember(self._totals, (name, share), _Total(total, counts, entry.number))
         dataset = self._known_dataset(account.dataset, entry)
         dataset.spent = add_up(dataset.spent, cost)
-        self._take(account.dataset, dataset, entry, taken=dataset.taken)
+        self._budget(account.dataset, dataset, entry)
         self.rows["charges"] += 1
         self.rows["totals"] += len(shares)
 
@@ -275,9 +275,13 @@ class Book:
         return dataset
 
     def _take(self, name: str, dataset: _Dataset, entry: LedgerEntry, *, taken: Cost) -> None:
-        """Hold the sums that an entry writes down against those that follow; long fractions are rounded up."""
+        """Take more or less of a dataset; long fractions are rounded up, but not past the limit."""
         rounded = add_up(None, taken)
         dataset.taken = rounded if rounded.fits(dataset.amount) else _lesser(rounded, dataset.amount)
+        self._budget(name, dataset, entry)
+
+    def _budget(self, name: str, dataset: _Dataset, entry: LedgerEntry) -> None:
+        """Hold the sums that an entry writes down against those that follow."""
         sums = {
             "taken": dataset.taken.to_json(),
             "spent": dataset.spent.to_json(),

@@ -38,8 +38,8 @@ class Cost:
     def __add__(self, other: Cost) -> Cost:
         return Cost(
             tuple(a + b for a, b in zip(self.amounts, other.amounts, strict=True)),
-            self.total_variation + other.total_variation,
-            self.failure + other.failure,
+            _sum(self.total_variation, other.total_variation),
+            _sum(self.failure, other.failure),
         )
 
     def __sub__(self, other: Cost) -> Cost:
@@ -63,6 +63,11 @@ class Cost:
     def to_json(self) -> list[str]:
         """The components as text; the ledger reads them back."""
         return [str(x) for x in (*self.amounts, self.total_variation, self.failure)]
+
+
+def _sum(one: Fraction, other: Fraction) -> Fraction:
+    """Exact fractions are slow to add, and most costs have no slack."""
+    return one + other if one and other else one or other
 
 
 class Currency(ABC):
