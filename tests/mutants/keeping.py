@@ -184,6 +184,45 @@ FAULTS: tuple[Fault, ...] = (
         tests=("tests/ledger/test_layout.py::test_a_charge_that_did_not_arrive_draws_no_noise",),
     ),
     Fault(
+        name="kills: a result of several files is not kept until all are written",
+        target="ledger:unpaid",
+        old="shelf.keep(key, release)",
+        new="pass",
+        tests=(
+            "tests/cli/kills/test_kills.py::test_a_killed_command_given_again_ends_as_if_nothing_had_been[fit 4]",
+        ),
+    ),
+    Fault(
+        name="kills: a file of a result that is kept is not known again",
+        target="cli:holds_kept_result",
+        old="return True",
+        new="return False",
+        tests=(
+            "tests/cli/kills/test_kills.py::test_a_killed_command_given_again_ends_as_if_nothing_had_been[fit 1]",
+        ),
+    ),
+    Fault(
+        name="kills: a file has its name before it is on the disk",
+        target="data:whole_file",
+        old="_flush(temporary)",
+        new="pass",
+        tests=("tests/cli/kills/test_kills.py::test_what_is_written_is_on_the_disk_before_it_has_its_name",),
+    ),
+    Fault(
+        name="kills: a new name is not on the disk",
+        target="data:whole_file",
+        old="flush_folder(path.parent)",
+        new="pass",
+        tests=("tests/cli/kills/test_kills.py::test_what_is_written_is_on_the_disk_before_it_has_its_name",),
+    ),
+    Fault(
+        name="kills: SIGTERM ends a command where it is",
+        target="cli:_ENDING_SIGNALS",
+        old='"SIGTERM", ',
+        new="",
+        tests=("tests/cli/kills/test_kills.py::test_a_command_that_is_ended_leaves_nothing_of_rows",),
+    ),
+    Fault(
         name="keys: a public part is written over",
         target="data:name_new",
         old="os.link(temporary, path)",

@@ -160,8 +160,10 @@ def _written(
     name: str, path: Path, kind: WrittenFile, *, force: bool, beside: list[Path]
 ) -> list[FileWritten]:
     from holdfast._cli.result_files import holds_kept_result
+    from holdfast.data._whole_file import remove_abandoned
     from holdfast.release._outputs import FileWritten
 
+    remove_abandoned(path.parent)  # also where nothing is written now: it may be a private key
     if kind.when_there == "refused" and path.exists():
         return []  # it is refused, with its own words
     writer = kind.writer

@@ -114,6 +114,7 @@ class FileWritten:
                 f"{name} must be a file that may be written to, got {shown}; choose another one"
             )
         try:
+            remove_abandoned(path.parent)
             with temporary_file(path) as temporary, temporary.open("rb+") as file:
                 file.write(bytes(16_384))
                 file.flush()
@@ -142,8 +143,6 @@ class Outputs:
 
     def require(self) -> None:
         """Refuse what must not be written over, and every place where a file could not be written."""
-        for written in self.writes:
-            remove_abandoned(written.path.parent)
         self.require_apart()
         for written in self.writes:
             written.require_writable()

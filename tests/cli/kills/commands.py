@@ -73,6 +73,13 @@ LINES = (
 )
 
 
+def name_of(line: str) -> str:
+    """The command, and which of its lines it is."""
+    command = line.split()[:2] if line.startswith(("attack", "ledger", "schema")) else line.split()[:1]
+    alike = [other for other in LINES if other.split()[: len(command)] == command]
+    return " ".join(command) + (f" {alike.index(line) + 1}" if len(alike) > 1 else "")
+
+
 def furnish(folder: Path) -> None:
     """All files that the commands read."""
     files(folder)

@@ -23,7 +23,7 @@ from pyarrow import csv, feather, parquet
 from holdfast.ledger import Ledger
 from holdfast.release import Release
 from tests.cli.arguments import leaves
-from tests.cli.kills.commands import LINES, Ended, Warm, furnish, warm_process
+from tests.cli.kills.commands import LINES, Ended, Warm, furnish, name_of, warm_process
 from tests.conftest import missing
 from tests.studies.size import deep
 
@@ -156,7 +156,7 @@ def contradicts(ended: Ended) -> bool:
 slow_last = [pytest.param(line, marks=pytest.mark.deep) if line.startswith(LONG) else line for line in LINES]
 
 
-@pytest.mark.parametrize("line", slow_last)
+@pytest.mark.parametrize("line", slow_last, ids=[name_of(line) for line in LINES])
 def test_a_killed_command_given_again_ends_as_if_nothing_had_been(
     line: str, warm: Warm, place: Place
 ) -> None:
@@ -194,7 +194,7 @@ OF_ROWS = [line for line in LINES if line.startswith(("fit", "synth", "schema dr
 
 
 @pytest.mark.parametrize("name", ENDINGS)
-@pytest.mark.parametrize("line", OF_ROWS)
+@pytest.mark.parametrize("line", OF_ROWS, ids=name_of)
 @pytest.mark.share(each="line")
 def test_a_command_that_is_ended_leaves_nothing_of_rows(
     line: str, name: str, warm: Warm, place: Place
@@ -211,7 +211,7 @@ def test_a_command_that_is_ended_leaves_nothing_of_rows(
         require_whole_files(place, trial)
 
 
-@pytest.mark.parametrize("line", [line for line in LINES if not line.startswith(LONG)])
+@pytest.mark.parametrize("line", [line for line in LINES if not line.startswith(LONG)], ids=name_of)
 def test_what_is_written_is_on_the_disk_before_it_has_its_name(line: str, warm: Warm, place: Place) -> None:
     """After a power cut a name stands for all of a file: the file is flushed before, and its folder after."""
     folder = place.anew()
