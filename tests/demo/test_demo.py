@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from holdfast._cli.app import app
 from holdfast._demo import Demo, run_broken_demo, run_demo
 from holdfast._demo.steps import BROKEN_RUNS, DATASET, DELTA, RELEASE_LIMIT, saved_or_new_release
+from holdfast._demo.tour import OUTPUTS
 from holdfast.dossier import verify_dossier
 from holdfast.errors import LedgerError, ParameterError
 from holdfast.ledger import Ledger
@@ -174,3 +175,11 @@ def test_the_command_prints_one_screen_with_every_path(made: Demo, monkeypatch: 
 def test_a_contradiction_ends_with_1(made: Demo, monkeypatch: pytest.MonkeyPatch) -> None:
     bad = dataclasses.replace(made, contradictions=("the audit refutes the promise",))
     assert command(bad, monkeypatch).exit_code == 1
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_a_file_of_somebody_else_is_not_written_over(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("a thesis")
+    with pytest.raises(ParameterError, match="new folder"):
+        run_demo(tmp_path, **SMALL)
+    assert [path.name for path in tmp_path.iterdir()] == [name]

@@ -20,8 +20,10 @@ from holdfast.dossier._utility import Accuracy
 from holdfast.errors import AlreadyReleased, BudgetExceeded, LedgerError, NotPrivateWarning
 from holdfast.learn import PrivateLogisticRegression
 from holdfast.learn._catalogue import LEARNERS
-from holdfast.ledger import Ledger
+from holdfast.ledger import Job, Ledger, once
+from holdfast.ledger._jobs import finish_written_work, paid_for
 from holdfast.privacy._account import Account
+from holdfast.privacy._account.resume import ResumableAccount
 from holdfast.privacy._curves.curve import ApproxDP
 from holdfast.release import Release
 
@@ -63,36 +65,31 @@ def open_ledger(path: Path, table: Table) -> Ledger:
 def saved_or_new_release(
     ledger: Ledger, path: Path, *, name: str, purpose: str, make: Callable[[Account], Release[Any]]
 ) -> Release[Any]:
-    """The release that an earlier run saved, or a new one, which is saved before its account closes."""
+    """The release that an earlier run saved or kept, or a new one, which is kept until it is saved."""
     if path.exists():
         saved: Release[Any] = Release.load(path)
-        if saved.provenance.account != f"{ledger.id}/{DATASET}/{name}":
+        if not paid_for(ledger, DATASET, name, saved):
             raise LedgerError(f"{path.name} was paid by another ledger; give the demo a new folder")
+        finish_written_work(ledger, name)
         return saved
+    job = Job(key=name, make=make, write=lambda release: release.save(path), about={"demo": purpose})
     try:
-        with ledger.temporary_account(
-            DATASET,
-            name=name,
-            limit=RELEASE_LIMIT,
-            purpose=purpose,
-            approver="A. Officer (demo)",
-            resumable=True,
-        ) as account:
-            release = make(account)
-            release.save(path)
+        return once(
+            ledger, DATASET, job, limit=RELEASE_LIMIT, purpose=purpose, approver="A. Officer (demo)"
+        ).release
     except (LedgerError, AlreadyReleased, BudgetExceeded) as error:
         raise LedgerError(
             f"account {name!r} was spent by an earlier run whose result is gone; it stays charged. "
             "Give the demo a new folder"
         ) from error
-    return release
 
 
 def model(ledger: Ledger, table: Table, path: Path) -> Release[Any]:
     """A private logistic regression of income on all other columns; the method is chosen from public quantities."""
 
     def make(account: Account) -> Release[Any]:
-        release = PrivateLogisticRegression().fit(table, target=TARGET, account=account).release_
+        resumable = ResumableAccount.of(account, None)
+        release = PrivateLogisticRegression().fit(table, target=TARGET, account=resumable).release_
         assert release is not None  # an account was given
         return release
 

@@ -27,6 +27,7 @@ from holdfast.learn._rows.summation import one_thread
 from holdfast.ledger import Ledger
 from holdfast.privacy._wording import least_text
 from holdfast.release import Release
+from holdfast.release._outputs import FileWritten
 
 TITLE = "Adult census income: a model and a synthetic table"
 
@@ -142,6 +143,20 @@ class Demo:
     summary: str
 
 
+LEDGER = "ledger.db"
+OUTPUTS = ("model.holdfast", "synthetic.holdfast", "synthetic.parquet", "dossier.html", "internal.html")
+"""What the demo writes beside its ledger."""
+
+
+def require_own_folder(folder: Path) -> None:
+    """Refuse a folder with files of these names that the demo did not write: its ledger is always the first."""
+    is_own = (folder / LEDGER).is_file()
+    for name in OUTPUTS:
+        FileWritten(name="a file of the demo", path=folder / name, replaces=is_own).require_new(
+            way_out="give the demo a new folder"
+        )
+
+
 def run_demo(
     output: Path,
     *,
@@ -157,6 +172,7 @@ def run_demo(
     makes so many `runs` on each of two tables.
     """
     require(TARGET in columns, "columns", tuple(columns), f"some with {TARGET!r}")
+    require_own_folder(output)
     output.mkdir(parents=True, exist_ok=True)
     model_file, table_file = output / "model.holdfast", output / "synthetic.holdfast"
     step("opening the table (DuckDB, declared schema) and a ledger with a limit")
@@ -164,7 +180,7 @@ def run_demo(
         one_thread(),
         as_file(files("holdfast.data._datasets") / "adult_train.parquet") as path,
         open_table(str(path), adult_schema()) as table,
-        steps.open_ledger(output / "ledger.db", table) as ledger,
+        steps.open_ledger(output / LEDGER, table) as ledger,
     ):
         step("a private model: charge first, then noise")
         released = steps.model(ledger, table, model_file)
@@ -194,7 +210,7 @@ def run_demo(
         model=model_file,
         synthetic=table_file,
         rows=rows,
-        ledger=output / "ledger.db",
+        ledger=output / LEDGER,
         contradictions=public.contradictions + internal.contradictions,
         verification=verification,
         summary=demo_summary(

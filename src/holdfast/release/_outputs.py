@@ -90,13 +90,13 @@ class FileWritten:
     is_own: Callable[[], bool] = lambda: False
     """Whether what is there was written by an earlier run of the same work; asked only where a file is there."""
 
-    def require_new(self) -> None:
+    def require_new(self, *, way_out: str = "use --force to overwrite it") -> None:
         """Refuse to write over a file that was not made by the same work, unless that was asked for."""
         path, name, shown = self.path, self.name, repr(str(self.path))
         if path.exists() and not path.is_file():
             raise ParameterError(f"{name} must be a file, got {shown}, which is a folder or a device")
         if path.exists() and not self.replaces and not self.is_own():
-            raise ParameterError(f"{name} must be a new file, got {shown}; use --force to overwrite it")
+            raise ParameterError(f"{name} must be a new file, got {shown}; {way_out}")
 
     def require_writable(self) -> None:
         """Refuse a path that a result could not be written to.
