@@ -204,7 +204,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="kills: a file has its name before it is on the disk",
         target="data:whole_file",
-        old="_flush(temporary)",
+        old="flush(temporary)",
         new="pass",
         tests=("tests/cli/kills/test_kills.py::test_what_is_written_is_on_the_disk_before_it_has_its_name",),
     ),
@@ -223,6 +223,20 @@ FAULTS: tuple[Fault, ...] = (
         tests=("tests/cli/kills/test_kills.py::test_a_command_that_is_ended_leaves_nothing_of_rows",),
     ),
     Fault(
+        name="kills: nobody knows what a killed process was about to write",
+        target="data:was_interrupted",
+        old="hashes.get(_real(path)) == _hash(path)",
+        new="False",
+        tests=("tests/data/test_file_set.py",),
+    ),
+    Fault(
+        name="kills: what was written by somebody else since is taken for our own",
+        target="data:was_interrupted",
+        old="hashes.get(_real(path)) == _hash(path)",
+        new="_real(path) in hashes",
+        tests=("tests/data/test_file_set.py",),
+    ),
+    Fault(
         name="keys: a public part is written over",
         target="data:name_new",
         old="os.link(temporary, path)",
@@ -231,7 +245,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="files: what a killed process left stays",
-        target="data:whole_file",
+        target="data:prepared_file",
         old="remove_abandoned(path.parent)",
         new="pass",
         tests=("tests/data/test_whole_file.py",),
@@ -273,7 +287,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="outputs: a ledger that nobody named is written over",
-        target="data:whole_file",
+        target="data:prepared_file",
         old="require_replaceable(path)",
         new="pass",
         tests=("tests/release/test_outputs.py::test_ledgers_and_private_keys_are_written_over_by_nothing",),

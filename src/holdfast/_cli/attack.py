@@ -401,17 +401,18 @@ def _show(
 ) -> None:
     """The figures on the screen or in a file, and the reminder that they are internal."""
     from holdfast.attack._report import NOTICE
-    from holdfast.data._whole_file import whole_file, write_whole
+    from holdfast.data._file_set import whole_files
 
     text = json.dumps(report.to_json()) if as_json else report.summary()
     if exposed and not as_json:
         text = f"{text}\n{report.best().most_exposed(exposed).summary()}"
+    with whole_files([path for path in (output, plot) if path is not None]) as files:
+        if output is not None:
+            files[0].write_bytes(f"{text}\n".encode())
+        if plot is not None:
+            report.plot().savefig(files[-1], format="svg")
     if output is not None:
-        write_whole(output, f"{text}\n".encode())
         click.echo(f"written: {click.format_filename(output)}", err=as_json)
     else:
         click.echo(text)
-    if plot is not None:
-        with whole_file(plot) as file:
-            report.plot().savefig(file, format="svg")
     click.secho(NOTICE, fg="yellow", err=True)

@@ -160,6 +160,7 @@ def _written(
     name: str, path: Path, kind: WrittenFile, *, force: bool, beside: list[Path]
 ) -> list[FileWritten]:
     from holdfast._cli.result_files import holds_kept_result
+    from holdfast.data._file_set import was_interrupted
     from holdfast.data._whole_file import remove_abandoned
     from holdfast.release._outputs import FileWritten
 
@@ -172,6 +173,9 @@ def _written(
             name=name,
             path=path,
             replaces=force,
-            is_own=lambda: writer is not None and holds_kept_result(path, writer, beside=beside),
+            is_own=lambda: (
+                was_interrupted(path)
+                or (writer is not None and holds_kept_result(path, writer, beside=beside))
+            ),
         )
     ]

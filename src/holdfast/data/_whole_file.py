@@ -44,6 +44,16 @@ def whole_file(path: Path, *, mode: int | None = None) -> Iterator[Path]:
 
     Nothing takes the place of a ledger or a private key.
     """
+    with prepared_file(path, mode=mode) as temporary:
+        yield temporary
+        flush(temporary)
+        os.replace(temporary, path)
+    flush_folder(path.parent)
+
+
+@contextmanager
+def prepared_file(path: Path, *, mode: int | None = None) -> Iterator[Path]:
+    """A temporary file for the place of a path, with its permissions; refused where nothing may take that place."""
     require_place("path", path)
     require_replaceable(path)
     remove_abandoned(path.parent)
@@ -52,9 +62,6 @@ def whole_file(path: Path, *, mode: int | None = None) -> Iterator[Path]:
             mode = stat.S_IMODE(path.stat().st_mode)
     with temporary_file(path, mode=mode) as temporary:
         yield temporary
-        _flush(temporary)
-        os.replace(temporary, path)
-    flush_folder(path.parent)
 
 
 def write_new(path: Path, data: bytes, *, mode: int) -> None:
@@ -62,7 +69,7 @@ def write_new(path: Path, data: bytes, *, mode: int) -> None:
     remove_abandoned(path.parent)
     with temporary_file(path, mode=mode) as temporary:
         temporary.write_bytes(data)
-        _flush(temporary)
+        flush(temporary)
         name_new(temporary, path)
 
 
@@ -132,6 +139,7 @@ def flush_folder(folder: Path) -> None:
         os.close(handle)
 
 
-def _flush(path: Path) -> None:
+def flush(path: Path) -> None:
+    """Put what a file holds on the disk."""
     with path.open("rb+") as file:
         os.fsync(file.fileno())
