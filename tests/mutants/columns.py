@@ -69,7 +69,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="columns: a point of thousands is read as a decimal point",
         target="data/moments:column_numbers",
-        old="form.cleaned(texts(values)) if text else values",
+        old="form.numerals(texts(values)) if text else values",
         new="values",
         tests=("tests/data/schema/test_columns.py::test_an_amount_is_never_read_by_another_form",),
     ),

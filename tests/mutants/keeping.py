@@ -7,7 +7,7 @@ from .fault import Fault
 FAULTS: tuple[Fault, ...] = (
     Fault(
         name="users: one row more than the bound",
-        target="data:Statements._kept",
+        target="data:Statements._kept_rows",
         old="WHERE slot <= {unit.max_rows}",
         new="WHERE slot <= {unit.max_rows + 1}",
         tests=(

@@ -35,7 +35,7 @@ def arrow_column(values: Any) -> Any:
 
 
 def _unicode_only(values: Any) -> Any:
-    """Texts whose bytes are no UTF-8 are missing; nothing else is touched."""
+    """The values with texts that are not valid UTF-8 replaced by nulls."""
     import pyarrow as pa
 
     if kind_of(values.type) is not Kind.text:
@@ -58,8 +58,8 @@ def _unicode(text: bytes | None) -> str | None:
 def _read_one(value: Any) -> tuple[float, str | None]:
     import pyarrow as pa
 
-    alone = pa.array([value])
-    return float(numbers(alone)[0]), texts(alone)[0].as_py()
+    single = pa.array([value])
+    return float(numbers(single)[0]), texts(single)[0].as_py()
 
 
 def arrow_columns(source: Any, names: list[str]) -> dict[str, Any]:
@@ -98,7 +98,7 @@ def _column(source: Any, name: str) -> Any:
     if getattr(values, "ndim", 1) != 1:
         raise DataError(f"column {name!r} must have one dimension")
     to_arrow = getattr(values, "to_arrow", None)
-    # Objects of polars cannot be carried by Arrow.
+    # Arrow cannot hold the Object columns of polars.
     if to_arrow is None or str(getattr(values, "dtype", "")) == "Object":
         return arrow_column(values if to_arrow is None else values.to_list())
     return arrow_column(to_arrow())

@@ -1,8 +1,8 @@
 """Batches: rows as a schema reads them, from raw Arrow values to clipped numbers and category codes.
 
-No value can make it raise. This is the meaning of a schema; SQL engines compute the same codes
-(`holdfast.data._sql`) and the engine contract compares the two. A value is read as a number (`Numeric`) or as a text
-(`Categorical`, `Identifier`) by the rules of `holdfast.data._readings`, and becomes a clipped number or a cell by
+No value can cause an error. This code defines the meaning of a schema; SQL engines compute the same codes
+(`holdfast.data._sql`), and the contract of engines compares the two. A value is read as a number (`Numeric`) or as a
+text (`Categorical`, `Identifier`) by the rules of `holdfast.data._readings`, and becomes a clipped number or a cell by
 those of `holdfast.data._cells`.
 """
 
@@ -78,15 +78,15 @@ class Batch:
         """The cell of each row in a count of the column `name` (numbers are binned)."""
         column = self.schema[name]
         if isinstance(column, Numeric):
-            nowhere = np.zeros(self.rows, dtype=np.bool_)
-            return numeric_cells(column, self.values[name], self.missing.get(name, nowhere))  # type: ignore[arg-type]
+            none_missing = np.zeros(self.rows, dtype=np.bool_)
+            return numeric_cells(column, self.values[name], self.missing.get(name, none_missing))  # type: ignore[arg-type]
         return self.values[name].astype(np.int64)
 
     def without_value(self, name: str) -> NDArray[np.bool_] | None:
         """Which rows have no value of the column `name` as a target; None where all have one.
 
         A number that is missing is a target only where the column declares a number for it, and a category only
-        where the column declares one: a midpoint, or the last category, is nobody's word.
+        where the column declares one: a default such as the midpoint or the last category is not a declaration.
         """
         column = self.schema[name]
         masks = self.missing if isinstance(column, Numeric) and column.has_null_cell else self.undeclared

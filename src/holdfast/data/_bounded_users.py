@@ -1,9 +1,9 @@
-"""At most c rows per user, by a rule that looks at that user's rows and at coins, and at nothing else.
+"""At most c rows per user, chosen by that user's rows and a random key alone.
 
-The rule, the same in every engine: sort the user's own rows by their clipped and coded values (equal
+The rule is the same in every engine: sort the user's own rows by their clipped and coded values (equal
 rows are interchangeable), number them, and keep the c whose keyed hash of (number, user) is smallest. With a
-fresh secret key this is a uniform sample of the user's rows. No quota is shared between users, so one user
-moves nothing of another's. Rows without a user belong together to one user of no name.
+fresh secret key this is a uniform sample of the user's rows. Users share no quota, so one user never changes which
+rows of another are kept. Rows without a user count as the rows of a single user without a name.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from holdfast.data._order import keyed_hash
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kept:
-    """The rows that take part, whose they are, and which of the user's slots they fill."""
+class KeptRows:
+    """The rows that are kept, the user of each, and which of the user's c slots it fills."""
 
     row: Codes
     user: Codes
@@ -48,12 +48,12 @@ def identifier_texts(values: Any) -> list[str]:
 
 
 def hashed_slot(place: int, user: str) -> str:
-    """What is hashed to choose among a user's rows; `place` counts from 1."""
+    """The text whose hash decides whether a row of a user is kept; `place` counts the user's rows from 1."""
     return f"{place}:{user}"
 
 
-def keep_rows(users: Sequence[str], values: Sequence[NDArray[Any]], *, max_rows: int, key: bytes) -> Kept:
-    """Choose the rows of each user; `values` are the columns that tell the user's rows apart."""
+def keep_rows(users: Sequence[str], values: Sequence[NDArray[Any]], *, max_rows: int, key: bytes) -> KeptRows:
+    """Choose the rows of each user; `values` are the columns by which a user's rows are sorted."""
     names, owner = np.unique(np.asarray(users, dtype=object), return_inverse=True)
     owner = owner.astype(np.int64).reshape(-1)
     by_value = np.lexsort(
@@ -65,10 +65,12 @@ def keep_rows(users: Sequence[str], values: Sequence[NDArray[Any]], *, max_rows:
     slot = place.copy()
     for number in np.flatnonzero(sizes > max_rows).tolist():
         span = slice(int(starts[number]), int(starts[number] + sizes[number]))
-        hashes = [keyed_hash(key, hashed_slot(here, names[number])) for here in place[span].tolist()]
+        hashes = [
+            keyed_hash(key, hashed_slot(row_place, names[number])) for row_place in place[span].tolist()
+        ]
         slot[span] = np.argsort(np.argsort(np.asarray(hashes))) + 1
     within_bound = slot <= max_rows
-    return Kept(
+    return KeptRows(
         row=by_value[within_bound].astype(np.int64),
         user=owner[by_value][within_bound],
         slot=slot[within_bound] - 1,

@@ -1,4 +1,4 @@
-"""Values of one column as the schema counts them: clipped numbers, and cells of categories and of binned numbers.
+"""The values of one column by its declaration: clipped numbers, and cells of categories and of binned numbers.
 
 * A number is clipped to the column's bounds, infinities too; what is missing is filled as the column says.
 * A `DateTime` comes from dates, timestamps (UTC) and texts (`moments`), an amount from texts that are written as

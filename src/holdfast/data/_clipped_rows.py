@@ -16,8 +16,8 @@ NORM_SLACK = 1e-9
 """Rows are clipped in float64 and verified to this relative slack; sensitivities use the larger norm (section 16)."""
 
 
-CLIPPED_AT_A_TIME = 2_048
-"""Few enough rows to stay in a processor's cache while they are."""
+CLIPPED_BLOCK_ROWS = 2_048
+"""How many rows are clipped at a time: few enough for the cache of a processor."""
 
 
 @checked
@@ -55,11 +55,11 @@ def clip_rows(rows: Any, row_norm: float) -> Floats:
 
 
 def clip_in_place(matrix: Floats, row_norm: float) -> None:
-    """The same for rows that are the caller's own."""
+    """Shorten the rows of a matrix as `clip_rows` does, in the matrix itself."""
     require(row_norm > 0 and math.isfinite(row_norm), "row_norm", row_norm, "a finite number > 0")
     if matrix.shape[1]:
-        for start in range(0, len(matrix), CLIPPED_AT_A_TIME):
-            _clip_block(matrix[start : start + CLIPPED_AT_A_TIME], row_norm)
+        for start in range(0, len(matrix), CLIPPED_BLOCK_ROWS):
+            _clip_block(matrix[start : start + CLIPPED_BLOCK_ROWS], row_norm)
 
 
 def _clip_block(rows: Floats, row_norm: float) -> None:

@@ -1,7 +1,7 @@
-"""Rows as a web service has them: a dict of values, a list of dicts, a Series, a single row, a list of rows.
+"""Rows in the forms that a web service has: a dict of values, a list of dicts, a Series, a single row, a list of rows.
 
-Each becomes a mapping from names to columns, which is read as every frame is. A name that nobody declared, and one that
-is missing, ends in an error that names it; no value is ever part of a message.
+Each becomes a mapping from names to columns, which is then read like a data frame. Unknown and missing names end in an
+error that shows the name; no value is ever part of a message.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def is_named(X: Any) -> bool:
 
 
 def is_series(X: Any) -> bool:
-    """A pandas Series, which is told by its look: pandas need not be installed."""
+    """Whether this is a pandas Series, by its attributes: pandas need not be installed."""
     return getattr(X, "ndim", 0) == 1 and hasattr(X, "index") and hasattr(X, "to_dict")
 
 
@@ -101,12 +101,12 @@ def _check_names(present: Any, names: Sequence[str], known: Sequence[str], place
 
 
 def _of_places(X: Any, names: Sequence[str]) -> dict[str, Any]:
-    wanted = f"an array or list of rows must have the {len(names)} columns {list(names)}, in order"
+    requirement = f"an array or list of rows must have the {len(names)} columns {list(names)}, in order"
     if isinstance(X, np.ndarray):
         if X.ndim == 1 and len(X) == len(names):
             X = X.reshape(1, -1)
         if X.ndim != 2 or X.shape[1] != len(names):
-            raise DataError(f"{wanted}, got shape {X.shape}")
+            raise DataError(f"{requirement}, got shape {X.shape}")
         return {name: X[:, place] for place, name in enumerate(names)}
     rows = list(X)
     if rows and not any(_is_column(row) for row in rows):
@@ -114,5 +114,5 @@ def _of_places(X: Any, names: Sequence[str]) -> dict[str, Any]:
     for place, row in enumerate(rows):
         if not _is_column(row) or len(row) != len(names):
             width = f"{len(row)} values" if _is_column(row) else type_text(row)
-            raise DataError(f"{wanted}; row {place} has {width}")
+            raise DataError(f"{requirement}; row {place} has {width}")
     return {name: [row[place] for row in rows] for place, name in enumerate(names)}

@@ -1,4 +1,4 @@
-"""Files that nothing is ever written over, whoever asks and with whatever option: ledgers and private keys."""
+"""Files that are never written over, whatever the options: ledgers and private keys."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from holdfast._regular_file import open_regular
 from holdfast.errors import ParameterError
 
 LEDGER_ID = 0x484F4C44  # "HOLD"
-"""The application id of a ledger file, which SQLite keeps in its head."""
+"""The application id of a ledger file, which SQLite stores in the header of the file."""
 LEDGER_PARTS = ("-wal", "-shm", "-journal")
 """Endings of the files beside a SQLite file that hold a part of it."""
 _HEAD_BYTES = 100
@@ -16,7 +16,7 @@ _SQLITE = b"SQLite format 3\x00"
 
 
 def irreplaceable(path: Path) -> str | None:
-    """What stands at a path, if it is never to be written over: in words, or None."""
+    """What kind of file a path holds, if it is never to be written over; None for any other file."""
     head = _head(path)
     if _is_ledger(head):
         return "a ledger"

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 _UNREAD = (bytes, bytearray, memoryview, list, tuple, dict, set, frozenset, np.ndarray, np.bytes_, np.void)
 _DATES = (datetime.date, np.datetime64)
-#: Of these Arrow makes one type that means the same as each element by itself.
+#: Types whose elements mean the same in one Arrow array as each by itself.
 _ALIKE = (str, bool, int, float, Decimal, datetime.date, datetime.datetime)
 
 
@@ -119,10 +119,9 @@ def read_by_kind(
     numbers: NDArray[np.float64],
     texts: list[str | None],
 ) -> list[float | str | None]:
-    """What a column kind reads, one value at a time, so that no element changes how another is read.
+    """The values that the `read` function of a column kind gives, called for one value at a time.
 
-    Where it raises an error, or gives something that is no number and no text, the value is missing: an error would
-    be an output.
+    Where it raises an error, or returns neither a number nor a text, the value is missing: an error would be an output.
     """
     readings: list[float | str | None] = []
     for number, text in zip(numbers.tolist(), texts, strict=True):

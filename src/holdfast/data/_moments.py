@@ -1,8 +1,7 @@
-"""Moments: stored dates, times and texts as the whole numbers that a `DateTime` counts, and back to dates.
+"""Stored dates, times and texts as the numbers of units that a `DateTime` counts, and back to dates.
 
-And amounts that are written with signs of currency and thousands (`Numeric.written_as`).
-
-Years from 1 to 9999 are read; whole numbers are read by their digits (`%Y%m%d`), other numbers are missing.
+Amounts with signs of currency and thousands (`Numeric.written_as`) are read here too. Years from 1 to 9999 are read;
+whole numbers are read by their digits (`%Y%m%d`), other numbers are missing.
 """
 
 from __future__ import annotations
@@ -33,12 +32,12 @@ def column_numbers(column: Numeric, values: Any) -> Floats:
         return numbers(values)
     form = form_of(column.written_as)
     if isinstance(values, MixedColumn):
-        read = numbers(form.cleaned(values.texts))
+        read = numbers(form.numerals(values.texts))
         truth = np.isin(values.texts.to_numpy(zero_copy_only=False).astype(object), ["true", "false"])
         return np.where(values.by_value | values.whole | truth, values.numbers, read)
     values = plain_array(values)
     text = kind_of(values.type) is Kind.text
-    return numbers(form.cleaned(texts(values)) if text else values)
+    return numbers(form.numerals(texts(values)) if text else values)
 
 
 def moment_numbers(column: DateTime, values: Any) -> Floats:
@@ -61,7 +60,7 @@ def moment_numbers(column: DateTime, values: Any) -> Floats:
 
 
 def _of_texts(column: DateTime, texts: Any) -> Floats:
-    """Each text that differs is read once."""
+    """Moments of texts; each distinct text is read once."""
     import pyarrow.compute as pc
 
     coded = texts.dictionary_encode()

@@ -1,4 +1,4 @@
-"""In which order a pass may read the records.
+"""Order: the order in which a pass may read the records.
 
 The proofs of methods that read records one after another compare two runs that differ in one position.
 So an order is admissible when changing one unit changes one position, whatever the table's layout was:
@@ -161,13 +161,13 @@ class Shuffled(Order):
     key: bytes = field(repr=False)
     source: Source = field(repr=False, compare=False)
     provenance: Provenance = "secure"
-    _drawn: dict[int, Codes] = field(default_factory=dict, repr=False, compare=False)
+    _permutations: dict[int, Codes] = field(default_factory=dict, repr=False, compare=False)
 
     def index(self, count: int, identifiers: Callable[[str], list[str]]) -> Codes:
         """A permutation from the source, drawn once per table size."""
-        if count not in self._drawn:
-            self._drawn[count] = permutation(self.source, count)
-        return self._drawn[count]
+        if count not in self._permutations:
+            self._permutations[count] = permutation(self.source, count)
+        return self._permutations[count]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -234,19 +234,19 @@ class PerRecordBatches(Order):
     key: bytes = field(repr=False)
     source: Source = field(repr=False, compare=False)
     provenance: Provenance = "secure"
-    _drawn: dict[int, list[Codes]] = field(default_factory=dict, repr=False, compare=False)
+    _members: dict[int, list[Codes]] = field(default_factory=dict, repr=False, compare=False)
 
     def members(self, count: int) -> list[Codes]:
         """The places of the records of each batch, drawn once per table size."""
-        if count not in self._drawn:
+        if count not in self._members:
             records = np.arange(count)
             batch = integers(self.source, bound=self.batches, size=count, records=records)
             priority = permutation(self.source, count, records=records)
             # A stable sort by batch keeps the secret priority as the order within each batch.
             sorted_places = priority[np.argsort(batch[priority], kind="stable")]
             ends = np.cumsum(np.bincount(batch, minlength=self.batches))
-            self._drawn[count] = [part[: self.cap] for part in np.split(sorted_places, ends[:-1])]
-        return self._drawn[count]
+            self._members[count] = [part[: self.cap] for part in np.split(sorted_places, ends[:-1])]
+        return self._members[count]
 
     def index(self, count: int, identifiers: Callable[[str], list[str]]) -> Codes:
         """All batches, one after the other."""
@@ -255,7 +255,7 @@ class PerRecordBatches(Order):
 
 @dataclass(frozen=True, kw_only=True)
 class Irrelevant(Order):
-    """Whatever is fastest: the result must not depend on it."""
+    """The order that is fastest, for results that do not depend on it."""
 
     ranks: ClassVar[bool] = False
 

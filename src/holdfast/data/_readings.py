@@ -1,11 +1,11 @@
-"""A stored value as a number and as a text: what each of the two is, whatever type the value is stored in.
+"""The number and the text that a stored value stands for, whatever type it is stored in.
 
 * A number comes from numbers and truth values as they are, and from plain decimals (`"12"`, `" -1.5e3 "`); NaN,
   other texts, dates and nested values are missing.
 * A text comes from whole numbers, truth values (`true`), dates and timestamps (ISO, UTC); nested and binary values
   are missing.
 
-No value can make these readings raise.
+No value can cause an error here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """ReferenceEncoder: categories as differences from a first one, which an intercept stands for.
 
-A full set of one-hot columns adds up to the constant column: a regression with an intercept cannot tell them apart, and
-what seems to is the shortening of long rows. The first category of a column is left out, and rows of it have zeros.
+A full set of one-hot columns adds up to the constant column, so that a regression with an intercept has no unique
+solution. Therefore the first category of a column gets no feature, and its rows have zeros.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ _ROW = PrivacyUnit.row()
 
 
 def _root_up(square: Fraction) -> float:
-    """A float64 that is not below the square root, and at most one step above."""
+    """The square root, rounded up to a float64."""
     near = math.sqrt(round_up(square))
     while Fraction(near) ** 2 < square:
         near = math.nextafter(near, math.inf)
@@ -102,7 +102,7 @@ def counts_l2(
 def count_noise(
     limit: PrivacyCurve, adjacency: Adjacency | str, unit: PrivacyUnit = _ROW, *, tables: int
 ) -> float:
-    """Standard deviation of the noise in each cell where so many tables are counted once, for all of the limit.
+    """Standard deviation of the noise in each cell when this number of tables is counted once, for the whole limit.
 
     A public number, for plans and for choices that must not look at the data; nothing is calibrated by it.
 
@@ -184,15 +184,15 @@ def row_steps(
     >>> row_steps("replace", PrivacyUnit.user("id", max_rows=3), row_adjacency="add_remove")
     6
     """
-    target, given = Adjacency.of(adjacency), Adjacency.of(row_adjacency)
+    target, row_relation = Adjacency.of(adjacency), Adjacency.of(row_adjacency)
     user = unit.column is not None
-    if target is Adjacency.replace and given is not Adjacency.replace:
+    if target is Adjacency.replace and row_relation is not Adjacency.replace:
         return 2 * unit.max_rows
     padded_or_row = padded or not user or unit.max_rows == 1
-    if target is given and (target is not Adjacency.replace or padded_or_row):
+    if target is row_relation and (target is not Adjacency.replace or padded_or_row):
         return unit.max_rows
     raise AdjacencyError(
-        f"a row-level statement under {given.value!r} says nothing about {unit.summary()} under "
+        f"a row-level statement under {row_relation.value!r} says nothing about {unit.summary()} under "
         f"{target.value!r}; state it under 'add_remove'" + (", or pad the users" if user else "")
     )
 

@@ -1,6 +1,6 @@
-"""Sums over rows that engines can take where the data live.
+"""Statistics: sums over rows that engines can compute where the data are.
 
-A statistic is computed from batches; `spelling` says how an SQL engine computes it without reading any row.
+A statistic is computed from batches; its `spelling` is the SQL by which an engine computes it without sending rows.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Table: rows that stay where they are, and the few questions a private method may ask of them."""
+"""Table: rows that stay where they are, and the few queries that a private method may make."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from holdfast.errors import AdjacencyError, AssumptionWarning, ParameterError, r
 from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
 
 T = TypeVar("T")
-#: A joint count is refused beyond this many cells; choose fewer columns or fewer bins.
-MOST_CELLS = 2**27
+#: A joint count of more cells is refused; choose fewer columns or fewer bins.
+MOST_COUNT_CELLS = 2**27
 CHUNK_ROWS = 65_536
 
 UNITS_READ = Assumption(
@@ -83,24 +83,24 @@ class Table(ABC):
     privacy unit is a user, rows beyond the bound are left out before anything is computed.
     """
 
-    #: The optional questions this engine answers.
+    #: The optional queries that this engine answers.
     capabilities: frozenset[str] = frozenset({"sums", "map_partitions"})
 
-    #: Whether a fit of many passes may keep encoded rows in a private file: True and False are the caller's word, None
-    #: leaves it to the engine (`can("local_copy")`). And the folder of that file, None for where temporary files go.
+    #: Whether a fit of many passes may keep encoded rows in a private file: None leaves that to the engine
+    #: (`can("local_copy")`). `copy_folder` is the folder of that file; None is the usual one for temporary files.
     local_copy: bool | None = None
     copy_folder: Path | None = None
 
-    #: What the way in which these rows are read rests on.
+    #: Assumptions of the way in which these rows are read.
     notes: tuple[Assumption, ...] = ()
 
-    #: Whose engine it is, where it is none of holdfast's.
+    #: The author of the engine, where it is not one of holdfast's.
     engine_author: Author | None = None
 
-    #: Whether a fit of it paid for itself, without an account that keeps the sum.
+    #: Whether a fit to it was paid without an account that adds up all its fits.
     fitted_alone: bool = False
 
-    #: Opens the same rows behind another declaration, where a level of a hierarchy is still to be chosen.
+    #: Opens the same rows with another schema, where a level of a hierarchy is still to be chosen.
     reopen: Callable[[Schema], Table] | None = None
 
     def __init__(self, schema: Schema, *, adjacency: Adjacency, n_public: int | None) -> None:
@@ -119,7 +119,7 @@ class Table(ABC):
         return self.schema.assumptions + self.notes + tuple(author.assumption for author in self._authors())
 
     def _authors(self) -> Iterator[Author]:
-        """Whose word it is that rows are read as they should, where engine or column kinds are none of holdfast's."""
+        """The authors of engine and column kinds that are not holdfast's, whose reading of rows has to be trusted."""
         kind = type(self)
         if self.engine_author is not None:
             yield self.engine_author
@@ -197,7 +197,11 @@ class Table(ABC):
             require(len(set(names)) == len(names), "column_sets", names, "sets of different columns")
             cells = self.schema.cells(*names)
             require(
-                cells <= MOST_CELLS, "cells", cells, f"<= {MOST_CELLS}", f"fewer bins or columns than {names}"
+                cells <= MOST_COUNT_CELLS,
+                "cells",
+                cells,
+                f"<= {MOST_COUNT_CELLS}",
+                f"fewer bins or columns than {names}",
             )
         return self._count_cells(sets)
 
@@ -237,13 +241,13 @@ class Table(ABC):
         for size in np.diff(borders).tolist():
             piece = cutter.take(size)
             value = kernel(piece)
-            for _ in piece:  # a kernel may stop early; the next part starts where it should all the same
+            for _ in piece:  # a kernel may stop early; the next part must still start at its own first row
                 pass
             answers.append(Partition(value=value, rows=size))
         return answers
 
     def close(self) -> None:
-        """Let go of files and connections."""
+        """Close files and connections."""
         return None
 
     def __enter__(self) -> Table:

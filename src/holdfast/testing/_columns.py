@@ -69,7 +69,7 @@ def stored_values(column: DeclaredColumn) -> list[Any]:
     declared_values: tuple[Any, ...] = column.labels
     if isinstance(column, Numeric):
         numbers = (*column.edges, *column.midpoints, column.low - 1, column.high + 1)
-        declared_values = tuple(map(column.written, numbers))
+        declared_values = tuple(map(column.stored_value, numbers))
     return [*HOSTILE_VALUES, *declared_values]
 
 
@@ -141,7 +141,7 @@ def a_released_value_is_read_as_itself(column: DeclaredColumn) -> None:
     if isinstance(column, Numeric):
         integer = column.integer
         released_values = [
-            column.written(math.floor(midpoint + 0.5) if integer else midpoint)
+            column.stored_value(math.floor(midpoint + 0.5) if integer else midpoint)
             for midpoint in column.midpoints
         ]
     # A missing value is released as missing.

@@ -149,4 +149,4 @@ def test_statements_name_no_data_column_twice() -> None:
         key=b"k" * 32,
     )
     assert statements.counts([["MARK"]]).count("MARK") == 1
-    assert statements.ordered(["MARK"], Order.keyed_hash("WHO")).count("WHO") == 1
+    assert statements.rows_in_order(["MARK"], Order.keyed_hash("WHO")).count("WHO") == 1

@@ -125,7 +125,7 @@ def _numeric_values(column: Numeric) -> dict[int, Value]:
         value = float(math.ceil(low)) if column.integer else column.midpoints[code]
         # A bin of an integer column may hold no whole number at all: nothing ever falls into it.
         if value < high or (code == last and value == high):
-            values[code] = column.written(value)
+            values[code] = column.stored_value(value)
     return values | ({column.cells - 1: None} if column.has_null_cell else {})
 
 

@@ -166,7 +166,7 @@ def amount_form(evidence: Evidence) -> tuple[str, list[str], Floats] | None:
             if thousands == point or (before, after, thousands, point) == ("", "", "", decimal):
                 continue
             form = AmountForm(before, thousands, point, after)
-            cleaned = numbers(form.cleaned(evidence.words))
+            cleaned = numbers(form.numerals(evidence.words))
             read[form.sample] = int(evidence.times[np.isfinite(cleaned)].sum()), cleaned
     best = max((count for count, _ in read.values()), default=0)
     if best < max(1, LEAST_SHARE_READ * evidence.present):

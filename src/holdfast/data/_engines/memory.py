@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from holdfast.data._arrow_columns import arrow_columns
 from holdfast.data._batch import Batch, encode_batch
-from holdfast.data._bounded_users import Kept, identifier_texts, keep_rows
+from holdfast.data._bounded_users import KeptRows, identifier_texts, keep_rows
 from holdfast.data._order import KEY_BYTES, Order, PerRecordBatches
 from holdfast.data._schema import Schema
 from holdfast.data._table import Table
@@ -51,7 +51,7 @@ class MemoryTable(Table):
         rows = len(next(iter(columns.values()))) if columns else 0
         encoded = encode_batch(schema, columns, rows)
         identifiers = {name: identifier_texts(columns[name]) for name in schema.identifiers}
-        self._kept: Kept | None = None
+        self._kept: KeptRows | None = None
         if schema.confirmed_unit.column is not None:
             values = [array for name in schema.names for array in _distinguishing_arrays(encoded, name)]
             # Last, as in the SQL of `Statements`: whether a value is undeclared, so that the row has no target.

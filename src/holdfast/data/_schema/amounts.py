@@ -1,4 +1,4 @@
-"""How a file writes amounts: signs of currency, of thousands and of decimals, as in `$1,234.50` or `1.234,50 EUR`."""
+"""Formats of amounts with signs of currency, thousands and decimals, such as `$1,234.50` or `1.234,50 EUR`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 from holdfast.errors import ParameterError
 
-#: What may stand between thousands.
+#: Signs that may separate thousands.
 THOUSANDS = (",", ".", "'", "\u2019", "_", " ", "\u00a0", "\u202f")
-#: Of these signs one stands for all: blanks, of which some do not break a line, and apostrophes.
+#: Signs that count as the same one: blanks, some of which do not break a line, and apostrophes.
 ALIKE = (" \u00a0\u202f", "'\u2019")
 BLANK = f"[{ALIKE[0]}]{{0,3}}"
 _SAMPLE = re.compile(r"([^0-9]*)1([^0-9]?)234(?:([^0-9])50*)?([^0-9]*)")
@@ -94,7 +94,7 @@ class AmountForm:
             text = text.replace(old, new)
         return text
 
-    def cleaned(self, texts: Any) -> Any:
+    def numerals(self, texts: Any) -> Any:
         """The numerals of an Arrow array of texts; null where there is none."""
         import pyarrow.compute as pc
 
@@ -108,11 +108,11 @@ class AmountForm:
 
 
 def _letters(text: str) -> str:
-    """A text in a regular expression; what has a meaning there is put in brackets, which all engines read alike."""
+    """A text as a regular expression; special signs are put in brackets, which all engines read alike."""
     return "".join(letter if letter.isalnum() else f"[{letter}]" for letter in text)
 
 
 @cache
 def form_of(sample: str) -> AmountForm:
-    """`AmountForm.of`, remembered."""
+    """`AmountForm.of`, with its results kept."""
     return AmountForm.of(sample)

@@ -15,7 +15,7 @@ _SPACINGS = ("equal", "log")
 
 
 def check_bins(column: Any) -> None:
-    """Refuse bins that are no number and no rising edges; what is given is made plain numbers."""
+    """Refuse bins that are neither a number nor rising edges; the column then holds them as plain numbers."""
     if column.spacing != "equal" or column.smallest is not None:
         _check_spacing(column)
     bins: Any = column.bins
@@ -91,7 +91,7 @@ def _between(start: float, stop: float, bins: int) -> list[float]:
 
 
 def edge_words(edges: Sequence[float]) -> list[str]:
-    """Edges as people read them: without the noise in the last digits, and with no more digits than tell them apart.
+    """Edges as texts: without rounding noise, and with no more digits than needed for them to differ.
 
     >>> edge_words([380.75, 6271.0560000000005, 1234567.5]), edge_words([0.0, 10 / 3, 20 / 3, 1e6])
     (['380.75', '6271.056', '1234567.5'], ['0', '3.33333', '6.66667', '1000000'])
@@ -119,7 +119,7 @@ def _shortest(edge: float, size: float) -> str | None:
 
 
 def is_finite(value: object) -> bool:
-    """Whether it is a number that a double can hold; a whole number of a file may have hundreds of digits."""
+    """Whether a value is a number that a double can hold; a whole number in a file may have hundreds of digits."""
     try:
         return is_real(value) and math.isfinite(value)  # type: ignore[arg-type]
     except OverflowError:
@@ -127,5 +127,5 @@ def is_finite(value: object) -> bool:
 
 
 def is_real(value: object) -> bool:
-    """Whether it is a real number, and no truth value."""
+    """Whether a value is a real number and not a truth value."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool)

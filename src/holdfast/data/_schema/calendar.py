@@ -1,7 +1,7 @@
-"""Moments as whole numbers of a unit since 1970-01-01, and how they are written in texts.
+"""Moments as whole numbers of a unit since 1970-01-01, and the formats of texts that hold them.
 
-A text is read by one pattern of digits into `packed`, the number YYYYMMDDhhmmss; everything else is arithmetic on whole
-numbers, the same here and in SQL (`holdfast.data._sql.dialect`), so that no database's own calendar is asked.
+A text is read by a regular expression into a packed number YYYYMMDDhhmmss. The rest is arithmetic on whole numbers, the
+same in Python and in SQL (`holdfast.data._sql.dialect`), so that no calendar of a database is used.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _EPOCH = datetime.datetime(1970, 1, 1)
 
 
 def pattern_of(form: str) -> tuple[str, dict[str, int]]:
-    """The regular expression of a format, and which group holds which part.
+    """The regular expression of a format, and the group of each part of the moment.
 
     >>> pattern_of("%d.%m.%Y")
     ('([0-9]{1,2})[.]([0-9]{1,2})[.]([0-9]{4})', {'d': 1, 'm': 2, 'Y': 3})
@@ -112,7 +112,7 @@ def _reader(form: str) -> tuple[re.Pattern[str], dict[str, int]]:
 
 
 def packed_text(text: str, form: str) -> float:
-    """YYYYMMDDhhmmss of a text, NaN where it is not written so; whether there is such a day is seen later.
+    """YYYYMMDDhhmmss of a text, NaN where it has another format. Whether such a day exists is not checked here.
 
     >>> packed_text("31.12.2024", "%d.%m.%Y"), packed_text("2024-12-31T08:30", "iso")
     (20241231000000.0, 20241231083000.0)
@@ -130,7 +130,7 @@ def packed_text(text: str, form: str) -> float:
     return float(_packed(parts, fields.get("p") in AFTERNOON))
 
 
-#: So many texts are taken apart at a time.
+#: How many texts are parsed at a time.
 _BLOCK = 2**16
 
 
@@ -170,7 +170,7 @@ def packed_texts(texts: Any, form: str) -> Floats:
 
 
 def _packed(parts: dict[str, Any], later: Any) -> Any:
-    """One number of the parts of a moment, or of many; `later` is whether it is after noon."""
+    """The packed number of the parts of one moment, or of arrays of them; `later` says whether it is after noon."""
     if "y" in parts:
         parts["Y"] = parts["y"] + 1900 + 100 * (parts["y"] < 69)
     if "I" in parts:

@@ -216,7 +216,7 @@ class Numeric:
             labels[-1] = labels[-1][:-1] + "]"
         return (*labels, "(missing)") if self.has_null_cell else tuple(labels)
 
-    def written(self, number: float) -> Any:
+    def stored_value(self, number: float) -> Any:
         """A number within the bounds as data hold it."""
         return number
 

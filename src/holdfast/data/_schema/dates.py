@@ -183,7 +183,7 @@ class DateTime(Numeric):
         """The border `edge` of a cell as people read it."""
         return name_of(edge, self.unit)
 
-    def written(self, number: float) -> Any:
+    def stored_value(self, number: float) -> Any:
         """The first moment of a unit: a date, or a datetime where the unit is finer than a day."""
         moment = starts([number], self.unit)[0].item()
         return moment.date() if self.unit in DAILY else moment

@@ -1,8 +1,8 @@
-"""Schema: what is public about the data, declared and never inferred; and its files.
+"""Schema: what is public about the data, declared and never inferred, and the files that hold it.
 
-TOML is for people, JSON for programs, with one format version for both. The standard library reads TOML
-and does not write it; a schema needs so little of TOML that the writer is one screen. What it writes, `tomllib`
-reads back as an equal schema (a property test says so).
+Schemas are written as TOML for people or as JSON for programs, with one format version for both. The standard library
+reads TOML and does not write it, so a small writer is here; `tomllib` reads its files back as equal schemas, which a
+property test checks.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ class Schema:
 
     @property
     def confirmed_unit(self) -> PrivacyUnit:
-        """Whose privacy is promised; an unconfirmed unit is refused, with the candidates and both ways out."""
+        """The privacy unit; refused with the candidates and what to do where it is not confirmed."""
         if isinstance(self.unit, UnconfirmedUnit):
             raise self.unit.refusal()
         return self.unit
@@ -132,7 +132,7 @@ class Schema:
         return self
 
     def with_unit(self, column: str, *, max_rows: int | None = None) -> Schema:
-        """The same schema with the unit that is said here, which no longer counts as taken from the data.
+        """The same schema with this privacy unit, which no longer counts as taken from the data.
 
         `column` names a person, or is `"row"` where each row is about another person. A column that was
         declared as something else becomes an identifier, which is no feature any more. `max_rows` says how many
@@ -193,7 +193,7 @@ class Schema:
 
     @property
     def open_levels(self) -> tuple[str, ...]:
-        """The hierarchies that leave their level to whoever releases."""
+        """The hierarchies without a declared level, which the release chooses."""
         named = (
             hierarchy
             for hierarchy in self.columns
@@ -400,8 +400,8 @@ def read_column(entry: Mapping[str, Any], kind: Any) -> Column:
     return column
 
 
-#: A schema larger than this is not read: nobody declares that much by hand.
-MOST_BYTES = 16 * 2**20
+#: A larger schema file is not read: nobody declares that much by hand.
+MOST_SCHEMA_BYTES = 16 * 2**20
 _MARK = "  # taken from the data: replace it"
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
 
@@ -414,9 +414,9 @@ def write_schema(schema: Schema, path: Path) -> None:
 
 def read_schema(path: Path) -> Schema:
     """Read a TOML or JSON schema file."""
-    content = read_regular(path, what="a schema", most_bytes=MOST_BYTES)
+    content = read_regular(path, what="a schema", most_bytes=MOST_SCHEMA_BYTES)
     parse = parse_json if path.suffix == ".json" else parse_toml
-    record = parse(content, f"the schema {str(path)!r}", most_bytes=MOST_BYTES)
+    record = parse(content, f"the schema {str(path)!r}", most_bytes=MOST_SCHEMA_BYTES)
     if not isinstance(record, dict):
         raise FormatError(f"{str(path)!r} must hold one table")
     return Schema.from_dict(record)

@@ -1,7 +1,7 @@
-"""How texts are compared with declared ones: blanks around them, the case of letters, aliases, marks of missing values.
+"""How texts are compared with declared ones: blanks, the case of letters, aliases and markers of missing values.
 
-Letters are folded by a table, one letter for one, which every database has a function for: their own functions for
-lower case differ, and a value must mean the same wherever it lies. The table is the alphabets below U+0530 (Latin,
+Capital letters are replaced by a table, one letter for one, which every database has a function for. The databases' own
+functions for lower case differ, and a value must mean the same in each. The table is the alphabets below U+0530 (Latin,
 Greek, Cyrillic).
 """
 
@@ -50,7 +50,7 @@ def letters_of(texts: Iterable[str]) -> tuple[str, str]:
 
 
 def check_spellings(column: Any) -> None:
-    """Two texts that are read alike must mean the same."""
+    """Refuse two declared texts that are compared as the same text and mean different things."""
     seen: dict[str, int] = {}
     for text, code in column.meanings():
         if seen.setdefault(column.spelled(text), code) != code:
@@ -76,7 +76,7 @@ def checked_aliases(name: str, aliases: Any, labels: Sequence[str]) -> tuple[tup
 
 
 def checked_markers(nulls: Any, *, numbers: bool) -> tuple[Any, ...]:
-    """What means a missing value: texts, and numbers in a column of numbers (a numeral is one)."""
+    """The markers of missing values: texts and, in a column of numbers, numbers (also those written as texts)."""
     require(not isinstance(nulls, str | bytes), "nulls", nulls, "a list of markers, such as ['NA', '-999']")
     markers: list[float | str] = []
     for marker in nulls:
@@ -95,7 +95,7 @@ def checked_markers(nulls: Any, *, numbers: bool) -> tuple[Any, ...]:
 
 
 def check_type(dtype: object) -> None:
-    """Refuse what is no type that a column of synthetic values can have."""
+    """Refuse a name that is no storage type of a column of synthetic values."""
     good = isinstance(dtype, str) and _TYPES.fullmatch(dtype) is not None
     require(
         good,

@@ -1,4 +1,4 @@
-"""Whose privacy a schema declares, how files say it, and the state of nobody having said it yet.
+"""The privacy unit of a schema: as declared, as files hold it, or not confirmed yet.
 
 A draft cannot know whom a table is about, so it leaves the unit unconfirmed: with such a schema no row is read and
 nothing is spent. A person confirms a column (`column` and `max_rows`) or says that each row is about somebody else

@@ -1,4 +1,4 @@
-"""How a SQL engine spells the reading, clipping and coding of one value.
+"""The SQL of an engine for reading, clipping and coding one value.
 
 Each expression computes exactly what `holdfast.data._batch` computes for the same value, on doubles written
 so that the engine reads them back bit for bit; the engine contract compares the two.
@@ -20,7 +20,7 @@ from holdfast.data._storage_kinds import Kind
 
 @dataclass(frozen=True)
 class Dialect:
-    """Names of types and functions; the defaults are DuckDB's."""
+    """The names of types and functions in one dialect of SQL; the defaults are DuckDB's."""
 
     double: str = "DOUBLE"
     text: str = "VARCHAR"
@@ -49,10 +49,10 @@ class Dialect:
     one_to: str = "(SELECT unnest(range(1, {0} + 1)) AS slot)"
     #: The entry of a list of numbers, {1}, at a place {0} that counts from 0.
     entry: str = "([{1}])[{0} + 1]"
-    #: What ends a subquery so that the planner computes its columns once and does not copy them into the query.
+    #: Put at the end of a subquery, so that the planner computes its columns once.
     fence: str = ""
 
-    #: What columns are called, where that is not as the schema does: such names enter statements unquoted.
+    #: Generated names of columns, where statements use them in place of the schema's names; they need no quotes.
     names: Mapping[str, str] = field(default_factory=dict)
 
     def identifier(self, name: str) -> str:
@@ -134,7 +134,7 @@ class Dialect:
         return f"floor(({inside}) + {self.number(0.5)})" if column.integer else inside
 
     def without_markers(self, column: Numeric, number: str) -> str:
-        """NULL where the number is a marker of missing values."""
+        """A number, NULL where it is a marker of missing values."""
         for marker in column.nulls:
             number = number if isinstance(marker, str) else f"nullif({number}, {self.number(float(marker))})"
         return number

@@ -1,7 +1,7 @@
-"""Encoded rows in SQL: what `holdfast.data.Encoder` computes for a batch, as expressions over a coded row.
+"""Encoded rows in SQL: the features that `holdfast.data.Encoder` computes, as expressions over a coded row.
 
-A row of features is a few numbers, a code for each block of indicators, and constants. Indicators are never
-written out: a linear form takes one entry of a constant list per block, a quadratic form one per pair of blocks.
+A row of features is a few numbers, a code for each block of indicators, and constants. There is no expression for a
+single indicator: a linear form takes one entry of a constant list per block, a quadratic form one per pair of blocks.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class FeatureRow:
         for name in encoder.columns_:
             column = encoder.schema[name]
             if isinstance(column, Numeric):
-                number = _scaled(column, row.value(name), encoder.scale, dialect)
+                number = _scale(column, row.value(name), encoder.scale, dialect)
                 missing, zero, unity = row.missing(name), dialect.number(0.0), dialect.number(1.0)
                 add(f"CASE WHEN {missing} THEN {zero} ELSE {number} END" if column.has_null_cell else number)
                 if column.has_null_cell:
@@ -155,7 +155,7 @@ class FeatureRow:
             for j, second in enumerate(self.features[i:], start=i):
                 by = tuple((f.name, f.cells) for f in ((first,) if i == j else (first, second)) if f.cells)
                 numbers = [f.name for f in ((first, first) if i == j else (first, second)) if not f.cells]
-                terms.append(Term(value=" * ".join([weight, *_grouped(numbers)]), by=by))
+                terms.append(Term(value=" * ".join([weight, *_product(numbers)]), by=by))
                 pairs.append((i, j))
         if self.constant:
             for i, feature in enumerate(self.features):
@@ -174,7 +174,7 @@ class FeatureRow:
     def _entry(self, feature: Feature, coefficients: Floats) -> str:
         if not feature.cells:
             return f"{self._number(coefficients[0])} * {feature.name}"
-        return self.dialect.entry.format(feature.name, _listed(coefficients))
+        return self.dialect.entry.format(feature.name, _entries(coefficients))
 
     def _square(self, feature: Feature, block: Floats) -> str:
         if feature.cells:
@@ -190,7 +190,7 @@ class FeatureRow:
             block = 2.0 * matrix[first.span, second.span]
             if first.cells and second.cells:
                 index = f"({first.name} * {second.cells} + {second.name})"
-                parts.append(self.dialect.entry.format(index, _listed(block.ravel())))
+                parts.append(self.dialect.entry.format(index, _entries(block.ravel())))
             elif first.cells:
                 parts.append(f"{self._entry(first, block[:, 0])} * {second.name}")
             else:
@@ -217,7 +217,7 @@ class FeatureRow:
         return products
 
 
-def _scaled(column: Numeric, value: str, scale: str, dialect: Dialect) -> str:
+def _scale(column: Numeric, value: str, scale: str, dialect: Dialect) -> str:
     """A clipped value on [0, 1] or [-1, 1] (`Encoder`), 0 where the quotient would be tiny."""
     width = column.high - column.low
     above = f"({value} - {dialect.number(column.low)})"
@@ -244,7 +244,7 @@ def _total(parts: Sequence[str]) -> str:
     return f"({first} + {second})"
 
 
-def _grouped(numbers: Sequence[str]) -> list[str]:
+def _product(numbers: Sequence[str]) -> list[str]:
     return [f"({' * '.join(numbers)})"] if len(numbers) > 1 else list(numbers)
 
 
@@ -252,5 +252,5 @@ def _flush(value: float) -> float:
     return 0.0 if abs(value) < TINY or not math.isfinite(value) else value
 
 
-def _listed(values: Floats) -> str:
+def _entries(values: Floats) -> str:
     return ",".join(repr(_flush(float(value))) for value in values)

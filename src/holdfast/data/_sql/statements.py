@@ -1,12 +1,11 @@
-"""The statements every SQL engine runs: rows in an order, rows of bounded users, zero-filled counts.
+"""The statements that every SQL engine runs: rows in an order, the rows that are kept of each user, and counts.
 
 Statements are built in layers, each a SELECT over the one below. Data columns enter the lowest layer under
-generated names, so a hostile column name is quoted in one place only:
+generated names, so that a hostile column name has to be quoted in one place only. For column number I these names are
+`cI` for the raw value, `dI` for the digits of a moment, `rI` for the number or text that is read, `vI` for the clipped
+value or code, and `kI` for the cell; `p` is a position by which rows differ.
 
-`cI` raw value, `dI` a moment's digits, `rI` read as number or text, `vI` clipped value or code, `kI` cell, `p` what
-tells rows apart.
-
-Counts come back as the rows of a GROUPING SETS query and are made into zero-filled tables here.
+Counts come back as the rows of a GROUPING SETS query and become tables with zeros in empty cells here.
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ class Statements:
     """Statements over one stored table.
 
     `source` is what follows FROM, `position` an expression that differs between any two rows,
-    `kinds` how each column is stored, and `key` the coins that choose among a user's rows. `kept` is the
-    table that holds the rows of bounded users, where an engine has put them aside (`kept_part`).
+    `kinds` how each column is stored, and `key` the random key that chooses among a user's rows. `kept` is the
+    table of the rows that are kept of each user, where an engine has made one (`kept_part`).
     """
 
     schema: Schema
@@ -48,7 +47,7 @@ class Statements:
         return next((i, column) for i, column in enumerate(self.schema.columns) if column.name == name)
 
     def _over(self, query: str) -> str:
-        """What follows FROM, for a layer over this one; the dialect may keep its planner from merging them."""
+        """What follows FROM in a layer over this query. Some planners must be kept from merging the two."""
         return f"({query}{self.dialect.fence}) AS q"
 
     def _raw(self, names: Iterable[str]) -> str:
@@ -116,16 +115,16 @@ class Statements:
         return f"SELECT {value} FROM {self._over(f'SELECT {read} FROM {self._over(source)}')}"
 
     @property
-    def bounded(self) -> bool:
-        """Whether rows of users are left out."""
+    def bounds_users(self) -> bool:
+        """Whether the privacy unit is a user, of whom only so many rows are kept."""
         return self.schema.confirmed_unit.column is not None
 
     def kept_part(self, part: int, parts: int) -> str:
-        """The rows of bounded users, of one part of the users: parts make the work fit into memory."""
-        return self._kept([*self.schema.names, *self.schema.identifiers], part, parts)
+        """The rows that are kept of one part of the users; ranking all rows at once would not fit into memory."""
+        return self._kept_rows([*self.schema.names, *self.schema.identifiers], part, parts)
 
-    def _kept(self, names: Sequence[str], part: int = 0, parts: int = 1) -> str:
-        """These columns of the rows of bounded users (`bound.keep`), each with its user `u` and slot."""
+    def _kept_rows(self, names: Sequence[str], part: int = 0, parts: int = 1) -> str:
+        """These columns of the rows that are kept of each user (`keep_rows`), with the user `u` and the slot."""
         if self.kept is not None:
             listed = ", ".join([*(f"c{self._column(name)[0]}" for name in names), "u", "slot", "p"])
             return f"SELECT {listed} FROM {self.kept}"
@@ -139,31 +138,31 @@ class Statements:
             ties.append(f"v{i}")
             if isinstance(column, Numeric) and column.has_null_cell:
                 ties.append(f"(r{i} IS NULL)")
-        # Last, so that no row that a schema tells apart by values is placed by it: whether it has them as a target.
-        ties += filter(None, map(self._undeclared, self.schema.names))
+        # Last: whether values are undeclared, so that this decides only between rows that are otherwise equal.
+        ties += filter(None, map(self._undeclared_test, self.schema.names))
         placed = (
             f"SELECT {', '.join([*fields, f'{owner} AS u'])}, "
             f"row_number() OVER (PARTITION BY {owner} ORDER BY {', '.join(ties)}) AS place "
             f"FROM {self._over(self._values(every, self._raw(every)))}"
             f"{f' WHERE {self.dialect.in_part.format(owner, parts, part)}' if parts > 1 else ''}"
         )
-        hashed = f"left({self.dialect.keyed_hash(self.key, self._joined('place', 'u'))}, {DIGITS})"
+        hashed = f"left({self.dialect.keyed_hash(self.key, self._concatenate('place', 'u'))}, {DIGITS})"
         slotted = f"SELECT *, row_number() OVER (PARTITION BY u ORDER BY {hashed}) AS slot FROM {self._over(placed)}"
-        listed = ", ".join([*fields, "u", "slot", f"{self._joined('slot', 'u')} AS p"])
+        listed = ", ".join([*fields, "u", "slot", f"{self._concatenate('slot', 'u')} AS p"])
         return f"SELECT {listed} FROM {self._over(slotted)} WHERE slot <= {unit.max_rows}"
 
-    def _joined(self, number: str, text: str) -> str:
+    def _concatenate(self, number: str, text: str) -> str:
         return f"CAST({number} AS {self.dialect.text}) || ':' || {text}"
 
     def _rows(self, names: Sequence[str]) -> str:
-        return self._kept(names) if self.bounded else self._raw(names)
+        return self._kept_rows(names) if self.bounds_users else self._raw(names)
 
-    def _padded(self, names: Sequence[str]) -> str:
-        """Every user with exactly max_rows rows; those that are not `present` are null rows."""
+    def _padded_rows(self, names: Sequence[str]) -> str:
+        """Every user with exactly max_rows rows, of which those that are not `present` are null rows."""
         raw = ", ".join([f"kept.c{self._column(name)[0]}" for name in names] or ["kept.slot AS filled"])
         return (
-            f"WITH kept AS ({self._kept(names)}) SELECT {raw}, users.u AS u, "
-            f"{self._joined('slots.slot', 'users.u')} AS p, kept.slot IS NOT NULL AS present "
+            f"WITH kept AS ({self._kept_rows(names)}) SELECT {raw}, users.u AS u, "
+            f"{self._concatenate('slots.slot', 'users.u')} AS p, kept.slot IS NOT NULL AS present "
             f"FROM (SELECT DISTINCT u FROM kept) AS users "
             f"CROSS JOIN {self.dialect.one_to.format(self.schema.confirmed_unit.max_rows)} AS slots "
             f"LEFT JOIN kept ON kept.u = users.u AND kept.slot = slots.slot"
@@ -190,16 +189,16 @@ class Statements:
         )
 
     def pads(self, order: Order) -> bool:
-        """Whether this order reads users padded to the bound."""
+        """Whether users are padded to max_rows rows in this order."""
         return order.ranks and self.schema.confirmed_unit.max_rows > 1
 
-    def ordered(self, names: Sequence[str], order: Order) -> str:
+    def rows_in_order(self, names: Sequence[str], order: Order) -> str:
         """The raw values of these columns in this order, as `c...` (then `present` or `batch`)."""
         fields = [f"c{self._column(name)[0]}" for name in names]
         if isinstance(order, PerRecordBatches):
-            return self._drawn(names, fields, order)
+            return self._rows_with_batches(names, fields, order)
         extra = [order.column] if isinstance(order, KeyedHash) and order.column not in names else []
-        rows = self._padded(names) if self.pads(order) else self._rows([*names, *extra])
+        rows = self._padded_rows(names) if self.pads(order) else self._rows([*names, *extra])
         listed = ", ".join([*fields, "present"] if self.pads(order) else fields) or "p"
         by = self._order_by(order)
         return f"SELECT {listed} FROM {self._over(rows)}{f' ORDER BY {by}' if by else ''}"
@@ -212,13 +211,13 @@ class Statements:
             i, _ = self._column(order.column)
             owner = self.schema.confirmed_unit.column == order.column
             read = f"coalesce('v' || {self.dialect.read_text(f'c{i}', self.kinds[order.column])}, 'n')"
-            name = "u" if owner and self.bounded else read
+            name = "u" if owner and self.bounds_users else read
             ties = f"left({self.dialect.keyed_hash(order.tie_key, text)}, {DIGITS})"
             return f"left({self.dialect.keyed_hash(order.key, name)}, {DIGITS}), {ties}"
         return ""
 
-    def _drawn(self, names: Sequence[str], fields: list[str], order: PerRecordBatches) -> str:
-        """Each row with the batch it drew; full batches keep the rows of smallest secret priority."""
+    def _rows_with_batches(self, names: Sequence[str], fields: list[str], order: PerRecordBatches) -> str:
+        """Each row with the batch that it drew; a full batch keeps the rows with the smallest secret priorities."""
         hashed = self.dialect.keyed_hash(order.key, f"CAST(p AS {self.dialect.text})")
         drawn = f"SELECT *, {hashed} AS h FROM {self._over(self._rows(names))}"
         number = self.dialect.hex_to_integer.format(f"left(h, {BATCH_DIGITS})")
@@ -232,7 +231,7 @@ class Statements:
         return f"SELECT {listed} FROM {self._over(ranked)} WHERE place <= {order.cap} ORDER BY batch, place"
 
     def counts(self, sets: Sequence[Sequence[str]]) -> str:
-        """All joint counts in one pass. A cell is never NULL: NULL marks a column outside a row's set."""
+        """All joint counts in one pass. A cell is never NULL: NULL in the result is a column outside of a row's set."""
         names = list(dict.fromkeys(name for group in sets for name in group))
         cells = ", ".join([*(self._cell(name) for name in names), "1 AS one"])
         grouped = ", ".join(f"({', '.join(f'k{self._column(name)[0]}' for name in group)})" for group in sets)
@@ -242,12 +241,12 @@ class Statements:
         return f"SELECT {listed} FROM {self._over(binned)} GROUP BY GROUPING SETS ({grouped})"
 
     def cells(self, names: Sequence[str]) -> str:
-        """The cells of every row that takes part, column by column: what `binned` counts."""
+        """The cells of every row that takes part, column by column: what `count_cells` counts."""
         listed = ", ".join(map(self._cell, names))
         return f"SELECT {listed} FROM {self._over(self._values(names, self._rows(names)))}"
 
     def readings(self) -> str:
-        """Every declared column of every stored row, read as a number or a text: what a copy must hold."""
+        """Every declared column of every stored row, read as a number or a text: the contents of a copy."""
         fields = []
         for i, column in enumerate(self.schema.columns):
             text = self.dialect.read_text(f"c{i}", self.kinds[column.name])
@@ -256,20 +255,20 @@ class Statements:
         raw = self._raw([column.name for column in self.schema.columns])
         return f"SELECT {', '.join(fields) or '0 AS nothing'} FROM {self._over(raw)}"
 
-    def coded(self, names: Sequence[str]) -> str:
-        """The rows that take part: each column read (`rI`), clipped or coded (`vI`), in its cell (`kI`)."""
+    def coded_rows(self, names: Sequence[str]) -> str:
+        """The rows that take part: each column as read (`rI`), clipped or coded (`vI`), and as a cell (`kI`)."""
         cells = ", ".join(["*", *map(self._cell, names)])
         return f"SELECT {cells} FROM {self._over(self._values(names, self._rows(names)))}"
 
     def without_value(self, name: str) -> str | None:
-        """Whether a row read so far has no value of this column as a target (`Batch.without_value`)."""
+        """SQL for whether a row has no value of this column as a target; None if all have one."""
         i, column = self._column(name)
         if isinstance(column, Numeric):
             return None if column.declares_null else f"(r{i} IS NULL)"
-        return self._undeclared(name)
+        return self._undeclared_test(name)
 
-    def _undeclared(self, name: str) -> str | None:
-        """Whether a value is missing, or outside the categories, and the column declares nothing for it."""
+    def _undeclared_test(self, name: str) -> str | None:
+        """SQL for whether a value is missing or in no category, and the column declares nothing for that."""
         i, column = self._column(name)
         if isinstance(column, Numeric):
             return None if column.declares_null or column.has_null_cell else f"(r{i} IS NULL)"
@@ -285,7 +284,7 @@ class Statements:
 
 
 def distinct_sets(sets: Iterable[Sequence[str]]) -> list[tuple[str, ...]]:
-    """The sets of columns to ask for: each once, whatever the order of its columns.
+    """The different sets of columns, each once whatever the order of its columns.
 
     >>> distinct_sets([["b", "a"], ["a", "b"], []])
     [('a', 'b'), ()]
@@ -316,12 +315,12 @@ def zero_filled(schema: Schema, sets: Sequence[tuple[str, ...]], batches: Iterab
     return [_in_order(tables[tuple(sorted(group))], group) for group in sets]
 
 
-def binned(
+def count_cells(
     schema: Schema, sets: Sequence[tuple[str, ...]], names: Sequence[str], batches: Iterable[Any]
 ) -> list[Codes]:
-    """The counts of many sets from one reading of `Statements.cells(names)`.
+    """The counts of many sets of columns from one reading of `Statements.cells(names)`.
 
-    A database groups the rows anew for every set; here a batch is read once, and a set is one look-up a row.
+    A database would group all rows again for every set; here each batch is read once for all of them.
     """
     tables = [np.zeros(schema.cells(*group), dtype=np.int64) for group in sets]
     for arrow in batches:
@@ -339,7 +338,7 @@ def binned(
 
 
 def _by_pattern(columns: Sequence[Any], rows: int) -> Iterator[tuple[bytes, Codes]]:
-    """The rows of each set: those that have a value in the same columns."""
+    """The rows of each grouping set: those with values in the same columns."""
     if not columns or not rows:
         if rows:
             yield b"", np.arange(rows)

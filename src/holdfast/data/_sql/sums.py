@@ -1,4 +1,4 @@
-"""Sums over rows as aggregate queries, exact whatever order the engine adds in.
+"""Sums over rows as aggregate queries, whose result does not depend on the order of addition.
 
 A statistic that can be written in SQL gives a `Spelling`: layers of named doubles over the coded columns of a row,
 and the terms to be summed. Each term is rounded to a grid of 2^-61 of its public bound and the multiples are added
@@ -47,7 +47,7 @@ class CodedRow(Protocol):
 
     @property
     def dialect(self) -> Dialect:
-        """How the engine spells things."""
+        """The SQL dialect of the engine."""
 
     def value(self, name: str) -> str:
         """The clipped number, or the code of a category."""
@@ -90,7 +90,7 @@ class Spelling:
 
     @property
     def grid(self) -> int:
-        """Multiples of 2^-grid are added."""
+        """The exponent of the grid: multiples of 2^-grid are added."""
         return GRID_BITS - math.ceil(math.log2(self.bound))
 
 
@@ -104,7 +104,7 @@ class SpelledStatistic(Protocol):
 
 @dataclass(frozen=True)
 class StatementRow:
-    """The names that `Statements.coded` gives to columns."""
+    """The names that `Statements.coded_rows` gives to columns."""
 
     statements: Statements
 
@@ -134,27 +134,27 @@ def sum_in_sql(
     statements: Statements, columns: Sequence[str], spelling: Spelling, ask: Callable[[str], Any]
 ) -> Floats:
     """Run the queries of a spelling (`ask` answers one with an Arrow table) and put the sums together."""
-    source = statements.coded(columns)
+    source = statements.coded_rows(columns)
     fence = statements.dialect.fence
     for layer in spelling.layers:
         named = ", ".join(["*", *(f"{expression} AS {name}" for name, expression in layer)])
         source = f"SELECT {named} FROM ({source}{fence}) AS q"
     over = f"({source}{fence}) AS q"
     totals: dict[Term, Floats] = {}
-    for terms in _together(spelling.terms):
-        totals |= _ask_together(terms, over, spelling.grid, statements.dialect, ask)
-    for terms in _grouped(spelling.terms):
-        totals |= _ask_grouped(terms, over, spelling.grid, statements.dialect, ask)
+    for terms in _terms_of_one_row(spelling.terms):
+        totals |= _sums_in_one_row(terms, over, spelling.grid, statements.dialect, ask)
+    for terms in _terms_by_cell(spelling.terms):
+        totals |= _sums_by_cell(terms, over, spelling.grid, statements.dialect, ask)
     return spelling.assemble([totals[term] for term in spelling.terms])
 
 
 def _many_values(terms: Sequence[Term]) -> bool:
-    """Whether codes split several values: then one more query with groups is quicker than a column per cell."""
+    """Whether codes split several values: then a query with groups is faster than a column for each cell."""
     return len({term.value for term in terms if len(term.by) == 1}) > 1
 
 
-def _together(terms: Sequence[Term]) -> Iterator[list[Term]]:
-    """What is asked for in one row of results, as much at a time as a result has room for."""
+def _terms_of_one_row(terms: Sequence[Term]) -> Iterator[list[Term]]:
+    """Groups of terms that one row of a result has room for."""
     most = 0 if _many_values(terms) else 1
     part: list[Term] = []
     room = MOST_COLUMNS
@@ -169,8 +169,8 @@ def _together(terms: Sequence[Term]) -> Iterator[list[Term]]:
         yield part
 
 
-def _grouped(terms: Sequence[Term]) -> Iterator[list[Term]]:
-    """What is asked for by grouping sets: all values of all single codes, then all values of all pairs."""
+def _terms_by_cell(terms: Sequence[Term]) -> Iterator[list[Term]]:
+    """Groups of terms for queries with grouping sets: those split by one code, then those split by two."""
     for codes in (1, 2) if _many_values(terms) else (2,):
         chosen = [term for term in terms if len(term.by) == codes]
         values = list(dict.fromkeys(term.value for term in chosen))
@@ -180,11 +180,11 @@ def _grouped(terms: Sequence[Term]) -> Iterator[list[Term]]:
             yield [term for term in chosen if term.value in some and term.by in these]
 
 
-def _summed(value: str, grid: int, dialect: Dialect) -> str:
+def _sum_of(value: str, grid: int, dialect: Dialect) -> str:
     return f"sum(CAST({value} * {dialect.number(2.0**grid)} AS BIGINT))"
 
 
-def _ask_together(
+def _sums_in_one_row(
     terms: Sequence[Term], source: str, grid: int, dialect: Dialect, ask: Callable[[str], Any]
 ) -> dict[Term, Floats]:
     """One query, one row: each sum, or each sum over the rows of one cell, is a column."""
@@ -193,10 +193,10 @@ def _ask_together(
         for cells in product(*(range(size) for size in term.shape)):
             tests = [f"{name} = {cell}" for (name, _), cell in zip(term.by, cells, strict=True)]
             where = f" FILTER (WHERE {' AND '.join(tests)})" if tests else ""
-            total = f"CAST({_summed(term.value, grid, dialect)}{where} AS {dialect.text})"
+            total = f"CAST({_sum_of(term.value, grid, dialect)}{where} AS {dialect.text})"
             columns.append(f"coalesce({total}, '0') AS t{len(columns)}")
     answer = ask(f"SELECT {', '.join(columns)} FROM {source}")
-    totals = [_unscaled(column[0].as_py(), grid) for column in answer.columns]
+    totals = [_rescale(column[0].as_py(), grid) for column in answer.columns]
     sums, first = {}, 0
     for term in terms:
         size = math.prod(term.shape)
@@ -205,7 +205,7 @@ def _ask_together(
     return sums
 
 
-def _ask_grouped(
+def _sums_by_cell(
     terms: Sequence[Term], source: str, grid: int, dialect: Dialect, ask: Callable[[str], Any]
 ) -> dict[Term, Floats]:
     """One query for all values over all sets of codes; NULL marks a code outside a row's set."""
@@ -213,7 +213,7 @@ def _ask_grouped(
     values = list(dict.fromkeys(term.value for term in terms))
     sets = {frozenset(name for name, _ in term.by): term.by for term in terms}
     totals = [
-        f"CAST({_summed(value, grid, dialect)} AS {dialect.text}) AS t{place}"
+        f"CAST({_sum_of(value, grid, dialect)} AS {dialect.text}) AS t{place}"
         for place, value in enumerate(values)
     ]
     listed = ", ".join(f"({', '.join(name for name, _ in by)})" for by in sets.values())
@@ -224,10 +224,10 @@ def _ask_grouped(
         for place, value in enumerate(values):
             total = sums.get(Term(value=value, by=by))
             if total is not None:
-                total[tuple(row[name] for name, _ in by)] = _unscaled(row[f"t{place}"], grid)
+                total[tuple(row[name] for name, _ in by)] = _rescale(row[f"t{place}"], grid)
     return sums
 
 
-def _unscaled(total: str, grid: int) -> float:
-    """A sum of multiples of 2^-grid, rounded once, correctly."""
+def _rescale(total: str, grid: int) -> float:
+    """The sum of multiples of 2^-grid as a double, rounded correctly."""
     return int(total) / 2**grid if grid >= 0 else float(int(total) * 2**-grid)

@@ -134,7 +134,7 @@ class TestTypes:
         with open_table(postgres_server.url("bits"), schema, way="sql") as table:
             assert isinstance(table, PostgresTable)
             names = list(schema.names)
-            made = table._session.answer(table._statements.coded(names) + " ORDER BY p", "compare")
+            made = table._session.answer(table._statements.coded_rows(names) + " ORDER BY p", "compare")
         for place, name in enumerate(names):
             mine = made.column(f"v{place}").to_numpy()
             np.testing.assert_array_equal(

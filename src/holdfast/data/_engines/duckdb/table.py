@@ -29,7 +29,7 @@ from holdfast.data._engines.places import DUCKDB_SCHEME
 from holdfast.data._order import KEY_BYTES, Order, PerRecordBatches
 from holdfast.data._schema import Schema
 from holdfast.data._sql.dialect import Dialect
-from holdfast.data._sql.statements import Statements, binned, distinct_sets, zero_filled
+from holdfast.data._sql.statements import Statements, count_cells, distinct_sets, zero_filled
 from holdfast.data._storage_kinds import Kind
 from holdfast.data._table import Table
 from holdfast.data._work_folder import WorkFolder
@@ -190,7 +190,7 @@ class DuckDBTable(Table):
         That table is made once, for a part of the users at a time, because ranking rows within users must fit into
         memory. A connection of the caller's is only read from: there each statement chooses the rows again.
         """
-        if self._statements.bounded and self._scan.can_write and self._statements.kept is None:
+        if self._statements.bounds_users and self._scan.can_write and self._statements.kept is None:
             parts = 1 + self._number(f"SELECT count(*) FROM {self._scan.source}") // PART_ROWS
             for part in range(parts):
                 put = f"INSERT INTO {KEPT_ROWS_TABLE}" if part else f"CREATE TABLE {KEPT_ROWS_TABLE} AS"
@@ -235,7 +235,7 @@ class DuckDBTable(Table):
             yield batch
 
     def _stream(self, schema: Schema, order: Order, rows: int) -> Iterator[Batch]:
-        statement = self._statements_on_kept_rows().ordered(schema.names, order)
+        statement = self._statements_on_kept_rows().rows_in_order(schema.names, order)
         if isinstance(order, PerRecordBatches):
             yield from self._sampled_batches(schema, order, statement, rows)
             return
@@ -274,7 +274,7 @@ class DuckDBTable(Table):
             return []
         names = list(dict.fromkeys(name for group in sets for name in group))
         if len(sets) >= MANY_SETS and names:
-            return binned(
+            return count_cells(
                 self.schema,
                 sets,
                 names,

@@ -210,7 +210,7 @@ def keyed_rows(statements: Statements, rows: RowsInSql, order: Order, *, portion
     columns = list(rows.columns)
     if isinstance(order, KeyedHash) and order.column not in columns:
         columns.append(order.column)
-    source = statements.coded(columns)
+    source = statements.coded_rows(columns)
     numbers = sum(1 for feature in features.features if not feature.cells)
     if _COLUMNS_OF_ONE * len(columns) + numbers > MOST_RESULT_COLUMNS:
         raise DataError(
@@ -234,7 +234,7 @@ def _key(statements: Statements, order: Order, portion: int) -> str:
     place = "CAST(p AS text)"
     if isinstance(order, Shuffled):
         key = sha256(order.key + portion.to_bytes(8, "big")).digest()
-        stored = statements.position == "ctid" and not statements.bounded
+        stored = statements.position == "ctid" and not statements.bounds_users
         place = "tidsend(p)" if stored else f"convert_to({place}, 'UTF8')"
         return f"substr(sha256('\\x{key.hex()}'::bytea || {place}), 1, {DIGITS // 2})"
     if isinstance(order, KeyedHash):

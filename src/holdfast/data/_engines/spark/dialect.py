@@ -114,7 +114,7 @@ class SparkStatements(Statements):
         return f"SELECT {', '.join([*fields, f'{self.position} AS p'])} FROM {self.source}"
 
     def _rows(self, names: Sequence[str]) -> str:
-        return self._with_positions(names) if self.placed and not self.bounded else super()._rows(names)
+        return self._with_positions(names) if self.placed and not self.bounds_users else super()._rows(names)
 
     @property
     def _code_columns(self) -> list[str]:
@@ -128,7 +128,7 @@ class SparkStatements(Statements):
             expressions.append(f"v{i}")
             if isinstance(column, Numeric) and column.has_null_cell:
                 expressions.append(f"(r{i} IS NULL)")
-        return [*expressions, *filter(None, map(self._undeclared, self.schema.names))]
+        return [*expressions, *filter(None, map(self._undeclared_test, self.schema.names))]
 
     @property
     def _contents(self) -> str:
@@ -152,7 +152,7 @@ class SparkStatements(Statements):
         by = ", ".join(self._code_columns if self.schema.identifiers and self._code_columns else ["shared"])
         number = f"row_number() OVER (PARTITION BY shared ORDER BY {by}) AS number"
         numbered = f"SELECT {', '.join([*fields, 'shared', number])} FROM ({shared})"
-        return f"SELECT {', '.join([*fields, self._joined('number', 'shared') + ' AS p'])} FROM ({numbered})"
+        return f"SELECT {', '.join([*fields, self._concatenate('number', 'shared') + ' AS p'])} FROM ({numbered})"
 
     def repeats(self) -> str:
         """How many rows share their identifiers with an earlier one."""
@@ -166,7 +166,7 @@ class SparkStatements(Statements):
         `h` sorts the rows: 16 bytes of the keyed hash of a position, or 32 with the hash of an identifier before.
         """
         extra = [order.column] if isinstance(order, KeyedHash) and order.column not in names else []
-        rows = self._padded(names) if self.pads(order) else self._rows([*names, *extra])
+        rows = self._padded_rows(names) if self.pads(order) else self._rows([*names, *extra])
         fields = [f"c{self._column(name)[0]}" for name in names] + ["present"] * self.pads(order)
         return f"SELECT {', '.join([*fields, f'unhex(concat({self._order_by(order)})) AS h'])} FROM ({rows})"
 

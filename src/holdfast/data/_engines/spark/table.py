@@ -156,7 +156,7 @@ class SparkTable(Table):
         """Statements whose rows have positions; where identifiers repeat these cost one shuffle more."""
         if self._placed_statements is None:
             placed = replace(self._statements, placed=True)
-            if self.schema.identifiers and not placed.bounded:
+            if self.schema.identifiers and not placed.bounds_users:
                 placed = replace(placed, distinct=self._number(placed.repeats()) == 0)
             self._placed_statements = placed
         return self._placed_statements
@@ -187,7 +187,7 @@ class SparkTable(Table):
     def _unranked_batches(self, schema: Schema, order: Order, rows: int) -> Iterator[Batch]:
         seen = 0
         for arrow in worker.even_batches(
-            self._record_batches(self._statements.ordered(schema.names, order)), rows
+            self._record_batches(self._statements.rows_in_order(schema.names, order)), rows
         ):
             seen += arrow.num_rows
             yield worker.encode_arrow(schema, arrow, padded=False)
@@ -205,7 +205,7 @@ class SparkTable(Table):
 
     def _sampled_batches(self, schema: Schema, order: PerRecordBatches, rows: int) -> Iterator[Batch]:
         """Batches of a stream that is sorted by batch number; empty ones where no row was drawn."""
-        statement = self._statements_with_positions().ordered(schema.names, order)
+        statement = self._statements_with_positions().rows_in_order(schema.names, order)
         number = 0
         parts: list[Any] = []
         for batch_number, arrow in worker.pieces(self._record_batches(statement), "batch"):
@@ -236,7 +236,7 @@ class SparkTable(Table):
         require(rows >= 1, "rows", rows, ">= 1")
         schema = self._select(statistic.columns)
         partial = worker.PartialSum(schema=schema, statistic=statistic, rows=rows)
-        statement = self._statements.ordered(schema.names, Order.irrelevant())
+        statement = self._statements.rows_in_order(schema.names, Order.irrelevant())
         with _withholding("sum the rows"):
             parts = self._session.sql(statement).mapInArrow(partial, worker.SUM_SCHEMA).toArrow()
         self._require_all_rows(sum(parts.column("rows").to_pylist()), self._rows())
