@@ -1,11 +1,10 @@
 """Hostile files: real files of every kind, changed at random, and bombs made on purpose.
 
-    python -m tests.contracts.hostile 2000 [SEED]     # so many changed files
     python -m tests.contracts.hostile bombs           # every bomb
     python -m tests.contracts.hostile NAME            # one of them
 
-Each is opened and used as a command would. It must end well or in an error of holdfast's own, within a second of CPU
-time and 200 MB beyond what the process had; a limit of the operating system and an alarm see to both.
+Each is opened and used as a command would, under the limits of `bounded`, and must end in an error of holdfast's own.
+`readers` changes and draws more of them.
 """
 
 from __future__ import annotations
@@ -15,14 +14,10 @@ import io
 import json
 import random
 import re
-import resource
 import shutil
-import signal
 import sqlite3
 import sys
 import tempfile
-import traceback
-import warnings
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -35,16 +30,15 @@ from holdfast.data import Schema
 from holdfast.dossier import Dossier, verify_dossier
 from holdfast.dossier._page import record_of
 from holdfast.dossier._stored_evidence import read_accuracy, read_attacks, read_audit
-from holdfast.errors import HoldfastError
 from holdfast.ledger import Ledger
 from holdfast.ledger._signing.trust import Trust
 from holdfast.plan._release_plan import ReleasePlan
 from holdfast.release import Release
 from holdfast.release._archive import checksums, from_bytes, to_bytes
+from tests.contracts.bounded import ended
 from tests.golden.stored_files import FOLDER
 from tests.ledger.unguarded import unguarded
 
-SECONDS, MEGABYTES = 1.0, 200
 EXTREME: tuple[Any, ...] = (
     0,
     -1,
@@ -126,41 +120,6 @@ SEEDS: dict[str, tuple[Path, ...]] = {
     ".attack.json": (FOLDER / "attack.json",),
     ".audit.json": (FOLDER / "audit.json",),
 }
-
-
-class TooSlow(Exception):
-    """The second is over."""
-
-
-def guarded(use: Callable[[Path], object], path: Path) -> str:
-    """How it ended: well, or by which of holdfast's errors. Anything else is raised."""
-
-    def over(*_: object) -> None:
-        raise TooSlow(path.name)
-
-    signal.signal(signal.SIGPROF, over)
-    signal.setitimer(signal.ITIMER_PROF, SECONDS)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            use(path)
-        return "fine"
-    except HoldfastError as error:
-        return type(error).__name__
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-
-
-def limit_memory() -> None:
-    """From here on the process may take so much more."""
-    pages = int(Path("/proc/self/statm").read_text().split()[5])  # data and stack
-    most = pages * resource.getpagesize() + MEGABYTES * 2**20
-    resource.setrlimit(resource.RLIMIT_DATA, (most, resource.RLIM_INFINITY))
-
-
-def unlimited_memory() -> None:
-    """As before."""
-    resource.setrlimit(resource.RLIMIT_DATA, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 
 
 # Changes.
@@ -319,7 +278,7 @@ def arrow_bomb(folder: Path) -> Path:
 
 def null_rows(folder: Path) -> Path:
     """A table of nothing but nulls, which takes no bytes whatever its length."""
-    table = pyarrow.table({"x": pyarrow.nulls(2**20)})
+    table = pyarrow.table({"x": pyarrow.nulls(2**25)})
     sink = pyarrow.BufferOutputStream()
     with pyarrow.ipc.new_file(sink, table.schema) as writer:
         writer.write_table(table)
@@ -451,66 +410,20 @@ BOMBS: dict[str, Callable[[Path], Path]] = {
 
 
 def main() -> int:
-    """Run the changed files or one bomb; 0 where each ended as it should."""
+    """Run one bomb or all; 0 where each ended as it should."""
     asked = sys.argv[1]
-    with tempfile.TemporaryDirectory() as there:
-        folder = Path(there)
-        for kind, sources in SEEDS.items():  # imports and caches are not the files' doing
-            warm = folder / f"warm{kind}"
-            shutil.copy(sources[0], warm)
-            guarded_once(kind, warm)
-        if asked == "bombs" or asked in BOMBS:
-            return sum(_bomb(name, folder) for name in (BOMBS if asked == "bombs" else [asked]))
-        return _changed_files(int(asked), int(sys.argv[2]) if len(sys.argv) > 2 else 0, folder)
+    return sum(_bomb(name) for name in (BOMBS if asked == "bombs" else [asked]))
 
 
-def _bomb(name: str, folder: Path) -> int:
+def _bomb(name: str) -> int:
     """Whether a bomb did anything else than end in an error of holdfast's own."""
-    path = BOMBS[name](folder)
-    kind = next(ending for ending in USES if path.name.endswith(ending))
-    limit_memory()
-    try:
-        ended = guarded(USES[kind], path)
-    except Exception as error:
-        ended = f"WRONG: {type(error).__name__}: {str(error)[:100]}"
-    finally:
-        unlimited_memory()
-    for left in folder.glob("bomb*"):
-        left.unlink()
-    fine = ended.endswith("Error") or (kind == ".html" and ended == "fine")
-    sys.stdout.write(f"{name}: {ended}\n")
+    with tempfile.TemporaryDirectory() as folder:
+        path = BOMBS[name](Path(folder))
+        kind = next(ending for ending in USES if path.name.endswith(ending))
+        ending = ended(USES[kind], path)
+    fine = ending.words.endswith("Error") or (kind == ".html" and ending.words == "fine")
+    sys.stdout.write(f"{name}: {ending.words}, {ending.peak_bytes >> 20} MB, {ending.seconds:.1f} s\n")
     return int(not fine)
-
-
-def guarded_once(kind: str, path: Path) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        USES[kind](path)
-
-
-def _changed_files(count: int, seed: int, folder: Path) -> int:
-    draw, kinds = random.Random(seed), list(SEEDS)
-    ended: dict[str, dict[str, int]] = {kind: {} for kind in kinds}
-    wrong = 0
-    limit_memory()
-    for number in range(count):
-        kind = kinds[number % len(kinds)]
-        path = folder / f"changed{kind}"
-        for ending in ("", "-wal", "-shm"):
-            Path(f"{path}{ending}").unlink(missing_ok=True)
-        changed(kind, draw.choice(SEEDS[kind]), path, draw)
-        try:
-            how = guarded(USES[kind], path)
-            ended[kind][how] = ended[kind].get(how, 0) + 1
-        except Exception as error:
-            wrong += 1
-            where = traceback.extract_tb(error.__traceback__)
-            places = " < ".join(f"{Path(f.filename).name}:{f.lineno}" for f in reversed(where[-6:]))
-            sys.stdout.write(
-                f"{kind} number {number}: {type(error).__name__}: {str(error)[:100]} at {places}\n"
-            )
-    sys.stdout.write(json.dumps(ended) + "\n")
-    return int(wrong > 0)
 
 
 if __name__ == "__main__":

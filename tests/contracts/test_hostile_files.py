@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
 
+import numpy as np
 import pytest
 
+from holdfast._regular_file import read_regular
+from holdfast.errors import FormatError
+from tests.contracts.bounded import ended
+from tests.contracts.readers import READERS
 from tests.paths import ROOT
-from tests.studies.size import Study, trials
 
 pytestmark = [
     pytest.mark.slow,
@@ -17,34 +26,69 @@ pytestmark = [
 ]
 
 
-BATCH = 2_000
+FILES = 25
+"""For each reader in `make test`, always the same ones."""
+DEEP_SECONDS = 600
 
 
-def hostile(*arguments: str) -> tuple[int, str]:
-    """In a process of its own, whose memory is bounded."""
-    told = subprocess.run(
-        [sys.executable, "-m", "tests.contracts.hostile", *arguments],
+def in_a_process(module: str, *arguments: str) -> tuple[int, str]:
+    """In a process of its own, in which Arrow takes its memory where it is counted."""
+    done = subprocess.run(
+        [sys.executable, "-m", f"tests.contracts.{module}", *arguments],
         cwd=ROOT,
         capture_output=True,
         text=True,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "ARROW_DEFAULT_MEMORY_POOL": "system"},
         check=False,
     )
-    return told.returncode, told.stdout + told.stderr
+    return done.returncode, done.stdout + done.stderr
 
 
 def test_every_bomb_ends_in_an_error() -> None:
-    code, told = hostile("bombs")
+    code, told = in_a_process("hostile", "bombs")
     assert code == 0, told
 
 
-def test_changed_files_end_in_an_error_or_well(study: Study) -> None:
-    """A process for every two thousand of them: memory is that of the files, not of ten thousand before them."""
-    count = trials(20_000, share=40)
-    batches = [hostile(str(min(BATCH, count - start)), str(1 + start)) for start in range(0, count, BATCH)]
-    told = "".join(text for _, text in batches)
-    study.note(trials=count, wrong=told.count(" number "))
-    assert all(code == 0 for code, _ in batches), told[-3000:]
+def test_every_reader_stays_within_what_the_size_of_a_file_allows() -> None:
+    """A few changed files and bombs for each, the same every time."""
+    code, told = in_a_process("readers", "all", "--files", str(FILES))
+    assert code == 0, told[-3000:]
+    assert [json.loads(line)["reader"] for line in told.splitlines() if line.startswith("{")] == list(READERS)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("reader", READERS)
+def test_every_reader_stays_within_its_limits_for_ten_minutes(reader: str) -> None:
+    """Of processor time; CONTRIBUTING.md has the command for longer."""
+    code, told = in_a_process("readers", reader, "--seconds", str(DEEP_SECONDS))
+    assert code == 0, told[-3000:]
+
+
+def test_a_reader_that_takes_too_much_is_found(tmp_path: Path) -> None:
+    """What the limits are worth: memory that is not touched, memory that an error hides, time, waiting, a crash."""
+
+    def hide(path: Path) -> None:
+        try:
+            np.empty(2**27)
+        except MemoryError as error:
+            raise FormatError("not a file of ours") from error
+
+    def work(path: Path) -> None:
+        while True:
+            hashlib.sha256(bytes(2**20))
+
+    path = tmp_path / "file"
+    path.write_bytes(b"1234")
+    uses: dict[str, Callable[[Path], object]] = {
+        "fine": lambda path: bytearray(2**24),
+        "FormatError": lambda path: read_regular(path, what="a thing", most_bytes=3),
+        "WRONG: too much memory": lambda path: np.empty(2**27),
+        "WRONG: too much memory, and an error that hides it": hide,
+        "WRONG: it took too long": work,
+        "WRONG: ValueError: no": lambda path: (_ for _ in ()).throw(ValueError("no")),
+        "WRONG: it SIGKILL": lambda path: os.kill(os.getpid(), signal.SIGKILL),
+    }
+    assert {words: ended(use, path).words for words, use in uses.items()} == {words: words for words in uses}
 
 
 @pytest.mark.parametrize("number", [10**400, -(10**400), 10**309])

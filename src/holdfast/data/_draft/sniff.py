@@ -37,7 +37,7 @@ def sniff_format(path: str, *, encoding: str | None = None) -> CsvFormat:
             "lines of a CSV file must end with a line feed, with or without a carriage return before it, and those of "
             "this file end with a carriage return alone; convert it, for example by tr '\\r' '\\n'"
         )
-    lines = re.split(r"\r*\n", text)
+    lines = re.split(r"(?<!\r)\r*\n", text)
     lines = lines[:-1] if len(lines) > 1 else lines
     usual = form.delimiter_of(path)
     delimiter, skip = _delimiter_of(lines, usual)

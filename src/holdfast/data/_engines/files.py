@@ -63,10 +63,13 @@ def _array(path: Path) -> Any:
     from numpy.lib import format as npy
 
     require_regular(path, what="the file of data", error=ParameterError)
-    headers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
     with withholding("NumPy", f"read {path.name}"), open_regular(path) as (file, size):
-        read_header = headers.get(npy.read_magic(file))
-        shape, _, dtype = ((), False, np.dtype("V1")) if read_header is None else read_header(file)
+        if npy.read_magic(file) != (
+            1,
+            0,
+        ):  # others are for long headers, which say how long before they are there
+            raise DataError(f"{path.name} must be a .npy file of numbers, with a header of version 1.0")
+        shape, _, dtype = npy.read_array_header_1_0(file)
         if dtype.kind not in "biuf" or math.prod(shape) * dtype.itemsize != size - file.tell():
             raise DataError(f"{path.name} must be a .npy file of numbers, of the size that its header says")
         file.seek(0)
