@@ -26,6 +26,7 @@ from holdfast.errors import DataError
 from holdfast.privacy import PrivacyUnit
 from tests.paths import ROOT
 
+pytestmark = pytest.mark.slow
 SECRET = "Annie Lister of Shibden Hall"
 SCHEMA = Schema([Numeric("x", 0, 10, bins=5), Categorical("k", ["a", "b"], other="(other)")])
 ROWS = pa.table({"x": [1.0, None, 99.0, 5.0, 7.5], "k": ["a", "b", None, "ü", "b"]})
@@ -119,7 +120,6 @@ def test_a_draft_shows_nothing_of_other_files(victim: Path) -> None:
         assert "Lister" not in shown.output
 
 
-@pytest.mark.slow
 def test_no_table_function_of_duckdb_is_read(victim: Path) -> None:
     """Every function that this DuckDB has and that a view can be made of, whatever it is called and does."""
     path = _file(victim)
