@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from holdfast.data import Categorical, Identifier, Numeric, Order, Schema, open_table
+from holdfast.data._schema.kinds import Column
 from holdfast.privacy import PrivacyUnit
 from tests.servers import spark
 
@@ -39,8 +40,12 @@ def session() -> Iterator[Any]:
 
 
 def _answers(source: Any) -> Any:
-    columns = [Numeric("x", 0, 10, bins=5), Categorical("k", ["yes", "no"], other="?")]
-    schema = Schema([Identifier("who"), *columns], unit=PrivacyUnit.user("who", max_rows=1))
+    columns: list[Column] = [
+        Identifier("who"),
+        Numeric("x", 0, 10, bins=5),
+        Categorical("k", ["yes", "no"], other="?"),
+    ]
+    schema = Schema(columns, unit=PrivacyUnit.user("who", max_rows=1))
     with open_table(source, schema) as table:
         rows = sum(batch.rows for batch in table.batches(order=Order.shuffled(), rows=2))
         return table.units(), rows, sum(table.counts([["x"]])[0].tolist())
