@@ -100,7 +100,7 @@ notebooks: $(VENV)/.dev
 	$(BIN)/python -m notebooks.execute
 
 benchmarks: $(VENV)/.dev
-	for name in kernel noise accounting ledger data spark; do $(BIN)/python studies/benchmarks/$$name.py --save || exit 1; done
+	for name in kernel noise accounting ledger ledger_growth data spark; do $(BIN)/python studies/benchmarks/$$name.py --save || exit 1; done
 	for name in attack duckdb_passes postgres postgres_sgd learn_speed; do \
 	  $(BIN)/python -m studies.benchmarks.$$name --save || exit 1; done
 	$(BIN)/python -m studies.benchmarks.synth

@@ -237,6 +237,9 @@ def add_up(total: Cost | None, cost: Cost) -> Cost:
     rounded up to a multiple of 2^-1024.
     """
     exact = cost if total is None else total + cost
+    parts = (*exact.amounts, exact.total_variation, exact.failure)
+    if max(part.denominator for part in parts).bit_length() <= _MOST_DENOMINATOR_BITS:
+        return exact
     amounts = tuple(_short(amount) for amount in exact.amounts)
     return Cost(amounts, _short(exact.total_variation), _short(exact.failure))
 
