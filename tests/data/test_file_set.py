@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.data._file_set import was_interrupted, whole_files
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no such locks")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="no such locks")]
 KILLED = """
 import os, signal, sys
 from pathlib import Path

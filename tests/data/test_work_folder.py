@@ -20,7 +20,7 @@ from holdfast._cli.app import app
 from holdfast.data._engines.duckdb.sealed import sealed_connection
 from holdfast.data._work_folder import PREFIX, WorkFolder, remove_abandoned_folders
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no such locks")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="no such locks")]
 OPENED = """
 import os, signal, sys, tempfile
 tempfile.tempdir = sys.argv[1]

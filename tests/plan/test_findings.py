@@ -17,6 +17,7 @@ from holdfast.release import Release
 from tests.cli.arguments import PLAN, files, toml
 from tests.dossier.dossier_samples import counts
 
+pytestmark = pytest.mark.slow
 OUTPUTS = {name: str(settings["output"]) for name, settings in PLAN.items() if name != "plan"}
 
 

@@ -27,7 +27,10 @@ from tests.cli.kills.commands import LINES, Ended, Warm, furnish, name_of, warm_
 from tests.conftest import missing
 from tests.studies.size import deep
 
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="LD_PRELOAD")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="LD_PRELOAD"),
+]
 LONG = ("demo",)
 """Commands of several seconds: tried in `make deep` only, and there at a few points."""
 LONG_POINTS = 12

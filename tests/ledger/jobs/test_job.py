@@ -264,3 +264,11 @@ def test_values_are_the_same_when_work_goes_on(ledger: Ledger, monkeypatch: pyte
         once(ledger, "d", Job(key="june", make=watched, write=Wanted()), limit=PureDP(0.5))
     once(ledger, "d", Job(key="june", make=watched, write=Wanted()), limit=PureDP(0.5))
     assert all(np.array_equal(a, b) for a, b in zip(*seen, strict=True))
+
+
+def test_a_kept_result_that_is_torn_is_named_with_the_way_out(ledger: Ledger) -> None:
+    shelf = Shelf(ledger.path)
+    shelf.folder.mkdir()
+    shelf.place("march").write_bytes(b"half of it")
+    with pytest.raises(FormatError, match=r"\.holdfast' cannot be read .* move it away"):
+        shelf.find("march", paid_by="")
