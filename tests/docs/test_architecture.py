@@ -22,6 +22,7 @@ OF_THEIR_OWN = {
     "contracts",
     "docs",
     "golden",
+    "kills",
     "layouts",
     "mutants",
     "reproductions",

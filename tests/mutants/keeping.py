@@ -189,7 +189,7 @@ FAULTS: tuple[Fault, ...] = (
         old="shelf.keep(key, release)",
         new="pass",
         tests=(
-            "tests/cli/kills/test_kills.py::test_a_killed_command_given_again_ends_as_if_nothing_had_been[fit 4]",
+            "tests/kills/test_kills.py::test_a_killed_command_given_again_ends_as_if_nothing_had_been[fit 4]",
         ),
     ),
     Fault(
@@ -198,7 +198,7 @@ FAULTS: tuple[Fault, ...] = (
         old="return True",
         new="return False",
         tests=(
-            "tests/cli/kills/test_kills.py::test_a_killed_command_given_again_ends_as_if_nothing_had_been[fit 1]",
+            "tests/kills/test_kills.py::test_a_killed_command_given_again_ends_as_if_nothing_had_been[fit 1]",
         ),
     ),
     Fault(
@@ -206,21 +206,21 @@ FAULTS: tuple[Fault, ...] = (
         target="data:whole_file",
         old="flush(temporary)",
         new="pass",
-        tests=("tests/cli/kills/test_kills.py::test_what_is_written_is_on_the_disk_before_it_has_its_name",),
+        tests=("tests/kills/test_kills.py::test_what_is_written_is_on_the_disk_before_it_has_its_name",),
     ),
     Fault(
         name="kills: a new name is not on the disk",
         target="data:whole_file",
         old="flush_folder(path.parent)",
         new="pass",
-        tests=("tests/cli/kills/test_kills.py::test_what_is_written_is_on_the_disk_before_it_has_its_name",),
+        tests=("tests/kills/test_kills.py::test_what_is_written_is_on_the_disk_before_it_has_its_name",),
     ),
     Fault(
         name="kills: SIGTERM ends a command where it is",
         target="cli:_ENDING_SIGNALS",
         old='"SIGTERM", ',
         new="",
-        tests=("tests/cli/kills/test_kills.py::test_a_command_that_is_ended_leaves_nothing_of_rows",),
+        tests=("tests/kills/test_kills.py::test_a_command_that_is_ended_leaves_nothing_of_rows",),
     ),
     Fault(
         name="kills: nobody knows what a killed process was about to write",

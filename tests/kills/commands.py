@@ -163,7 +163,7 @@ def warm_process(folder: Path, compiler: str) -> Iterator[Warm]:
     one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     where = {"LD_PRELOAD": str(shim), "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.cli.kills.warm"],
+        [sys.executable, "-m", "tests.kills.warm"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

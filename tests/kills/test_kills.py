@@ -23,8 +23,8 @@ from pyarrow import csv, feather, parquet
 from holdfast.ledger import Ledger
 from holdfast.release import Release
 from tests.cli.arguments import leaves
-from tests.cli.kills.commands import LINES, Ended, Warm, furnish, name_of, warm_process
 from tests.conftest import missing
+from tests.kills.commands import LINES, Ended, Warm, furnish, name_of, warm_process
 from tests.studies.size import deep
 
 pytestmark = [
