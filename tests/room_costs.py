@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -16,12 +17,26 @@ import pytest
 SPENT = "processor_seconds"
 START = "(start, imports, collection)"
 SERVERS = "(servers and other processes)"
+_ended = 0.0
+"""What servers have spent that ended while a test ran."""
 
 
 def processor_seconds() -> float:
     """Of this process and of the children that it has waited for."""
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
+
+
+@contextmanager
+def server_ends() -> Iterator[None]:
+    """For whoever waits for a server: the system then adds its whole life to what this process has spent.
+
+    That is no cost of the test at whose end it happens, which may be any.
+    """
+    global _ended
+    before = processor_seconds()
+    yield
+    _ended += processor_seconds() - before
 
 
 def room_of(test: str) -> str:
@@ -57,7 +72,7 @@ class Stopwatch:
 
     def pytest_collection_finish(self) -> None:
         """From here on time belongs to tests."""
-        self.last = self.at_start = processor_seconds()
+        self.last = self.at_start = processor_seconds() - _ended
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -68,7 +83,7 @@ class Stopwatch:
         What a process that goes on has spent on a test, the test notes itself.
         """
         report = yield
-        now = processor_seconds()
+        now = processor_seconds() - _ended
         elsewhere = sum(
             float(str(spent))
             for name, spent in item.user_properties

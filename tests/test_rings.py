@@ -139,6 +139,26 @@ def test_rooms(test: str, room: str) -> None:
     assert room_costs.room_of(test) == room
 
 
+def test_a_server_that_ends_during_a_test_is_none_of_its_costs(monkeypatch: pytest.MonkeyPatch) -> None:
+    spent = iter([1.0, 5.0, 240.0, 241.0, 241.0])
+    monkeypatch.setattr(room_costs, "processor_seconds", lambda: next(spent))
+    monkeypatch.setattr(room_costs, "_ended", 0.0)
+    monkeypatch.setattr(room_costs, "_children_now", lambda: 0.0)
+    watch, report = room_costs.Stopwatch(), SimpleNamespace(when="teardown")
+    watch.pytest_collection_finish()
+    with room_costs.server_ends():
+        """From 5 to 240 seconds."""
+    item: Any = SimpleNamespace(user_properties=[])
+    reports = watch.pytest_runtest_makereport(item)
+    next(reports)
+    with pytest.raises(StopIteration):
+        reports.send(report)  # type: ignore[arg-type]
+    assert vars(report)[room_costs.SPENT] == 5.0
+    session: Any = SimpleNamespace(config=SimpleNamespace(workeroutput={}))
+    watch.pytest_sessionfinish(session)
+    assert session.config.workeroutput["spent"] == {room_costs.START: 1.0, room_costs.SERVERS: 235.0}
+
+
 def test_the_bill_adds_up_tests_starts_and_servers() -> None:
     bill = room_costs.Bill()
     for when, spent in (("setup", 1.0), ("call", 2.0), ("teardown", 0.5)):

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from tests.room_costs import server_ends
+
 from .planting import Planted
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -154,4 +156,5 @@ def _end(server: subprocess.Popen[str]) -> None:
     for pipe in (server.stdin, server.stdout):
         if pipe is not None:
             pipe.close()
-    server.wait()
+    with server_ends():
+        server.wait()
