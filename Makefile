@@ -6,7 +6,6 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-JOBS   ?= 2
 # Without byte code pytest rewrites every assertion at every start, which takes longer than most tests.
 export PYTHONDONTWRITEBYTECODE =
 # The work is shared out to processes; threads of each would wait for one another (ten times slower where trees are fitted).
@@ -14,7 +13,12 @@ export OMP_NUM_THREADS ?= 1
 
 # Every run says what each step and each room of tests cost, in processor seconds.
 METER = $(BIN)/python -m tests.step_cost
-SUITE = $(BIN)/python -m pytest -q -rfE -n $(JOBS) --dist worksteal --rooms
+# Processes that share out the tests, for two cores. Of `make test` a fifth is waiting for servers, browsers and processes
+# that are killed, so that there are three: about one GiB each. JOBS=4 on the command line says how many for both.
+QUICK_JOBS = $(or $(JOBS),2)
+TEST_JOBS  = $(or $(JOBS),3)
+SHARED = --dist worksteal --rooms
+SUITE = $(BIN)/python -m pytest -q -rfE -n $(TEST_JOBS) $(SHARED)
 
 .PHONY: demo demo-broken quick test deep lint types layers fast suite slow studies refute mutants docs durations coverage \
   lists figures notebooks benchmarks reproductions format clean
@@ -31,7 +35,7 @@ demo-broken: $(VENV)/.base
 
 quick: lint layers types fast
 
-# One process checks the types beside the suite's two.
+# One process checks the types beside the suite's.
 test: lint layers
 	$(MAKE) -j 2 types suite
 
@@ -54,7 +58,7 @@ layers: $(VENV)/.dev
 
 # What takes a moment (tests/pace.py).
 fast: $(VENV)/.dev
-	$(SUITE) -m "not slow and not deep"
+	$(BIN)/python -m pytest -q -rfE -n $(QUICK_JOBS) $(SHARED) -m "not slow and not deep"
 
 # What `make test` runs beside linters, layers and types: contracts, refutation, planted faults, docs, servers, browser.
 suite: $(VENV)/.dev

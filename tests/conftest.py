@@ -52,7 +52,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks of what is slow and deep, before the choice by `-m`, which other hooks make after; servers first."""
-    items.sort(key=lambda item: pace.server_of(item.nodeid))
+    items.sort(key=pace.place_of)
     pace.mark_slow(items)
     rings.mark_deep(items)
     rings.draw_fewer_examples(items)

@@ -49,6 +49,14 @@ def mark_slow(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
+def place_of(item: pytest.Item) -> tuple[int, bool]:
+    """Servers first, then what calls itself slow in its own file, so that no long test is left for the end.
+
+    There one process would run it while the others have nothing to do.
+    """
+    return server_of(item.nodeid), item.get_closest_marker("slow") is None
+
+
 def server_of(test: str) -> int:
     """Spark's tests, then PostgreSQL's, then the others.
 

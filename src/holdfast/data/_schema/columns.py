@@ -35,6 +35,7 @@ DEFAULT_BINS = 10
 #: An integer column with at most this many values has one cell per value unless bins are declared.
 ONE_CELL_PER_VALUE = 100
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
+_NUL_OR_SURROGATE = re.compile("[\\0\\ud800-\\udfff]")
 _NULL_NUMERIC = ("low", "high", "midpoint", "category")
 _SPACINGS = ("equal", "log")
 Reading = Callable[[Any, float, str | None], float | str | None]
@@ -43,9 +44,7 @@ Reading = Callable[[Any, float, str | None], float | str | None]
 
 def check_text(parameter: str, text: object) -> None:
     """Names and categories are non-empty texts that every engine and file format can hold."""
-    good = isinstance(text, str) and "\0" not in text
-    if isinstance(text, str) and good:
-        good = not any(0xD800 <= ord(letter) <= 0xDFFF for letter in text)
+    good = isinstance(text, str) and not _NUL_OR_SURROGATE.search(text)
     require(good, parameter, text, "a text without NUL characters and lone surrogates")
 
 
