@@ -45,7 +45,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="duckdb: any view of a file is read",
-        target="data:StoredTable.find",
+        target="data:DatabaseTable.find",
         old='kind != "BASE TABLE" and not reads_own_tables(connection, name, database=_STORED_DATABASE)',
         new="False",
         tests=("tests/data/engines/duckdb/test_sealed.py::test_a_view_reads_nothing_but_its_file",),

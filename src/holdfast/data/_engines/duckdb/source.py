@@ -109,7 +109,7 @@ def scan_of_caller(source: Any, *, table: str | None) -> Scan | None:
     return None
 
 
-def scan_of_stored(stored: StoredTable, connection: Any) -> Scan:
+def scan_of_stored(stored: DatabaseTable, connection: Any) -> Scan:
     """A table of the file that is attached to a sealed connection, as a scan."""
     run = Runner(connection.cursor)
     name = stored.find(connection)
@@ -170,7 +170,7 @@ def _row_position(run: Callable[[str], Any], name: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StoredTable:
+class DatabaseTable:
     """A table of a DuckDB file, as `duckdb:///path?table=name&schema=main` names it."""
 
     path: str
@@ -178,7 +178,7 @@ class StoredTable:
     table: str
 
     @classmethod
-    def of(cls, url: str) -> StoredTable:
+    def of(cls, url: str) -> DatabaseTable:
         """The table that a URL names; refused if the file does not exist."""
         parts = urlsplit(url)
         options = parse_qs(parts.query, keep_blank_values=True)

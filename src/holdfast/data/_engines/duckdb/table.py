@@ -18,8 +18,8 @@ from holdfast.data._arrow_columns import check_columns
 from holdfast.data._batch import Batch, encode_batch
 from holdfast.data._engines.duckdb.sealed import sealed_connection
 from holdfast.data._engines.duckdb.source import (
+    DatabaseTable,
     Scan,
-    StoredTable,
     interruptible,
     scan_of_caller,
     scan_of_files,
@@ -86,7 +86,7 @@ def _open(
             options = [option for option in (memory_limit, threads) if option is not None]
             require(not options, "options", options, "left out: the connection is the caller's")
             return scan, _close_nothing
-    stored = StoredTable.of(os.fspath(source)) if os.fspath(source).startswith(DUCKDB_SCHEME) else None
+    stored = DatabaseTable.of(os.fspath(source)) if os.fspath(source).startswith(DUCKDB_SCHEME) else None
     work = WorkFolder()  # for what does not fit into memory
     cleanup = work.delete
     try:
