@@ -162,4 +162,25 @@ FAULTS: tuple[Fault, ...] = (
             "test_a_target_of_more_classes_than_a_classifier_can_hold_is_refused_before_anything_is_paid",
         ),
     ),
+    Fault(
+        name="doors: an option takes a pipe",
+        target="cli:ReadFile.convert",
+        old="if kind:",
+        new="if False:",
+        tests=("tests/contracts/test_doors.py::test_no_option_takes_anything_but_a_regular_file",),
+    ),
+    Fault(
+        name="doors: rows are read from a device",
+        target="data:rows_of_files",
+        old='require_regular(source, what="rows", error=DataError)',
+        new="pass",
+        tests=("tests/contracts/test_doors.py::test_no_public_name_reads_anything_but_a_regular_file",),
+    ),
+    Fault(
+        name="doors: a release that cannot be read is a fault of the page",
+        target="dossier:verify_dossier",
+        old="given = [(file_digest(path), path) for path in paths]",
+        new="given = [(file_digest(path) if path.is_file() else '', path) for path in paths]",
+        tests=("tests/contracts/test_doors.py::test_no_public_name_reads_anything_but_a_regular_file",),
+    ),
 )

@@ -11,9 +11,11 @@ from collections.abc import Callable
 from typing import Any
 
 from holdfast._arguments import Seed, checked
+from holdfast._regular_file import require_regular
 from holdfast.audit._designs import AuditDesign, OneRun
 from holdfast.audit._designs.question import Progress, Question
 from holdfast.audit._result import ROWS, AuditResult, Rows, claimed_adjacency, claimed_delta
+from holdfast.data._engines.places import module_file
 from holdfast.errors import ParameterError, require, withholding
 from holdfast.noise._source import Source
 from holdfast.privacy._adjacency import Adjacency
@@ -105,6 +107,9 @@ def load(function: str) -> Callable[..., Any]:
     from importlib import import_module
 
     module, colon, name = function.partition(":")
+    file = module_file(function)
+    if file is not None:  # a pipe in its place would be waited for
+        require_regular(file, what="the module of function", error=ParameterError)
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:

@@ -106,13 +106,16 @@ def verify_dossier(
     written, text = _page(page, findings)
     if not written:
         return findings.result()
+    given = [
+        (file_digest(path), path) for path in paths
+    ]  # a file that cannot be read is no fault of the page
     try:
         if written["format"] == FORMAT:
             record = Record.from_json(written)
             if not findings.judge:
                 _check_drawing(record, text, findings)
             loaded = _releases(
-                [(release.name, release.sha256) for release in record.releases], paths, findings
+                [(release.name, release.sha256) for release in record.releases], given, findings
             )
             facts = PageFacts.of(record)
         else:
@@ -120,7 +123,7 @@ def verify_dossier(
             findings.skipped.append(f"the record: only holdfast {findings.judge} reads {written['format']}")
             hashes = [str(release["sha256"]) for release in written["releases"]]
             loaded = _releases(
-                [(str(place), digest) for place, digest in enumerate(hashes, start=1)], paths, findings
+                [(str(place), digest) for place, digest in enumerate(hashes, start=1)], given, findings
             )
             facts = PageFacts.of_another_format(written, hashes, loaded)
         closings = None
@@ -195,19 +198,19 @@ def _check_drawing(record: Record, text: str, findings: Findings) -> None:
 
 
 def _releases(
-    listed: Sequence[tuple[str, str]], paths: Sequence[Path], findings: Findings
+    listed: Sequence[tuple[str, str]], given: Sequence[tuple[str, Path]], findings: Findings
 ) -> list[Release[Any]]:
     """The release files in the order of the page, which lists a name and a hash of each; none where one is another."""
-    if not paths:
+    if not given:
         findings.skipped.append("the release (give --release)")
         return []
     if not findings.hold(
-        len(paths) == len(listed),
+        len(given) == len(listed),
         f"{len(listed)} release file{'s' * (len(listed) > 1)} for as many in the dossier",
-        f"the dossier is about {len(listed)} releases, {len(paths)} were given",
+        f"the dossier is about {len(listed)} releases, {len(given)} were given",
     ):
         return []
-    by_hash = {file_digest(path): path for path in paths}
+    by_hash = dict(given)
     loaded: list[Release[Any]] = []
     for name, sha256 in listed:
         path = by_hash.pop(sha256, None)
