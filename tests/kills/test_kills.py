@@ -198,7 +198,7 @@ OF_ROWS = [line for line in LINES if line.startswith(("fit", "synth", "schema dr
 
 @pytest.mark.parametrize("name", ENDINGS)
 @pytest.mark.parametrize("line", OF_ROWS, ids=name_of)
-@pytest.mark.share(each="line")
+@pytest.mark.share(4)
 def test_a_command_that_is_ended_leaves_nothing_of_rows(
     line: str, name: str, warm: Warm, place: Place
 ) -> None:
