@@ -18,7 +18,6 @@ from holdfast._cli.app import app
 from holdfast.data import Categorical, Numeric, Schema
 from holdfast.ledger import Ledger
 from holdfast.privacy import Account, ApproxDP, Laplace, PureDP
-from holdfast.release import Release
 from tests.paths import ROOT
 
 TABLE = ("c.parquet", "--schema", "s.toml", "--ledger", "budget.db", "--dataset", "clinic")
@@ -56,15 +55,15 @@ def test_e3_an_output_that_cannot_be_written_costs_nothing(command: tuple[str, .
 def test_e3_a_disk_that_fills_up_meanwhile_costs_no_second_payment(
     command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    save = Release.save
+    replace = os.replace
 
-    def full(release: Release[Any], path: Any) -> None:
+    def full(temporary: Any, path: Any) -> None:
         if Path(path).name == "m.holdfast":
             raise OSError(28, "No space left on device")
-        save(release, path)
+        replace(temporary, path)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Release, "save", full)
+        patch.setattr(os, "replace", full)
         assert run(*command, "m.holdfast").exit_code == 2
     paid = kinds().count("charge")
     assert paid > 0
