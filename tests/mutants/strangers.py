@@ -171,8 +171,8 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="doors: rows are read from a device",
-        target="data:rows_of_files",
-        old='require_regular(source, what="rows", error=DataError)',
+        target="data:_paths_of",
+        old='require_regular(path, what="rows", error=DataError)',
         new="pass",
         tests=("tests/contracts/test_doors.py::test_no_public_name_reads_anything_but_a_regular_file",),
     ),

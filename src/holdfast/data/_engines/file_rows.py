@@ -215,8 +215,6 @@ def number_names(schema: Schema) -> list[str]:
 
 def rows_of_files(source: str, *, csv: CsvFormat | None = None, numbers: Sequence[str] = ()) -> FileRows:
     """The rows of a file, a folder of files or a pattern, all of one kind; only the first lines are read at once."""
-    if not os.path.isdir(source):
-        require_regular(source, what="rows", error=DataError)
     paths = [source] if os.path.isfile(source) else _paths_of(source)
     if not paths:
         raise DataError(f"no Parquet or CSV file found at {source!r}")
