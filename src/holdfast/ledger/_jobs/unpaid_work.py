@@ -1,4 +1,4 @@
-"""unpaid: a piece of work that no ledger pays for, whose files are written all or none, however often it takes."""
+"""Work that no ledger pays for: its files are written all or none, however often it takes."""
 
 from __future__ import annotations
 
