@@ -94,3 +94,10 @@ def test_the_summary_reads_fractions_as_decimals() -> None:
     assert "0.125" in line
     assert "Laplace" in line
     assert "label 3/4" in line
+
+
+@pytest.mark.parametrize("kind", [[], {}, None, 1, "other"])
+def test_an_entry_of_no_kind_is_refused(kind: object) -> None:
+    text = canonical({"version": 1, "number": 0, "previous": "", "at": "", "kind": kind, "body": {}})
+    with pytest.raises(LedgerError):
+        LedgerEntry.parse(text, entry_digest(text))

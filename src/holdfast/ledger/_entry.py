@@ -125,7 +125,7 @@ class LedgerEntry:
             name: type(value) for name, value in data.items() if name not in ("kind", "body")
         } != _FIELD_TYPES:
             raise LedgerError(_NO_ENTRY)
-        if data.get("kind") not in _KINDS or type(data.get("body")) is not dict:
+        if str(data.get("kind")) not in _KINDS or type(data.get("body")) is not dict:
             raise LedgerError(
                 f"entry {data['number']!r} of the ledger is of an unknown kind; upgrade holdfast"
             )
