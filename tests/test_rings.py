@@ -139,23 +139,26 @@ def test_rooms(test: str, room: str) -> None:
     assert room_costs.room_of(test) == room
 
 
-def test_a_server_that_ends_during_a_test_is_none_of_its_costs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_ends_during_a_test_is_none_of_its_costs() -> None:
     spent = iter([1.0, 5.0, 240.0, 241.0, 241.0])
-    monkeypatch.setattr(room_costs, "processor_seconds", lambda: next(spent))
-    monkeypatch.setattr(room_costs, "_ended", 0.0)
-    monkeypatch.setattr(room_costs, "_children_now", lambda: 0.0)
-    watch, report = room_costs.Stopwatch(), SimpleNamespace(when="teardown")
-    watch.pytest_collection_finish()
-    with room_costs.server_ends():
-        """From 5 to 240 seconds."""
+    report = SimpleNamespace(when="teardown")
     item: Any = SimpleNamespace(user_properties=[])
-    reports = watch.pytest_runtest_makereport(item)
-    next(reports)
-    with pytest.raises(StopIteration):
-        reports.send(report)  # type: ignore[arg-type]
-    assert vars(report)[room_costs.SPENT] == 5.0
     session: Any = SimpleNamespace(config=SimpleNamespace(workeroutput={}))
-    watch.pytest_sessionfinish(session)
+    # Taken back within the test: the run that it is part of measures it by the same clock.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(room_costs, "processor_seconds", lambda: next(spent))
+        patch.setattr(room_costs, "_ended", 0.0)
+        patch.setattr(room_costs, "_children_now", lambda: 0.0)
+        watch = room_costs.Stopwatch()
+        watch.pytest_collection_finish()
+        with room_costs.server_ends():
+            """From 5 to 240 seconds."""
+        reports = watch.pytest_runtest_makereport(item)
+        next(reports)
+        with pytest.raises(StopIteration):
+            reports.send(report)  # type: ignore[arg-type]
+        watch.pytest_sessionfinish(session)
+    assert vars(report)[room_costs.SPENT] == 5.0
     assert session.config.workeroutput["spent"] == {room_costs.START: 1.0, room_costs.SERVERS: 235.0}
 
 
