@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from holdfast._cli.app import app
-from holdfast.data._engines.duckdb.sealed import sealed_connection
+from holdfast.data._engines.duckdb.sealed import WORK_DATABASE, sealed_connection
 from holdfast.data._work_folder import PREFIX, WorkFolder, remove_abandoned_folders
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="no such locks")]
@@ -69,10 +69,10 @@ def test_rows_have_no_name(folder: Path) -> None:
     work = WorkFolder()
     connection = sealed_connection(str(work.path), work=f"{work.path}/work.db")
     connection.execute(
-        "CREATE TABLE holdfast_work.kept AS SELECT 'patient ' || range AS who FROM range(1000)"
+        f"CREATE TABLE {WORK_DATABASE}.kept AS SELECT 'patient ' || range AS who FROM range(1000)"
     )
-    connection.execute("INSERT INTO holdfast_work.kept SELECT 'patient ' || range FROM range(1000)")
-    assert connection.execute("SELECT count(*) FROM holdfast_work.kept").fetchone() == (2000,)
+    connection.execute(f"INSERT INTO {WORK_DATABASE}.kept SELECT 'patient ' || range FROM range(1000)")
+    assert connection.execute(f"SELECT count(*) FROM {WORK_DATABASE}.kept").fetchone() == (2000,)
     assert not list(work.path.iterdir())
     connection.close()
     work.delete()

@@ -93,6 +93,19 @@ def test_another_name_of_a_file_is_the_file(tmp_path: Path) -> None:
         _require_apart(FileRead(name="the ledger", path=tmp_path / "budget.db"), tmp_path / "another")
 
 
+@pytest.mark.parametrize("target", ["nowhere", "missing/file", "itself"])
+def test_a_link_to_nothing_is_there(tmp_path: Path, target: str) -> None:
+    """Its place would be taken by the file, and the link lost."""
+    path = tmp_path / "itself"
+    path.symlink_to(target)
+    output = FileWritten(name="output", path=path)
+    for refuse in (output.require_new, output.require_writable, Outputs(writes=(output,)).require):
+        with pytest.raises(ParameterError, match="output must be a new file"):
+            refuse()
+    assert path.is_symlink()
+    FileWritten(name="output", path=path, replaces=True).require_new()
+
+
 def test_what_is_apart_is_let_be(tmp_path: Path) -> None:
     for name in ("budget.db", "data.csv", "model.holdfast"):
         (tmp_path / name).write_text("x")

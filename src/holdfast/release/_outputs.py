@@ -95,7 +95,9 @@ class FileWritten:
         path, name, shown = self.path, self.name, repr(str(self.path))
         if path.exists() and not path.is_file():
             raise ParameterError(f"{name} must be a file, got {shown}, which is a folder or a device")
-        if path.exists() and not self.replaces and not self.is_own():
+        if self.replaces or not os.path.lexists(path):
+            return
+        if not path.exists() or not self.is_own():  # a link to nothing is there, and it would be lost
             raise ParameterError(f"{name} must be a new file, got {shown}; {way_out}")
 
     def require_writable(self) -> None:

@@ -21,7 +21,14 @@ from hypothesis import strategies as st
 from holdfast._cli.app import app
 from holdfast.data import Categorical, Identifier, Numeric, Order, Schema, open_table
 from holdfast.data._engines import rows_of_source
-from holdfast.data._engines.duckdb.sealed import CLOSED, SEAL, reads_own_tables, sealed_connection
+from holdfast.data._engines.duckdb.sealed import (
+    CLOSED,
+    SEAL,
+    STORED_DATABASE,
+    WORK_DATABASE,
+    reads_own_tables,
+    sealed_connection,
+)
 from holdfast.errors import DataError
 from holdfast.privacy import PrivacyUnit
 from tests.paths import ROOT
@@ -168,10 +175,46 @@ def test_a_view_of_tables_is_read(tmp_path: Path, view: str) -> None:
     assert counted(f"duckdb:///{path}?table=v") == counted(ROWS)
 
 
+@pytest.mark.parametrize("schema", ["stored", "work", "holdfast_stored", "holdfast_work", "main", "other"])
+def test_a_schema_may_be_called_anything(tmp_path: Path, schema: str) -> None:
+    """A view names its schema, and DuckDB refuses a name that is both a schema's and a database's."""
+    path = _file(
+        tmp_path,
+        f'CREATE SCHEMA IF NOT EXISTS "{schema}"',
+        f'CREATE TABLE "{schema}".u AS SELECT * FROM t',
+        f'CREATE VIEW "{schema}".v AS SELECT * FROM "{schema}".u',
+        f'CREATE VIEW w AS SELECT * FROM "{schema}".v',
+    )
+    for table in (f"v&schema={schema}", f"u&schema={schema}", "w"):
+        assert counted(f"duckdb:///{path}?table={table}") == counted(ROWS)
+
+
+def test_a_view_of_a_schema_called_memory_says_why(tmp_path: Path) -> None:
+    path = _file(
+        tmp_path,
+        "CREATE SCHEMA memory",
+        "CREATE TABLE memory.u AS SELECT * FROM t",
+        "CREATE VIEW v AS SELECT * FROM memory.u",
+    )
+    assert counted(f"duckdb:///{path}?table=u&schema=memory") == counted(ROWS)
+    with pytest.raises(DataError, match="its schema 'memory' has the name of a database of DuckDB's own"):
+        counted(f"duckdb:///{path}?table=v")
+
+
 NAMES = st.text(
     st.sampled_from("""aB"'`;.-/*\\%$?&#{}[]()|=<> \t\n\u202eé漢"""), min_size=1, max_size=12
 ) | st.sampled_from(
-    ["stored", "work", "SELECT", "' OR 1=1 --", '"."', "information_schema", "memory.main", "kept"]
+    [
+        "stored",
+        "holdfast_stored",
+        "holdfast_work",
+        "SELECT",
+        "' OR 1=1 --",
+        '"."',
+        "information_schema",
+        "memory.main",
+        "kept",
+    ]
 )
 
 
@@ -387,10 +430,12 @@ def test_every_connection_is_sealed_before_it_reads(tmp_path: Path, monkeypatch:
         first = sent.index(SEAL[0])
         assert tuple(sent[first : first + len(SEAL)]) == SEAL
         assert all(
-            re.match(r"ATTACH '[^']*' AS (holdfast_work|holdfast_stored) |SET (memory_limit|threads) ", one)
+            re.match(
+                rf"ATTACH '[^']*' AS ({WORK_DATABASE}|{STORED_DATABASE}) |SET (memory_limit|threads) ", one
+            )
             for one in sent[:first]
         )
-        attached = [one for one in sent[:first] if " AS holdfast_stored " in one]
+        attached = [one for one in sent[:first] if f" AS {STORED_DATABASE} " in one]
         assert all(one.endswith("(READ_ONLY, TYPE duckdb)") for one in attached)
         after = sent[first + len(SEAL) :]
         assert after
@@ -399,7 +444,7 @@ def test_every_connection_is_sealed_before_it_reads(tmp_path: Path, monkeypatch:
         )
         # Tables are named with their database, whichever statement it is.
         named = re.findall(r'(?:FROM|JOIN|INTO|TABLE)\s+("?\w+"?)\.', " ".join(after))
-        assert set(named) <= {'"holdfast_stored"', "holdfast_work", "system"}, named
+        assert set(named) <= {f'"{STORED_DATABASE}"', WORK_DATABASE, "system"}, named
 
 
 FORBIDDEN = (
@@ -453,8 +498,10 @@ def test_a_sealed_connection_spills(tmp_path: Path) -> None:
     """It can still do what it is for: more than its memory, in its own folder."""
     connection = sealed_connection(str(tmp_path), work=str(tmp_path / "w.db"), memory_limit="60MB", threads=1)
     cursor = connection.cursor()
-    cursor.execute("CREATE TABLE holdfast_work.h AS SELECT hash(range) AS h FROM range(3000000)")
-    first = cursor.execute("SELECT h FROM holdfast_work.h ORDER BY h DESC LIMIT 1 OFFSET 2000000").fetchall()
+    cursor.execute(f"CREATE TABLE {WORK_DATABASE}.h AS SELECT hash(range) AS h FROM range(3000000)")
+    first = cursor.execute(
+        f"SELECT h FROM {WORK_DATABASE}.h ORDER BY h DESC LIMIT 1 OFFSET 2000000"
+    ).fetchall()
     assert len(first) == 1
     connection.close()
 

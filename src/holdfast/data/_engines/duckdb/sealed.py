@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
@@ -34,6 +35,16 @@ SEAL = (
     "SET GLOBAL lock_configuration = true",
 )
 """What shuts it, once files are attached. GLOBAL, because each statement has a cursor and its own settings."""
+_TOKEN = secrets.token_hex(8)
+STORED_DATABASE = f"holdfast_stored_{_TOKEN}"
+WORK_DATABASE = f"holdfast_work_{_TOKEN}"
+"""The databases of a connection of ours: the file of others, and a place for rows.
+
+A view that names a schema is refused by DuckDB where a database has the schema's name, so these are drawn anew in each
+process, and no schema of a file has them.
+"""
+IN_MEMORY_DATABASE = "memory"
+"""What DuckDB calls the database that every connection without a file begins with."""
 IN_MEMORY = ":memory:"
 """The place of a database without a file."""
 INSIDE = ("CTE_SCAN", "COLUMN_DATA_SCAN", "DELIM_SCAN", "EMPTY_RESULT")
@@ -77,7 +88,7 @@ def _attach_work(connection: Any, place: str) -> None:
     """A database of our own for rows. A file is unlinked as soon as it is open, and has no log, which had a name."""
     import duckdb
 
-    attach = f"ATTACH {_QUOTE.literal(place)} AS holdfast_work (TYPE duckdb"
+    attach = f"ATTACH {_QUOTE.literal(place)} AS {WORK_DATABASE} (TYPE duckdb"
     try:
         connection.execute(f"{attach}, RECOVERY_MODE no_wal_writes)")
     except (

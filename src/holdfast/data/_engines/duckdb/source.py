@@ -12,7 +12,13 @@ from typing import Any, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
 from holdfast._regular_file import require_regular
-from holdfast.data._engines.duckdb.sealed import attach_file, reads_own_tables, require_no_shadows
+from holdfast.data._engines.duckdb.sealed import (
+    IN_MEMORY_DATABASE,
+    STORED_DATABASE,
+    attach_file,
+    reads_own_tables,
+    require_no_shadows,
+)
 from holdfast.data._engines.file_rows import PLACE, FileRows, number_names, rows_of_files
 from holdfast.data._engines.places import database_file
 from holdfast.data._schema import Schema
@@ -202,7 +208,7 @@ class DatabaseTable:
         import duckdb
 
         try:
-            attach_file(connection, os.path.abspath(self.path), name=_STORED_DATABASE)
+            attach_file(connection, os.path.abspath(self.path), name=STORED_DATABASE)
         except duckdb.Error as error:
             if not re.search("(?i)already attached|conflicting lock|same database file", str(error)):
                 raise
@@ -215,7 +221,7 @@ class DatabaseTable:
         """The full name of the table, or of a view that reads only tables of the file."""
         listed = connection.execute(
             "SELECT table_schema, table_name, table_type FROM system.information_schema.tables "
-            f"WHERE table_catalog = '{_STORED_DATABASE}' ORDER BY ALL"
+            f"WHERE table_catalog = '{STORED_DATABASE}' ORDER BY ALL"
         ).fetchall()
         kinds = {(schema.lower(), table.lower()): kind for schema, table, kind in listed}
         kind = kinds.get((self.schema.lower(), self.table.lower()))
@@ -225,14 +231,17 @@ class DatabaseTable:
             raise DataError(
                 f"the DuckDB file has no table {self.table!r} in schema {self.schema!r}; it holds {named or 'none'}"
             )
-        name = ".".join(map(_DIALECT.identifier, (_STORED_DATABASE, self.schema, self.table)))
-        if kind != "BASE TABLE" and not reads_own_tables(connection, name, database=_STORED_DATABASE):
+        name = ".".join(map(_DIALECT.identifier, (STORED_DATABASE, self.schema, self.table)))
+        if kind != "BASE TABLE" and not reads_own_tables(connection, name, database=STORED_DATABASE):
+            ambiguous = any(schema.lower() == IN_MEMORY_DATABASE for schema, _, _ in listed)
             raise DataError(
                 f"the view {self.table!r} reads something else than tables of its file, and a file is not trusted with "
-                "what else this user may read. Name a table; or, if you know who wrote the view, hand over a "
+                "what else this user may read"
+                + (
+                    f" (its schema {IN_MEMORY_DATABASE!r} has the name of a database of DuckDB's own)"
+                    * ambiguous
+                )
+                + ". Name a table; or, if you know who wrote the view, hand over a "
                 "connection: open_table(duckdb.connect(path, read_only=True), schema, table=name)"
             )
         return name
-
-
-_STORED_DATABASE = "holdfast_stored"

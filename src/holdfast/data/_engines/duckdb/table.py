@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from holdfast._assumption import READING_OF_ROWS, Assumption
 from holdfast.data._arrow_columns import check_columns
 from holdfast.data._batch import Batch, encode_batch
-from holdfast.data._engines.duckdb.sealed import sealed_connection
+from holdfast.data._engines.duckdb.sealed import WORK_DATABASE, sealed_connection
 from holdfast.data._engines.duckdb.source import (
     DatabaseTable,
     Scan,
@@ -42,7 +42,7 @@ DIALECT = Dialect()
 #: About how many rows are ranked within their users at a time.
 PART_ROWS = 500_000
 #: The table of the rows that are kept of each user.
-KEPT_ROWS_TABLE = "holdfast_work.kept"
+KEPT_ROWS_TABLE = f"{WORK_DATABASE}.kept"
 #: From this number of joint counts on, rows are read once and counted in Python; fewer are grouped in SQL.
 MANY_SETS = 8
 COUNTED_BATCH_ROWS = 131_072

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Literal
 
-from holdfast.data._engines.duckdb.sealed import sealed_connection
+from holdfast.data._engines.duckdb.sealed import WORK_DATABASE, sealed_connection
 from holdfast.data._engines.duckdb.source import Runner, Scan
 from holdfast.data._engines.duckdb.table import DuckDBTable, _withholding
 from holdfast.data._schema import Schema
@@ -24,7 +24,7 @@ from holdfast.privacy._adjacency import Adjacency
 
 CopyPlace = Literal["memory", "file"]
 COPY_PLACES = ("memory", "file")
-COPY_TABLE = "holdfast_work.copy"
+COPY_TABLE = f"{WORK_DATABASE}.copy"
 
 
 def pull(
