@@ -63,6 +63,17 @@ def test_nothing_that_toml_reads_is_hidden_from_the_count(before: str, after: st
     assert _plain_data._TOML_TEXTS.sub("", text).count("[") >= seen
 
 
+@pytest.mark.parametrize(
+    "text", ['"""\n' + '\\"""\n' * 9, '"' + '\\"' * 9, "'''" + "\n'" * 9, '"""' + '\\"' * 9 + "\\"]
+)
+def test_a_text_that_never_ends_is_taken_apart_once(text: str) -> None:
+    """Whatever begins in it would be looked for to the end again, a square of its length in all."""
+    pieces = _plain_data._TOML_TEXTS.findall(text)
+    assert "".join(pieces).rstrip("\\") == text.rstrip("\\")
+    assert len(pieces) == 1
+    assert len(_plain_data._JSON_TEXTS.findall(b'["' + b'\\"' * 9)) == 1
+
+
 def _lists(value: Any) -> int:
     if isinstance(value, dict):
         return sum(map(_lists, value.values()))

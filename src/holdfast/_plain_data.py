@@ -21,14 +21,19 @@ _MOST_BYTES = 64 * 2**20
 _MOST_VALUES = 5_000_000
 """The curve of a loss distribution may have four million numbers."""
 _MOST_DEPTH = 400
-_JSON_TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*"')
+# No pattern goes back over what it read, and a text that never ends is taken whole: the time is that of one reading,
+# and nothing is kept for each letter.
+_JSON_TEXTS = re.compile(rb'"(?:[^"\\]++|\\.)*+"?')
 _MARK = codecs.BOM_UTF8
 _MOST_WEIGHT = 10
 _GROWTH, _FREE_BYTES = 20, 64 * 2**20
 
 # TOML: a text or a comment, as a reader of the format would take them apart from left to right.
 _TOML_TEXTS = re.compile(
-    r'"""(?:[^\\]|\\.)*?""""{0,2}|' + r"'''.*?''''{0,2}|" + r'"(?:[^"\\\n]|\\.)*"|' + r"'[^'\n]*'|#[^\n]*",
+    r'"""(?:[^"\\]++|\\.|"(?!""))*+"{0,5}|'
+    + r"'''(?:[^']++|'(?!''))*+'{0,5}|"
+    + r'"(?:[^"\\\n]++|\\.)*+"?|'
+    + r"'[^'\n]*'?|#[^\n]*",
     re.DOTALL,
 )
 _TABLES, _KEY_DOTS = re.compile(r"^[ \t]*\[", re.MULTILINE), re.compile(r"\.(?=[^\n=,\[\]{}]*[=\]])")

@@ -373,6 +373,35 @@ def deep_toml(folder: Path) -> Path:
     return path
 
 
+def quoted_toml(folder: Path) -> Path:
+    """Texts that begin on every line and never end."""
+    path = folder / "bomb.toml"
+    path.write_text('"""\n' + '\\"""\n' * 100_000, encoding="utf-8")
+    return path
+
+
+def long_toml_text(folder: Path) -> Path:
+    """A text of 8 MB."""
+    path = folder / "bomb.toml"
+    path.write_text(f'x = "{"a" * 2**23}"\n', encoding="utf-8")
+    return path
+
+
+def quoted_page(folder: Path) -> Path:
+    """A record with a million quotes of a text that never ends."""
+    page = (FOLDER / "internal.html").read_text(encoding="utf-8")
+    path = folder / "bomb.html"
+    path.write_text(page.replace('"tables":[', '"tables":["' + '\\"' * 1_000_000), encoding="utf-8")
+    return path
+
+
+def page_of_records(folder: Path) -> Path:
+    """A hundred thousand records begin, and none ends."""
+    path = folder / "bomb.html"
+    path.write_text('<script type="application/json" id="holdfast-record">' * 100_000, encoding="utf-8")
+    return path
+
+
 BOMBS: dict[str, Callable[[Path], Path]] = {
     "arrow": arrow_bomb,
     "null-rows": null_rows,
@@ -406,6 +435,10 @@ BOMBS: dict[str, Callable[[Path], Path]] = {
     "ledger-view": ledger_view,
     "ledger-text": ledger_text,
     "deep-toml": deep_toml,
+    "quoted-toml": quoted_toml,
+    "long-toml-text": long_toml_text,
+    "quoted-page": quoted_page,
+    "page-of-records": page_of_records,
 }
 
 

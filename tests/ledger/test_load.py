@@ -8,6 +8,7 @@ import tracemalloc
 from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -189,6 +190,13 @@ def test_what_came_since_the_last_check_is_checked_at_opening(copies: tuple[Path
         Ledger.open(copies[0])
 
 
+@pytest.mark.parametrize("timeout_s", [np.inf, 1e9])
+def test_whoever_waits_as_long_as_it_takes_waits(copies: tuple[Path, ...], timeout_s: float) -> None:
+    with Ledger.open(copies[0], timeout_s=timeout_s) as ledger:  # notes how far it got, without waiting
+        (milliseconds,) = ledger._store._connection().execute("PRAGMA busy_timeout").fetchone()
+    assert milliseconds == 2_000_000_000
+
+
 def test_a_note_that_names_another_entry_is_refused(copies: tuple[Path, ...]) -> None:
     noted(copies[0])
     _edit(copies[0], "UPDATE verified SET hash = (SELECT hash FROM entries WHERE number = 7)")
@@ -205,6 +213,75 @@ def test_entries_that_are_gone_are_missed_by_the_note(copies: tuple[Path, ...]) 
         sql.execute("UPDATE verified SET number = ?, hash = ?", (number + 1, entry_hash))
     with pytest.raises(LedgerError, match=f"entry {number + 1} of the ledger is missing"):
         Ledger.open(copies[1])
+
+
+def test_an_end_that_is_gone_is_missed_where_nothing_came_since(copies: tuple[Path, ...]) -> None:
+    """The table of what is on the disk names an entry that is not there."""
+    number, _ = noted(copies[0])
+    with Ledger.open(copies[0]) as ledger:
+        ledger.account("d", name="later", limit=PureDP(1e-6))
+    _edit(
+        copies[0],
+        f"DELETE FROM entries WHERE number > {number}",
+        f"DELETE FROM budgets WHERE number > {number}",
+        f"DELETE FROM accounts WHERE opened > {number}",
+    )
+    with pytest.raises(LedgerError, match=f"entry {number + 1}, which was on the disk, is gone"):
+        Ledger.open(copies[0])
+
+
+@pytest.mark.parametrize("check", ["tail", "full"])
+@pytest.mark.parametrize("table", ["verified", "durable"])
+def test_a_number_of_an_entry_that_is_none_is_refused_without_it(
+    copies: tuple[Path, ...], table: str, check: Literal["tail", "full"]
+) -> None:
+    noted(copies[0])
+    _edit(copies[0], f"UPDATE {table} SET number = 'secret'")
+    with pytest.raises(LedgerError, match="is damaged") as error:
+        Ledger.open(copies[0], check=check)
+    assert "secret" not in str(error.value)
+
+
+WRONG_ROWS: dict[str, tuple[str, Callable[[Ledger], object]]] = {
+    "a closed account that is open again": (
+        "UPDATE accounts SET closed = NULL WHERE name = 'closed'",
+        lambda ledger: ledger.account("d", name="closed").release(NOISE, [1.0]),
+    ),
+    "an account of a refusal": (
+        "UPDATE accounts SET opened = (SELECT max(number) FROM entries WHERE kind = 'refusal') WHERE name = 'open'",
+        lambda ledger: ledger.account("d", name="open").release(NOISE, [1.0]),
+    ),
+    "another dataset's limit": (
+        "UPDATE datasets SET opened = (SELECT opened FROM datasets WHERE name = 'large') WHERE name = 'd'",
+        lambda ledger: ledger.account("d", name="new", limit=PureDP(1e-6)),
+    ),
+    "a refusal's budget": (
+        "INSERT INTO budgets SELECT 'd', max(number) FROM entries WHERE kind = 'refusal'",
+        lambda ledger: ledger.account("d", name="new", limit=PureDP(1e-6)),
+    ),
+}
+
+
+@pytest.mark.parametrize("what", WRONG_ROWS)
+def test_a_row_that_points_to_the_wrong_entry_pays_for_nothing(tmp_path: Path, what: str) -> None:
+    """One edited row, before the note of a check: nothing is checked at opening, and paying finds it."""
+    path = tmp_path / "ledger.db"
+    with Ledger.create(path) as ledger:
+        ledger.dataset("d", limit=PureDP(1.0))
+        ledger.dataset("large", limit=PureDP(100.0))
+        for name in ("closed", "open"):
+            ledger.account("d", name=name, limit=PureDP(0.25))
+        ledger.close_account("closed")
+        with pytest.raises(BudgetExceeded):
+            ledger.account("d", name="refused", limit=PureDP(9.0))
+        ledger._store.note_verified(ledger.verify().entries - 1, ledger.verify().head)
+    statement, use = WRONG_ROWS[what]
+    _edit(path, statement)
+    with (
+        Ledger.open(path) as ledger,
+        pytest.raises(LedgerError, match=r"damaged|wrong entry"),
+    ):
+        use(ledger)
 
 
 def test_verify_asks_no_note(copies: tuple[Path, ...]) -> None:

@@ -96,6 +96,27 @@ FAULTS: tuple[Fault, ...] = (
         tests=("tests/ledger/test_layout.py::test_a_total_that_is_gone_does_not_count_as_nothing_spent",),
     ),
     Fault(
+        name="ledger: a closed account whose row says that it is open pays",
+        target="ledger:Chain.account",
+        old='account.is_open and self.numbers(name, "close")',
+        new="False",
+        tests=("tests/ledger/test_load.py::test_a_row_that_points_to_the_wrong_entry_pays_for_nothing",),
+    ),
+    Fault(
+        name="ledger: any entry opens a dataset or an account",
+        target="ledger:Chain.opening",
+        old="entry.kind != kind or entry.body.get(kind) != name",
+        new="False",
+        tests=("tests/ledger/test_load.py::test_a_row_that_points_to_the_wrong_entry_pays_for_nothing",),
+    ),
+    Fault(
+        name="ledger: an end that is gone is not missed",
+        target="ledger:_check_chain",
+        old="durable >= hashes.count",
+        new="False",
+        tests=("tests/ledger/test_load.py::test_an_end_that_is_gone_is_missed_where_nothing_came_since",),
+    ),
+    Fault(
         name="ledger: a budget that is gone leaves everything free",
         target="ledger:Chain.budget_entry",
         old="numbers[0] < opened",

@@ -62,6 +62,20 @@ FAULTS: tuple[Fault, ...] = (
         tests=TOML,
     ),
     Fault(
+        name="toml: a text that never ends is read again from each of its quotes",
+        target="plain_data:_TOML_TEXTS",
+        old='*+"?|',
+        new='*+"|',
+        tests=("tests/test_plain_data.py::test_a_text_that_never_ends_is_taken_apart_once",),
+    ),
+    Fault(
+        name="json: a text that never ends is read again from each of its quotes",
+        target="plain_data:_JSON_TEXTS",
+        old='*+"?',
+        new='*+"',
+        tests=("tests/test_plain_data.py::test_a_text_that_never_ends_is_taken_apart_once",),
+    ),
+    Fault(
         name="json: in any encoding",
         target="plain_data:parse_json",
         old="data.removeprefix(_MARK).decode()",

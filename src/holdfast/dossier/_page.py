@@ -41,7 +41,7 @@ BLANK_SEAL = "0" * 64
 MOST_ENTRIES = 40
 """Entries of a ledger on the page; the rest is in its record."""
 _SEAL = re.compile(r'<meta name="holdfast-seal" content="([0-9a-f]{64})">')
-_RECORD = re.compile(r'<script type="application/json" id="holdfast-record">(.*?)</script>', re.S)
+_RECORD_BEGINS, _RECORD_ENDS = '<script type="application/json" id="holdfast-record">', "</script>"
 _EMPHASIS = re.compile(r"(?<![\w*])\*(\w+)\*(?![\w*])")
 """A word that the notes, which are Markdown, set off."""
 MOST_BYTES = 16 * 2**20
@@ -127,12 +127,11 @@ def script_json(record: Record) -> str:
 
 def record_of(page: str) -> dict[str, Any]:
     """The record that a page embeds, as it is written there; `FormatError` for anything else."""
-    records = _RECORD.findall(page)
-    if len(records) != 1:
+    before_and_after = page.split(_RECORD_BEGINS, maxsplit=2)
+    text, end, _ = before_and_after[-1].partition(_RECORD_ENDS)
+    if len(before_and_after) != 2 or not end:
         raise FormatError("not a dossier: the page embeds no record, or more than one")
-    record = parse_json(
-        records[0].encode(), "the record of the dossier", most_parts=_MOST_PARTS, most_depth=80
-    )
+    record = parse_json(text.encode(), "the record of the dossier", most_parts=_MOST_PARTS, most_depth=80)
     if not isinstance(record, dict):
         raise FormatError("the record of the dossier must be one object")
     return record

@@ -25,10 +25,9 @@ def approve(
 ) -> Signature:
     """Sign the entry that opened an account, which holds its limit and purpose, under the approver's name."""
     require(bool(approver), "approver", approver, "a non-empty text")
-    row = chain.account(account)
-    if row is None:
+    if chain.account(account) is None:
         raise LedgerError(f"there is no account {account!r}")
-    opening = chain.entry(row.opened)
+    opening = chain.opening("account", account)
     if opening.body["approver"] not in ("", approver):
         raise LedgerError(
             f"account {account!r} names {opening.body['approver']!r} as its approver, not {approver!r}"

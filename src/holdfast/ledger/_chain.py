@@ -11,7 +11,7 @@ import hashlib
 import secrets
 import sqlite3
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from holdfast.data._irreplaceable import LEDGER_ID
 from holdfast.errors import LedgerError
@@ -233,7 +233,27 @@ class Chain:
         """Where the account is in the chain; None for an unknown name."""
         query = "SELECT dataset, opened, closed FROM accounts WHERE name = ?"
         row = self._sql.execute(query, (name,)).fetchone()
-        return None if row is None else AccountRow(*row)
+        if row is None:
+            return None
+        account = AccountRow(*row)
+        if account.is_open and self.numbers(
+            name, "close"
+        ):  # what a closed account held may be another's by now
+            raise LedgerError(
+                "the ledger is damaged: the table accounts has an account open that was closed; nothing was released"
+            )
+        return account
+
+    def opening(self, kind: Literal["dataset", "account"], name: str) -> LedgerEntry:
+        """The entry that opened a dataset or an account that is known."""
+        row = self.dataset(name) if kind == "dataset" else self.account(name)
+        assert row is not None
+        entry = self.entry(row.opened)
+        if entry.kind != kind or entry.body.get(kind) != name:
+            raise LedgerError(
+                f"{kind} {name!r} of the ledger points to the wrong entry; nothing was released"
+            )
+        return entry
 
     def accounts(
         self, dataset: str, *, opened_since: int = 0, only_open: bool = False
@@ -258,7 +278,8 @@ class Chain:
                 f"the ledger is damaged: what dataset {dataset!r} has left is not in it; nothing was released"
             )
         entry = self.entry(numbers[0])
-        if self._dataset_of(entry.body) != dataset:
+        sums = "budget" in entry.body or entry.kind in ("dataset", "reset")
+        if not sums or self._dataset_of(entry.body) != dataset:
             raise LedgerError("a budget of the ledger points to the wrong entry; nothing was released")
         return entry
 
@@ -374,7 +395,7 @@ class Chain:
     def durable_number(self) -> int | None:
         """The number of the newest entry that is known to be on the disk."""
         row = self._sql.execute("SELECT number FROM durable").fetchone()
-        return None if row is None else row[0]
+        return None if row is None else _entry_number(row[0])
 
     def durable(self) -> LedgerEntry:
         """The newest entry that is known to be on the disk."""
@@ -385,7 +406,8 @@ class Chain:
 
     def verified(self) -> tuple[int, str] | None:
         """Number and hash of the entry up to which the ledger was checked; None before the first check."""
-        return self._sql.execute("SELECT number, hash FROM verified").fetchone()  # type: ignore[no-any-return]
+        row = self._sql.execute("SELECT number, hash FROM verified").fetchone()
+        return None if row is None else (_entry_number(row[0]), str(row[1]))
 
     def mark_verified(self, number: int, entry_hash: str) -> None:
         """Note that the ledger was checked up to an entry, unless it was checked further already."""
@@ -414,6 +436,13 @@ _ROW_COUNTS = {
     "charges that are settled": "SELECT count(*) FROM charges WHERE settled IS NOT NULL",
     "payloads": "SELECT count(DISTINCT number) FROM payloads",
 }
+
+
+def _entry_number(value: Any) -> int:
+    """The number of an entry, where SQLite would store a text or bytes as well."""
+    if type(value) is not int:
+        raise LedgerError("the ledger is damaged: a number of an entry is none; nothing was released")
+    return value
 
 
 def write_entry(sql: sqlite3.Connection, entry: LedgerEntry) -> None:

@@ -239,7 +239,7 @@ def known_dataset(chain: Chain, name: str) -> Dataset:
         raise LedgerError(
             f"the ledger has no dataset {name!r}; open it with ledger.dataset({name!r}, limit=...)"
         )
-    return Dataset.of(chain.entry(row.opened))
+    return Dataset.of(chain.opening("dataset", name))
 
 
 def _terms_text(dataset: Dataset, adjacency: Adjacency | str | None, unit: PrivacyUnit | None) -> str:
@@ -308,7 +308,7 @@ def opening_to_resume(
     """The entry that opened an account; refused unless a caller with this dataset and limit may go on with it."""
     if not row.is_open:
         raise LedgerError(f"account {name!r} is closed; choose another name")
-    opening = chain.entry(row.opened)
+    opening = chain.opening("account", name)
     other_limit = limit is not None and canonical(limit.to_json()) != canonical(opening.body["limit"])
     if row.dataset != dataset or other_limit:
         raise LedgerError(

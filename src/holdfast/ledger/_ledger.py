@@ -342,7 +342,7 @@ class Ledger:
                 require_nobody(chain, name)
             known = known_dataset(chain, row.dataset)
             spent = report.account_spent(chain, name, known)
-            amount = cost_of(chain.entry(row.opened).body["amount"])
+            amount = cost_of(chain.opening("account", name).body["amount"])
             budget = Budget.of(chain, known.name, known.amount).closed(amount, spent)
             chain.append("close", texts | {"account": name, "spent": spent.to_json(), "budget": budget})
 

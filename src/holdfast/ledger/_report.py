@@ -55,7 +55,7 @@ class Standing:
                 f"the ledger must hold dataset {name!r} and the head of the dossier; "
                 "it is an older copy, or another ledger"
             )
-        return cls._at(chain, Dataset.of(chain.entry(row.opened)), chain.entry(number))
+        return cls._at(chain, known_dataset(chain, name), chain.entry(number))
 
     @classmethod
     def _at(cls, chain: Chain, dataset: Dataset, last: LedgerEntry) -> Standing:
@@ -169,7 +169,7 @@ def summary(chain: Chain, ledger: str) -> str:
 def _dataset_lines(chain: Chain, name: str) -> list[str]:
     row = chain.dataset(name)
     assert row is not None
-    dataset = Dataset.of(chain.entry(row.opened))
+    dataset = known_dataset(chain, name)
     now = Standing.now(chain, name)
     lines = [
         "",

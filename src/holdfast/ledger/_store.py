@@ -33,7 +33,7 @@ class Store:
         require(timeout_s >= 0, "timeout_s", timeout_s, ">= 0")
         self.path = Path(os.path.realpath(path))
         self.read_only = read_only
-        self._timeout_s = timeout_s
+        self._timeout_s = min(timeout_s, _LONGEST_TIMEOUT_S)
         self._lock = threading.RLock()
         self._connections: list[sqlite3.Connection] = []  # none or one
         _OPEN.add(self)
@@ -176,6 +176,8 @@ def _begin(path: Path, entries: Sequence[tuple[Kind, dict[str, Any]]]) -> None:
             connection.close()
 
 
+_LONGEST_TIMEOUT_S = 2_000_000
+"""Three weeks: SQLite counts milliseconds in 32 bits, and takes what does not fit for no time at all."""
 _MOST_TEXT_BYTES = 8 * 2**20
 """The size of the largest text that is read from the file."""
 

@@ -188,7 +188,10 @@ def _check_chain(
             book.require_rows()
         if noted is not None and noted[0] >= hashes.count:
             raise BrokenRule("entries that were verified before are gone")
-        if book.durable is not None and chain.durable_number() != book.durable:
+        durable = chain.durable_number()
+        if durable is not None and durable >= hashes.count:
+            raise BrokenRule(f"entry {durable}, which was on the disk, is gone")
+        if book.durable is not None and durable != book.durable:
             raise BrokenRule("the table durable does not say what the entries say")
     except BrokenRule as error:
         problems.append(str(error))

@@ -66,7 +66,7 @@ class Latest:
                 return None
             row = chain.account(names[-1])
             assert row is not None
-            opening, is_open = chain.entry(row.opened).body, row.is_open
+            opening, is_open = chain.opening("account", names[-1]).body, row.is_open
             keys = chain.some_keys(names[-1])
             living = other_living_holder(chain, names[-1]) if is_open else None
         return cls(
