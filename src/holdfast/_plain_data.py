@@ -54,10 +54,7 @@ def parse_json(
 
     `what` names the text in errors.
     """
-    _require_size(data, what, most_bytes)
-    may_be_many = _MOST_WEIGHT * len(data) > most_parts  # else no text of this length holds too many
-    if may_be_many and _has_more(data, most_parts) and _has_more(_JSON_TEXTS.sub(b'""', data), most_parts):
-        raise FormatError(f"{what} holds at most {most_parts:,} values, this one holds more")
+    require_readable_json(data, what, most_bytes=most_bytes, most_parts=most_parts)
     try:
         text = data.removeprefix(
             _MARK
@@ -70,6 +67,16 @@ def parse_json(
     if text.count("[") + text.count("{") > most_depth:  # else it is not nested so deep
         require_depth(value, what, most_depth)
     return value
+
+
+def require_readable_json(
+    data: bytes, what: str, *, most_bytes: int = _MOST_BYTES, most_parts: int = _MOST_VALUES
+) -> None:
+    """Refuse JSON of more bytes or values than `parse_json` reads, which a writer asks as well."""
+    _require_size(data, what, most_bytes)
+    may_be_many = _MOST_WEIGHT * len(data) > most_parts  # else no text of this length holds too many
+    if may_be_many and _has_more(data, most_parts) and _has_more(_JSON_TEXTS.sub(b'""', data), most_parts):
+        raise FormatError(f"{what} holds at most {most_parts:,} values, this one holds more")
 
 
 def parse_toml(data: bytes, what: str, *, most_bytes: int) -> dict[str, Any]:

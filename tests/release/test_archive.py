@@ -280,3 +280,28 @@ def test_a_full_disk_is_found_before_anything_is_spent(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", NO_PLACE, str(tmp_path / "new")], check=False)
     assert done.returncode == 3
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        ([np.zeros(1)] * 9_999, "at most 9,998 arrays"),
+        (list(range(5_000_001)), "at most 5,000,000 values"),
+        (["a" * 2**20] * 65, "at most 67,108,864 bytes"),
+        (np.empty((2**20 + 1, 0)), "an array without elements"),
+    ],
+)
+def test_what_would_not_be_read_again_is_not_written(value: Any, why: str) -> None:
+    """A file that is paid for, saved, and refused when it is opened would be lost."""
+    with pytest.raises(ParameterError, match=why):
+        _packed(value)
+
+
+def test_the_most_arrays_that_are_written_are_read_again() -> None:
+    record, members = from_bytes(_packed([np.zeros(1)] * 9_998))
+    assert len(record["value"]) == len(members) == 9_998
+
+
+def _packed(value: Any) -> bytes:
+    contents = pack(value)
+    return to_bytes({"value": contents.tree}, contents.members)

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._plain_data import MOST_INTEGER_DIGITS, parse_json
+from holdfast._plain_data import MOST_INTEGER_DIGITS, parse_json, require_readable_json
 from holdfast._regular_file import read_regular
 from holdfast._stored_fields import require_format
 from holdfast.errors import FormatError, ParameterError
@@ -34,6 +34,8 @@ from holdfast.release._tables import is_table, table_bytes, table_of
 FORMAT = "holdfast-release/1"
 MOST_RELEASE_BYTES = 4 * 2**30
 MOST_MEMBERS = 10_000
+_MOST_DIRECTORY_BYTES = 200 * MOST_MEMBERS
+"""Of the names, sizes and places of the members."""
 _MEMBER_NAME = re.compile(r"arrays/[0-9]{1,5}\.(npy|arrow)")
 _JSON, _SUMS = "release.json", "SHA256SUMS"
 _MOST_VALUE_DEPTH = 100
@@ -51,10 +53,14 @@ _ARRAY_HEADER = re.compile(
 
 
 def to_bytes(record: dict[str, Any], members: dict[str, bytes]) -> bytes:
-    """The archive of a record and its members; the same release always gives the same bytes."""
+    """The archive of a record and its members; the same release always gives the same bytes.
+
+    `ParameterError` for an archive that `from_bytes` would refuse as too large.
+    """
     text = json.dumps({"format": FORMAT} | record, indent=1, allow_nan=False).encode()
     entries = {_JSON: text} | members
     entries[_SUMS] = checksums(entries)
+    _require_readable(text, entries)
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         for name, data in entries.items():
@@ -62,6 +68,25 @@ def to_bytes(record: dict[str, Any], members: dict[str, bytes]) -> bytes:
             info.create_system, info.external_attr = 3, 0o644 << 16
             archive.writestr(info, data)
     return file.getvalue()
+
+
+def _require_readable(text: bytes, entries: dict[str, bytes]) -> None:
+    way_out = "make many numbers or arrays into few arrays"
+    try:
+        require_readable_json(text, f"{_JSON} of the release file")
+    except FormatError as error:
+        raise ParameterError(f"{error}; {way_out}") from None
+    arrays, most_arrays = len(entries) - 2, MOST_MEMBERS - 2
+    if arrays > most_arrays:
+        raise ParameterError(
+            f"a value has at most {most_arrays:,} arrays and tables, this one has {arrays:,}; {way_out}"
+        )
+    size = sum(map(len, entries.values()))
+    if size > MOST_RELEASE_BYTES - _MOST_DIRECTORY_BYTES:
+        raise ParameterError(
+            f"a release file has at most {MOST_RELEASE_BYTES:,} bytes, this one would have {size:,}; "
+            "make a release of each part"
+        )
 
 
 def read(path: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
@@ -231,6 +256,10 @@ def _npy(array: NDArray[Any]) -> bytes:
     if not _storable(dtype):
         raise ParameterError(
             f"an array of dtype {array.dtype} cannot be stored; use numbers of at most 8 bytes, or texts"
+        )
+    if not array.size and max(array.shape) > _MOST_EMPTY_SIDE:
+        raise ParameterError(
+            f"an array without elements has sides of at most {_MOST_EMPTY_SIDE:,}, this one has a longer side"
         )
     file = io.BytesIO()
     np.lib.format.write_array(
