@@ -351,6 +351,13 @@ FAULTS: tuple[Fault, ...] = (
         ),
     ),
     Fault(
+        name="plan: a paid step is done whatever it asks now",
+        target="plan:paid_release",
+        old="latest.about != request_digest(request)",
+        new="False",
+        tests=("tests/plan/test_findings.py::test_a_paid_step_that_asks_something_else_is_not_done",),
+    ),
+    Fault(
         name="plan: files of others are written over",
         target="plan:ReleasePlan._price",
         old="self._output_file(step, again=stored is not None).require_new()",

@@ -121,6 +121,19 @@ def test_what_is_not_whole_is_not_done_and_not_written_over(folder: Path, kind: 
     assert (output.read_bytes(), _charges()) == (left, paid)
 
 
+@pytest.mark.parametrize("kind", ["fit", "synth"])
+def test_a_paid_step_that_asks_something_else_is_not_done(folder: Path, kind: str) -> None:
+    plan = _contradicted()
+    plan[kind]["epsilon"] = 0.4
+    (folder / "plan.toml").write_text(toml(plan))
+    left, paid = (folder / OUTPUTS[kind]).read_bytes(), _charges()
+    for words in ((), ("--dry-run",), ("--force",)):
+        shown = _run(*words)
+        assert shown.exit_code == 2, shown.output
+        assert "give the step another name and output" in " ".join(shown.output.split())
+    assert ((folder / OUTPUTS[kind]).read_bytes(), _charges()) == (left, paid)
+
+
 @pytest.mark.parametrize("kind", ["attack", "audit", "dossier"])
 def test_what_spends_nothing_is_made_anew_on_request(folder: Path, kind: str) -> None:
     _torn(folder / OUTPUTS[kind])

@@ -45,7 +45,7 @@ class SynthStep:
 
     def stored(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done | None:
         """The release that this step paid for, byte for byte as the ledger closed it."""
-        return paid_release(self.name, self.output, setting, ledger)
+        return paid_release(self, setting, ledger)
 
     def check(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> None:
         """Refuse what would be refused before the first charge."""
@@ -103,7 +103,7 @@ class FitStep:
 
     def stored(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> Done | None:
         """The release that this step paid for, byte for byte as the ledger closed it."""
-        return paid_release(self.name, self.output, setting, ledger)
+        return paid_release(self, setting, ledger)
 
     def check(self, setting: Setting, ledger: Ledger, plan: Mapping[str, Step]) -> None:
         """Refuse what would be refused before the first charge."""

@@ -19,6 +19,7 @@ from holdfast.release._outputs import FileRead
 from holdfast.release._usefulness import useful_only
 
 if TYPE_CHECKING:
+    from holdfast.data._schema import Schema
     from holdfast.data._table import Table
     from holdfast.ledger import Ledger
     from holdfast.privacy._account import Account
@@ -108,18 +109,31 @@ class Step(Protocol):
         """Do the step."""
 
 
-def paid_release(name: str, output: str, setting: Setting, ledger: Ledger) -> Done | None:
-    """The release at the output, if an account of this step paid for it and the ledger closed it with these bytes."""
-    from holdfast.ledger._jobs.turns import paid_for
+def paid_release(step: PaidStep, setting: Setting, ledger: Ledger) -> Done | None:
+    """The release at the output, if an account of this step paid for it and the ledger closed it with these bytes.
+
+    Refused where the step asks something else now than when it was paid for.
+    """
+    from holdfast.data._schema import Schema
+    from holdfast.ledger._jobs.job import request_digest
+    from holdfast.ledger._jobs.turns import Latest, paid_for
     from holdfast.release import Release
 
-    path = setting.place(output)
+    path = setting.place(step.output)
     try:
         release = Release.load(path) if path.is_file() else None
     except FormatError:
         return None
-    if release is None or not paid_for(ledger, setting.dataset, setting.account(name), release):
+    if release is None or not paid_for(ledger, setting.dataset, setting.account(step.name), release):
         return None
+    latest = Latest.of(ledger, setting.account(step.name))
+    request = _request(step, setting, Schema.load(setting.schema))
+    if latest is None or latest.about != request_digest(request):
+        raise ParameterError(
+            f"step {step.name!r} was paid for when its settings, the source or the schema of the plan said something "
+            f"else, and {step.output!r} holds what was asked then; undo the change, or give the step another name and "
+            "output, which is charged again"
+        )
     return Done(summary="")
 
 
@@ -150,7 +164,7 @@ def spend(step: PaidStep, setting: Setting, ledger: Ledger) -> Done:
             setting.dataset,
             Job(
                 key=setting.account(step.name),
-                about=_request(step, setting, table),
+                about=_request(step, setting, table.schema),
                 make=lambda account: step.make(table, account),
                 write=write,
             ),
@@ -198,12 +212,12 @@ def _table(step: PaidStep, setting: Setting) -> Table:
     return open_table(setting.source, Schema.load(setting.schema), n_public=step.n_public)
 
 
-def _request(step: PaidStep, setting: Setting, table: Table) -> dict[str, Any]:
+def _request(step: PaidStep, setting: Setting, schema: Schema) -> dict[str, Any]:
     """What the step asks, without where its output and its plan lie."""
     settings: dict[str, Any] = {f.name: getattr(step, f.name) for f in fields(step)}  # type: ignore[arg-type]
     del settings["output"]
     source = without_password(setting.source.removeprefix(f"{setting.folder}/"))
-    return settings | {"do": step.kind, "source": source, "schema": table.schema.hash()}
+    return settings | {"do": step.kind, "source": source, "schema": schema.hash()}
 
 
 def require_file(setting: Setting, step: Step, name: str, path: str) -> None:

@@ -99,12 +99,12 @@ class Job:
     @property
     def digest(self) -> str:
         """A hash of what the work asks."""
-        return _digest(self.about or {})
+        return request_digest(self.about or {})
 
 
 def job_key(kind: str, about: Mapping[str, Any]) -> str:
     """The key of work that was given none: the same work has the same key."""
-    return f"{kind}-{_digest(about)[:12]}"
+    return f"{kind}-{request_digest(about)[:12]}"
 
 
 @checked
@@ -303,7 +303,8 @@ def _close(ledger: Ledger, name: str, reason: str) -> None:
         ledger.close_account(name, reason=reason)
 
 
-def _digest(about: Mapping[str, Any]) -> str:
+def request_digest(about: Mapping[str, Any]) -> str:
+    """A hash of what work asks."""
     return hashlib.sha256(canonical(about).encode()).hexdigest()
 
 
