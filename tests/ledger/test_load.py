@@ -141,6 +141,24 @@ def test_opening_reads_what_came_since_the_last_check(copies: tuple[Path, ...], 
     assert counts[0] == counts[1] <= 5
 
 
+def test_whether_an_account_is_open_costs_the_same_after_any_number_of_charges(tmp_path: Path) -> None:
+    with Ledger.create(tmp_path / "ledger.db") as ledger:
+        ledger.dataset("d", limit=PureDP(0.5))
+        account = ledger.account("d", name="a")
+        steps: list[int] = []
+        counts = []
+        for _ in range(2):
+            steps.clear()
+            for _ in range(50):
+                account.release(NOISE, [1.0])
+            with ledger._store.reading() as chain:
+                chain._sql.set_progress_handler(lambda: steps.append(1), 1)
+                chain.account("a")
+                chain._sql.set_progress_handler(None, 0)
+            counts.append(len(steps))
+    assert 0 < counts[0] == counts[1]
+
+
 def test_a_ledger_that_is_opened_to_be_read_is_not_written_to(copies: tuple[Path, ...]) -> None:
     before = copies[1].read_bytes()
     Ledger.open(copies[1], read_only=True).close()

@@ -98,7 +98,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="ledger: a closed account whose row says that it is open pays",
         target="ledger:Chain.account",
-        old='account.is_open and self.numbers(name, "close")',
+        old="account.is_open and self._sql.execute(closing, (name,)).fetchone()",
         new="False",
         tests=("tests/ledger/test_load.py::test_a_row_that_points_to_the_wrong_entry_pays_for_nothing",),
     ),

@@ -236,9 +236,9 @@ class Chain:
         if row is None:
             return None
         account = AccountRow(*row)
-        if account.is_open and self.numbers(
-            name, "close"
-        ):  # what a closed account held may be another's by now
+        closing = "SELECT 1 FROM entries WHERE account = ? AND kind = 'close' LIMIT 1"
+        # What a closed account held may be another's by now.
+        if account.is_open and self._sql.execute(closing, (name,)).fetchone():
             raise LedgerError(
                 "the ledger is damaged: the table accounts has an account open that was closed; nothing was released"
             )
