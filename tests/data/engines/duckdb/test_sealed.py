@@ -189,6 +189,12 @@ def test_a_schema_may_be_called_anything(tmp_path: Path, schema: str) -> None:
         assert counted(f"duckdb:///{path}?table={table}") == counted(ROWS)
 
 
+def test_a_table_of_a_schema_is_asked_for_as_the_error_says(tmp_path: Path) -> None:
+    path = _file(tmp_path, "CREATE SCHEMA s", "CREATE TABLE s.u AS SELECT * FROM t")
+    with pytest.raises(DataError, match=r"it holds t, s\.u\. .* table=name&schema=schema"):
+        counted(f"duckdb:///{path}?table=s.u")
+
+
 def test_a_view_of_a_schema_called_memory_says_why(tmp_path: Path) -> None:
     path = _file(
         tmp_path,

@@ -229,7 +229,8 @@ class DatabaseTable:
             known = [table if schema == "main" else f"{schema}.{table}" for schema, table, _ in listed]
             named = ", ".join(known[:12]) + (" and more" if len(known) > 12 else "")
             raise DataError(
-                f"the DuckDB file has no table {self.table!r} in schema {self.schema!r}; it holds {named or 'none'}"
+                f"the DuckDB file has no table {self.table!r} in schema {self.schema!r}; it holds "
+                f"{named or 'none'}. A table of another schema than main is written table=name&schema=schema"
             )
         name = ".".join(map(_DIALECT.identifier, (STORED_DATABASE, self.schema, self.table)))
         if kind != "BASE TABLE" and not reads_own_tables(connection, name, database=STORED_DATABASE):
