@@ -18,6 +18,7 @@ OTHERS = {
     "benchmarks": "what benchmarks compute",
     "contracts": "one suite for all methods, mechanisms, attacks or engines",
     "docs": "pages, examples and the site",
+    "kills": "commands that are killed between two system calls",
     "layouts": "files of public layouts, made up from their documentation",
     "golden": "stored numbers and files, with the scripts that made them",
     "mutants": "planted faults",

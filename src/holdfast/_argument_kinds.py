@@ -97,14 +97,14 @@ def refusal(name: str, value: object, kind: ArgumentKind, where: str = "") -> Pa
 
 def _curve_hint(value: object) -> str:
     """The curve to write in place of a number or of an (epsilon, delta) pair; empty for anything else."""
-    if is_number(value):
+    if is_real_number(value):
         return f"write privacy.PureDP({value}), or privacy.ApproxDP({value}, delta)"
-    if isinstance(value, tuple | list) and len(value) == 2 and all(map(is_number, value)):
+    if isinstance(value, tuple | list) and len(value) == 2 and all(map(is_real_number, value)):
         return f"write privacy.ApproxDP({value[0]}, {value[1]})"
     return ""
 
 
-def is_number(value: Any) -> bool:
+def is_real_number(value: Any) -> bool:
     if type(value) is float:  # by far the most frequent, and the other tests ask abstract classes
         return not math.isnan(value)
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
@@ -115,15 +115,15 @@ def is_number(value: Any) -> bool:
     return not math.isnan(value)
 
 
-def is_whole(value: Any) -> bool:
+def is_integral(value: Any) -> bool:
     if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
         return False
     return abs(int(value)) < WHOLE_NUMBERS_END
 
 
 SCALAR_KINDS: dict[Any, ArgumentKind] = {
-    float: ArgumentKind(is_number, "a number"),
-    int: ArgumentKind(is_whole, "a whole number"),
+    float: ArgumentKind(is_real_number, "a number"),
+    int: ArgumentKind(is_integral, "a whole number"),
     bool: ArgumentKind(lambda value: isinstance(value, bool | np.bool_), "true or false"),
     str: ArgumentKind(lambda value: isinstance(value, str), "a text"),
     bytes: ArgumentKind(lambda value: isinstance(value, bytes), "bytes"),
@@ -214,7 +214,7 @@ def union_kind(kinds: list[ArgumentKind]) -> ArgumentKind:
     if any(kind is ANYTHING for kind in kinds):
         return ANYTHING
     if any(kind.text == "a Fraction" for kind in kinds) and SCALAR_KINDS[float] in kinds:
-        exact = ArgumentKind(is_number, "a whole number, a float or a Fraction")
+        exact = ArgumentKind(is_real_number, "a whole number, a float or a Fraction")
         kinds = [exact, *(kind for kind in kinds if kind.text not in ("a number", "a Fraction"))]
     texts = list(dict.fromkeys(kind.text for kind in kinds))
     if "a text" in texts and "a path" in texts:

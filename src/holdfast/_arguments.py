@@ -28,7 +28,7 @@ from holdfast._argument_kinds import (
     ArgumentKind,
     Unimported,
     argument_kind,
-    is_whole,
+    is_integral,
     refusal,
     union_kind,
 )
@@ -55,7 +55,7 @@ def _is_vector(value: object) -> bool:
 
 
 SEED = ArgumentKind(
-    lambda value: is_whole(value) and int(value) >= 0,  # type: ignore[call-overload]  # it is one
+    lambda value: is_integral(value) and int(value) >= 0,  # type: ignore[call-overload]  # it is one
     "a whole number of at least 0",
 )
 Seed = Annotated[int, SEED]

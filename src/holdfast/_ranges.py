@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from holdfast._argument_kinds import (
     SCALAR_KINDS,
     alternatives_text,
+    is_integral,
     is_list,
-    is_number,
-    is_whole,
+    is_real_number,
     refusal,
     type_text,
     value_text,
@@ -44,7 +44,7 @@ def require_number(
     ...
     holdfast.errors.ParameterError: confidence must be between 0 and 1, got confidence=1.5
     """
-    if not is_number(value):
+    if not is_real_number(value):
         raise refusal(name, value, SCALAR_KINDS[float])
     number = typing.cast("float", value)
     if least > -math.inf and most < math.inf:
@@ -65,7 +65,7 @@ def require_whole(
     ...
     holdfast.errors.ParameterError: rows must be a whole number of at least 1, got rows=0
     """
-    if not is_whole(value):
+    if not is_integral(value):
         raise refusal(name, value, SCALAR_KINDS[int], "")
     number = typing.cast("int", value)
     if most is None:
@@ -83,7 +83,12 @@ def require_numbers(name: str, value: object, *, dimensions: int | None = None) 
     holdfast.errors.ParameterError: rows must be numbers in an array or a list, got a list
     """
     numbers = None
-    if is_number(value) or isinstance(value, np.ndarray) or is_list(value) or hasattr(value, "__array__"):
+    if (
+        is_real_number(value)
+        or isinstance(value, np.ndarray)
+        or is_list(value)
+        or hasattr(value, "__array__")
+    ):
         try:
             array = np.asarray(value)
             is_text = array.dtype.kind in "USmMcV" or (

@@ -11,7 +11,7 @@ WEB = "tests/learn/estimators/test_web_rows.py"
 FAULTS: tuple[Fault, ...] = (
     Fault(
         name="errors: a truth value is a number",
-        target="argument_kinds:is_whole",
+        target="argument_kinds:is_integral",
         old="if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):",
         new="if not isinstance(value, Integral):",
         tests=(f"{ANY}::test_a_wrong_kind_is_named_with_its_parameter",),

@@ -44,7 +44,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="ledger: open accounts hold only what they spent",
-        target="ledger:Budget.opened",
+        target="ledger:DatasetBudget.opened",
         old="self.taken + amount",
         new="self.taken",
         tests=(
@@ -125,7 +125,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="ledger: what a closed account did not spend stays taken",
-        target="ledger:Budget.closed",
+        target="ledger:DatasetBudget.closed",
         old="self.taken - (amount - spent)",
         new="self.taken",
         tests=(

@@ -30,10 +30,10 @@ INTERNAL = "INTERNAL: exact counts and values of real rows; never publish them"
 SHOWN_EXAMPLES = 8
 
 
-def count_text(count: int, singular: str = "", plural: str = "") -> str:
+def rows_text(count: int, singular: str = "", plural: str = "") -> str:
     """A number of values, with a verb in the right number.
 
-    >>> count_text(1, "is missing", "are missing"), count_text(2, "is missing", "are missing"), count_text(3)
+    >>> rows_text(1, "is missing", "are missing"), rows_text(2, "is missing", "are missing"), rows_text(3)
     ('1 value is missing', '2 values are missing', '3 values')
     """
     return f"{count} value {singular}".rstrip() if count == 1 else f"{count} values {plural}".rstrip()
@@ -68,13 +68,13 @@ class ColumnCheck:
             (self.above, "lies above the upper bound", "lie above the upper bound"),
             (self.unknown, "is in no category", "are in no category"),
         )
-        return [count_text(count, singular, plural) for count, singular, plural in counts if count]
+        return [rows_text(count, singular, plural) for count, singular, plural in counts if count]
 
     def lines(self) -> list[str]:
         """The findings, what is missing, and examples."""
         statements = [
             *self.findings,
-            *([count_text(self.missing, "is missing", "are missing")] if self.missing else []),
+            *([rows_text(self.missing, "is missing", "are missing")] if self.missing else []),
         ]
         statements += [f"{self.empty} of {self.cells} cells are empty"] if self.empty else []
         lines = [f"{self.name} ({self.kind}): {'; '.join(statements) or 'as declared'}"]
@@ -261,7 +261,7 @@ def _identifiers(schema: Schema, stored: StoredTable) -> tuple[list[str], list[s
         owned = Counter(texts(stored.columns[name]).to_pylist())
         most = max(owned.values(), default=0)
         lines.append(
-            f"identifier {name}: {count_text(len(owned))}, at most {most} row{'s' * (most != 1)} each"
+            f"identifier {name}: {rows_text(len(owned))}, at most {most} row{'s' * (most != 1)} each"
         )
         if isinstance(unit, UnconfirmedUnit):
             continue

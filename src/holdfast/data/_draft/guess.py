@@ -79,7 +79,7 @@ def unused_name(name: str, labels: list[str]) -> str:
     return name
 
 
-def quantile(values: Floats, times: NDArray[np.int64], share: float) -> float:
+def weighted_quantile(values: Floats, times: NDArray[np.int64], share: float) -> float:
     """The smallest value that this share of the values does not exceed."""
     order = np.argsort(values, kind="stable")
     above = np.cumsum(times[order])

@@ -15,7 +15,7 @@ from holdfast.data._draft.guess import (
     MOST_SINGLE_SHARE,
     Guess,
     finish_guess,
-    quantile,
+    weighted_quantile,
 )
 from holdfast.data._draft.names import says_code, says_identifier, says_measure, says_time
 from holdfast.data._draft.texts import CLOCK_TIME
@@ -46,7 +46,7 @@ def identifier_guess(evidence: Evidence) -> Guess | None:
         why = _reason_for_texts(evidence, named)
     if why is None:
         return None
-    repeats = quantile(evidence.times.astype(np.float64), np.ones(distinct, dtype=np.int64), 0.9)
+    repeats = weighted_quantile(evidence.times.astype(np.float64), np.ones(distinct, dtype=np.int64), 0.9)
     evidence.add_reason(
         f"an identifier, and no feature: {why}, and {evidence.present} rows have {distinct} different values"
     )

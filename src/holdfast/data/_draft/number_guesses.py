@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from holdfast._arrays import Floats
 from holdfast.data._draft.evidence import Evidence
-from holdfast.data._draft.guess import Guess, finish_guess, quantile
+from holdfast.data._draft.guess import Guess, finish_guess, weighted_quantile
 from holdfast.data._draft.round_bounds import round_bounds, round_edges
 from holdfast.data._schema import Numeric
 from holdfast.data._storage_kinds import Kind
@@ -76,11 +76,11 @@ def _smallest_of_skewed(values: Floats, times: NDArray[np.int64], high: float) -
     count = int(often.sum())
     if count < 20 or count < 0.5 * times.sum():
         return None
-    middle, most = (quantile(positive, often, share) for share in (0.5, 0.99))
+    middle, most = (weighted_quantile(positive, often, share) for share in (0.5, 0.99))
     # With cells of equal width half of the values would share the first one.
     if most <= SKEWED_BINS * middle or high <= 1:
         return None
-    return float(min(10.0 ** math.floor(math.log10(quantile(positive, often, 0.05))), high / 10))
+    return float(min(10.0 ** math.floor(math.log10(weighted_quantile(positive, often, 0.05))), high / 10))
 
 
 def _decimals(values: Floats) -> int | None:
