@@ -44,7 +44,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="ledger: open accounts hold only what they spent",
-        target="ledger:DatasetBudget.opened",
+        target="ledger:RunningBudget.opened",
         old="self.taken + amount",
         new="self.taken",
         tests=(
@@ -125,7 +125,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="ledger: what a closed account did not spend stays taken",
-        target="ledger:DatasetBudget.closed",
+        target="ledger:RunningBudget.closed",
         old="self.taken - (amount - spent)",
         new="self.taken",
         tests=(

@@ -1,4 +1,4 @@
-"""DatasetBudget: what the accounts of a dataset take from its limit, as running sums that entries write down.
+"""RunningBudget: what the accounts of a dataset take from its limit, as running sums that entries write down.
 
 An open account takes its whole amount, a closed one what it spent: so on every history the charges of all accounts
 together stay within the dataset's limit. Each entry that changes these sums holds them as they are after it. What is
@@ -18,7 +18,7 @@ from holdfast.privacy._account.journal import add_up
 
 
 @dataclass(frozen=True, kw_only=True)
-class DatasetBudget:
+class RunningBudget:
     """The sums over the accounts of the present period of a dataset."""
 
     limit: Cost
@@ -29,12 +29,12 @@ class DatasetBudget:
     open_accounts: int
 
     @classmethod
-    def of(cls, chain: Chain, dataset: str, limit: Cost, *, upto: int | None = None) -> DatasetBudget:
+    def of(cls, chain: Chain, dataset: str, limit: Cost, *, upto: int | None = None) -> RunningBudget:
         """After the newest entry that changed it, or the newest up to a number."""
         return cls.after(chain.budget_entry(dataset, upto=upto), limit)
 
     @classmethod
-    def after(cls, entry: LedgerEntry, limit: Cost) -> DatasetBudget:
+    def after(cls, entry: LedgerEntry, limit: Cost) -> RunningBudget:
         """As an entry left it: one that opens a dataset or a period leaves nothing taken."""
         if entry.kind in ("dataset", "reset"):
             nothing = limit - limit

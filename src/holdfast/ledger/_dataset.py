@@ -12,7 +12,7 @@ from typing import Any
 from holdfast._arguments import checked
 from holdfast.errors import AdjacencyError, BudgetExceeded, LedgerError, require
 from holdfast.ledger._amounts import cost_of
-from holdfast.ledger._budget import DatasetBudget
+from holdfast.ledger._budget import RunningBudget
 from holdfast.ledger._chain import AccountRow, Chain
 from holdfast.ledger._entry import LedgerEntry, canonical
 from holdfast.ledger._holder import abandoned_accounts
@@ -263,7 +263,7 @@ def free_share(
     chain: Chain, dataset: Dataset, limit: PrivacyCurve | None
 ) -> tuple[Cost, BudgetExceeded | None]:
     """The amount that a new account takes, and the refusal where the dataset has not that much left."""
-    free = DatasetBudget.of(chain, dataset.name, dataset.amount).free
+    free = RunningBudget.of(chain, dataset.name, dataset.amount).free
     if limit is None:
         if not _is_spent(free, dataset):
             return free, None

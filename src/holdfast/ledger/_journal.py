@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from holdfast.errors import BudgetExceeded, LedgerError, require
 from holdfast.ledger._amounts import cost_of
-from holdfast.ledger._budget import DatasetBudget
+from holdfast.ledger._budget import RunningBudget
 from holdfast.ledger._chain import Chain
 from holdfast.ledger._entry import LedgerEntry, canonical, entry_digest, restored_entry
 from holdfast.ledger._holder import note_holder
@@ -153,7 +153,7 @@ class LedgerJournal:
             "totals": totals,
             "caps": {share: cap.to_json() for share, cap in caps},
             "counts": counts,
-            "budget": DatasetBudget.of(chain, self._dataset, self._dataset_limit).charged(charge.cost),
+            "budget": RunningBudget.of(chain, self._dataset, self._dataset_limit).charged(charge.cost),
         }
 
     def _body(self, charge: Charge) -> dict[str, Any]:

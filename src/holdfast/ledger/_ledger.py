@@ -17,7 +17,7 @@ from holdfast.data._whole_file import whole_file
 from holdfast.errors import BudgetExceeded, LedgerError, require
 from holdfast.ledger import _report as report
 from holdfast.ledger._amounts import cost_of
-from holdfast.ledger._budget import DatasetBudget
+from holdfast.ledger._budget import RunningBudget
 from holdfast.ledger._dataset import (
     Dataset,
     free_share,
@@ -264,7 +264,7 @@ class Ledger:
                     "about": about,
                 }
                 if refusal is None:
-                    body["budget"] = DatasetBudget.of(chain, dataset_name, known.amount).opened(amount)
+                    body["budget"] = RunningBudget.of(chain, dataset_name, known.amount).opened(amount)
                 opening = chain.append("account" if refusal is None else "refusal", body)
             if refusal is None:
                 note_holder(chain, opening.body["account"])
@@ -343,7 +343,7 @@ class Ledger:
             known = known_dataset(chain, row.dataset)
             spent = report.account_spent(chain, name, known)
             amount = cost_of(chain.opening("account", name).body["amount"])
-            budget = DatasetBudget.of(chain, known.name, known.amount).closed(amount, spent)
+            budget = RunningBudget.of(chain, known.name, known.amount).closed(amount, spent)
             chain.append("close", texts | {"account": name, "spent": spent.to_json(), "budget": budget})
 
     def abandoned_accounts(self, dataset: str) -> tuple[str, ...]:

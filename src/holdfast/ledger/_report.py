@@ -14,7 +14,7 @@ from typing import Any
 
 from holdfast.errors import ParameterError
 from holdfast.ledger._amounts import cost_of
-from holdfast.ledger._budget import DatasetBudget
+from holdfast.ledger._budget import RunningBudget
 from holdfast.ledger._chain import Chain
 from holdfast.ledger._dataset import Dataset, known_dataset
 from holdfast.ledger._entry import Kind, LedgerEntry
@@ -60,7 +60,7 @@ class Standing:
     @classmethod
     def _at(cls, chain: Chain, dataset: Dataset, last: LedgerEntry) -> Standing:
         """From the sums that one entry holds: as fast in a long ledger as in a short one."""
-        budget = DatasetBudget.of(chain, dataset.name, dataset.amount, upto=last.number)
+        budget = RunningBudget.of(chain, dataset.name, dataset.amount, upto=last.number)
         resets = chain.entries(kind="reset")
         own = [e for e in resets if e.body["dataset"] == dataset.name and e.number <= last.number]
         return cls(
@@ -209,8 +209,8 @@ def _dataset_lines(chain: Chain, name: str) -> list[str]:
 def lifetime(chain: Chain, dataset: Dataset) -> Cost:
     """What all periods spent together: each reset comes after the last charge of its period."""
     resets = [e.number for e in chain.entries(kind="reset") if e.body["dataset"] == dataset.name]
-    ends = [DatasetBudget.of(chain, dataset.name, dataset.amount, upto=number - 1) for number in resets]
-    now = DatasetBudget.of(chain, dataset.name, dataset.amount)
+    ends = [RunningBudget.of(chain, dataset.name, dataset.amount, upto=number - 1) for number in resets]
+    now = RunningBudget.of(chain, dataset.name, dataset.amount)
     return sum((budget.spent for budget in ends), start=now.spent)
 
 
