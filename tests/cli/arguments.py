@@ -277,7 +277,8 @@ def leaves(
 GOOD = (
     "attack membership model.holdfast --members c.csv --non-members c.parquet --target ill --attacks loss",
     "attack synthetic c.parquet --schema s.toml --members c.csv --non-members c.parquet --attacks all",
-    "audit train:train --data rows.npy --epsilon 1 --adjacency add_remove --canaries 20 --seed 1 --plot new.svg --force",
+    "audit train:train --data rows.npy --epsilon 1 --adjacency add_remove --canaries 20 --seed 1 "
+    "--plot new.svg --force",
     "compare a.holdfast model.holdfast --json",
     "compare --data c.csv --schema s.toml --target ill --methods output,bolt_on --fits 1 --epsilon 1 --delta 0",
     "curve gaussian:sigma=2*3 pure:epsilon=0.1 --delta 1e-6 --epsilon 1 --plot new.svg --force",
