@@ -223,6 +223,14 @@ def _combine_tilts(
 ) -> GridLosses:
     spacing = parts[0][0].spacing
     low, high = min(s.low for s in sums), max(s.low + s.masses.size for s in sums)
+    # Beyond 2^53 steps doubles no longer tell grid points apart, and windows lie anywhere.
+    require(
+        high - low <= 4 * LARGEST_GRID,
+        "times",
+        sum(times for _, times in parts),
+        "so few that doubles can tell the losses of their sum apart",
+        "beyond that use an analytic curve, such as GaussianDP or ZCDP",
+    )
     grid = np.arange(low, high, dtype=np.float64) * spacing
     loss_error = sum(times * part.loss_error for part, times in parts)
     lost = sum(times * math.log1p(-min(part.infinity, 1 - 1e-16)) for part, times in parts)
