@@ -19,6 +19,7 @@ from click.testing import CliRunner
 from holdfast._cli.app import app
 from holdfast.data._engines.duckdb.sealed import WORK_DATABASE, sealed_connection
 from holdfast.data._work_folder import PREFIX, WorkFolder, remove_abandoned_folders
+from tests.signals import hear_signals
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="no such locks")]
 OPENED = """
@@ -95,7 +96,9 @@ def _run(folder: Path, then: str) -> int:
     who = [f"patient {place}" for place in range(10)]
     parquet.write_table(pa.table({"x": np.arange(10.0), "who": who}), folder.parent / "rows.parquet")
     run = [sys.executable, "-c", OPENED, str(folder), str(folder.parent / "rows.parquet"), then]
-    return subprocess.run(run, check=False, capture_output=True, timeout=120).returncode
+    return subprocess.run(
+        run, check=False, capture_output=True, timeout=120, preexec_fn=hear_signals
+    ).returncode
 
 
 DEFAULT_RIGHTS = struct.pack("<I" + 3 * "HHI", 2, 1, 7, 2**32 - 1, 4, 5, 2**32 - 1, 32, 5, 2**32 - 1)

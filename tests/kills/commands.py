@@ -23,6 +23,7 @@ from holdfast.ledger import Ledger, create_key
 from holdfast.privacy import ApproxDP, PrivacyUnit
 from tests.cli.arguments import PLAN, files, toml
 from tests.paths import ROOT
+from tests.signals import hear_signals
 
 ROWS = "--ledger budget.db --dataset clinic --even-if-useless"
 PEOPLE = ROWS.replace("clinic", "people")
@@ -167,6 +168,7 @@ def warm_process(folder: Path, compiler: str) -> Iterator[Warm]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
+        preexec_fn=hear_signals,
         env=os.environ | one_thread | where | {"PYTHONDONTWRITEBYTECODE": "1"},
     )
     try:
