@@ -135,8 +135,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="ledger: what opens an account reads all others",
         target="ledger:free_share",
-        old="free = Budget.of(chain, dataset.name, dataset.amount).free",
-        new="free = Budget.of(chain, dataset.name, dataset.amount).free; [*chain.accounts(dataset.name)]",
+        old="free = RunningBudget.of(chain, dataset.name, dataset.amount).free",
+        new="free = RunningBudget.of(chain, dataset.name, dataset.amount).free; [*chain.accounts(dataset.name)]",
         tests=("tests/ledger/test_load.py::test_what_is_asked_costs_the_same_at_any_length",),
     ),
     Fault(
