@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.data._file_set import was_interrupted, whole_files
+from holdfast.data._whole_file import PREFIX
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="no such locks")]
 KILLED = """
@@ -75,3 +76,12 @@ def test_an_error_leaves_what_was_there(folder: Path) -> None:
     with pytest.raises(ValueError, match="halfway"):
         _stop_halfway()
     assert (_files(folder), Path("a.json").read_text()) == (["a.json"], "old")
+
+
+@pytest.mark.parametrize("note", [b"[" * 60_000, b"{", b"\xff", b'"a' * 60_000, b"[1]", b'{"a.json": []}'])
+def test_a_note_of_somebody_else_is_no_obstacle(folder: Path, note: bytes) -> None:
+    (folder / f"{PREFIX}{'0' * 24}.set").write_bytes(note)
+    (folder / "a.json").write_text("all of it")
+    assert not was_interrupted(Path("a.json"))
+    _write()
+    assert (folder / "sub" / "b.svg").read_text() == "all of it"

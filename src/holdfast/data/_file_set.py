@@ -16,13 +16,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+from holdfast._plain_data import parse_json
+from holdfast._regular_file import read_regular
 from holdfast.data._process_lock import abandoned_file, new_locked_file
 from holdfast.data._whole_file import PREFIX, flush, flush_folder, prepared_file
+from holdfast.errors import FormatError
 
 ENDING = ".set"
 _TOKEN_BYTES = 12
 _NAME = re.compile(rf"{re.escape(PREFIX)}[0-9a-f]{{{2 * _TOKEN_BYTES}}}{re.escape(ENDING)}")
-_MOST_BYTES = 65_536
+_MOST_NOTE_BYTES = 65_536
 
 
 @contextmanager
@@ -81,10 +84,10 @@ def _abandoned_notes(folder: Path) -> Iterator[tuple[Path, dict[str, str]]]:
     with suppress(OSError), os.scandir(folder) as entries:
         names = [entry.name for entry in entries if _NAME.fullmatch(entry.name)]
     for name in names:
-        with abandoned_file(folder / name) as ours, suppress(OSError, ValueError):
+        with abandoned_file(folder / name) as ours, suppress(FormatError):
             if ours:
-                with (folder / name).open("rb") as file:
-                    hashes = json.loads(file.read(_MOST_BYTES))
+                note = read_regular(folder / name, what="a note", most_bytes=_MOST_NOTE_BYTES)
+                hashes = parse_json(note, "a note")
                 yield folder / name, hashes if isinstance(hashes, dict) else {}
 
 
