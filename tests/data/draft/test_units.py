@@ -160,6 +160,16 @@ def test_names_of_other_things_name_nobody(name: str) -> None:
     assert likeness(name) is Likeness.none
 
 
+@pytest.mark.parametrize("name", ["NoEmp", "num_patients", "nr_client"])
+def test_a_number_of_people_stays_a_feature_and_a_candidate(name: str) -> None:
+    coins = random.Random(3)
+    people = [coins.choice([1, 1, 1, 2, 3, 5, 40, *range(60)]) for _ in range(500)]
+    draft = draft_of({"pay": list(range(500)), name: people})
+    column = next(column for column in draft.schema.columns if column.name == name)
+    assert isinstance(column, Numeric)
+    assert draft.schema.unit == UnconfirmedUnit([name])
+
+
 @settings(max_examples=12)
 @given(
     st.integers(0, 2**32),

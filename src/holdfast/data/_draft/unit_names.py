@@ -143,6 +143,18 @@ def names_measurement(name: str) -> bool:
     return bool(set(words_of(name)) & _MEASURES)
 
 
+def may_count_people(name: str) -> bool:
+    """Whether the name may be that of a number of people as well as of the number of a person.
+
+    A mark that stands first says either, by language: `num_patient` is a patient's number, `NoEmp` how many are employed.
+
+    >>> [may_count_people(name) for name in ("NoEmp", "num_patient", "EmpNo", "number of rooms", "patient_id")]
+    [True, True, False, False, False]
+    """
+    parts = [word for word in words_of(name) if word not in _FILLERS]
+    return len(parts) > 1 and parts[0] in _COUNTS and set(parts[1:]) <= PERSONS
+
+
 def likeness(name: str) -> Likeness:
     """How much this name says that a column names a person.
 

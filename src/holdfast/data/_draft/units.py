@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.data._draft.unit_names import Likeness, likeness, names_measurement
+from holdfast.data._draft.unit_names import Likeness, likeness, may_count_people, names_measurement
 from holdfast.data._schema import Identifier
 from holdfast.data._schema.columns import Numeric
 from holdfast.data._schema.kinds import Column
@@ -69,7 +69,8 @@ class UnitCandidate:
             values=len(evidence.owned),
             most=int(evidence.owned.max()),
             usual=int(np.quantile(evidence.owned, 0.9, method="higher")),
-            is_identifier=like is Likeness.person_identifier or isinstance(evidence.column, Identifier),
+            is_identifier=isinstance(evidence.column, Identifier)
+            or (like is Likeness.person_identifier and not _may_be_count(evidence)),
         )
 
     @property
@@ -120,6 +121,15 @@ def _likeness(evidence: UnitEvidence) -> Likeness | None:
     repeats = identifier and int(evidence.owned.max()) > 1
     given_out = repeats and not names_measurement(evidence.column.name) and _look_assigned(evidence.values)
     return Likeness.none if given_out else None
+
+
+def _may_be_count(evidence: UnitEvidence) -> bool:
+    """Whether a few small numbers may say how many people there are: then the column stays a feature.
+
+    It is a candidate all the same. A panel of a hundred people looks alike, and a person decides.
+    """
+    few = isinstance(evidence.column, Numeric) and len(evidence.owned) <= FEW_NUMBERS
+    return few and may_count_people(evidence.column.name)
 
 
 def _may_identify(column: Column) -> bool:
