@@ -160,7 +160,7 @@ def test_names_of_other_things_name_nobody(name: str) -> None:
     assert likeness(name) is Likeness.none
 
 
-@pytest.mark.parametrize("name", ["NoEmp", "num_patients", "nr_client"])
+@pytest.mark.parametrize("name", ["NoEmp", "num_patients"])
 def test_a_number_of_people_stays_a_feature_and_a_candidate(name: str) -> None:
     coins = random.Random(3)
     people = [coins.choice([1, 1, 1, 2, 3, 5, 40, *range(60)]) for _ in range(500)]

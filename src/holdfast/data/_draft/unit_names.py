@@ -146,7 +146,7 @@ def names_measurement(name: str) -> bool:
 def may_count_people(name: str) -> bool:
     """Whether the name may be that of a number of people as well as of the number of a person.
 
-    A mark that stands first says either, by language: `num_patient` is a patient's number, `NoEmp` how many are employed.
+    A mark that stands first says either: `num_patient` is a patient's number, `NoEmp` how many are employed.
 
     >>> [may_count_people(name) for name in ("NoEmp", "num_patient", "EmpNo", "number of rooms", "patient_id")]
     [True, True, False, False, False]
