@@ -70,15 +70,15 @@ def test_the_lists_that_are_bent_are_good_ones(paths: list[str], command: str) -
 def unexpected(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The errors that fell into the net for those which holdfast does not know; there should be none."""
     found: list[str] = []
-    known = ending.said_of
+    known = ending.command_error
 
-    def noted(error: Exception) -> ending.Refused:
+    def noted(error: Exception) -> ending.CommandError:
         said = known(error)
         if "unexpected" in said.message:
             found.append(f"{type(error).__name__}: {error}")
         return said
 
-    monkeypatch.setattr(ending, "said_of", noted)
+    monkeypatch.setattr(ending, "command_error", noted)
     return found
 
 

@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from holdfast._cli.app import app
-from holdfast._cli.ending import TRACEBACK_VARIABLE, one_line
+from holdfast._cli.ending import TRACEBACK_VARIABLE, errors_in_one_line
 from holdfast.data import Categorical, Numeric, Schema
 from holdfast.errors import BudgetExceeded, DataError, ParameterError
 from holdfast.ledger import Ledger
@@ -33,7 +33,7 @@ def ended(error: BaseException) -> tuple[int, str]:
 
     @click.command()
     def command() -> None:
-        with one_line():
+        with errors_in_one_line():
             raise error
 
     shown = CliRunner().invoke(command)
@@ -72,7 +72,7 @@ def test_nothing_behind_a_usage_error_shows_a_password() -> None:
         except OSError:
             raise click.BadParameter(f"file {url!r} does not exist")  # noqa: B904
 
-    with pytest.raises(click.BadParameter) as met, one_line():
+    with pytest.raises(click.BadParameter) as met, errors_in_one_line():
         checked()
     shown = "".join(traceback.format_exception(met.value, limit=0))
     assert "does not exist" in shown
@@ -101,7 +101,7 @@ def test_an_unknown_error_is_withheld(error: Exception, monkeypatch: pytest.Monk
 
 def test_whoever_asks_sees_an_unknown_error_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(TRACEBACK_VARIABLE, "1")
-    with pytest.raises(ZeroDivisionError), one_line():
+    with pytest.raises(ZeroDivisionError), errors_in_one_line():
         raise ZeroDivisionError
 
 
@@ -111,8 +111,8 @@ def test_an_interrupt_that_a_library_hides_is_still_one(monkeypatch: pytest.Monk
 
     @click.command()
     def command() -> None:
-        with one_line():
-            monkeypatch.setitem(ending._seen, "interrupt", True)
+        with errors_in_one_line():
+            monkeypatch.setattr(ending._interruption, "happened", True)
             raise DataError("DuckDB could not read it")
 
     assert CliRunner().invoke(command).exit_code == 130

@@ -155,7 +155,7 @@ def test_a_named_account_is_resumed_and_pays_once(
             raise OSError(28, "No space left on device", "s.csv")
         write_files(release, files)
 
-    monkeypatch.setattr("holdfast._cli.synth.write_files", out_of_disk)
+    monkeypatch.setattr("holdfast._cli.payment.write_files", out_of_disk)
     assert run(*clinic, *options).exit_code == 2
     fail.append(False)
     with Ledger.open(budget) as ledger:

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from holdfast._cli.app import app
 from holdfast._cli.paths import (
-    NEW,
+    NEW_FILE,
     Command,
     FunctionText,
     PictureFile,
@@ -63,7 +63,7 @@ def test_every_path_says_whether_it_is_read_or_written(words: str, command: clic
 
 @pytest.mark.parametrize(("words", "command"), LEAVES, ids=[words for words, _ in LEAVES])
 def test_what_is_there_is_written_over_on_request_only(words: str, command: click.Command) -> None:
-    written = [one for one in _of_kind(command, WrittenFile) if one.type is not NEW]
+    written = [one for one in _of_kind(command, WrittenFile) if one.type is not NEW_FILE]
     assert not written or any(one.name == "force" for one in command.params), f"{words} lacks FORCE"
 
 
@@ -155,7 +155,7 @@ def test_nothing_that_is_read_or_written_is_written_over(
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
     shown = CliRunner().invoke(app, _list(words, command, places))
     assert shown.exit_code == 2, shown.output
-    if written.type is not NEW:  # such a file is refused where it is there, whatever it is
+    if written.type is not NEW_FILE:  # such a file is refused where it is there, whatever it is
         assert "must be a file of its own" in shown.output, shown.output
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before
 

@@ -90,8 +90,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="columns: a public check shows exact counts",
         target="cli:check",
-        old="check_table(source, declared) if internal else check_columns_of(source, declared)",
-        new="check_table(source, declared)",
+        old="check_table(source, schema_of_file) if internal else check_columns_of(source, schema_of_file)",
+        new="check_table(source, schema_of_file)",
         tests=(f"{DRAFT}test_others_see_nothing_of_any_row",),
     ),
     Fault(

@@ -274,7 +274,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="errors: a password stays behind a usage error",
-        target="cli:one_line",
+        target="cli:errors_in_one_line",
         old="raise error from None  #",
         new="raise  #",
         tests=("tests/cli/test_ending.py",),

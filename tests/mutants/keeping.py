@@ -316,7 +316,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="outputs: commands do not ask",
         target="cli:Command.invoke",
-        old="outputs_of(self, ctx.params, force=bool(ctx.meta.get(_FORCE))).require()",
+        old="outputs_of(self, ctx.params, force=bool(ctx.meta.get(_FORCE_KEY))).require()",
         new="pass",
         tests=("tests/cli/test_written_paths.py::test_nothing_that_is_read_or_written_is_written_over",),
     ),

@@ -7,7 +7,7 @@ from .fault import Fault
 FAULTS: tuple[Fault, ...] = (
     Fault(
         name="ending: an unknown error's message is shown",
-        target="cli:said_of",
+        target="cli:command_error",
         old="an unexpected {type(error).__name__} ended the command",
         new="an unexpected {error} ended the command",
         tests=("tests/cli/test_ending.py::test_an_unknown_error_is_withheld",),
@@ -21,28 +21,28 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="ending: an interrupt that a library hid is forgotten",
-        target="cli:one_line",
-        old='if _seen["interrupt"]:',
+        target="cli:errors_in_one_line",
+        old="if _interruption.happened:",
         new="if False:",
         tests=("tests/cli/test_ending.py::test_an_interrupt_that_a_library_hides_is_still_one",),
     ),
     Fault(
         name="ending: a pipe that was closed is an error",
-        target="cli:Pipe._let_go",
+        target="cli:ClosableOutput._discard_output",
         old="not isinstance(error, BrokenPipeError)",
         new="True",
         tests=("tests/cli/test_ending.py::test_a_reader_that_leaves_is_no_error_and_hides_no_finding",),
     ),
     Fault(
         name="ending: a full disk behind standard output goes unsaid",
-        target="cli:Pipe._let_go",
+        target="cli:ClosableOutput._discard_output",
         old="not isinstance(error, BrokenPipeError)",
         new="False",
         tests=("tests/cli/test_ending.py::test_an_output_that_takes_nothing_is_said",),
     ),
     Fault(
         name="curve: a fraction may have no denominator",
-        target="cli/curve:_value",
+        target="cli/curve:_parse_value",
         old="/0*[1-9][0-9]{0,17}",
         new="/[0-9]{1,18}",
         tests=("tests/cli/test_ending.py::test_curves_that_cannot_be_read_are_refused",),

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 import holdfast
-from holdfast._cli.ending import guard_output, interruptible, one_line
+from holdfast._cli.ending import errors_in_one_line, exit_on_signals, guard_output
 from holdfast.data._work_folder import remove_abandoned_folders
 
 COMMANDS = {
@@ -60,7 +60,7 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run, and say what went wrong in one line."""
-        with one_line():
+        with errors_in_one_line():
             remove_abandoned_folders()  # what a killed command left of rows, whichever command is next
             return super().invoke(ctx)
 
@@ -77,7 +77,7 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 
 def main() -> None:
     """The entry point of the command `holdfast`."""
-    with interruptible():
+    with exit_on_signals():
         guard_output()
         warnings.showwarning = _show_warning
         app(prog_name="holdfast")

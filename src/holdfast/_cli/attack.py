@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast._cli.declared_schema import UNIT, declared_schema
-from holdfast._cli.paths import FORCE, PICTURE, READ, SOURCE, WRITTEN, CommandGroup
+from holdfast._cli.declared_schema import UNIT_OPTION, declared_schema
+from holdfast._cli.paths import FORCE_OPTION, PICTURE_FILE, READ_FILE, SOURCE_TEXT, WRITTEN_FILE, CommandGroup
 
 if TYPE_CHECKING:
     from holdfast.attack._report import AttackReport
     from holdfast.data._schema import Schema
 
-_COMMON: dict[str, Callable[..., Any]] = {
+_COMMON_OPTIONS: dict[str, Callable[..., Any]] = {
     "attacks": click.option(
         "--attacks", default="all", show_default=True, help="Names, separated by commas, or all."
     ),
@@ -27,17 +27,17 @@ _COMMON: dict[str, Callable[..., Any]] = {
     "exposed": click.option(
         "--exposed", type=int, default=0, help="Also list so many of the most exposed members. Sensitive."
     ),
-    "plot": click.option("--plot", type=PICTURE, help="Draw the picture (SVG)."),
+    "plot": click.option("--plot", type=PICTURE_FILE, help="Draw the picture (SVG)."),
     "json": click.option("--json", "as_json", is_flag=True, help="Machine-readable output."),
-    "output": click.option("-o", "--output", type=WRITTEN, help="Write it to a file instead."),
-    "force": FORCE,
+    "output": click.option("-o", "--output", type=WRITTEN_FILE, help="Write it to a file instead."),
+    "force": FORCE_OPTION,
 }
-"""Options of all commands, in the order of their help."""
+"""Options that all commands of this group have, in the order of their help."""
 
 
 def _with_common_options(*, without: str = "") -> Callable[[Callable[..., None]], Callable[..., None]]:
-    chosen = [option for name, option in _COMMON.items() if name != without]
-    return lambda command: reduce(lambda decorated, option: option(decorated), reversed(chosen), command)
+    options = [option for name, option in _COMMON_OPTIONS.items() if name != without]
+    return lambda command: reduce(lambda decorated, option: option(decorated), reversed(options), command)
 
 
 @click.group(cls=CommandGroup)
@@ -46,17 +46,17 @@ def attack() -> None:
 
 
 @attack.command()
-@click.argument("model", type=READ)
+@click.argument("model", type=READ_FILE)
 @click.option(
     "--members",
-    type=SOURCE,
+    type=SOURCE_TEXT,
     metavar="ROWS",
     required=True,
     help="Records the model was trained on: a file or a database URL.",
 )
 @click.option(
     "--non-members",
-    type=SOURCE,
+    type=SOURCE_TEXT,
     metavar="ROWS",
     required=True,
     help="Records of the same kind that it was not trained on.",
@@ -64,7 +64,7 @@ def attack() -> None:
 @click.option("--target", required=True, help="The column that the model predicts.")
 @click.option(
     "--reference",
-    type=SOURCE,
+    type=SOURCE_TEXT,
     metavar="ROWS",
     help="Records that are neither, for attacks that learn what is usual.",
 )
@@ -111,35 +111,35 @@ def membership(
         members=read("members", members),
         non_members=read("non-members", non_members),
         reference=None if reference is None else read("reference", reference),
-        attacks=_named(attacks),
+        attacks=_attack_names(attacks),
         random_state=seed,
     )
-    _show(report, exposed=exposed, plot=plot, as_json=as_json, output=output)
+    _print_report(report, exposed=exposed, plot=plot, as_json=as_json, output=output)
 
 
 @attack.command()
-@click.argument("rows", type=READ)
+@click.argument("rows", type=READ_FILE)
 @click.option(
-    "--schema", "schema_file", type=READ, help="How columns are read; a saved release brings its own."
+    "--schema", "schema_file", type=READ_FILE, help="How columns are read; a saved release brings its own."
 )
-@UNIT
+@UNIT_OPTION
 @click.option(
     "--members",
-    type=SOURCE,
+    type=SOURCE_TEXT,
     metavar="ROWS",
     required=True,
     help="Records that ROWS were made from: a file or a database URL.",
 )
 @click.option(
     "--non-members",
-    type=SOURCE,
+    type=SOURCE_TEXT,
     metavar="ROWS",
     required=True,
     help="Records of the same kind that they were not made from.",
 )
 @click.option(
     "--reference",
-    type=SOURCE,
+    type=SOURCE_TEXT,
     metavar="ROWS",
     help="Records that are neither; default: half of the non-members.",
 )
@@ -168,38 +168,38 @@ def synthetic(
     """
     from holdfast.attack import synthetic_membership
 
-    rows_seen, schema, read = _opened(rows, schema_file)
+    rows_seen, schema, read = _open_attacked(rows, schema_file)
     report = synthetic_membership(
         rows_seen,
         members=read(members),
         non_members=read(non_members),
         reference=None if reference is None else read(reference),
-        attacks=_named(attacks),
+        attacks=_attack_names(attacks),
         schema=schema,
         random_state=seed,
     )
-    _show(report, exposed=exposed, plot=plot, as_json=as_json, output=output)
+    _print_report(report, exposed=exposed, plot=plot, as_json=as_json, output=output)
 
 
 @attack.command()
-@click.argument("release", type=READ)
+@click.argument("release", type=READ_FILE)
 @click.option(
     "--schema",
     "schema_file",
-    type=READ,
+    type=READ_FILE,
     help="How columns are read; needed for a Parquet or CSV file of rows.",
 )
-@UNIT
+@UNIT_OPTION
 @click.option(
     "--members",
-    type=SOURCE,
+    type=SOURCE_TEXT,
     metavar="ROWS",
     required=True,
     help="Records that RELEASE was made from: a file or a database URL.",
 )
 @click.option(
     "--fresh",
-    type=SOURCE,
+    type=SOURCE_TEXT,
     metavar="ROWS",
     required=True,
     help="Other people's records; some become the attacker's own.",
@@ -254,43 +254,45 @@ def attribute(
     """
     from holdfast.attack import Attacker, Scoring, attribute_risk
 
-    release_seen, schema, read = _opened(release, schema_file)
-    wanted: Any = sensitive
+    release_seen, schema, read = _open_attacked(release, schema_file)
+    targets: Any = sensitive
     if sensitive != "all":
         parts = [tuple(column.strip() for column in name.split("+")) for name in sensitive.split(",")]
-        wanted = [part[0] if len(part) == 1 else part for part in parts]
+        targets = [part[0] if len(part) == 1 else part for part in parts]
     report = attribute_risk(
         release_seen,
         read(members),
         fresh=read(fresh),
-        sensitive=wanted,
+        sensitive=targets,
         attacker=Attacker(
-            knows=None if knows is None else _columns(knows), response=response, attacks=_named(attacks)
+            knows=None if knows is None else _split_names(knows),
+            response=response,
+            attacks=_attack_names(attacks),
         ),
         target=target,
         scoring=Scoring(surest=surest),
         schema=schema,
         random_state=seed,
     )
-    _show(report, exposed=0, plot=plot, as_json=as_json, output=output)
+    _print_report(report, exposed=0, plot=plot, as_json=as_json, output=output)
 
 
 @attack.command()
-@click.argument("rows", type=READ)
+@click.argument("rows", type=READ_FILE)
 @click.option(
-    "--schema", "schema_file", type=READ, help="How columns are read; needed for a Parquet or CSV file."
+    "--schema", "schema_file", type=READ_FILE, help="How columns are read; needed for a Parquet or CSV file."
 )
-@UNIT
+@UNIT_OPTION
 @click.option(
     "--members",
-    type=SOURCE,
+    type=SOURCE_TEXT,
     metavar="ROWS",
     required=True,
     help="Records that ROWS were made from: a file or a database URL.",
 )
 @click.option(
     "--control",
-    type=SOURCE,
+    type=SOURCE_TEXT,
     metavar="ROWS",
     required=True,
     help="Records of the same kind that were not used.",
@@ -332,47 +334,49 @@ def disclosure(
     """
     from holdfast.attack import synthetic_disclosure
 
-    rows_seen, schema, read = _opened(rows, schema_file)
+    rows_seen, schema, read = _open_attacked(rows, schema_file)
     report = synthetic_disclosure(
         rows_seen,
         members=read(members),
         control=read(control),
-        attacks=_named(attacks),
+        attacks=_attack_names(attacks),
         number=number,
-        halves=None if halves is None else [_columns(half) for half in halves.split("/")],
-        secrets=None if secrets is None else _columns(secrets),
+        halves=None if halves is None else [_split_names(half) for half in halves.split("/")],
+        secrets=None if secrets is None else _split_names(secrets),
         schema=schema,
         random_state=seed,
     )
-    _show(report, exposed=0, plot=plot, as_json=as_json, output=output)
+    _print_report(report, exposed=0, plot=plot, as_json=as_json, output=output)
 
 
-def _columns(typed: str) -> list[str]:
-    return [name.strip() for name in typed.split(",") if name.strip()]
+def _split_names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _opened(released: Path, schema_file: Path | None) -> tuple[Any, Schema | None, Callable[[str], Any]]:
-    """What was released, a file of rows or a release; the schema, where one is given; how files of people are read."""
+def _open_attacked(
+    released: Path, schema_file: Path | None
+) -> tuple[Any, Schema | None, Callable[[str], Any]]:
+    """What is attacked (rows or a release), the schema that was given with it, and how files of people are read."""
     from holdfast.data._engines import rows_of_source
     from holdfast.data._engines.file_rows import number_names
     from holdfast.errors import ParameterError
     from holdfast.synth._evaluation.compared_rows import read_synthetic
 
-    frames = released.suffix in (".parquet", ".csv")
-    if frames and schema_file is None:
+    is_row_file = released.suffix in (".parquet", ".csv")
+    if is_row_file and schema_file is None:
         raise ParameterError(
             "--schema must be given with a Parquet or CSV file: it says how columns are read"
         )
     schema = None if schema_file is None else declared_schema(schema_file)
-    written = _schema_inside(released) if schema is None else schema
-    if written is None:
+    file_schema = _schema_inside(released) if schema is None else schema
+    if file_schema is None:
         return released, schema, rows_of_source
-    read = partial(rows_of_source, csv=written.csv, numbers=number_names(written))
-    return (read_synthetic(released, written) if frames else released), schema, read
+    read = partial(rows_of_source, csv=file_schema.csv, numbers=number_names(file_schema))
+    return (read_synthetic(released, file_schema) if is_row_file else released), schema, read
 
 
 def _schema_inside(release: Path) -> Schema | None:
-    """How the table was declared that a release was made of: its files may be written in the same way."""
+    """The schema of the table that a release was made of; None where the release holds none."""
     from holdfast.data._schema import Schema
     from holdfast.errors import FormatError
     from holdfast.release import Release
@@ -386,12 +390,12 @@ def _schema_inside(release: Path) -> Schema | None:
         return None if stored is None else Schema.from_dict(stored)
 
 
-def _named(attacks: str) -> Any:
-    """What a user typed, as the library takes it."""
+def _attack_names(attacks: str) -> Any:
+    """The names that were typed, as the library takes them: a list, or the word all."""
     return "all" if attacks == "all" else [name.strip() for name in attacks.split(",")]
 
 
-def _show(
+def _print_report(
     report: AttackReport[Any],
     *,
     exposed: int,
@@ -399,7 +403,7 @@ def _show(
     as_json: bool,
     output: Path | None,
 ) -> None:
-    """The figures on the screen or in a file, and the reminder that they are internal."""
+    """Print the figures or write them to a file, and remind the owner that they are internal."""
     from holdfast.attack._report import NOTICE
     from holdfast.data._file_set import whole_files
 

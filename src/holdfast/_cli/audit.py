@@ -8,20 +8,20 @@ from typing import Any
 
 import click
 
-from holdfast._cli.default_delta import delta_or_usual
-from holdfast._cli.paths import FORCE, FUNCTION, PICTURE, READ, Command
+from holdfast._cli.default_delta import delta_or_default
+from holdfast._cli.paths import FORCE_OPTION, FUNCTION_TEXT, PICTURE_FILE, READ_FILE, Command
 
 
 @click.command(cls=Command)
-@click.argument("function", type=FUNCTION, metavar="MODULE:FUNCTION|METHOD")
+@click.argument("function", type=FUNCTION_TEXT, metavar="MODULE:FUNCTION|METHOD")
 @click.option(
     "--data",
-    type=READ,
+    type=READ_FILE,
     help="Numbers only: Parquet, CSV or NPY. Needed unless METHOD has public tables of its own.",
 )
 @click.option(
     "--neighbour",
-    type=READ,
+    type=READ_FILE,
     help="Of transcripts: the same table with one record changed.",
 )
 @click.option("--label", help="The column of labels; without it the function gets rows only.")
@@ -53,9 +53,9 @@ from holdfast._cli.paths import FORCE, FUNCTION, PICTURE, READ, Command
 )
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the lower bound.")
 @click.option("--seed", type=int, help="Repeat the same coins; for examples only.")
-@click.option("--plot", type=PICTURE, help="Draw claim and audit (SVG).")
+@click.option("--plot", type=PICTURE_FILE, help="Draw claim and audit (SVG).")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-@FORCE
+@FORCE_OPTION
 def audit(
     function: str,
     data: Path | None,
@@ -91,13 +91,13 @@ def audit(
       holdfast audit noisy_gd --kind transcript --epsilon 1 --delta 1e-3 --adjacency replace --seconds 60
     """
     from holdfast._progress import progress
-    from holdfast.audit import audit as run
+    from holdfast.audit import audit as run_audit
     from holdfast.audit._designs.named import named_design, settings_of
     from holdfast.audit._run import load
     from holdfast.data._engines.files import read_arrays
     from holdfast.privacy._curves.curve import ApproxDP
 
-    delta = delta_or_usual(delta, None, said=not as_json)
+    delta = delta_or_default(delta, None, announce=not as_json)
     claim = ApproxDP(epsilon, delta)
     settings: dict[str, Any] = {
         "bound": bound,
@@ -110,10 +110,12 @@ def audit(
     if "confidence" in settings_of(kind):
         settings["confidence"] = confidence
     if kind == "transcript":
-        train, tables, known = _code_and_tables(function, data, neighbour, label=label, adjacency=adjacency)
-        if known is not None:
-            settings["currency"], rows = currency or known, "public"
-        settings |= {"announce": None if as_json else _announce, "classes": classes}
+        train, tables, method_currency = _code_and_tables(
+            function, data, neighbour, label=label, adjacency=adjacency
+        )
+        if method_currency is not None:
+            settings["currency"], rows = currency or method_currency, "public"
+        settings |= {"announce": None if as_json else _print_plan, "classes": classes}
     else:
         if data is None:
             raise click.UsageError(f"--data is needed for --kind {kind}")
@@ -121,10 +123,10 @@ def audit(
             raise click.UsageError("--neighbour is for --kind transcript")
         train, (features, labels) = load(function), read_arrays(data, label)
         tables = _table(features, labels)
-        settings["classes"] = None if labels is None else _as_labels(classes or (), labels)
+        settings["classes"] = None if labels is None else _typed_labels(classes or (), labels)
     design = named_design(kind, settings)
     with progress(desc="transcripts" if kind == "transcript" else "training", total=design.runs) as bar:
-        result = run(
+        result = run_audit(
             train,
             tables,
             claim=claim,
@@ -134,10 +136,10 @@ def audit(
             seed=seed,
             progress=lambda done, total: bar.update(done - bar.n),
         )
-    _tell(result, claim, confidence, plot, as_json=as_json)
+    _print_verdict(result, claim, confidence, plot, as_json=as_json)
 
 
-def _announce(budget: Any) -> None:
+def _print_plan(budget: Any) -> None:
     click.echo(f"planned: {budget.summary()}")
 
 
@@ -166,7 +168,7 @@ def _table(features: Any, labels: Any) -> Any:
     return features if labels is None else (features, labels)
 
 
-def _tell(result: Any, claim: Any, confidence: float, plot: Path | None, *, as_json: bool) -> None:
+def _print_verdict(result: Any, claim: Any, confidence: float, plot: Path | None, *, as_json: bool) -> None:
     """What was found, in words or for machines, and as a picture; ends with 1 where the claim is refuted."""
     verdict = result.verdict(claim, confidence)
     if as_json:
@@ -184,14 +186,14 @@ def _tell(result: Any, claim: Any, confidence: float, plot: Path | None, *, as_j
         from holdfast.dossier._charts import standalone, trade_off_chart
 
         curves = [("claimed", claim.trade_off()), ("audited", result.trade_off(confidence))]
-        drawn = standalone(trade_off_chart(curves), trade_off_chart(curves, log=True))
-        write_whole(plot, drawn.encode())
+        picture = standalone(trade_off_chart(curves), trade_off_chart(curves, log=True))
+        write_whole(plot, picture.encode())
     if verdict == "refuted":
         click.secho("REFUTED: the claim is false with the stated confidence", fg="red", bold=True, err=True)
         raise SystemExit(1)
 
 
-def _as_labels(classes: tuple[str, ...], labels: Any) -> list[Any]:
+def _typed_labels(classes: tuple[str, ...], labels: Any) -> list[Any]:
     """The classes as they stand in the column: texts, or numbers."""
     from holdfast.errors import ParameterError
 

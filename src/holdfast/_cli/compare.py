@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast._cli.declared_schema import UNIT, declared_schema
-from holdfast._cli.default_delta import FORECAST_DELTA, delta_or_usual
-from holdfast._cli.paths import FORCE, READ, SOURCE, WRITTEN, Command
+from holdfast._cli.declared_schema import UNIT_OPTION, declared_schema
+from holdfast._cli.default_delta import FORECAST_DELTA_OPTION, delta_or_default
+from holdfast._cli.paths import FORCE_OPTION, READ_FILE, SOURCE_TEXT, WRITTEN_FILE, Command
 
 if TYPE_CHECKING:
     from holdfast.data._schema import Schema
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=Command)
-@click.argument("releases", metavar="[RELEASE...]", nargs=-1, type=READ)
+@click.argument("releases", metavar="[RELEASE...]", nargs=-1, type=READ_FILE)
 @click.option(
     "--data",
-    type=SOURCE,
+    type=SOURCE_TEXT,
     metavar="ROWS",
     help="Instead: Parquet, CSV or a database URL; methods are tried on it. NOT PRIVATE.",
 )
-@click.option("--schema", "schema_file", type=READ, help="What is public about DATA.")
-@UNIT
+@click.option("--schema", "schema_file", type=READ_FILE, help="What is public about DATA.")
+@UNIT_OPTION
 @click.option("--target", help="The column to predict.")
 @click.option(
     "--methods",
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     multiple=True,
     help="Where methods are tried (at 1 by default); several draw a curve.",
 )
-@FORECAST_DELTA
+@FORECAST_DELTA_OPTION
 @click.option("--fits", type=int, default=3, show_default=True, help="Seeded fits per method and epsilon.")
 @click.option(
     "--accuracy", type=float, help="Which epsilon does this accuracy need? Tries several; of a number, R2."
@@ -47,8 +47,8 @@ if TYPE_CHECKING:
 @click.option(
     "--data-are-public", is_flag=True, help="You declare that DATA may be shown: the curve is then public."
 )
-@click.option("-o", "--output", type=WRITTEN, help="Also write a page.")
-@FORCE
+@click.option("-o", "--output", type=WRITTEN_FILE, help="Also write a page.")
+@FORCE_OPTION
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 def compare(
     releases: tuple[Path, ...],
@@ -84,33 +84,33 @@ def compare(
 
     if (data is None) == (not releases):
         raise ParameterError("compare takes two or more releases, or --data with --methods; got both or none")
-    tried = _numbers(epsilons)
+    epsilon_values = _parse_epsilons(epsilons)
     comparison: Comparison | EpsilonComparison
     if data is None:
-        comparison = _releases(releases)
-    elif len(tried) > 1 or accuracy is not None:
-        comparison = _epsilons(
+        comparison = _compare_releases(releases)
+    elif len(epsilon_values) > 1 or accuracy is not None:
+        comparison = _compare_epsilons(
             data,
             schema_file,
             target,
             methods or "auto",
-            epsilons=tried,
+            epsilons=epsilon_values,
             delta=delta,
             fits=fits,
             accuracy=accuracy,
             data_are_public=data_are_public,
-            said=not as_json,
+            announce=not as_json,
         )
     else:
-        comparison = _methods(
+        comparison = _compare_methods(
             data,
             schema_file,
             target,
             methods,
-            epsilon=tried[0] if tried else 1.0,
+            epsilon=epsilon_values[0] if epsilon_values else 1.0,
             delta=delta,
             fits=fits,
-            said=not as_json,
+            announce=not as_json,
         )
     if output is not None:
         write_whole(output, comparison.html().encode())
@@ -119,7 +119,7 @@ def compare(
         click.echo(f"page: {click.format_filename(output)}")
 
 
-def _releases(paths: tuple[Path, ...]) -> Comparison:
+def _compare_releases(paths: tuple[Path, ...]) -> Comparison:
     from holdfast.dossier._comparison import compare as run
     from holdfast.dossier._evidence import told_apart
     from holdfast.release import Release
@@ -128,8 +128,8 @@ def _releases(paths: tuple[Path, ...]) -> Comparison:
     return run({name: Release.load(path) for name, path in zip(names, paths, strict=True)})
 
 
-def _numbers(texts: tuple[str, ...]) -> list[float]:
-    """Given one by one, or separated by commas."""
+def _parse_epsilons(texts: tuple[str, ...]) -> list[float]:
+    """The epsilons that were typed: one for each --epsilon, or several with commas between."""
     from holdfast.errors import ParameterError
 
     try:
@@ -140,49 +140,49 @@ def _numbers(texts: tuple[str, ...]) -> list[float]:
         ) from None
 
 
-def _methods(
+def _compare_methods(
     data: str,
     schema_file: Path | None,
     target: str | None,
     methods: str | None,
     *,
-    said: bool,
+    announce: bool,
     **settings: Any,
 ) -> Comparison:
     from holdfast.dossier._comparison import compare_methods
 
-    columns, schema, column, chosen = _read(data, schema_file, target, methods)
-    settings["delta"] = delta_or_usual(settings["delta"], _count(columns), said=said)
-    return compare_methods(columns, schema, target=column, methods=chosen, **settings)
+    columns, schema, label, names = _read_rows(data, schema_file, target, methods)
+    settings["delta"] = delta_or_default(settings["delta"], _row_count(columns), announce=announce)
+    return compare_methods(columns, schema, target=label, methods=names, **settings)
 
 
-def _epsilons(
+def _compare_epsilons(
     data: str,
     schema_file: Path | None,
     target: str | None,
     methods: str,
     *,
     epsilons: list[float],
-    said: bool,
+    announce: bool,
     **settings: Any,
 ) -> EpsilonComparison:
     from holdfast.dossier._comparison.epsilons import EPSILONS, compare_epsilons
 
-    columns, schema, column, chosen = _read(data, schema_file, target, methods)
-    tried = epsilons or list(EPSILONS)
-    settings["delta"] = delta_or_usual(settings["delta"], _count(columns), said=said)
-    return compare_epsilons(columns, schema, target=column, methods=chosen, epsilons=tried, **settings)
+    columns, schema, label, names = _read_rows(data, schema_file, target, methods)
+    epsilon_values = epsilons or list(EPSILONS)
+    settings["delta"] = delta_or_default(settings["delta"], _row_count(columns), announce=announce)
+    return compare_epsilons(columns, schema, target=label, methods=names, epsilons=epsilon_values, **settings)
 
 
-def _count(columns: Any) -> int:
-    """How many rows there are: whoever compares on their own table may know."""
+def _row_count(columns: Any) -> int:
+    """How many rows there are; an owner who compares methods on their own table may know the number."""
     return len(columns[next(iter(columns))])
 
 
-def _read(
+def _read_rows(
     data: str, schema_file: Path | None, target: str | None, methods: str | None
 ) -> tuple[Any, Schema, str, list[str]]:
-    """Everything that is needed to try methods on rows, checked before any fit."""
+    """Rows, schema, target and names of methods, all checked before any fit."""
     from holdfast.data._engines import rows_of_source
     from holdfast.data._engines.file_rows import number_names
     from holdfast.data._engines.files import read_columns
@@ -196,6 +196,6 @@ def _read(
     schema = declared_schema(schema_file)
     if target not in schema.names:
         raise ParameterError(f"target must be a column of the schema, got target={target!r}")
-    chosen = [name.strip() for name in methods.split(",") if name.strip()]
+    method_names = [name.strip() for name in methods.split(",") if name.strip()]
     rows = rows_of_source(data, name="data", csv=schema.csv, numbers=number_names(schema))
-    return read_columns(rows, schema, name="data"), schema, target, chosen
+    return read_columns(rows, schema, name="data"), schema, target, method_names

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from holdfast._cli.paths import FORCE, PICTURE, Command
+from holdfast._cli.paths import FORCE_OPTION, PICTURE_FILE, Command
 from holdfast.errors import ParameterError, require
 from holdfast.privacy._curves.curve import ApproxDP, PrivacyCurve, PureDP
 from holdfast.privacy._curves.gaussian import GaussianDP
@@ -20,15 +20,18 @@ from holdfast.privacy._guarantee import Sureness, guess_bound, guess_words
 from holdfast.privacy._mechanisms import MECHANISMS
 from holdfast.privacy._wording import rounded_up
 
-CURVES: dict[str, tuple[type[PrivacyCurve], tuple[str, ...]]] = {
+CURVE_PARAMETERS: dict[str, tuple[type[PrivacyCurve], tuple[str, ...]]] = {
     "pure": (PureDP, ("epsilon",)),
     "approx": (ApproxDP, ("epsilon", "delta")),
     "zcdp": (ZCDP, ("rho",)),
     "gdp": (GaussianDP, ("mu",)),
 }
+"""The curves that can be named in the place of a mechanism, with their parameters."""
+DEFAULT_DELTAS = (1e-3, 1e-5, 1e-6, 1e-9)
+"""Where epsilon is reported if neither --delta nor --epsilon is given."""
 
 
-def snake(name: str) -> str:
+def snake_case(name: str) -> str:
     """The name on the command line.
 
     >>> snake("SubsampledGaussian")
@@ -37,7 +40,7 @@ def snake(name: str) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
 
 
-def parse(text: str) -> tuple[PrivacyCurve, int]:
+def parse_mechanism(text: str) -> tuple[PrivacyCurve, int]:
     """The curve of one use, and how often it is used.
 
     >>> parse("gaussian:sigma=2*100")
@@ -46,36 +49,38 @@ def parse(text: str) -> tuple[PrivacyCurve, int]:
     (PureDP(epsilon=0.1), 1)
     """
     match = re.fullmatch(r"([a-z_]+)(?::([^*]*))?(?:\*([0-9]{1,12}))?", text.strip())
-    mechanisms = {snake(cls.__name__): cls for cls in MECHANISMS if cls.__name__ != "SubsampledPure"}
-    known = sorted([*mechanisms, *CURVES])
+    mechanisms = {snake_case(kind.__name__): kind for kind in MECHANISMS if kind.__name__ != "SubsampledPure"}
+    known = sorted([*mechanisms, *CURVE_PARAMETERS])
     if match is None or match[1] not in known:
         raise ParameterError(
             f"mechanism must be NAME:parameter=value,...*times with a name of {', '.join(known)} and at most 12 digits "
             f"in times; got {text!r}"
         )
-    name, given, times = match[1], _settings(match[2] or "", text), int(match[3] or 1)
+    name, values, times = match[1], _parse_settings(match[2] or "", text), int(match[3] or 1)
     if times < 1:
         raise ParameterError(f"times must be >= 1, got {text!r}")
-    if name in CURVES:
-        kind, wanted = CURVES[name]
-        _names(given, wanted, wanted, text)
-        return kind(
-            **{parameter: _value(parameter, value, "Number") for parameter, value in given.items()}
+    if name in CURVE_PARAMETERS:
+        curve_class, needed_names = CURVE_PARAMETERS[name]
+        _check_names(values, needed_names, needed_names, text)
+        return curve_class(
+            **{parameter: _parse_value(parameter, value, "Number") for parameter, value in values.items()}
         ), times
-    cls = mechanisms[name]
-    kinds = {f.name: str(f.type) for f in fields(cls) if f.name not in ("adjacency", "base")}
-    _names(given, tuple(kinds), (), text)
+    mechanism_class = mechanisms[name]
+    kinds = {f.name: str(f.type) for f in fields(mechanism_class) if f.name not in ("adjacency", "base")}
+    _check_names(values, tuple(kinds), (), text)
     sensitivities = {parameter: 1.0 for parameter in kinds if parameter.endswith("sensitivity")}
-    settings = {parameter: _value(parameter, value, kinds[parameter]) for parameter, value in given.items()}
+    settings = {
+        parameter: _parse_value(parameter, value, kinds[parameter]) for parameter, value in values.items()
+    }
     try:
-        return cls(**(sensitivities | settings)).curve, times
+        return mechanism_class(**(sensitivities | settings)).curve, times
     except TypeError as error:
         raise ParameterError(f"{name} needs its parameters ({', '.join(kinds)}); got {text!r}") from error
     except ArithmeticError as error:
         raise ParameterError(f"{text!r} is beyond what numbers of double precision can hold") from error
 
 
-def _settings(text: str, whole: str) -> dict[str, str]:
+def _parse_settings(text: str, whole: str) -> dict[str, str]:
     settings: dict[str, str] = {}
     for part in filter(None, (p.strip() for p in text.split(","))):
         name, equals, value = part.partition("=")
@@ -85,8 +90,8 @@ def _settings(text: str, whole: str) -> dict[str, str]:
     return settings
 
 
-def _value(name: str, text: str, kind: str) -> Any:
-    """What a parameter of this declared kind is told by a text.
+def _parse_value(name: str, text: str, kind: str) -> Any:
+    """The value that a text gives to a parameter of this declared kind.
 
     >>> _value("sigma", "1/3", "Number"), _value("categories", "4", "int"), _value("monotone", "true", "bool")
     (Fraction(1, 3), 4, True)
@@ -108,13 +113,12 @@ def _value(name: str, text: str, kind: str) -> Any:
         raise ParameterError(f"{name} must be a number such as 2, 0.5 or 1/3, got {name}={text!r}") from None
 
 
-def _names(settings: dict[str, str], allowed: tuple[str, ...], needed: tuple[str, ...], text: str) -> None:
+def _check_names(
+    settings: dict[str, str], allowed: tuple[str, ...], needed: tuple[str, ...], text: str
+) -> None:
     unknown, absent = sorted(set(settings) - set(allowed)), sorted(set(needed) - set(settings))
     if unknown or absent:
         raise ParameterError(f"parameters are {', '.join(allowed)}; got {text!r}")
-
-
-DELTAS = (1e-3, 1e-5, 1e-6, 1e-9)
 
 
 @click.command(cls=Command)
@@ -125,9 +129,9 @@ DELTAS = (1e-3, 1e-5, 1e-6, 1e-9)
 @click.option(
     "--epsilon", "epsilons", type=float, multiple=True, help="Report delta at this epsilon (repeatable)."
 )
-@click.option("--plot", type=PICTURE, help="Draw curve and trade-off (SVG).")
+@click.option("--plot", type=PICTURE_FILE, help="Draw curve and trade-off (SVG).")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-@FORCE
+@FORCE_OPTION
 def curve(
     mechanisms: tuple[str, ...],
     deltas: tuple[float, ...],
@@ -147,9 +151,9 @@ def curve(
     """
     from holdfast.privacy._curves.composition import compose
 
-    parts = [parse(text) for text in mechanisms]
+    parts = [parse_mechanism(text) for text in mechanisms]
     total = compose([curve.repeat(times) for curve, times in parts])
-    at_delta = {d: total.epsilon(d) for d in deltas or (() if epsilons else DELTAS)}
+    at_delta = {d: total.epsilon(d) for d in deltas or (() if epsilons else DEFAULT_DELTAS)}
     at_epsilon = {e: total.delta(e) for e in epsilons}
     trade_off = total.trade_off()
     if as_json:
@@ -173,7 +177,7 @@ def curve(
         from holdfast.dossier._charts import curve_chart, standalone, trade_off_chart
 
         name = "proved"
-        drawn = standalone(curve_chart([(name, total)]), trade_off_chart([(name, trade_off)]))
-        write_whole(plot, drawn.encode())
+        picture = standalone(curve_chart([(name, total)]), trade_off_chart([(name, trade_off)]))
+        write_whole(plot, picture.encode())
         if not as_json:
             click.echo(f"  drawn to {click.format_filename(plot)}")

@@ -10,18 +10,18 @@ import click
 if TYPE_CHECKING:
     from holdfast.data._schema import Schema
 
-_KEY = "holdfast.unit"
+_UNIT_KEY = "holdfast.unit"
 
 
-def _keep(context: click.Context, _parameter: click.Parameter, value: str | None) -> None:
-    context.meta[_KEY] = value
+def _store_unit(context: click.Context, _parameter: click.Parameter, value: str | None) -> None:
+    context.meta[_UNIT_KEY] = value
 
 
-UNIT = click.option(
+UNIT_OPTION = click.option(
     "--unit",
     metavar="row|COLUMN:ROWS",
     expose_value=False,
-    callback=_keep,
+    callback=_store_unit,
     help="Whose privacy is promised, where a draft of --schema leaves it open: each row another person, or a column "
     "that names one and how many rows of one may count, a public number.",
 )
@@ -32,5 +32,5 @@ def declared_schema(path: Path) -> Schema:
     """The schema of a file, its unit confirmed by the file or by `--unit`."""
     from holdfast.data._schema import Schema
 
-    said: str | None = click.get_current_context().meta.get(_KEY)
-    return Schema.load(path).with_asked_unit(said).confirmed()
+    unit: str | None = click.get_current_context().meta.get(_UNIT_KEY)
+    return Schema.load(path).with_asked_unit(unit).confirmed()

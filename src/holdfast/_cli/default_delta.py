@@ -11,32 +11,32 @@ if TYPE_CHECKING:
     from holdfast.data._table import Table
     from holdfast.privacy._curves.curve import PrivacyCurve
 
-DELTA = click.option(
+DELTA_OPTION = click.option(
     "--delta",
     type=float,
     help="The promise's delta; default: 1e-6, or less where more than 100,000 rows are public, and what fits the "
     "ledger; 0 for pure privacy.",
 )
 
-FORECAST_DELTA = click.option(
+FORECAST_DELTA_OPTION = click.option(
     "--delta",
     type=float,
     help="The promise's delta; default: 1e-6, or less where more than 100,000 rows are public; 0 for pure privacy.",
 )
 
 
-def delta_or_usual(delta: float | None, rows: int | None, *, said: bool = True) -> float:
+def delta_or_default(delta: float | None, rows: int | None, *, announce: bool = True) -> float:
     """The delta that was given, else the usual one for that public number of rows, which is said."""
     if delta is not None:
         return delta
     from holdfast.privacy._account.request import default_delta, limit_of
 
-    if said:
-        click.echo(said_default(limit_of(1.0, None, count=rows)), err=True)
+    if announce:
+        click.echo(default_delta_notice(limit_of(1.0, None, count=rows)), err=True)
     return default_delta(rows)
 
 
-def fitting_delta(delta: float | None, ledger: Path | None, dataset: str | None) -> float | None:
+def delta_within_ledger(delta: float | None, ledger: Path | None, dataset: str | None) -> float | None:
     """The delta that was given, else one that fits the dataset's limit; None for the usual one, where that fits."""
     if delta is not None or ledger is None or dataset is None:
         return delta
@@ -51,8 +51,8 @@ def fitting_delta(delta: float | None, ledger: Path | None, dataset: str | None)
     return None if point is None or float(point[1]) >= default_delta() else float(point[1])
 
 
-def asked_limit(
-    epsilon: float | None, delta: float | None, table: Table, *, named: bool
+def limit_for_table(
+    epsilon: float | None, delta: float | None, table: Table, *, delta_is_given: bool
 ) -> PrivacyCurve | None:
     """The promise that is asked for a table, None for all that is left; a delta that nobody named is said, once."""
     from holdfast.privacy._account.request import limit_of
@@ -61,12 +61,12 @@ def asked_limit(
         return None
     count = table.public_count()[0] if delta is None and table.adjacency.count_is_public else table.n_public
     limit = limit_of(epsilon, delta, count=count)
-    if not named:
-        click.echo(said_default(limit), err=True)
+    if not delta_is_given:
+        click.echo(default_delta_notice(limit), err=True)
     return limit
 
 
-def said_default(limit: PrivacyCurve) -> str:
+def default_delta_notice(limit: PrivacyCurve) -> str:
     """One line for a promise whose delta nobody named.
 
     >>> from holdfast.privacy import ApproxDP

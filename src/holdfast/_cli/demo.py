@@ -7,14 +7,14 @@ from pathlib import Path
 
 import click
 
-from holdfast._cli.paths import FOLDER, Command
+from holdfast._cli.paths import WRITTEN_FOLDER, Command
 
 
 @click.command(cls=Command)
 @click.option(
     "-o",
     "--output",
-    type=FOLDER,
+    type=WRITTEN_FOLDER,
     default=Path("holdfast-demo"),
     show_default=True,
     help="The folder to write to.",

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import click
 
-from holdfast._cli.paths import FORCE, READ, WRITTEN, Command
+from holdfast._cli.paths import FORCE_OPTION, READ_FILE, WRITTEN_FILE, Command
 
 
 @click.command(cls=Command)
-@click.argument("releases", metavar="RELEASE...", nargs=-1, required=True, type=READ)
-@click.option("-o", "--output", type=WRITTEN, required=True, help="The page (HTML).")
+@click.argument("releases", metavar="RELEASE...", nargs=-1, required=True, type=READ_FILE)
+@click.option("-o", "--output", type=WRITTEN_FILE, required=True, help="The page (HTML).")
 @click.option(
     "--audience",
     type=click.Choice(["public", "internal"]),
@@ -22,16 +22,18 @@ from holdfast._cli.paths import FORCE, READ, WRITTEN, Command
     show_default=True,
     help="A public edition refuses what is an un-noised function of private data.",
 )
-@click.option("--ledger", type=READ, help="The ledger that paid: shows budget, approver and purpose.")
-@click.option("--audit", "audits", type=READ, multiple=True, help="What 'holdfast audit --json' printed.")
+@click.option("--ledger", type=READ_FILE, help="The ledger that paid: shows budget, approver and purpose.")
+@click.option(
+    "--audit", "audits", type=READ_FILE, multiple=True, help="What 'holdfast audit --json' printed."
+)
 @click.option(
     "--attack",
     "attacks",
-    type=READ,
+    type=READ_FILE,
     multiple=True,
     help="What 'holdfast attack membership --json' wrote (internal).",
 )
-@click.option("--accuracy", type=READ, help="JSON: a list of {model, score, rows, measure} (internal).")
+@click.option("--accuracy", type=READ_FILE, help="JSON: a list of {model, score, rows, measure} (internal).")
 @click.option("--title", help="Default: the method of the first release.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of audited bounds.")
 @click.option(
@@ -41,7 +43,7 @@ from holdfast._cli.paths import FORCE, READ, WRITTEN, Command
     show_default=True,
     help="Audits and attacks that were run and are not on the page: all share one error.",
 )
-@FORCE
+@FORCE_OPTION
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output: everything the page says.")
 def dossier(
     releases: tuple[Path, ...],
@@ -74,15 +76,15 @@ def dossier(
 
     with ExitStack() as stack:
         # Saving the page closes it in the ledger; where that cannot be written to, the page stays unbound.
-        opened = None
+        budget_ledger = None
         if ledger is not None:
-            opened = stack.enter_context(Ledger.open(ledger, read_only=not os.access(ledger, os.W_OK)))
+            budget_ledger = stack.enter_context(Ledger.open(ledger, read_only=not os.access(ledger, os.W_OK)))
         document = Dossier.of_files(
             releases,
             audits=[read_audit(path) for path in audits],
             attacks=[attack for path in attacks for attack in read_attacks(path)],
             accuracy=[] if accuracy is None else read_accuracy(accuracy),
-            ledger=opened,
+            ledger=budget_ledger,
             audience=audience,
             title=title,
             confidence=confidence,

@@ -8,40 +8,41 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast._cli.declared_schema import UNIT, declared_schema
-from holdfast._cli.default_delta import DELTA, asked_limit, fitting_delta
-from holdfast._cli.paths import FORCE, READ, SOURCE, Command, WrittenFile
-from holdfast._cli.result_files import release_file, weights_file, write_files
-from holdfast._cli.useless import EVEN_IF_USELESS
+from holdfast._cli.declared_schema import UNIT_OPTION, declared_schema
+from holdfast._cli.default_delta import DELTA_OPTION, delta_within_ledger, limit_for_table
+from holdfast._cli.paths import FORCE_OPTION, READ_FILE, SOURCE_TEXT, Command, WrittenFile
+from holdfast._cli.payment import ReleaseRequest, check_payment_options, make_once, payment_options
+from holdfast._cli.result_files import release_file, weights_file
+from holdfast._cli.useless import EVEN_IF_USELESS_OPTION
 from holdfast.learn._estimators import MODELS, estimator_of, load_model
 
 if TYPE_CHECKING:
+    from holdfast.privacy._account import Account
     from holdfast.release import Release
 
-LEVELS = click.option(
+LEVELS_OPTION = click.option(
     "--level",
     "levels",
     multiple=True,
     metavar="COLUMN=LEVEL",
     help="Take a hierarchy at this level, 0 for its categories; default: the finest that noise leaves visible.",
 )
-"""The option of levels, for every command that takes a schema to a fit."""
-FOUND_NOTICE = "an earlier run had made it, and it was kept: nothing was spent now"
+"""For every command that fits a model or makes rows under a schema."""
 
 
 @click.command(cls=Command)
-@click.argument("source", type=SOURCE)
+@click.argument("source", type=SOURCE_TEXT)
 @click.option(
     "--schema",
     "schema_file",
-    type=READ,
+    type=READ_FILE,
     required=True,
     help="What is public about SOURCE.",
 )
-@UNIT
+@UNIT_OPTION
 @click.option("--target", required=True, help="The column to predict; all other columns are features.")
 @click.option("--epsilon", type=float, help="The promise; with --ledger, default: all that is left.")
-@DELTA
+@DELTA_OPTION
 @click.option(
     "--model", type=click.Choice(sorted(MODELS)), help="Default: logistic for classes, linear for numbers."
 )
@@ -59,15 +60,9 @@ FOUND_NOTICE = "an earlier run had made it, and it was kept: nothing was spent n
     type=click.Choice(["replace", "zero_out", "add_remove"]),
     help="Default: the schema's, else replace.",
 )
-@LEVELS
+@LEVELS_OPTION
 @click.option("--n-public", type=int, help="The public number of rows, under add_remove.")
-@click.option("--ledger", type=READ, help="Pay from this ledger.")
-@click.option("--dataset", help="The dataset of the ledger whose limit is spent.")
-@click.option(
-    "--account",
-    help="Name the ledger's account; default: a name made from what is asked. The same name, asked the same, goes on "
-    "with a run that was killed, and finds a result that could not be written.",
-)
+@payment_options
 @click.option(
     "-o",
     "--output",
@@ -78,8 +73,8 @@ FOUND_NOTICE = "an earlier run had made it, and it was kept: nothing was spent n
 @click.option(
     "--weights", type=WrittenFile(writer=weights_file), help="Also write the weights as plain JSON."
 )
-@EVEN_IF_USELESS
-@FORCE
+@EVEN_IF_USELESS_OPTION
+@FORCE_OPTION
 def fit(
     source: str,
     schema_file: Path,
@@ -113,20 +108,14 @@ def fit(
       holdfast fit clinic.parquet --schema clinic.toml --target sex --ledger budget.db --dataset clinic -o m.holdfast
     """
     from holdfast.data._engines import open_table
-    from holdfast.errors import ParameterError, without_password
-    from holdfast.ledger import Job, Ledger, once
-    from holdfast.ledger._jobs import job_key, unpaid
-    from holdfast.privacy._account import Account
+    from holdfast.errors import without_password
     from holdfast.privacy._account.resume import ResumableAccount
     from holdfast.release._usefulness import useful_only
 
     # Everything that can be refused is, before anything is spent.
-    if (ledger is None) != (dataset is None) or (account is not None and ledger is None):
-        raise ParameterError("--ledger and --dataset are given together: a ledger and a dataset of it")
-    if ledger is None and epsilon is None:
-        raise ParameterError("--epsilon must be given without --ledger, which holds a limit")
-    schema = declared_schema(schema_file).confirmed().at_levels(asked_levels(levels))
-    named, delta = delta is not None, fitting_delta(delta, ledger, dataset)
+    check_payment_options(ledger=ledger, dataset=dataset, account=account, epsilon=epsilon)
+    schema = declared_schema(schema_file).confirmed().at_levels(parse_levels(levels))
+    delta_is_given, delta = delta is not None, delta_within_ledger(delta, ledger, dataset)
     settings: dict[str, Any] = {
         "model": model,
         "penalty": penalty,
@@ -136,63 +125,39 @@ def fit(
         "radius": radius,
     }
     estimator = estimator_of(schema, target, epsilon=1.0 if epsilon is None else epsilon, **settings)
+    only_useful = useful_only(unless=even_if_useless)
+    with open_table(source, schema, adjacency=adjacency, n_public=n_public) as table, only_useful:
 
-    def write(release: Release[Any]) -> None:
-        write_files(release, [(release_file, output), (weights_file, weights)])
+        def make(account: Account | None) -> Release[Any]:
+            payer = None if account is None else ResumableAccount.of(account, None)
+            release: Release[Any] = estimator.fit(table, target=target, account=payer).release_
+            return release
 
-    refusing = useful_only(unless=even_if_useless)
-    with open_table(source, schema, adjacency=adjacency, n_public=n_public) as table, refusing:
-        limit = asked_limit(epsilon, delta, table, named=named)
-        about = settings | {
-            "do": "fit",
-            "dataset": dataset,
-            "source": without_password(source),
-            "schema": schema.hash(),
-            "target": target,
-            "epsilon": epsilon,
-            "adjacency": table.adjacency.value,
-            "n_public": n_public,
-        }
-        if ledger is None or dataset is None:
-            _, was_kept = unpaid(
-                job_key("fit", about),
-                beside=output,
-                make=lambda: estimator.fit(table, target=target).release_,
-                write=write,
-            )
-        else:
-
-            def make(paid: Account) -> Release[Any]:
-                fitted: Release[Any] = estimator.fit(
-                    table, target=target, account=ResumableAccount.of(paid, None)
-                ).release_
-                return fitted
-
-            with Ledger.open(ledger) as opened:
-                done = once(
-                    opened,
-                    dataset,
-                    Job(
-                        key=account or job_key("fit", about),
-                        again=account is None,
-                        about=about,
-                        make=make,
-                        write=write,
-                    ),
-                    limit=limit,
-                    adjacency=table.adjacency,
-                    unit=table.unit,
-                    purpose=f"fit {target}",
-                )
-            was_kept = done.found
-    if was_kept:
-        click.echo(FOUND_NOTICE, err=True)
+        request = ReleaseRequest(
+            verb="fit",
+            terms=settings
+            | {
+                "do": "fit",
+                "dataset": dataset,
+                "source": without_password(source),
+                "schema": schema.hash(),
+                "target": target,
+                "epsilon": epsilon,
+                "adjacency": table.adjacency.value,
+                "n_public": n_public,
+            },
+            purpose=f"fit {target}",
+            make=make,
+            files=[(release_file, output), (weights_file, weights)],
+        )
+        limit = limit_for_table(epsilon, delta, table, delta_is_given=delta_is_given)
+        make_once(request, table, limit=limit, ledger=ledger, dataset=dataset, account=account)
     click.echo(load_model(output).summary())
     click.echo(f"release: {click.format_filename(output)}")
 
 
-def asked_levels(texts: Sequence[str]) -> dict[str, int]:
-    """Levels of hierarchies, as they are asked for.
+def parse_levels(texts: Sequence[str]) -> dict[str, int]:
+    """The level of each hierarchy that --level names.
 
     >>> asked_levels(["postcode=1"])
     {'postcode': 1}
@@ -201,6 +166,6 @@ def asked_levels(texts: Sequence[str]) -> dict[str, int]:
 
     pairs = [text.rpartition("=") for text in texts]
     for text, (name, _, level) in zip(texts, pairs, strict=True):
-        good = bool(name) and level.isascii() and level.isdigit()
-        require(good, "--level", text, "COLUMN=LEVEL, with a whole number, such as postcode=1")
+        is_pair = bool(name) and level.isascii() and level.isdigit()
+        require(is_pair, "--level", text, "COLUMN=LEVEL, with a whole number, such as postcode=1")
     return {name: int(level) for name, _, level in pairs}

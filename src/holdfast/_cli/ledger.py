@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast._cli.declared_schema import UNIT, declared_schema
-from holdfast._cli.default_delta import said_default
-from holdfast._cli.paths import FORCE, LEDGER, NEW, READ, WRITTEN, CommandGroup
+from holdfast._cli.declared_schema import UNIT_OPTION, declared_schema
+from holdfast._cli.default_delta import default_delta_notice
+from holdfast._cli.paths import FORCE_OPTION, LEDGER_FILE, NEW_FILE, READ_FILE, WRITTEN_FILE, CommandGroup
 
 if TYPE_CHECKING:
     from holdfast.ledger import Ledger
 
-PATH = click.argument("path", type=LEDGER)
+LEDGER_ARGUMENT = click.argument("path", type=LEDGER_FILE)
 
 
 @click.group(cls=CommandGroup)
@@ -33,7 +33,7 @@ def ledger() -> None:
 
 
 @ledger.command()
-@click.argument("path", type=NEW)
+@click.argument("path", type=NEW_FILE)
 @click.option("--dataset", required=True, help="The name of the data that the limit protects.")
 @click.option(
     "--epsilon", type=float, required=True, help="The limit for everything ever released about them."
@@ -49,10 +49,10 @@ def ledger() -> None:
 @click.option(
     "--schema",
     "schema_file",
-    type=READ,
+    type=READ_FILE,
     help="Neighbours and whom a row belongs to, as this schema declares them.",
 )
-@UNIT
+@UNIT_OPTION
 @click.option(
     "--adjacency",
     type=click.Choice(["replace", "zero_out", "add_remove"]),
@@ -89,16 +89,16 @@ def init(
         schema = declared_schema(schema_file)
         if user is not None or max_rows is not None:
             raise click.UsageError("--user and --max-rows are what --schema declares; leave them out")
-        said = None if schema.adjacency is None else Adjacency.of(schema.adjacency).value
-        if None not in (said, adjacency) and said != adjacency:
+        declared_adjacency = None if schema.adjacency is None else Adjacency.of(schema.adjacency).value
+        if None not in (declared_adjacency, adjacency) and declared_adjacency != adjacency:
             raise click.UsageError(
-                f"--adjacency {adjacency} is not what --schema declares, {said}; leave it out"
+                f"--adjacency {adjacency} is not what --schema declares, {declared_adjacency}; leave it out"
             )
-        adjacency, unit = said or adjacency, schema.confirmed_unit
+        adjacency, unit = declared_adjacency or adjacency, schema.confirmed_unit
         n_public = schema.n_public if n_public is None else n_public
     limit = limit_of(epsilon, delta, count=n_public)
     # Everything is checked before the file is made.
-    declared = Dataset.declare(
+    declared_dataset = Dataset.declare(
         dataset,
         limit=limit,
         adjacency=adjacency or "replace",
@@ -107,10 +107,12 @@ def init(
         approver=approver,
         purpose=purpose,
     )
-    with Ledger.create(path, purpose=purpose, approver=approver, datasets=[declared]) as created:
-        click.echo(created.summary())
+    with Ledger.create(
+        path, purpose=purpose, approver=approver, datasets=[declared_dataset]
+    ) as budget_ledger:
+        click.echo(budget_ledger.summary())
     if delta is None:
-        click.echo(said_default(limit))
+        click.echo(default_delta_notice(limit))
 
 
 def _opened_to_read(path: Path) -> Ledger:
@@ -125,34 +127,34 @@ def _is_writable(path: Path) -> bool:
 
 
 @ledger.command()
-@PATH
+@LEDGER_ARGUMENT
 def show(path: Path) -> None:
     """Datasets, accounts, what is spent and what is left, and results that were not written yet."""
     from holdfast.ledger._jobs import waiting
 
-    with _opened_to_read(path) as opened:
-        click.echo(opened.summary())
-        for name, place in waiting(opened).items():
+    with _opened_to_read(path) as budget_ledger:
+        click.echo(budget_ledger.summary())
+        for name, place in waiting(budget_ledger).items():
             click.echo(f"kept: the result of {name}, in {place}; its command writes it and pays nothing")
 
 
 @ledger.command()
-@PATH
+@LEDGER_ARGUMENT
 @click.option("--head", help="A head hash from a release: shows whether this file is an older copy.")
-@click.option("--public-key", type=READ, help="Check the signatures with this key.")
+@click.option("--public-key", type=READ_FILE, help="Check the signatures with this key.")
 def verify(path: Path, head: str | None, public_key: str | None) -> None:
     """Check every hash, limit and total; exit code 1 when something is wrong."""
     from holdfast.ledger import Ledger
 
-    with Ledger.open(path, check="nothing", read_only=not _is_writable(path)) as opened:
-        verification = opened.verify(head=head, public_key=public_key)
+    with Ledger.open(path, check="nothing", read_only=not _is_writable(path)) as budget_ledger:
+        verification = budget_ledger.verify(head=head, public_key=public_key)
     click.echo(verification.summary())
     if not verification.ok:
         raise SystemExit(1)
 
 
 @ledger.command()
-@PATH
+@LEDGER_ARGUMENT
 @click.argument("accounts", nargs=-1, metavar="[ACCOUNT]...")
 @click.option("--abandoned", is_flag=True, help="Close every account whose process is gone.")
 @click.option(
@@ -179,53 +181,53 @@ def close(
 
     if bool(accounts) == abandoned:
         raise ParameterError("name the accounts to close, or give --abandoned; got both or none")
-    with Ledger.open(path) as opened:
-        named = accounts or [
-            name for dataset in opened.datasets() for name in opened.abandoned_accounts(dataset)
+    with Ledger.open(path) as budget_ledger:
+        accounts_to_close = accounts or [
+            name for dataset in budget_ledger.datasets() for name in budget_ledger.abandoned_accounts(dataset)
         ]
-        for name in named:
-            opened.close_account(name, reason=reason, approver=approver, force=force)
+        for name in accounts_to_close:
+            budget_ledger.close_account(name, reason=reason, approver=approver, force=force)
             click.echo(f"closed: {name}")
-        click.echo(opened.summary())
+        click.echo(budget_ledger.summary())
 
 
 @ledger.command()
-@PATH
+@LEDGER_ARGUMENT
 @click.option("--dataset", help="Only this dataset.")
 @click.option("--account", help="Only this account.")
 def history(path: Path, dataset: str | None, account: str | None) -> None:
     """Every entry in order."""
-    with _opened_to_read(path) as opened:
-        for entry in opened.entries(dataset=dataset, account=account):
+    with _opened_to_read(path) as budget_ledger:
+        for entry in budget_ledger.entries(dataset=dataset, account=account):
             click.echo(entry.summary())
 
 
 @ledger.command()
-@PATH
+@LEDGER_ARGUMENT
 @click.option(
     "-o",
     "--output",
-    type=WRITTEN,
+    type=WRITTEN_FILE,
     required=True,
     help="The file to write.",
 )
-@FORCE
+@FORCE_OPTION
 def export(path: Path, output: Path) -> None:
     """Write all entries as JSON lines, each with its hash."""
-    with _opened_to_read(path) as opened:
-        opened.export(output)
+    with _opened_to_read(path) as budget_ledger:
+        budget_ledger.export(output)
 
 
-KEY = click.option(
+KEY_OPTION = click.option(
     "--key",
-    type=READ,
+    type=READ_FILE,
     required=True,
     help="An unencrypted Ed25519 private key (PEM).",
 )
 
 
 @ledger.command()
-@click.argument("path", type=NEW)
+@click.argument("path", type=NEW_FILE)
 def key(path: Path) -> None:
     """Make a key to sign with: the private part at PATH, the public part beside it as .pub."""
     from holdfast.ledger import create_key
@@ -235,24 +237,24 @@ def key(path: Path) -> None:
 
 
 @ledger.command()
-@PATH
-@KEY
-@click.option("-o", "--output", type=WRITTEN, help="Keep the signed head here too.")
-@FORCE
+@LEDGER_ARGUMENT
+@KEY_OPTION
+@click.option("-o", "--output", type=WRITTEN_FILE, help="Keep the signed head here too.")
+@FORCE_OPTION
 def sign(path: Path, key: Path, output: Path | None) -> None:
     """Sign the newest entry, and with it everything before: charges, approvals, releases and pages."""
     from holdfast.ledger import Ledger
 
-    with Ledger.open(path) as opened:
-        signed = opened.sign(key)
+    with Ledger.open(path) as budget_ledger:
+        signed = budget_ledger.sign(key)
     if output is not None:
         signed.save(output)
     click.echo(f"signed up to entry {signed.number}, head {signed.head}")
 
 
 @ledger.command()
-@PATH
-@KEY
+@LEDGER_ARGUMENT
+@KEY_OPTION
 @click.option("--account", required=True, help="The account whose limit and purpose are approved.")
 @click.option(
     "--approver", required=True, help="Whose key it is; the name that the account names, if it names one."
@@ -261,25 +263,25 @@ def approve(path: Path, key: Path, account: str, approver: str) -> None:
     """Sign the opening of an account."""
     from holdfast.ledger import Ledger
 
-    with Ledger.open(path) as opened:
-        opened.approve(account, key, approver=approver)
+    with Ledger.open(path) as budget_ledger:
+        budget_ledger.approve(account, key, approver=approver)
     click.echo(f"account {account} approved by {approver}")
 
 
 @ledger.command()
-@PATH
-@KEY
+@LEDGER_ARGUMENT
+@KEY_OPTION
 @click.option(
     "--dataset", "datasets", multiple=True, required=True, help="All entries about it (repeatable)."
 )
 @click.option(
     "-o",
     "--output",
-    type=WRITTEN,
+    type=WRITTEN_FILE,
     required=True,
     help="The file to write.",
 )
-@FORCE
+@FORCE_OPTION
 def extract(path: Path, key: Path, datasets: tuple[str, ...], output: Path) -> None:
     """Write every entry about some datasets, signed, for a reader who may not see the rest.
 
@@ -291,7 +293,7 @@ def extract(path: Path, key: Path, datasets: tuple[str, ...], output: Path) -> N
     from holdfast.data._whole_file import write_whole
     from holdfast.ledger import Ledger
 
-    with Ledger.open(path, read_only=True) as opened:
-        extract = opened.extract(datasets, key)
+    with Ledger.open(path, read_only=True) as budget_ledger:
+        extract = budget_ledger.extract(datasets, key)
     write_whole(output, (json.dumps(extract, indent=1) + "\n").encode())
     click.echo(f"{click.format_filename(output)}: {len(extract['entries'])} entries")

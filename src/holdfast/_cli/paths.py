@@ -80,23 +80,23 @@ class WrittenFolder(click.Path):
         super().__init__(file_okay=False, path_type=Path)
 
 
-READ = ReadFile()
-LEDGER = ReadFile(exists=False)
+READ_FILE = ReadFile()
+LEDGER_FILE = ReadFile(exists=False)
 """A ledger that must be there: it says so itself, in words of its own."""
-SOURCE = SourceText()
-FUNCTION = FunctionText()
-WRITTEN = WrittenFile()
-NEW = WrittenFile(when_there="refused")
-PICTURE = PictureFile()
-FOLDER = WrittenFolder()
+SOURCE_TEXT = SourceText()
+FUNCTION_TEXT = FunctionText()
+WRITTEN_FILE = WrittenFile()
+NEW_FILE = WrittenFile(when_there="refused")
+PICTURE_FILE = PictureFile()
+WRITTEN_FOLDER = WrittenFolder()
 
 
-_FORCE = "holdfast.force"
-FORCE = click.option(
+_FORCE_KEY = "holdfast.force"
+FORCE_OPTION = click.option(
     "--force",
     is_flag=True,
     expose_value=False,
-    callback=lambda ctx, parameter, value: ctx.meta.update({_FORCE: value}),
+    callback=lambda ctx, parameter, value: ctx.meta.update({_FORCE_KEY: value}),
     help="Write over files that are there.",
 )
 """For every command that writes a file: without it nothing that is there is written over."""
@@ -108,7 +108,7 @@ class Command(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         """Look at every path that was given, then run."""
         if not ctx.params.get("dry", False):
-            outputs_of(self, ctx.params, force=bool(ctx.meta.get(_FORCE))).require()
+            outputs_of(self, ctx.params, force=bool(ctx.meta.get(_FORCE_KEY))).require()
         return super().invoke(ctx)
 
 
@@ -128,22 +128,22 @@ def outputs_of(command: click.Command, values: dict[str, Any], *, force: bool = 
     beside = [value for value in values.values() if isinstance(value, Path)]
     for parameter in command.params:
         name = str(parameter.name)
-        for value in _each(values.get(name)):
+        for value in _values_of(values.get(name)):
             if isinstance(parameter.type, ReadFile | SourceText | FunctionText):
-                reads += _read(parameter, value)
+                reads += _files_read(parameter, value)
             elif isinstance(parameter.type, WrittenFile):
-                writes += _written(name, value, parameter.type, force=force, beside=beside)
+                writes += _files_written(name, value, parameter.type, force=force, beside=beside)
     return Outputs(reads=tuple(reads), writes=tuple(writes))
 
 
-def _each(value: Any) -> Iterator[Any]:
+def _values_of(value: Any) -> Iterator[Any]:
     if isinstance(value, tuple | list):
         yield from value
     elif value is not None:
         yield value
 
 
-def _read(parameter: click.Parameter, value: str | Path) -> list[FileRead]:
+def _files_read(parameter: click.Parameter, value: str | Path) -> list[FileRead]:
     from holdfast.data._engines.places import local_place, module_file, would_be_read
     from holdfast.release._outputs import FileRead
 
@@ -156,7 +156,7 @@ def _read(parameter: click.Parameter, value: str | Path) -> list[FileRead]:
     return [] if place is None else [FileRead(name=name, path=place, admits=would_be_read)]
 
 
-def _written(
+def _files_written(
     name: str, path: Path, kind: WrittenFile, *, force: bool, beside: list[Path]
 ) -> list[FileWritten]:
     from holdfast._cli.result_files import holds_kept_result

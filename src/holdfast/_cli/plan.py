@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast._cli.declared_schema import UNIT, declared_schema
-from holdfast._cli.default_delta import FORECAST_DELTA, delta_or_usual
-from holdfast._cli.paths import READ, Command
+from holdfast._cli.declared_schema import UNIT_OPTION, declared_schema
+from holdfast._cli.default_delta import FORECAST_DELTA_OPTION, delta_or_default
+from holdfast._cli.paths import READ_FILE, Command
 
 if TYPE_CHECKING:
     from holdfast.learn._forecast import Forecast, Rehearsal
 
-EPSILONS = (0.05, 0.1, 0.5, 1.0, 4.0)
+DEFAULT_EPSILONS = (0.05, 0.1, 0.5, 1.0, 4.0)
 
 
 @click.command(cls=Command)
@@ -25,7 +25,7 @@ EPSILONS = (0.05, 0.1, 0.5, 1.0, 4.0)
 @click.option(
     "--epsilon", "epsilons", type=float, multiple=True, help="Predict at this epsilon (repeatable)."
 )
-@FORECAST_DELTA
+@FORECAST_DELTA_OPTION
 @click.option(
     "--adjacency",
     type=click.Choice(["replace", "zero_out", "add_remove"]),
@@ -39,16 +39,16 @@ EPSILONS = (0.05, 0.1, 0.5, 1.0, 4.0)
 )
 @click.option(
     "--public-data",
-    type=READ,
+    type=READ_FILE,
     help="Parquet or CSV that you declare public: fits are tried on it, without privacy.",
 )
 @click.option(
     "--schema",
     "schema_file",
-    type=READ,
+    type=READ_FILE,
     help="Its schema.",
 )
-@UNIT
+@UNIT_OPTION
 @click.option("--target", help="Its column of labels.")
 @click.option(
     "--fits", type=int, default=3, show_default=True, help="Seeded fits per epsilon on public data."
@@ -86,37 +86,41 @@ def plan(
       holdfast plan --public-data census1994.parquet --schema census.toml --target income
       holdfast plan --synth --schema census.toml --rows 32561 --delta 1e-9
     """
-    chosen = epsilons or EPSILONS
-    delta = delta_or_usual(delta, rows, said=not as_json)
+    grid = epsilons or DEFAULT_EPSILONS
+    delta = delta_or_default(delta, rows, announce=not as_json)
     estimates: Any
     if synth:
-        estimates, lines = _synthesis(schema_file, rows, epsilons=chosen, delta=delta, adjacency=adjacency)
+        estimates, lines = _forecast_synthesis(
+            schema_file, rows, epsilons=grid, delta=delta, adjacency=adjacency
+        )
     elif public_data is not None:
-        estimates = _rehearse(public_data, schema_file, target, epsilons=chosen, delta=delta, fits=fits)
-        lines = _rehearsed(estimates, public_data)
+        estimates = _rehearse(public_data, schema_file, target, epsilons=grid, delta=delta, fits=fits)
+        lines = _rehearsal_lines(estimates, public_data)
     else:
-        estimates = _forecast(
+        estimates = _forecast_model(
             rows,
             columns,
-            epsilons=chosen,
+            epsilons=grid,
             delta=delta,
             adjacency=adjacency,
             row_norm=row_norm,
             accuracy=accuracy,
         )
-        lines = _forecasted(estimates)
+        lines = _forecast_lines(estimates)
     if as_json:
         source = (
             "public quantities" if public_data is None else "data declared public, fitted without privacy"
         )
         click.echo(
-            json.dumps({"source": source, "plan": [_plain(asdict(estimate)) for estimate in estimates]})
+            json.dumps(
+                {"source": source, "plan": [_without_infinity(asdict(estimate)) for estimate in estimates]}
+            )
         )
     else:
         click.echo("\n".join(lines))
 
 
-def _synthesis(
+def _forecast_synthesis(
     schema_file: Path | None, rows: int | None, *, adjacency: str, **settings: Any
 ) -> tuple[Any, list[str]]:
     from holdfast.errors import ParameterError
@@ -128,12 +132,12 @@ def _synthesis(
             "'holdfast schema draft' writes a schema"
         )
     schema = declared_schema(schema_file)
-    declared = None if schema.adjacency is not None else adjacency
-    estimates = forecast_synthesis(schema, rows=rows, adjacency=declared, **settings)
+    adjacency_option = None if schema.adjacency is not None else adjacency
+    estimates = forecast_synthesis(schema, rows=rows, adjacency=adjacency_option, **settings)
     return estimates, forecast_lines(estimates)
 
 
-def _forecast(rows: int | None, columns: int | None, **settings: Any) -> tuple[Forecast, ...]:
+def _forecast_model(rows: int | None, columns: int | None, **settings: Any) -> tuple[Forecast, ...]:
     from holdfast.errors import ParameterError
     from holdfast.learn._forecast import forecast
 
@@ -163,7 +167,7 @@ def _rehearse(
     return rehearse(columns, schema, target=target, **settings)
 
 
-def _forecasted(estimates: tuple[Forecast, ...]) -> list[str]:
+def _forecast_lines(estimates: tuple[Forecast, ...]) -> list[str]:
     lines = [
         "Logistic regression, method='auto', from public quantities only: a rule of thumb, not a promise.",
         "Noise: standard deviation in a coefficient, and in the log-odds of a typical row.",
@@ -178,7 +182,7 @@ def _forecasted(estimates: tuple[Forecast, ...]) -> list[str]:
     return lines
 
 
-def _rehearsed(rehearsals: tuple[Rehearsal, ...], data: Path) -> list[str]:
+def _rehearsal_lines(rehearsals: tuple[Rehearsal, ...], data: Path) -> list[str]:
     lines = [
         f"NOT PRIVATE for {data.name}, which was declared public: seeded fits, exact scores on held-out rows.",
         f"{'epsilon':>8}  {'method':<10} {'accuracy':>9} {'spread':>8}",
@@ -190,6 +194,6 @@ def _rehearsed(rehearsals: tuple[Rehearsal, ...], data: Path) -> list[str]:
     return lines
 
 
-def _plain(record: dict[str, Any]) -> dict[str, Any]:
-    """JSON has no infinity."""
+def _without_infinity(record: dict[str, Any]) -> dict[str, Any]:
+    """The record with the text 'inf' for infinity, which JSON does not have."""
     return {name: "inf" if value == float("inf") else value for name, value in record.items()}

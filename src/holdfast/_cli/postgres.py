@@ -6,7 +6,7 @@ import click
 
 from holdfast._cli.paths import CommandGroup
 
-URL = click.argument("url")
+URL_ARGUMENT = click.argument("url")
 
 
 @click.group(cls=CommandGroup)
@@ -25,7 +25,7 @@ def postgres() -> None:
 
 
 @postgres.command()
-@URL
+@URL_ARGUMENT
 @click.option("--folder", help="Where the library goes; default: holdfast in the server's data folder.")
 @click.option("--compiler", help="Default: $CC, gcc, clang or cc.")
 @click.option("--pg-config", help="Whose headers to use; default: those that the server names.")
@@ -38,27 +38,29 @@ def install(
     Run it on the server's machine, as a user who may write to its data folder, with the URL of a superuser. It needs
     a C compiler and the server's headers, and takes seconds.
     """
-    from holdfast.data._engines.postgres.install import install as put
+    from holdfast.data._engines.postgres.install import install as install_extension
 
-    click.echo(put(url, folder=folder, compiler=compiler, pg_config=pg_config, role=role).summary())
+    click.echo(
+        install_extension(url, folder=folder, compiler=compiler, pg_config=pg_config, role=role).summary()
+    )
 
 
 @postgres.command()
-@URL
+@URL_ARGUMENT
 def uninstall(url: str) -> None:
     """Remove the extension from the database of URL, and its library from the disk."""
-    from holdfast.data._engines.postgres.install import uninstall as remove
+    from holdfast.data._engines.postgres.install import uninstall as uninstall_extension
 
-    click.echo(remove(url).summary())
+    click.echo(uninstall_extension(url).summary())
 
 
 @postgres.command()
-@URL
+@URL_ARGUMENT
 def status(url: str) -> None:
     """Say whether the database of URL has the extension; exit code 1 if it cannot be used."""
-    from holdfast.data._engines.postgres.install import status as look
+    from holdfast.data._engines.postgres.install import status as extension_status
 
-    report = look(url)
+    report = extension_status(url)
     click.echo(report.summary())
     if not report.is_current:
         raise SystemExit(1)

@@ -8,18 +8,18 @@ from pathlib import Path
 
 import click
 
-from holdfast._cli.declared_schema import UNIT, declared_schema
-from holdfast._cli.default_delta import FORECAST_DELTA, delta_or_usual
-from holdfast._cli.paths import READ, Command
+from holdfast._cli.declared_schema import UNIT_OPTION, declared_schema
+from holdfast._cli.default_delta import FORECAST_DELTA_OPTION, delta_or_default
+from holdfast._cli.paths import READ_FILE, Command
 
 
 @click.command(cls=Command)
-@click.argument("schema_file", metavar="SCHEMA", type=READ)
-@UNIT
+@click.argument("schema_file", metavar="SCHEMA", type=READ_FILE)
+@UNIT_OPTION
 @click.option("--target", required=True, help="The column to predict.")
 @click.option("--rows", type=int, required=True, help="Records in the table, a public number.")
 @click.option("--epsilon", type=float, default=1.0, show_default=True, help="The budget.")
-@FORECAST_DELTA
+@FORECAST_DELTA_OPTION
 @click.option("--rarest", type=float, help="The share of the rarest of two classes, if that is known.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 def recommend(
@@ -40,10 +40,10 @@ def recommend(
       holdfast recommend census.toml --target income --rows 32561
       holdfast recommend claims.toml --target fraud --rows 200000 --epsilon 0.5 --rarest 0.01
     """
-    from holdfast.learn import recommend as ask
+    from holdfast.learn import recommend as recommend_model
 
-    delta = delta_or_usual(delta, rows, said=not as_json)
-    recommendation = ask(
+    delta = delta_or_default(delta, rows, announce=not as_json)
+    recommendation = recommend_model(
         declared_schema(schema_file), target=target, epsilon=epsilon, delta=delta, rows=rows, rarest=rarest
     )
     if as_json:

@@ -49,13 +49,13 @@ def refute(name: str | None, table: bool, broken: bool, fresh: bool, jobs: int, 
     from holdfast.refute._broken import broken_subject_names
     from holdfast.refute._subject import select_by_name
     from holdfast.refute._subjects import subject_names
-    from holdfast.refute._suite import refute as run
+    from holdfast.refute._suite import refute as run_refutation
 
-    chosen = select_by_name(
+    subjects = select_by_name(
         broken_subject_names() if broken else (*subject_names(), *broken_subject_names()), name
     )
-    refutations = run(
-        (subject.make() for subject in chosen), fresh=fresh, jobs=jobs, step=None if as_json else _step
+    refutations = run_refutation(
+        (subject.make() for subject in subjects), fresh=fresh, jobs=jobs, step=None if as_json else _step
     )
     if as_json:
         click.echo(json.dumps(refutations.to_json()))
@@ -66,8 +66,8 @@ def refute(name: str | None, table: bool, broken: bool, fresh: bool, jobs: int, 
             _show_broken(refutations, fresh=fresh)
         else:
             click.echo(refutations.summary())
-    fell = any(verdict.refuted for verdict in refutations.verdicts)
-    if fell if broken else not refutations.passed:
+    any_refuted = any(verdict.refuted for verdict in refutations.verdicts)
+    if any_refuted if broken else not refutations.passed:
         raise click.exceptions.Exit(1)
 
 
@@ -82,8 +82,8 @@ def _show_broken(refutations: Refutations, *, fresh: bool) -> None:
     if any(verdict.name.startswith("bolt_on") for verdict in refutations.verdicts):
         from holdfast.refute._published_error import bolt_on_showcase
 
-        shown = bolt_on_showcase(seed=None if fresh else 1)
-        click.echo(shown.summary())
+        showcase = bolt_on_showcase(seed=None if fresh else 1)
+        click.echo(showcase.summary())
     refuted = [verdict for verdict in refutations.verdicts if verdict.refuted]
     for verdict in refuted:
         text = f" REFUTED: {verdict.name}, claims {verdict.claim}, by {' and '.join(verdict.refuted_by())} "

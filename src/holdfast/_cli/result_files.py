@@ -54,10 +54,10 @@ def holds_kept_result(path: Path, writer: Writer, *, beside: Iterable[Path]) -> 
     from holdfast.ledger._jobs.keeping import Shelf
 
     for place in beside:
-        for kept in Shelf(place).results():
+        for result in Shelf(place).results():
             try:
                 with temporary_file(path) as temporary:
-                    writer(kept, temporary)
+                    writer(result, temporary)
                     if filecmp.cmp(temporary, path, shallow=False):
                         return True
             except (HoldfastError, OSError, KeyError, TypeError):

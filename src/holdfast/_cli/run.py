@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast._cli.paths import READ, Command
-from holdfast._cli.useless import EVEN_IF_USELESS
+from holdfast._cli.paths import READ_FILE, Command
+from holdfast._cli.useless import EVEN_IF_USELESS_OPTION
 
 if TYPE_CHECKING:
     from holdfast.plan._step import Done, Step
 
 
 @click.command(cls=Command)
-@click.argument("plan", type=READ)
+@click.argument("plan", type=READ_FILE)
 @click.option("--dry-run", is_flag=True, help="Show costs and outputs, and stop.")
 @click.option("--outside", is_flag=True, help="Let steps write outside of the plan's folder.")
-@EVEN_IF_USELESS
+@EVEN_IF_USELESS_OPTION
 @click.option("--force", is_flag=True, help="Let steps write over files that they did not make.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 def run(plan: Path, dry_run: bool, outside: bool, even_if_useless: bool, force: bool, as_json: bool) -> None:
@@ -63,9 +63,9 @@ def run(plan: Path, dry_run: bool, outside: bool, even_if_useless: bool, force: 
     from holdfast.ledger import Ledger
     from holdfast.plan._release_plan import ReleasePlan
 
-    loaded = ReleasePlan.load(plan, outside=outside, force=force)
+    release_plan = ReleasePlan.load(plan, outside=outside, force=force)
     if even_if_useless:
-        loaded = replace(loaded, setting=replace(loaded.setting, even_if_useless=True))
+        release_plan = replace(release_plan, setting=replace(release_plan.setting, even_if_useless=True))
     finished: list[dict[str, object]] = []
 
     def report_step(step: Step, done: Done) -> None:
@@ -73,14 +73,14 @@ def run(plan: Path, dry_run: bool, outside: bool, even_if_useless: bool, force: 
         if not as_json:
             click.echo(f"\n{step.kind} {step.name}: {step.output}\n{done.summary}")
 
-    with Ledger.open(loaded.setting.ledger, read_only=dry_run) as ledger:
-        quote = loaded.quote(ledger)
+    with Ledger.open(release_plan.setting.ledger, read_only=dry_run) as ledger:
+        quote = release_plan.quote(ledger)
         if not as_json:
             click.echo(quote.summary())
         quote.require()
         finding = False
         if not dry_run:
-            finding = loaded.run(ledger, begin=_begin, report=report_step)
+            finding = release_plan.run(ledger, begin=_begin, report=report_step)
     if as_json:
         click.echo(json.dumps(quote.to_json() | {"done": finished, "finding": finding}))
     if finding:

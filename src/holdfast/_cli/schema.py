@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from holdfast._cli.paths import FORCE, READ, SOURCE, WRITTEN, CommandGroup
+from holdfast._cli.paths import FORCE_OPTION, READ_FILE, SOURCE_TEXT, WRITTEN_FILE, CommandGroup
 
 
 @click.group(cls=CommandGroup)
@@ -16,13 +16,13 @@ def schema() -> None:
 
 
 @schema.command()
-@click.argument("source", type=SOURCE)
-@click.option("-o", "--output", type=WRITTEN, help="Where to write it.")
+@click.argument("source", type=SOURCE_TEXT)
+@click.option("-o", "--output", type=WRITTEN_FILE, help="Where to write it.")
 @click.option("--target", help="The column to be predicted; few whole numbers in it are classes.")
 @click.option(
     "--encoding", help="How the letters of CSV files are written, such as cp1251; guessed otherwise."
 )
-@FORCE
+@FORCE_OPTION
 def draft(source: str, output: Path | None, target: str | None, encoding: str | None) -> None:
     """Write a draft schema for SOURCE (Parquet, CSV, a folder of them, a database URL), to be corrected by hand.
 
@@ -56,9 +56,9 @@ def draft(source: str, output: Path | None, target: str | None, encoding: str | 
             err=True,
         )
     if draft.candidates:
-        named = ", ".join(column.name for column in draft.candidates)
+        names = ", ".join(column.name for column in draft.candidates)
         click.echo(
-            f"say whose privacy is promised, in its [unit]: {named} may name a person; nothing is read or spent before",
+            f"say whose privacy is promised, in its [unit]: {names} may name a person; nothing is read or spent before",
             err=True,
         )
     else:
@@ -69,8 +69,8 @@ def draft(source: str, output: Path | None, target: str | None, encoding: str | 
 
 
 @schema.command()
-@click.argument("source", type=SOURCE)
-@click.argument("file", metavar="SCHEMA", type=READ)
+@click.argument("source", type=SOURCE_TEXT)
+@click.argument("file", metavar="SCHEMA", type=READ_FILE)
 @click.option(
     "--internal", is_flag=True, help="Show what the rows hold, to whoever owns them; exit 1 on a finding."
 )
@@ -90,21 +90,21 @@ def check(source: str, file: Path, internal: bool, as_json: bool) -> None:
     from holdfast.data._draft.check import check_columns_of, check_table
     from holdfast.data._schema import Schema
 
-    declared = Schema.load(file)
-    report = check_table(source, declared) if internal else check_columns_of(source, declared)
+    schema_of_file = Schema.load(file)
+    report = check_table(source, schema_of_file) if internal else check_columns_of(source, schema_of_file)
     click.echo(report.to_json() if as_json else report.summary())
     if internal and report.findings:
         raise SystemExit(1)
 
 
 @schema.command()
-@click.argument("file", type=READ)
+@click.argument("file", type=READ_FILE)
 def show(file: Path) -> None:
     """Check a schema FILE and show what it declares."""
     from holdfast.data._schema import Schema
 
-    loaded = Schema.load(file)
-    click.echo(loaded.describe())
-    for assumption in loaded.assumptions:
+    schema_of_file = Schema.load(file)
+    click.echo(schema_of_file.describe())
+    for assumption in schema_of_file.assumptions:
         click.echo(f"assumes: {assumption.text}")
-    click.echo(f"hash: {loaded.hash()}")
+    click.echo(f"hash: {schema_of_file.hash()}")

@@ -6,13 +6,16 @@ from pathlib import Path
 
 import click
 
-from holdfast._cli.paths import READ, Command
+from holdfast._cli.paths import READ_FILE, Command
 
 
 @click.command(cls=Command)
-@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=READ)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=READ_FILE)
 @click.option(
-    "--key", type=READ, required=True, help="An unencrypted Ed25519 private key (PEM): 'holdfast ledger key'."
+    "--key",
+    type=READ_FILE,
+    required=True,
+    help="An unencrypted Ed25519 private key (PEM): 'holdfast ledger key'.",
 )
 def sign(files: tuple[Path, ...], key: Path) -> None:
     """Sign every byte of each FILE, a release or a page; the signature lies beside it as FILE.sig.
@@ -28,5 +31,5 @@ def sign(files: tuple[Path, ...], key: Path) -> None:
 
     signature_outputs(files, key).require()
     for path in files:
-        signed = Signature.sign_file(key, path)
-        click.echo(f"{signature_path(path)}: signed by {signed.public_key}")
+        signature = Signature.sign_file(key, path)
+        click.echo(f"{signature_path(path)}: signed by {signature.public_key}")

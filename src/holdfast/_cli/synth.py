@@ -8,25 +8,25 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast._cli.declared_schema import UNIT, declared_schema
-from holdfast._cli.default_delta import DELTA, asked_limit, fitting_delta
-from holdfast._cli.fit import FOUND_NOTICE, LEVELS, asked_levels
-from holdfast._cli.paths import FORCE, READ, SOURCE, Command, WrittenFile
-from holdfast._cli.result_files import release_file, rows_file, write_files
-from holdfast._cli.useless import EVEN_IF_USELESS
+from holdfast._cli.declared_schema import UNIT_OPTION, declared_schema
+from holdfast._cli.default_delta import DELTA_OPTION, delta_within_ledger, limit_for_table
+from holdfast._cli.fit import LEVELS_OPTION, parse_levels
+from holdfast._cli.paths import FORCE_OPTION, READ_FILE, SOURCE_TEXT, Command, WrittenFile
+from holdfast._cli.payment import ReleaseRequest, check_payment_options, make_once, payment_options
+from holdfast._cli.result_files import release_file, rows_file
+from holdfast._cli.useless import EVEN_IF_USELESS_OPTION
 from holdfast._regular_file import sha256_of
 
 if TYPE_CHECKING:
-    from holdfast.release import Release
     from holdfast.synth._synthesizer import Synthesizer
 
 
 @click.command(cls=Command)
-@click.argument("source", type=SOURCE)
-@click.option("--schema", "schema_file", type=READ, required=True, help="What is public about SOURCE.")
-@UNIT
+@click.argument("source", type=SOURCE_TEXT)
+@click.option("--schema", "schema_file", type=READ_FILE, required=True, help="What is public about SOURCE.")
+@UNIT_OPTION
 @click.option("--epsilon", type=float, help="The promise; with --ledger, default: all that is left.")
-@DELTA
+@DELTA_OPTION
 @click.option(
     "-o", "--output", type=WrittenFile(writer=rows_file), help="The rows: .parquet, .csv or .arrow."
 )
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--workload",
-    type=SOURCE,
+    type=SOURCE_TEXT,
     default="k=3",
     show_default=True,
     help="What the rows are meant to answer: k=N for all N-way marginals that are not too large, or a file: "
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 @click.option("--columns", help="Only these columns, separated by commas.")
 @click.option(
     "--impossible",
-    type=READ,
+    type=READ_FILE,
     help='JSON: combinations of labels that no row has, such as [{"age": "child", "work": ["full", "part"]}], and '
     'dates or whole numbers in order, such as {"in_order": ["admitted", "discharged"], "most": 90}.',
 )
@@ -75,19 +75,13 @@ if TYPE_CHECKING:
     type=click.Choice(["replace", "zero_out", "add_remove"]),
     help="Default: the schema's, else replace.",
 )
-@LEVELS
+@LEVELS_OPTION
 @click.option("--n-public", type=int, help="The public number of rows, under add_remove.")
-@click.option("--ledger", type=READ, help="Pay from this ledger.")
-@click.option("--dataset", help="The dataset of the ledger whose limit is spent.")
-@click.option(
-    "--account",
-    help="Name the ledger's account; default: a name made from what is asked. The same name, asked the same, goes on "
-    "with a run that was killed, and finds a result that could not be written.",
-)
+@payment_options
 @click.option("--estimate", "--dry-run", "dry", is_flag=True, help="Sizes, noise and time; nothing is spent.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-@EVEN_IF_USELESS
-@FORCE
+@EVEN_IF_USELESS_OPTION
+@FORCE_OPTION
 def synth(
     source: str,
     schema_file: Path,
@@ -129,8 +123,6 @@ def synth(
     """
     from holdfast.data._engines import open_table
     from holdfast.errors import ParameterError, without_password
-    from holdfast.ledger import Job, Ledger, once
-    from holdfast.ledger._jobs import job_key, unpaid
     from holdfast.release._usefulness import useful_only
     from holdfast.synth import CertificateRequest, Synthesizer
     from holdfast.synth._rows.impossible_rows import read_impossible
@@ -138,12 +130,11 @@ def synth(
 
     # Everything that can be refused is, before anything is spent.
     _check_files(output, release, dry=dry)
-    if (ledger is None) != (dataset is None) or (account is not None and ledger is None):
-        raise ParameterError("--ledger and --dataset are given together: a ledger and a dataset of it")
-    if epsilon is None and (ledger is None or dry):
-        raise ParameterError("--epsilon must be given without --ledger, which holds a limit")
-    schema = declared_schema(schema_file).confirmed().at_levels(asked_levels(levels))
-    named, delta = delta is not None, fitting_delta(delta, ledger, dataset)
+    check_payment_options(ledger=ledger, dataset=dataset, account=account, epsilon=epsilon)
+    if epsilon is None and dry:
+        raise ParameterError("--epsilon must be given with --estimate, which looks at no ledger")
+    schema = declared_schema(schema_file).confirmed().at_levels(parse_levels(levels))
+    delta_is_given, delta = delta is not None, delta_within_ledger(delta, ledger, dataset)
     names = None if columns is None else tuple(name.strip() for name in columns.split(","))
     synthesizer = Synthesizer(
         1.0 if epsilon is None else epsilon,
@@ -159,68 +150,49 @@ def synth(
         certificate=None if certificate_share == 0 else CertificateRequest(share=certificate_share),
         key=None if ledger is None else "synth",
     )
-    refusing = useful_only(unless=even_if_useless)
-    with open_table(source, schema, adjacency=adjacency, n_public=n_public) as table, refusing:
+    only_useful = useful_only(unless=even_if_useless)
+    with open_table(source, schema, adjacency=adjacency, n_public=n_public) as table, only_useful:
         if dry:
             estimate = synthesizer.estimate(table)
             click.echo(json.dumps(estimate.to_json()) if as_json else estimate.summary())
             return
-        limit = asked_limit(epsilon, delta, table, named=named)
-        about = {
+        terms = {
             "do": "synth",
             "dataset": dataset,
             "source": without_password(source),
             "schema": schema.hash(),
             "epsilon": epsilon,
             "delta": delta,
-            "workload": _contents(workload),
+            "workload": _text_or_digest(workload),
             "method": method,
             "rows": rows,
             "columns": names,
-            "impossible": None if impossible is None else _contents(str(impossible)),
+            "impossible": None if impossible is None else _text_or_digest(str(impossible)),
             "confidence": confidence,
             "certificate_share": certificate_share,
             "adjacency": table.adjacency.value,
             "n_public": n_public,
         }
-        # Left out where they are not asked: such jobs keep the keys that they had.
-        about |= {"target": target} if target else {}
-        about |= {"objective": objective} if objective != "average" else {}
-
-        def write(result: Release[Any]) -> None:
-            write_files(result, [(release_file, release), (rows_file, output)])
-
-        if ledger is None or dataset is None:
-            places = [path for path in (release, output) if path is not None]
-            result, was_kept = unpaid(
-                job_key("synth", about),
-                beside=places[0],
-                make=lambda: synthesizer.fit(table).release_,
-                write=write,
-            )
-        else:
-            with Ledger.open(ledger) as opened:
-                done = once(
-                    opened,
-                    dataset,
-                    Job(
-                        key=account or job_key("synth", about),
-                        again=account is None,
-                        about=about,
-                        make=lambda paid: synthesizer.fit(table, account=paid).release_,
-                        write=write,
-                    ),
-                    limit=limit,
-                    adjacency=table.adjacency,
-                    unit=table.unit,
-                    purpose="synthetic rows",
-                )
-            result, was_kept = done.release, done.found
+        # Only where they are given: a key of a job then holds nothing about options that were left alone.
+        terms |= {"target": target} if target else {}
+        terms |= {"objective": objective} if objective != "average" else {}
+        request = ReleaseRequest(
+            verb="synth",
+            terms=terms,
+            purpose="synthetic rows",
+            make=lambda payer: synthesizer.fit(table, account=payer).release_,
+            files=[(release_file, release), (rows_file, output)],
+        )
+        limit = limit_for_table(epsilon, delta, table, delta_is_given=delta_is_given)
+        result, was_kept = make_once(
+            request, table, limit=limit, ledger=ledger, dataset=dataset, account=account
+        )
     if was_kept:
-        click.echo(FOUND_NOTICE, err=True)
         synthesizer = Synthesizer.from_release(result)
     click.echo(
-        json.dumps(_record(synthesizer, output, release)) if as_json else _shown(synthesizer, output, release)
+        json.dumps(_record(synthesizer, output, release))
+        if as_json
+        else _summary(synthesizer, output, release)
     )
 
 
@@ -234,8 +206,8 @@ def _check_files(output: Path | None, release: Path | None, *, dry: bool) -> Non
         raise ParameterError(f"output must end in one of {', '.join(WRITABLE_ENDINGS)}, got {output.name!r}")
 
 
-def _contents(text: str) -> str:
-    """What is asked for in words, or by a file: then its digest, for a file may change."""
+def _text_or_digest(text: str) -> str:
+    """A workload as it was typed, or the digest of the file that holds it, since a file may change."""
     path = Path(text)
     return text if text.startswith("k=") else sha256_of(path, what="the file of workload")
 
@@ -256,7 +228,7 @@ def _record(synthesizer: Synthesizer, output: Path | None, release: Path | None)
     }
 
 
-def _shown(synthesizer: Synthesizer, output: Path | None, release: Path | None) -> str:
+def _summary(synthesizer: Synthesizer, output: Path | None, release: Path | None) -> str:
     places = [("rows", output), ("release", release)]
     return "\n".join(
         [

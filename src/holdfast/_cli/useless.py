@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-EVEN_IF_USELESS = click.option(
+EVEN_IF_USELESS_OPTION = click.option(
     "--even-if-useless",
     is_flag=True,
     help="Make it although public numbers say that noise hides everything; without, that is refused before it is paid.",

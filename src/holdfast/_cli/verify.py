@@ -7,21 +7,23 @@ from pathlib import Path
 
 import click
 
-from holdfast._cli.paths import READ, Command
+from holdfast._cli.paths import READ_FILE, Command
 
 
 @click.command(cls=Command)
-@click.argument("page", metavar="DOSSIER", type=READ)
-@click.option("--release", "releases", type=READ, multiple=True, help="The release file (repeatable).")
-@click.option("--ledger", type=READ, help="The ledger that paid.")
+@click.argument("page", metavar="DOSSIER", type=READ_FILE)
+@click.option("--release", "releases", type=READ_FILE, multiple=True, help="The release file (repeatable).")
+@click.option("--ledger", type=READ_FILE, help="The ledger that paid.")
 @click.option("--recompute", is_flag=True, help="Tell epsilon again, from the recorded mechanisms.")
 @click.option(
     "--public-key",
-    type=READ,
+    type=READ_FILE,
     help="A public key (PEM): ledger, approvals, releases and page must be signed by it.",
 )
 @click.option(
-    "--trust", type=READ, help="A trust file (TOML) that lists keys, whose they are and what they may sign."
+    "--trust",
+    type=READ_FILE,
+    help="A trust file (TOML) that lists keys, whose they are and what they may sign.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 def verify(
@@ -49,13 +51,13 @@ def verify(
     from holdfast.dossier import verify_dossier
     from holdfast.ledger._signing.trust import Trust
 
-    given = [Trust.of(path) for path in (public_key, trust) if path is not None]
+    trust_lists = [Trust.of(path) for path in (public_key, trust) if path is not None]
     verification = verify_dossier(
         page,
         releases=releases,
         ledger=ledger,
         recompute=recompute,
-        public_key=Trust(tuple(key for trusted in given for key in trusted.keys)) if given else None,
+        public_key=Trust(tuple(key for trust in trust_lists for key in trust.keys)) if trust_lists else None,
     )
     click.echo(json.dumps(verification.to_json()) if as_json else verification.summary())
     raise click.exceptions.Exit(verification.exit_code)
