@@ -751,7 +751,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="additive: coarser histograms of a line for nothing",
         target="learn:release_histograms",
-        old="sum(len(each) for each in widths)",
+        old="sum(len(column_widths) for column_widths in widths)",
         new="len(widths)",
         tests=(
             "tests/learn/additive/test_parts.py::test_histograms_are_charged_for_every_column[1-zero_out-1.0]",
@@ -759,9 +759,9 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="additive: coarse counts are not believed",
-        target="learn:_seen_below",
-        old="seen[first] += sure * (own - seen[first])",
-        new="seen[first] += (sure if not level else 0.0) * (own - seen[first])",
+        target="learn:_node_estimates",
+        old="estimates[cells] += precision * (histogram - estimates[cells])",
+        new="estimates[cells] += (precision if not level else 0.0) * (histogram - estimates[cells])",
         tests=("tests/learn/additive/test_parts.py::test_halves_of_a_line_have_the_noise_of_coarse_counts",),
     ),
     Fault(
@@ -789,8 +789,8 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="additive: a class rarer than its noise",
-        target="learn:release_histograms",
-        old="max(noise, 1.0 / total)",
+        target="learn:_with_classes",
+        old="max(noise_std / total, 1.0 / total)",
         new="1.0 / total",
         tests=("tests/learn/additive/test_parts.py::test_classes_are_counted_and_rare_ones_tell_less",),
     ),
@@ -832,7 +832,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="additive: the noise of a calibration believed",
         target="learn:calibrate_scores",
-        old="(1.0 + noise / USUAL_DEVIATION**2)",
+        old="(1.0 + noise / CORRECTION_PRIOR_STD**2)",
         new="1.0",
         tests=(
             "tests/learn/additive/test_parts.py::test_calibration_finds_a_shift_and_does_not_believe_noise",
@@ -850,7 +850,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="additive: finer axes keep their part of a budget too small for slopes",
         target="learn:whitened_design",
-        old="(sharper if block.line else 1.0)",
+        old="(line_power if block.line else 1.0)",
         new="1.0",
         tests=(
             "tests/learn/additive/test_parts.py::test_a_budget_that_cannot_pay_all_slopes_has_nothing_for_finer_axes",
@@ -859,8 +859,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="additive: few rows are taken for a small budget",
         target="learn:whitened_design",
-        old="_widest(variances, poor)",
-        new="_widest(variances, floor)",
+        old="_widest_share(variances, budget_floor)",
+        new="_widest_share(variances, floor)",
         tests=(
             "tests/learn/additive/test_parts.py::test_a_budget_that_cannot_pay_all_slopes_has_nothing_for_finer_axes",
         ),
@@ -868,8 +868,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="additive: gradients of classes clipped to their signs",
         target="learn:AdditiveTask.clip",
-        old="max(c, LEAST_CLIP * math.sqrt(self.evenness))",
-        new="c",
+        old="max(relative_clip, LEAST_CLIP * math.sqrt(self.evenness))",
+        new="relative_clip",
         tests=(
             "tests/learn/additive/test_parts.py::test_a_rare_class_has_fewer_dimensions_smaller_clips_and_longer_steps",
         ),

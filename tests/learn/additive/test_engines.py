@@ -75,9 +75,9 @@ def in_memory() -> dict[str, Any]:
 def test_from_parquet_wherever_rows_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_memory: dict[str, Any], room: str
 ) -> None:
-    monkeypatch.setattr(cell_rows, "KEPT_BYTES", 0)
-    bytes_kept = {"memory": 2**30, "both": 12_000}.get(room, 0)
-    monkeypatch.setattr(cell_rows.CellRows.__init__, "__kwdefaults__", _defaults(bytes_kept))
+    monkeypatch.setattr(cell_rows, "MOST_CACHED_BYTES", 0)
+    cached_bytes = {"memory": 2**30, "both": 12_000}.get(room, 0)
+    monkeypatch.setattr(cell_rows.CellRows.__init__, "__kwdefaults__", _defaults(cached_bytes))
     reads: list[int] = []
     monkeypatch.setattr(Table, "batches", _counted(Table.batches, reads))
     if room == "full":
@@ -90,8 +90,8 @@ def test_from_parquet_wherever_rows_are_kept(
     assert (len(reads) == 1) == (room in ("memory", "file", "both"))
 
 
-def _defaults(kept_bytes: int) -> dict[str, Any]:
-    return (cell_rows.CellRows.__init__.__kwdefaults__ or {}) | {"kept_bytes": kept_bytes}
+def _defaults(most_cached_bytes: int) -> dict[str, Any]:
+    return (cell_rows.CellRows.__init__.__kwdefaults__ or {}) | {"most_cached_bytes": most_cached_bytes}
 
 
 def _counted(batches: Any, reads: list[int]) -> Any:

@@ -23,14 +23,12 @@ from holdfast.learn._additive.descent import AdditiveTask, Descent, descend, gra
 from holdfast.learn._additive.design import dimension_limit, whitened_design
 from holdfast.learn._additive.histograms import (
     affordable_grid,
-    coarse_counts,
-    nearest_counts,
     release_histograms,
-    resolutions,
-    tree_shares,
 )
-from holdfast.learn._additive.pairs import levels_of, paired_columns
-from holdfast.learn._additive.phases import LEAST_ENERGY, _shrunk_descent
+from holdfast.learn._additive.line_tree import coarse_counts, histogram_widths, nearest_counts, tree_counts
+from holdfast.learn._additive.pair_choice import choose_pairs
+from holdfast.learn._additive.pair_features import cell_levels
+from holdfast.learn._additive.phases import LEAST_ENERGY_SHARE, _shrunk_descent
 from holdfast.privacy._account import Account
 from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
 from holdfast.privacy._curves.gaussian import GaussianDP
@@ -75,16 +73,21 @@ def test_histograms_are_charged_for_every_column(adjacency: str, factor: float, 
 def test_a_line_is_counted_at_several_resolutions_and_every_row_once_in_each() -> None:
     cells, counts = ColumnCells(Numeric("x", 0, 1, null="category")), np.zeros(256, dtype=np.int64)
     assert cells.count == 256
-    assert resolutions(cells) == (1, 4, 16, 64)
-    assert resolutions(ColumnCells(Categorical("k", [f"k{place}" for place in range(90)]))) == (1,)
-    assert resolutions(ColumnCells(Numeric("n", 0, 20, integer=True))) == (1,)
+    assert histogram_widths(cells) == (1, 4, 16, 64)
+    assert histogram_widths(ColumnCells(Categorical("k", [f"k{place}" for place in range(90)]))) == (1,)
+    assert histogram_widths(ColumnCells(Numeric("n", 0, 20, integer=True))) == (1,)
     for place in (0, 17, 254):
         counts[place] += 1
-        for width in resolutions(cells):
+        for width in histogram_widths(cells):
             seen = coarse_counts(cells, counts, width)
             assert (seen.sum(), seen[place // width] >= 1) == (counts.sum(), True)
     counts[255] += 5  # missing: a row is never in a second cell of the same histogram
-    assert [int(coarse_counts(cells, counts, width).sum()) for width in resolutions(cells)] == [8, 3, 3, 3]
+    assert [int(coarse_counts(cells, counts, width).sum()) for width in histogram_widths(cells)] == [
+        8,
+        3,
+        3,
+        3,
+    ]
 
 
 def test_halves_of_a_line_have_the_noise_of_coarse_counts() -> None:
@@ -98,7 +101,7 @@ def test_halves_of_a_line_have_the_noise_of_coarse_counts() -> None:
         for _ in range(40):
             seen = [np.add.reduceat(truth, np.arange(0, 256, width)) for width in levels]
             noisy = [part + random.normal(0, noise * len(levels) ** 0.5, len(part)) for part in seen]
-            made = tree_shares(noisy, widths, 10_000.0, noise * len(levels) ** 0.5)
+            made = tree_counts(noisy, widths, 10_000.0, noise * len(levels) ** 0.5)
             assert made.min() >= 0
             assert made.sum() == pytest.approx(10_000.0)
             found.append(made[16:].sum())
@@ -110,13 +113,16 @@ def test_halves_of_a_line_have_the_noise_of_coarse_counts() -> None:
 def test_counts_without_noise_are_the_shares(count: int, seed: int) -> None:
     truth = np.random.default_rng(seed).integers(0, 100, count).astype(float)
     seen = [np.add.reduceat(truth, np.arange(0, count, width)) for width in (1, 4)]
-    made = tree_shares(seen, np.ones(count), float(truth.sum()), 1e-9)
+    made = tree_counts(seen, np.ones(count), float(truth.sum()), 1e-9)
     assert made == pytest.approx(truth, abs=1e-6)
 
 
 def summed(values: list[float]) -> Any:
     rows = coded(1)
-    rows._kept, rows._complete = [(np.zeros((len(values), 3), dtype=np.uint16), np.array(values))], True
+    rows._cached_chunks, rows._cache_is_complete = (
+        [(np.zeros((len(values), 3), dtype=np.uint16), np.array(values))],
+        True,
+    )
     return rows.sums()
 
 
@@ -145,13 +151,13 @@ def test_classes_are_counted_and_rare_ones_tell_less() -> None:
     codes = np.zeros((5_000, 3), dtype=np.uint16)
     for positives, expected in ((2_500, 1.0), (50, 4 * 0.01 * 0.99 / 0.7)):
         labels = np.where(np.arange(5_000) < positives, 1.0, -1.0)
-        rows._kept, rows._complete = [(codes, labels)], True
+        rows._cached_chunks, rows._cache_is_complete = [(codes, labels)], True
         assert rows.class_counts(2).tolist() == [5_000 - positives, positives]
         seen = release_histograms(
             rows, account_of(rows, 50.0), square=Fraction(2500), arithmetic="strict", classes=2
         )
         assert seen.evenness == pytest.approx(expected, rel=0.05)
-    rows._kept = [(codes, np.full(5_000, -1.0))]
+    rows._cached_chunks = [(codes, np.full(5_000, -1.0))]
     unsure = release_histograms(
         rows, account_of(rows, 0.01), square=Fraction(1, 10**4), arithmetic="strict", classes=2
     )
@@ -199,7 +205,7 @@ def test_weights_that_noise_or_the_sample_explains_are_shrunk() -> None:
     assert float(np.min(_shrunk_descent(many, design, quiet, 10).weights)) > 2.9
     shrunk = _shrunk_descent(many, design, noisy, 10).weights
     assert shrunk[0, 0] == 3.0  # the constant stays
-    assert float(np.max(shrunk[:, 1:])) == pytest.approx(3 * LEAST_ENERGY)
+    assert float(np.max(shrunk[:, 1:])) == pytest.approx(3 * LEAST_ENERGY_SHARE)
     few = dataclasses.replace(task, count=2.0)
     assert float(np.max(_shrunk_descent(few, design, quiet, 1000).weights[:, 1:4])) < 3.0
 
@@ -333,7 +339,7 @@ def test_shares_do_not_swallow_the_positive_half_of_the_noise() -> None:
     truth = np.where(np.arange(200) == 7, 1000.0, 0.0)
     lines = [np.add.reduceat(truth, np.arange(0, 200, width)) for width in (1, 4, 16, 64)]
     noisy, *coarse = [line + random.normal(0, 20, len(line)) for line in lines]
-    tree = tree_shares([noisy, *coarse], np.ones(200), 1000.0, 20.0)
+    tree = tree_counts([noisy, *coarse], np.ones(200), 1000.0, 20.0)
     assert tree.sum() == pytest.approx(1000.0)
     assert tree[7] > 850
     assert nearest_counts(noisy, 1000.0).sum() == pytest.approx(1000.0)
@@ -343,18 +349,18 @@ def test_shares_do_not_swallow_the_positive_half_of_the_noise() -> None:
 
 def test_pairs_cost_what_the_signal_pays() -> None:
     importance, capacity = np.array([1.0, 3.0, 2.0, 0.5]), np.array([5, 5, 5, 0])
-    assert paired_columns(importance, capacity, signal=1100.0, rows=1e5) == ()
-    assert paired_columns(importance, capacity, signal=3000.0, rows=2e4) == ((1, 2),)
-    every = paired_columns(importance, capacity, signal=1e6, rows=2e4)
+    assert choose_pairs(importance, capacity, signal=1100.0, rows=1e5) == ()
+    assert choose_pairs(importance, capacity, signal=3000.0, rows=2e4) == ((1, 2),)
+    every = choose_pairs(importance, capacity, signal=1e6, rows=2e4)
     assert set(every) == {(1, 2), (0, 1), (0, 2)}
 
 
 def test_levels_follow_the_line_or_the_released_shape() -> None:
     line = ColumnCells(Numeric("x", 0, 11, integer=True))
-    levels = levels_of(line, np.full(12, 1 / 12), np.zeros((12, 1)), 6)
+    levels = cell_levels(line, np.full(12, 1 / 12), np.zeros((12, 1)), 6)
     assert (np.diff(levels) >= 0).all()
     kinds = ColumnCells(Categorical("k", list("abc")))
-    order = levels_of(kinds, np.full(3, 1 / 3), np.array([[3.0], [1.0], [2.0]]), 6)
+    order = cell_levels(kinds, np.full(3, 1 / 3), np.array([[3.0], [1.0], [2.0]]), 6)
     assert order[1] < order[2] < order[0]
 
 
@@ -425,7 +431,7 @@ def test_a_budget_that_cannot_pay_all_slopes_has_nothing_for_finer_axes() -> Non
 
 def test_a_table_that_is_not_kept_is_read_again() -> None:
     rows = coded()
-    rows.kept_bytes = 10
+    rows.most_cached_bytes = 10
     first = [counts.copy() for counts in rows.counts()]
     assert all((a == b).all() for a, b in zip(first, rows.counts(), strict=True))
-    assert rows._kept is None
+    assert rows._cached_chunks is None

@@ -38,7 +38,7 @@ def test_a_picture_of_many_categories_shows_those_that_lower_the_score_too() -> 
     axes = figures.Figure().subplots()
     shapes._draw_shape(axes, shape, 0)
     bars = [bar.get_width() for bar in axes.patches]
-    assert len(bars) == shapes.BARS
+    assert len(bars) == shapes.MOST_BARS
     assert bars == sorted(bars)
     assert bars[0] == -2.0
     assert axes.get_title() == f"word: 12 of {cells.count}"

@@ -1,8 +1,8 @@
-"""CellRows: every row as its cells, two bytes per column, with its label; read once, from any engine.
+"""CellRows: every row as the codes of its cells, two bytes per column, with its label; from a table of any engine.
 
-Codes and labels are kept in memory where they fit, else in a private file where the table may be copied, so that a fit
-of many passes reads its table once; otherwise it is read again in every pass. Nothing depends on the order of rows:
-what is summed over them is whole numbers.
+A fit passes over the rows many times. Codes and labels stay in memory where they fit, and otherwise in a private file
+where the table may be copied, so that the table is read once; failing that, it is read again in every pass. Sums over
+rows are sums of whole numbers, so the order of rows changes nothing.
 """
 
 from __future__ import annotations
@@ -24,43 +24,44 @@ from holdfast.learn._rows.private_file import PrivateFile
 from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
 
 CodedChunk = tuple[NDArray[np.uint16], Floats]
-KEPT_BYTES = 2**30
-"""Codes and labels up to this size are kept in memory."""
-SUM_STEP = 2.0**-20
-GRID_BITS = 30
-"""Gradients are summed in whole multiples of 2^-30 of (about) their largest size: 2^32 of them fit into 63 bits."""
+MOST_CACHED_BYTES = 2**30
+"""Codes and labels up to this size stay in memory."""
+LABEL_STEP = 2.0**-20
+"""Labels and their squares are summed in whole multiples of this step."""
+GRADIENT_BITS = 30
+"""Gradients are summed in whole multiples of about 2^-30 of the clipping norm: 2^32 of them fit into 63 bits."""
 
 
 @dataclass(kw_only=True, eq=False)
 class CellRows:
-    """Rows behind their cells. `read` reads rows and labels once, in any order; all of it is private."""
+    """The rows of a fit, which are private. `read` passes once over rows and labels, in any order."""
 
     cells: tuple[ColumnCells, ...]
     read: Callable[[], Iterator[tuple[Batch, Floats]]]
     adjacency: Adjacency
     unit: PrivacyUnit
     public_count: int
-    kept_bytes: int = KEPT_BYTES
+    most_cached_bytes: int = MOST_CACHED_BYTES
     may_lack_targets: bool = False
     """Whether rows of the table may be left out because they have no target."""
     file: PrivateFile | None = None
-    """Where chunks go beyond `kept_bytes`, if they may."""
-    _kept: list[CodedChunk] | None = None
-    _complete: bool = False
+    """Where chunks beyond `most_cached_bytes` are written, if they may be."""
+    _cached_chunks: list[CodedChunk] | None = None
+    _cache_is_complete: bool = False
 
     def chunks(self) -> Iterator[CodedChunk]:
-        """All rows."""
-        if self._complete:
-            yield from self._kept or ()
+        """All rows: from the cache where it holds them, else from the table."""
+        if self._cache_is_complete:
+            yield from self._cached_chunks or ()
             if self.file is not None:
                 yield from self.file.chunks()  # type: ignore[misc]  # codes and labels, as they were written
             return
-        yield from self._first()
+        yield from self._coded_table()
 
-    def _first(self) -> Iterator[CodedChunk]:
-        """A pass over the table: as many chunks as fit are kept in memory, those behind them in the file."""
+    def _coded_table(self) -> Iterator[CodedChunk]:
+        """A pass over the table, which fills the cache: memory first, then the file."""
         chunks: list[CodedChunk] = []
-        room, whole = self.kept_bytes, True
+        room, complete = self.most_cached_bytes, True
         if self.file is not None:
             self.file.clear()
         for batch, labels in self.read():
@@ -69,31 +70,31 @@ class CellRows:
             if room >= 0:
                 chunks.append(chunk)
             elif self.file is None or not self.file.append(*chunk):
-                whole = False
+                complete = False
                 chunks.clear()
             yield chunk
-        if whole:
-            self._kept, self._complete = chunks, True
+        if complete:
+            self._cached_chunks, self._cache_is_complete = chunks, True
 
     def close(self) -> None:
-        """Let go of what was kept."""
-        self._kept, self._complete = None, False
+        """Empty the cache."""
+        self._cached_chunks, self._cache_is_complete = None, False
         if self.file is not None:
             self.file.close()
 
     def regrid(self, grid: int) -> None:
-        """Numbers get so many cells; what was kept is let go."""
+        """Cut numeric columns by another grid (see cells.py); the cache is emptied if that changes their cells."""
         if any(column.grid != grid for column in self.cells):
             self.close()
             self.cells = cells_of_columns([column.column for column in self.cells], grid)
 
     def largest_count(self) -> int:
-        """A bound on the rows of every table that the schema admits, generous where the number of units is private."""
+        """A bound on the rows of every table that the schema admits, 16 times as many where their count is private."""
         admitted = self.public_count * self.unit.max_rows
         return admitted if self.adjacency.count_is_public else 16 * admitted
 
     def counts(self) -> list[NDArray[np.int64]]:
-        """Rows in each cell of each column; exact."""
+        """For each column the exact number of rows in each cell."""
         histograms = [np.zeros(column.count, dtype=np.int64) for column in self.cells]
         for codes, _ in self.chunks():
             for place, counts in enumerate(histograms):
@@ -101,7 +102,7 @@ class CellRows:
         return histograms
 
     def class_counts(self, classes: int) -> NDArray[np.int64]:
-        """Rows of each class; exact. Two classes are labelled -1 and +1, several 0, 1, ..."""
+        """The exact number of rows of each class. Two classes are labelled -1 and +1, several 0, 1, ..."""
         totals = np.zeros(classes, dtype=np.int64)
         for _, labels in self.chunks():
             totals += np.bincount(
@@ -110,20 +111,20 @@ class CellRows:
         return totals
 
     def sums(self) -> NDArray[np.int64]:
-        """Sums of labels and of their squares, labels within [-1, 1], in whole numbers.
+        """The sums of the labels and of their squares, clipped to [-1, 1] and rounded down to whole numbers.
 
-        A row moves either by one at most, and by two and one where it is replaced: rounding down a sum that moved by at
-        most a whole number moves it by no more.
+        Adding a row moves each sum by at most 1; replacing it moves them by at most 2 and 1. Rounding down keeps these
+        bounds, since they are whole numbers.
         """
         total = np.zeros(2, dtype=np.int64)
         for _, labels in self.chunks():
             inside = np.clip(labels, -1.0, 1.0)
-            total += np.trunc(np.stack([inside, inside**2], axis=1) / SUM_STEP).astype(np.int64).sum(axis=0)
-        return np.asarray(np.floor(total * SUM_STEP), dtype=np.int64)
+            total += np.trunc(np.stack([inside, inside**2], axis=1) / LABEL_STEP).astype(np.int64).sum(axis=0)
+        return np.asarray(np.floor(total * LABEL_STEP), dtype=np.int64)
 
     def gradient(self, plan: CellPlan, *, loss: Loss, table: Floats, constant: Floats, clip: float) -> Floats:
-        """Per cell, and last for the constant, the sum of clipped slopes: exact multiples of a public grid."""
-        steps_per_unit = 2.0 ** (GRID_BITS - np.ceil(np.log2(clip)))
+        """The sum of clipped slopes of all rows, for each cell and last for the constant: exact on a public grid."""
+        steps_per_unit = 2.0 ** (GRADIENT_BITS - np.ceil(np.log2(clip)))
         total = np.zeros((plan.total + 1, plan.outputs), dtype=np.int64)
         for codes, labels in self.chunks():
             total += plan.gradient(
@@ -139,7 +140,7 @@ class CellRows:
 
 
 def batches_of_matrix(schema: Schema, features: Floats, labels: Floats) -> Iterator[tuple[Batch, Floats]]:
-    """Rows of an array, a number per declared column, clipped to its bounds."""
+    """The rows of an array in batches, each column clipped to its declared bounds, with their labels."""
     columns: list[Any] = list(schema.columns)
     for start in range(0, len(features), CHUNK_ROWS):
         part = features[start : start + CHUNK_ROWS]

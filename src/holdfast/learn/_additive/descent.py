@@ -1,8 +1,9 @@
 """Noisy gradient descent for additive models: gradients are clipped for each record, summed exactly and released.
 
-|r z| <= C by clipping, so one row moves the sum by C, by 2 C under replace, and c rows by c times as much (soundness,
-sections 18, 20 and 24). T releases of noise sigma = C sqrt(T) / mu are mu-GDP together. Steps, averages and the
-safeguard against long steps depend on released numbers only.
+The gradient of a record is clipped to the norm C, so one row moves their sum by C, by 2 C under replace, and a unit of
+c rows by c times as much (soundness, sections 18, 20 and 24). T releases whose noise has the standard deviation
+C sqrt(T) / mu are mu-GDP together. Steps, averages and the safeguard against long steps depend on released numbers
+only.
 """
 
 from __future__ import annotations
@@ -20,36 +21,41 @@ from holdfast.data._clipped_rows import NORM_SLACK
 from holdfast.data._sensitivity import sum_l2
 from holdfast.learn._additive.cell_rows import CellRows
 from holdfast.learn._additive.design import AdditiveDesign
-from holdfast.learn._additive.histograms import USUAL_SQUARE
+from holdfast.learn._additive.histograms import PRIOR_MEAN_SQUARE
 from holdfast.learn._risk.descent import gaussian_for
 from holdfast.privacy._account import Account
 from holdfast.privacy._mechanisms.mechanism import Arithmetic
 
 SLOWDOWN_FACTOR, GROWTH_THRESHOLD = 0.6, 1.5
-"""A safeguard: steps are multiplied by the first number if the squared gradient, less its noise, grew by the second."""
+"""A safeguard against long steps: where the squared gradient, less its noise, grew by more than the second factor, all
+later steps are multiplied by the first."""
 CLIP_RULES = {"classes": (0.06, 1.0), "numbers": (0.10, 4.0)}
-"""Per root of the signal, and at most: for numbers in units of their residuals, as large as released values say."""
+"""The clip per root of the signal for each effective dimension, and the largest clip, both in units of the typical
+gradient: for numbers that is the residual, as large as released values say."""
 LEAST_CLIP = 0.25
-"""The least clip for classes, times the root of their evenness: with a shorter one only the sign of every gradient is
-left, whatever the score, and the constant drifts away."""
+"""The least clip for classes, times the root of their evenness. With a smaller one only the sign of every gradient
+would be left, whatever the score, and the constant would drift away."""
 AVERAGED_SHARE = 0.25
-"""The last share of the iterates, whose mean is the result."""
-SURE_CLIP = 0.5
-"""Above this the clip for numbers grows twice as fast: bias from clipping skewed residuals matters more than noise."""
-LEAST_RESIDUAL = 0.04
+"""The result is the mean of this last share of the iterates."""
+ADEQUATE_CLIP = 0.5
+"""Above this the clip for numbers grows twice as fast: there the bias from clipping skewed residuals matters more than
+noise."""
+LEAST_RESIDUAL_SHARE = 0.04
 """The least mean square of residuals, as a share of the target's variance."""
 CURVATURES = {"logistic": 0.04, "squared": 0.3, "softmax": 0.6}
-"""Of the loss at typical scores, of one class among several times their number."""
+"""The typical curvature of each loss; that of softmax is divided by the number of classes."""
 SLOPE_SQUARES = {"logistic": 0.12, "squared": 1.0, "softmax": 0.12}
-"""The mean square of slopes at typical scores, in units of the residual's."""
-BELIEVED_SHARE = {"classes": 0.4, "numbers": 1.0}
-"""How much of it shrinkage believes: many small shapes of classes, each within it, may together be worth having."""
-STEPS_BY_LOSS = {"logistic": 3.0, "softmax": 3.0, "squared": 0.75}
+"""The mean square of the loss' slopes at typical scores, in units of the squared residual."""
+SAMPLING_NOISE_SHARE = {"classes": 0.4, "numbers": 1.0}
+"""The share of the sampling noise that shrinkage removes: many small shapes of classes, each within that noise, may
+together be worth having."""
+STEP_BY_LOSS = {"logistic": 3.0, "softmax": 3.0, "squared": 0.75}
+"""The step for features of unit variance."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AdditiveTask:
-    """What all phases share: rows, loss, account, and the released number of rows."""
+    """What all phases of a fit share: rows, loss, account, and what was released about rows and target."""
 
     rows: CellRows
     loss: Loss
@@ -57,18 +63,18 @@ class AdditiveTask:
     account: Account
     count: float
     public_signal: float
-    """mu n, with mu of the whole fit for one unit's clipped gradient: the quantity on which the rules depend."""
+    """mu n, where mu is that of the whole fit for the clipped gradients of one unit; most rules depend on it."""
     arithmetic: Arithmetic
     mean: float = 0.0
     mean_square: float = 1.0
     square_noise: float = 0.0
-    """Of a numeric target, released: its mean, its mean square, and the deviation of the noise in either."""
+    """For a numeric target: its released mean and mean square, and the deviation of the noise in both."""
     evenness: float = 1.0
-    """Of classes, released: the information of a row, relative to a row of a table with equal classes."""
+    """For classes: how much a row tells about them, relative to a row of a table with equally frequent ones."""
 
     @property
     def target(self) -> str:
-        """What is predicted, for rules that differ."""
+        """Whether "numbers" or "classes" are predicted; some rules differ."""
         return "numbers" if self.loss == "squared" else "classes"
 
     @property
@@ -83,55 +89,58 @@ class AdditiveTask:
 
     @property
     def step(self) -> float:
-        """For features of unit variance: a softmax of K classes curves by about 1 / K, and less for a rare class."""
+        """The step of the descent: longer for several classes and for rare ones, where the loss curves less."""
         by_classes = min(self.outputs, 8) / 4 if self.loss == "softmax" else 1.0
-        return STEPS_BY_LOSS[self.loss] * by_classes / self.evenness
+        return STEP_BY_LOSS[self.loss] * by_classes / self.evenness
 
     @property
-    def kept_by_a_step(self) -> float:
-        """How much of an error in the weights a step leaves, where the loss curves as usual."""
+    def remaining_error(self) -> float:
+        """The share of an error in the weights that remains after a step, at the typical curvature of the loss."""
         curvature = (
             self.evenness * CURVATURES[self.loss] / (max(self.outputs, 2) if self.loss == "softmax" else 1)
         )
         return max(0.0, 1.0 - self.step * curvature)
 
     def sampling_noise(self, variances: Floats, steps: int, residual: float) -> Floats:
-        """The variance of weights because rows are a sample, after so many steps, by their features' variances.
+        """For each feature, of these variances, the variance of its weight after `steps` because rows are a sample.
 
-        What a sample's gradient has beside the truth, of variance (residual square) x variance / n, is followed like a
-        signal: 1 - (1 - step x curvature)^steps of the way to its own optimum. A slope of classes is about as large,
-        squared, as the loss curves.
+        The gradient of a sample differs from that of the population by residual^2 x variance / n, in variance. The
+        descent follows this error like a signal: after some steps it went 1 - (1 - step x curvature)^steps of the way.
+        For classes the mean squared slope of the loss is about its curvature.
         """
         curvature = self.evenness * SLOPE_SQUARES[self.loss] * variances
-        way = 1.0 - np.maximum(1.0 - self.step * curvature, 0.0) ** steps
-        variance = (way * residual) ** 2 / np.maximum(curvature, 1e-300) / self.count
-        return np.asarray(BELIEVED_SHARE[self.target] * variance)
+        share_followed = 1.0 - np.maximum(1.0 - self.step * curvature, 0.0) ** steps
+        variance = (share_followed * residual) ** 2 / np.maximum(curvature, 1e-300) / self.count
+        return np.asarray(SAMPLING_NOISE_SHARE[self.target] * variance)
 
     def residual(self, explained: float) -> float:
-        """The root mean square of residuals, were shapes to explain so much; 1 for classes, whose slopes are bounded.
+        """The root mean square of residuals if shapes explain the mean square `explained`; 1 for classes.
 
-        Never below what the noise in the released square could hide.
+        Never below what the noise in the released mean square could hide.
         """
         if self.target == "classes":
             return 1.0
-        around = self.mean_square - self.mean**2
-        hidden = max(LEAST_RESIDUAL * around, min(self.square_noise, USUAL_SQUARE))
-        return math.sqrt(max(self.mean_square - explained, hidden))
+        variance = self.mean_square - self.mean**2
+        least = max(LEAST_RESIDUAL_SHARE * variance, min(self.square_noise, PRIOR_MEAN_SQUARE))
+        return math.sqrt(max(self.mean_square - explained, least))
 
     def clip(self, effective_dimension: float, residual: float) -> float:
-        """C: in units of the typical gradient, |residual| |features|; the smaller the less is seen above the noise."""
-        by_signal, most = CLIP_RULES[self.target]
-        c = by_signal * math.sqrt(self.signal / effective_dimension)
+        """The clipping norm C: smaller, beside the typical gradient, where less is seen above the noise."""
+        per_root_signal, most = CLIP_RULES[self.target]
+        relative_clip = per_root_signal * math.sqrt(self.signal / effective_dimension)
         if self.target == "numbers":
-            c *= max(1.0, c / SURE_CLIP)
+            relative_clip *= max(1.0, relative_clip / ADEQUATE_CLIP)
         else:
-            c = max(c, LEAST_CLIP * math.sqrt(self.evenness))
-        return min(c, most) * residual * math.sqrt(effective_dimension)
+            relative_clip = max(relative_clip, LEAST_CLIP * math.sqrt(self.evenness))
+        return min(relative_clip, most) * residual * math.sqrt(effective_dimension)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Descent:
-    """Released weights (K, D) of a design, and the variance that noise has in each of them, about."""
+    """The released weights (K, D) of a design, and about the variance of the noise in each.
+
+    `clip` is the clipping norm of the last step, and `residual` the root mean square of residuals by then.
+    """
 
     weights: Floats
     noise: float
@@ -140,7 +149,7 @@ class Descent:
 
 
 def gradient_sensitivity(task: AdditiveTask, clip: float, design: AdditiveDesign) -> float:
-    """c C, twice under replace, and what rounding may add to two sums."""
+    """How far one unit moves the sum of clipped gradients in L2, and how far rounding may move two such sums."""
     change = sum_l2(clip * (1.0 + NORM_SLACK), task.account.adjacency, task.account.unit)
     return change + 2.0 * clip * design.rounding(task.rows.largest_count())
 
@@ -148,12 +157,12 @@ def gradient_sensitivity(task: AdditiveTask, clip: float, design: AdditiveDesign
 def descend(
     task: AdditiveTask, design: AdditiveDesign, start: Floats, *, square: Fraction, steps: int, label: str
 ) -> Descent:
-    """`steps` noisy gradients for mu^2 = `square`, from `start`; the mean of the last iterates.
+    """Follow `steps` noisy gradients for mu^2 = `square`, from `start`; the result is the mean of the last iterates.
 
-    Every step costs the same. Its clip, and with it its noise, follows what the released weights explain by then.
+    Every step costs the same. Its clip, and with it its noise, follows what the weights released so far explain.
     """
-    weights, mean, step, last = start, np.zeros_like(start), task.step, math.inf
-    averaged, clip, noise, residual, spreads = math.ceil(steps * AVERAGED_SHARE), 0.0, 0.0, 1.0, []
+    weights, mean, step, last_size = start, np.zeros_like(start), task.step, math.inf
+    averaged, clip, noise, residual, variances = math.ceil(steps * AVERAGED_SHARE), 0.0, 0.0, 1.0, []
     for number in progress(range(steps), desc=label):
         explained = design.explained_variance(weights) - noise * design.effective_dimension
         residual = task.residual(explained)
@@ -164,30 +173,32 @@ def descend(
             adjacency=task.account.adjacency,
             arithmetic=task.arithmetic,
         )
-        spread = float(mechanism.sigma) / task.count
+        noise_std = float(mechanism.sigma) / task.count
         sums = task.rows.gradient(
             design.plan, loss=task.loss, table=design.lookup(weights), constant=weights[:, 0], clip=clip
         )
         noisy = task.account.release(mechanism, design.gather(sums), label=f"additive: {label}")
         gradient = np.asarray(noisy, dtype=np.float64) / task.count
-        size = max(float(np.sum(gradient**2)) - gradient.size * spread**2, 0.0)
-        if size > GROWTH_THRESHOLD * last:  # correlated columns: steps overshoot
+        size = max(float(np.sum(gradient**2)) - gradient.size * noise_std**2, 0.0)
+        if size > GROWTH_THRESHOLD * last_size:  # where columns are correlated, steps overshoot
             step *= SLOWDOWN_FACTOR
-        last = max(size, gradient.size * spread**2 * 0.1)
+        last_size = max(size, gradient.size * noise_std**2 * 0.1)
         weights = weights - step * gradient
-        noise = task.kept_by_a_step**2 * noise + (step * spread) ** 2
-        spreads.append(spread**2)
+        noise = task.remaining_error**2 * noise + (step * noise_std) ** 2
+        variances.append(noise_std**2)
         if number >= steps - averaged:
             mean += weights / averaged
-    typical = float(np.mean(spreads))
-    noise = task.step**2 * noise_of_mean(task.kept_by_a_step, steps, averaged) * typical
+    noise = task.step**2 * noise_of_mean(task.remaining_error, steps, averaged) * float(np.mean(variances))
     return Descent(weights=mean, noise=noise, clip=clip, residual=residual)
 
 
-def noise_of_mean(keep: float, steps: int, averaged: int) -> float:
-    """The variance of the mean of the last iterates over that of one step, of which the next leaves `keep`."""
+def noise_of_mean(remaining_error: float, steps: int, averaged: int) -> float:
+    """The variance of the mean of the last `averaged` of `steps` iterates, over the variance of the noise of one step.
+
+    Of the noise of a step every later step leaves the share `remaining_error`.
+    """
     total = 0.0
-    for drawn in range(steps):
-        ages = np.arange(max(drawn, steps - averaged), steps) - drawn
-        total += (float(np.sum(keep**ages)) / averaged) ** 2
+    for step in range(steps):
+        ages = np.arange(max(step, steps - averaged), steps) - step
+        total += (float(np.sum(remaining_error**ages)) / averaged) ** 2
     return total

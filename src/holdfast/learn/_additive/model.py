@@ -26,10 +26,11 @@ RULE = "score = constant + each column's shape at the row's cell + each pair's s
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AdditiveModel:
-    """Shapes of all cells behind each other, (cells, K); pairs by the places of their columns, (pairs x levels^2, K).
+    """A fitted additive model with K scores. Everything in it is released.
 
-    `levels` is the level of each cell in pairs; `shares` the released share of rows in each cell, by which shapes are
-    centred and drawn.
+    `shapes` (cells, K) has the values of all columns' cells, one column after the other, and `pair_shapes` (pairs x
+    levels^2, K) those of all pairs. `pairs` names columns by their places. `levels` is the level that each cell has in
+    pairs, and `shares` the released share of rows in each cell, by which shapes are centred and drawn.
     """
 
     model: str
@@ -55,9 +56,9 @@ class AdditiveModel:
             object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=np.float64))
         outputs, cells = self.constant.size, sum(self.cell_counts)
         require(self.shapes.shape == (cells, outputs), "shapes", self.shapes.shape, "(cells, outputs)")
-        wanted = (len(self.pairs) * self.pair_levels**2, outputs)
+        pair_cells = len(self.pairs) * self.pair_levels**2
         require(
-            self.pair_shapes.shape == wanted,
+            self.pair_shapes.shape == (pair_cells, outputs),
             "pair_shapes",
             self.pair_shapes.shape,
             "(levels^2 a pair, outputs)",
@@ -71,12 +72,12 @@ class AdditiveModel:
 
     @cached_property
     def declared_schema(self) -> Schema:
-        """The schema."""
+        """The schema of the rows that were fitted."""
         return Schema.from_dict(dict(self.schema))
 
     @cached_property
     def cells(self) -> tuple[ColumnCells, ...]:
-        """Of each column."""
+        """The cells of each column."""
         return cells_of_columns([self.declared_schema[name] for name in self.columns], self.grid)
 
     @property
@@ -107,7 +108,7 @@ class AdditiveModel:
         return np.ascontiguousarray(np.column_stack([values, np.zeros(len(values))]))
 
     def scores(self, batch: Batch) -> Floats:
-        """The scores of a batch, (rows, K)."""
+        """The scores of each row of a batch, (rows, K)."""
         return self.plan.scores(code_rows(self.cells, batch), self.table, self.constant)
 
     def value(self) -> dict[str, Any]:
@@ -131,8 +132,8 @@ class AdditiveModel:
         except (KeyError, TypeError, ValueError) as error:
             raise FormatError("a field of the stored model is missing or of the wrong kind") from error
 
-    def to_json(self, **more: Any) -> str:
-        """Plain JSON: cells, shapes and the rule that uses them; needs no holdfast to read."""
+    def to_json(self, **fields: Any) -> str:
+        """Plain JSON of cells, shapes and the rule that uses them, and of other `fields`; usable without holdfast."""
         shapes = [
             {
                 "column": cells.name,
@@ -162,7 +163,7 @@ class AdditiveModel:
                 "pairs": pairs,
             }
             | ({} if self.positive is None else {POSITIVE: self.positive})
-            | more,
+            | fields,
             indent=1,
             allow_nan=False,
             default=lambda value: value.item(),

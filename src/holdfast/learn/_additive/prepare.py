@@ -1,4 +1,4 @@
-"""Rows and labels for an additive fit, from arrays or from a table, with what reading them assumed."""
+"""The input of an additive fit, from arrays or from a table: rows, labels, schema and assumptions."""
 
 from __future__ import annotations
 
@@ -34,19 +34,21 @@ FEATURE_BOUNDS = (-1.0, 1.0)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AdditiveInput:
-    """Rows behind their cells. `read` is what nobody declared, of which callers are warned."""
+    """The rows of an additive fit, the coding of its target, its schema, and what is assumed of them."""
 
     rows: CellRows
     coding: Any
     schema: Schema
     columns: tuple[str, ...]
-    read: tuple[Assumption, ...] = ()
+    undeclared: tuple[Assumption, ...] = ()
+    """What nobody declared and defaults or the data stand in for: callers are warned of it."""
     declared: tuple[Assumption, ...] = ()
+    """What the caller declared, or what holds without a warning."""
     from_arrays: bool = False
     levels: Mapping[str, int] | None = None
-    """Of hierarchies that left their level to the fit."""
+    """The levels chosen for hierarchies that left them to the fit."""
     count_is_public: bool = True
-    """Whether the number of units is: declared, or the same in all neighbours."""
+    """Whether the number of units is public: declared, or the same in all neighbours."""
     counted: CountedRows
     """Which rows n counts."""
 
@@ -59,46 +61,48 @@ def additive_table(
     n_public: int | None,
     limit: PrivacyCurve | None,
 ) -> AdditiveInput:
-    """A table of any engine: every declared column but the target has a shape."""
+    """The input from a table of any engine, where every declared column but the target has a shape."""
     if target is None:
         raise ParameterError("target must be the name of a column where a Table is fitted, got target=None")
-    count, counted = count_of_table(table, n_public)
+    count, count_assumed = count_of_table(table, n_public)
     table, levels = with_open_levels_chosen(table, rows=count, limit=limit)
-    coded, name = coding(table.schema[target]), target
-    columns = tuple(column for column in table.schema.names if column != target)
+    target_column, label_coding = target, coding(table.schema[target])
+    columns = tuple(column for column in table.schema.names if column != target_column)
 
-    def read() -> Iterator[tuple[Batch, Floats]]:
-        for batch in table.batches([*columns, name], order=Order.irrelevant()):
-            labels = coded.encode_column(batch, name)
-            known = np.flatnonzero(np.isfinite(labels))
-            # A row without a target is in no cell and has no gradient: one record moves what is summed by what it adds,
-            # which is 0 here, so that every sensitivity holds as it stands, under `replace` too.
-            yield (batch, labels) if len(known) == len(labels) else (batch.take(known), labels[known])
+    def batches_with_labels() -> Iterator[tuple[Batch, Floats]]:
+        for batch in table.batches([*columns, target_column], order=Order.irrelevant()):
+            labels = label_coding.encode_column(batch, target_column)
+            with_target = np.flatnonzero(np.isfinite(labels))
+            if len(with_target) < len(labels):
+                # A row without a target is in no cell and has no gradient. It adds 0 to every sum, which no
+                # sensitivity excludes, under `replace` neither.
+                batch, labels = batch.take(with_target), labels[with_target]
+            yield batch, labels
 
     rows = CellRows(
         cells=cells_of_columns([table.schema[column] for column in columns]),
-        read=read,
+        read=batches_with_labels,
         adjacency=table.adjacency,
         unit=table.unit,
         public_count=count,
-        file=_file(table, columns=len(columns), count=count),
-        may_lack_targets=target_may_be_missing(table.schema[name]),
+        file=_cache_file(table, columns=len(columns), count=count),
+        may_lack_targets=target_may_be_missing(table.schema[target_column]),
     )
     return AdditiveInput(
         rows=rows,
-        coding=coded,
+        coding=label_coding,
         schema=table.schema,
         columns=columns,
-        read=drafted_classes(table.schema[name]),
-        declared=(*counted, *table.assumptions),
+        undeclared=drafted_classes(table.schema[target_column]),
+        declared=(*count_assumed, *table.assumptions),
         levels=levels,
-        counted=CountedRows.of_table(table, name, None if counted else count),
-        count_is_public=not counted,
+        counted=CountedRows.of_table(table, target_column, None if count_assumed else count),
+        count_is_public=not count_assumed,
     )
 
 
-def _file(table: Table, *, columns: int, count: int) -> PrivateFile | None:
-    """Where rows go that do not fit into memory: two bytes per column and a label each, if the disk has room."""
+def _cache_file(table: Table, *, columns: int, count: int) -> PrivateFile | None:
+    """The file for rows that do not fit into memory (two bytes per column, and a label), if the disk has room."""
     size = (2 * columns + 8) * count * table.unit.max_rows
     return PrivateFile(table.copy_folder) if table.copies and has_room(table.copy_folder, size) else None
 
@@ -113,14 +117,13 @@ def additive_arrays(
     adjacency: Adjacency,
     n_public: int | None,
 ) -> AdditiveInput:
-    """A matrix of numbers within declared bounds."""
-    coding, read = targets
+    """The input from a matrix of numbers; `targets` is the coding of `y`, and what is assumed of it."""
+    coding, targets_assumed = targets
     labels = coding.encode(y)
     schema = Schema(
         declared_columns(names, FEATURE_BOUNDS if bounds is None else bounds), adjacency=adjacency
     )
-    count, counted = count_of_array(len(X), n_public, adjacency)
-    read = (*read, *counted)
+    count, count_assumed = count_of_array(len(X), n_public, adjacency)
     rows = CellRows(
         cells=cells_of_columns(list(schema.columns)),
         read=lambda: batches_of_matrix(schema, X, labels),
@@ -128,15 +131,15 @@ def additive_arrays(
         unit=schema.confirmed_unit,
         public_count=count,
     )
-    assumed = (FEATURES_ASSUMED,) if bounds is None else ()
+    bounds_assumed = (FEATURES_ASSUMED,) if bounds is None else ()
     return AdditiveInput(
         rows=rows,
         coding=coding,
         schema=schema,
         columns=names,
-        read=(*read, *assumed),
+        undeclared=(*targets_assumed, *count_assumed, *bounds_assumed),
         declared=(ROWS_AS_COLLECTED,),
         from_arrays=True,
-        counted=CountedRows(count=None if counted else count, unit="rows"),
-        count_is_public=not counted,
+        counted=CountedRows(count=None if count_assumed else count, unit="rows"),
+        count_is_public=not count_assumed,
     )

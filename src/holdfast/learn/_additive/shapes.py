@@ -1,7 +1,7 @@
-"""Shape functions as people read them: a table, a picture, one row's contributions, and shapes made monotone.
+"""Shape functions for people: as a table, as a picture, as the contributions to one row's score; and monotone ones.
 
-All of it is post-processing of released numbers. There are no bands: those from the noise of each weight are too narrow
-where columns are correlated, and those of replicated fits miss what clipping and shrinkage do, so none are drawn.
+All of it is computed from released numbers. No confidence bands are drawn: bands from the noise of each weight are too
+narrow where columns are correlated, and bands of replicated fits miss what clipping and shrinkage do.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from holdfast._ranges import require_whole
 from holdfast.data._batch import Batch
 from holdfast.learn._additive.cells import ColumnCells, code_rows
 from holdfast.learn._additive.model import AdditiveModel
-from holdfast.learn._additive.pairs import level_mass
+from holdfast.learn._additive.pair_features import level_shares
 
-BARS = 12
-"""At most so many categories of one column in a picture."""
+MOST_BARS = 12
+"""The most categories of a column that a picture shows."""
 NO_BANDS = (
     "no bands: those from the noise of single weights do not cover where columns are correlated, and those of "
     "replicated parts or phases miss what clipping and shrinkage do to a shape (docs/intervals.md)"
@@ -50,6 +50,7 @@ class PairShape:
     values: Floats
     shares: Floats
     ticks: tuple[tuple[str, ...], tuple[str, ...]]
+    """The labels of the levels of both columns."""
 
     @property
     def importance(self) -> float:
@@ -58,44 +59,44 @@ class PairShape:
 
 
 def shapes_of(model: AdditiveModel) -> list[Shape]:
-    """Every column's, the most important first."""
+    """The shape of every column, the most important first."""
     parts = zip(model.cells, model.split(model.shapes), model.split(model.shares), strict=True)
     shapes = [Shape(cells=cells, values=value - share @ value, shares=share) for cells, value, share in parts]
     return sorted(shapes, key=lambda shape: -shape.importance)
 
 
 def pair_shapes_of(model: AdditiveModel) -> list[PairShape]:
-    """Every pair's, the most important first."""
-    levels, shares, count = (
-        model.split(np.asarray(model.levels)),
-        model.split(model.shares),
-        model.pair_levels,
-    )
+    """The shape of every pair, the most important first."""
+    levels, shares = model.split(np.asarray(model.levels)), model.split(model.shares)
+    count = model.pair_levels
+    tables = model.pair_shapes.reshape(-1, count, count, model.constant.size)
     shapes = []
-    for (a, b), values in zip(
-        model.pairs, model.pair_shapes.reshape(-1, count, count, model.constant.size), strict=True
-    ):
-        left, right = (level_mass(levels[c], shares[c], count) for c in (a, b))
-        ticks = tuple(_level_words(model.cells[c], levels[c], count) for c in (a, b))
+    for (left, right), values in zip(model.pairs, tables, strict=True):
+        left_shares, right_shares = (
+            level_shares(levels[column], shares[column], count) for column in (left, right)
+        )
+        left_labels, right_labels = (
+            _level_labels(model.cells[column], levels[column], count) for column in (left, right)
+        )
         shapes.append(
             PairShape(
-                names=(model.columns[a], model.columns[b]),
+                names=(model.columns[left], model.columns[right]),
                 values=values,
-                shares=np.outer(left, right),
-                ticks=(ticks[0], ticks[1]),
+                shares=np.outer(left_shares, right_shares),
+                ticks=(left_labels, right_labels),
             )
         )
     return sorted(shapes, key=lambda shape: -shape.importance)
 
 
-def _level_words(cells: ColumnCells, levels: NDArray[Any], count: int) -> tuple[str, ...]:
-    """The first cell of each level, and of categories how many more."""
-    names = []
+def _level_labels(cells: ColumnCells, levels: NDArray[Any], count: int) -> tuple[str, ...]:
+    """A label for each level: its first cell, and for categories the number of others."""
+    labels = []
     for level in range(count):
         members = [cells.short_labels[place] for place in np.flatnonzero(levels == level)]
-        more = "" if cells.numeric or len(members) < 2 else f" +{len(members) - 1}"
-        names.append(f"{members[0]}{more}" if members else "")
-    return tuple(names)
+        others = "" if cells.numeric or len(members) < 2 else f" +{len(members) - 1}"
+        labels.append(f"{members[0]}{others}" if members else "")
+    return tuple(labels)
 
 
 def shape_table(model: AdditiveModel, *, most: int = 20) -> str:
@@ -105,21 +106,23 @@ def shape_table(model: AdditiveModel, *, most: int = 20) -> str:
         values = shape.values[:, 0] if shape.values.shape[1] == 1 else np.ptp(shape.values, axis=1)
         low, high = int(np.argmin(values)), int(np.argmax(values))
         labels = shape.cells.short_labels
-        where = f"{labels[low][:18]} ({values[low]:+.3g}), {labels[high][:18]} ({values[high]:+.3g})"
-        lines.append(f"  {shape.cells.name[:34]:<34} {shape.importance:>8.3g}   {where}")
-    left = len(model.columns) - most
-    lines += [f"  ... and {left} more columns"] * (left > 0)
+        extremes = f"{labels[low][:18]} ({values[low]:+.3g}), {labels[high][:18]} ({values[high]:+.3g})"
+        lines.append(f"  {shape.cells.name[:34]:<34} {shape.importance:>8.3g}   {extremes}")
+    further_columns = len(model.columns) - most
+    if further_columns > 0:
+        lines.append(f"  ... and {further_columns} more columns")
     for pair in pair_shapes_of(model)[: most // 2]:
         lines.append(f"  {' x '.join(pair.names)[:34]:<34} {pair.importance:>8.3g}")
-    left = len(model.pairs) - most // 2
-    lines += [f"  ... and {left} more pairs"] * (left > 0)
+    further_pairs = len(model.pairs) - most // 2
+    if further_pairs > 0:
+        lines.append(f"  ... and {further_pairs} more pairs")
     return "\n".join(lines)
 
 
 def explain_rows(model: AdditiveModel, batch: Batch, *, output: int = 0) -> list[dict[str, float]]:
-    """For each row what every column and pair adds to its score; with the constant they sum to it exactly.
+    """For each row what the constant, every column and every pair add to its score; they sum to the score.
 
-    Shapes are centred under the released shares, and the constant takes what centring took.
+    Shapes are centred under the released shares, and what centring subtracts is added to the constant.
     """
     codes = code_rows(model.cells, batch)
     places = model.plan.places(codes)
@@ -132,13 +135,14 @@ def explain_rows(model: AdditiveModel, batch: Batch, *, output: int = 0) -> list
     )
     mains = len(model.columns)
     values[:, :mains] -= offsets
-    names = [*model.columns, *(f"{model.columns[a]} x {model.columns[b]}" for a, b in model.pairs)]
+    pair_names = (f"{model.columns[left]} x {model.columns[right]}" for left, right in model.pairs)
+    names = [*model.columns, *pair_names]
     constant = float(model.constant[output] + offsets.sum())
     return [{"(constant)": constant} | dict(zip(names, row.tolist(), strict=True)) for row in values]
 
 
 def isotonic(values: Floats, weights: Floats, direction: int) -> Floats:
-    """The nearest monotone values in weighted squares: neighbours that are out of order are pooled.
+    """The monotone values that are nearest in weighted squares; values that are out of order are pooled.
 
     >>> isotonic(np.array([1.0, 3.0, 2.0]), np.ones(3), 1).tolist()
     [1.0, 2.5, 2.5]
@@ -149,7 +153,7 @@ def isotonic(values: Floats, weights: Floats, direction: int) -> Floats:
 
 
 def plot_shapes(model: AdditiveModel, *, most: int = 12, pairs: int = 3, output: int = 0) -> Any:
-    """A figure: the most important shapes, numbers as steps and categories as bars, then pairs as heat maps."""
+    """A figure of the most important shapes: numbers as steps, categories as bars, pairs as heat maps."""
     require_whole("most", most, least=1)
     require_whole("pairs", pairs)
     require_whole("output", output, most=np.size(model.constant) - 1)
@@ -171,14 +175,14 @@ def plot_shapes(model: AdditiveModel, *, most: int = 12, pairs: int = 3, output:
         axes.imshow(values.T, origin="lower", cmap="RdBu_r", vmin=-reach, vmax=reach, aspect="auto")
         axes.grid(visible=False)
         axes.set_title(" x ".join(pair.names), fontsize=9)
-        tick_labels = [[_short_text(word, 14) for word in side] for side in pair.ticks]
+        tick_labels = [[_short_text(label, 14) for label in labels] for labels in pair.ticks]
         axes.set_xticks(range(len(values)), tick_labels[0], fontsize=7, rotation=40, ha="right")
         axes.set_yticks(range(len(values)), tick_labels[1], fontsize=7)
     return figure
 
 
-def _short_text(word: str, most: int) -> str:
-    return word if len(word) <= most else f"{word[: most - 1]}…"
+def _short_text(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _draw_shape(axes: Any, shape: Shape, output: int) -> None:
@@ -194,10 +198,10 @@ def _draw_shape(axes: Any, shape: Shape, output: int) -> None:
             axes.axhline(values[-1], color="#c8651b", linestyle=":", label="missing")
             axes.legend(fontsize=6)
         return
-    # Where there are many categories, those that move the score most, up or down.
-    order = np.sort(np.argsort(np.abs(values))[-BARS:])
+    # Of many categories those are shown that move the score most, up or down.
+    order = np.sort(np.argsort(np.abs(values))[-MOST_BARS:])
     order = order[np.argsort(values[order])]
-    if len(values) > BARS:
-        axes.set_title(f"{cells.name}: {BARS} of {len(values)}", fontsize=9)
+    if len(values) > MOST_BARS:
+        axes.set_title(f"{cells.name}: {MOST_BARS} of {len(values)}", fontsize=9)
     axes.barh(range(len(order)), values[order], color="#1f5a99")
     axes.set_yticks(range(len(order)), [_short_text(cells.labels[place], 20) for place in order], fontsize=7)

@@ -1,4 +1,4 @@
-"""Additive models: shape functions of single columns and of pairs, private, as scikit-learn estimators."""
+"""The additive classifier and regressor: shape functions of single columns and of pairs, as scikit-learn estimators."""
 
 from __future__ import annotations
 
@@ -127,12 +127,12 @@ class PrivateAdditiveRegressor(PaidScore, RegressorMixin, PrivateAdditiveEstimat
         self.random_state = random_state
 
     def _targets(self, y: Any) -> tuple[LabelCoding, tuple[Assumption, ...]]:
-        read = () if self.target_bounds is not None else (BOUNDS_ASSUMED,)
-        given = DEFAULT_BOUNDS if self.target_bounds is None else self.target_bounds
-        require(np.shape(given) == (2,), "target_bounds", given, "two numbers (low, high)")
-        low, high = (float(bound) for bound in given)
-        require(math.isfinite(low) and math.isfinite(high), "target_bounds", given, "finite")
-        return NumberLabels(low=low, high=high, centred=True), read
+        assumed = () if self.target_bounds is not None else (BOUNDS_ASSUMED,)
+        bounds = DEFAULT_BOUNDS if self.target_bounds is None else self.target_bounds
+        require(np.shape(bounds) == (2,), "target_bounds", bounds, "two numbers (low, high)")
+        low, high = (float(bound) for bound in bounds)
+        require(math.isfinite(low) and math.isfinite(high), "target_bounds", bounds, "finite")
+        return NumberLabels(low=low, high=high, centred=True), assumed
 
     def _column(self, column: Numeric | Categorical) -> LabelCoding:
         if self.target_bounds is not None:

@@ -1,4 +1,4 @@
-"""What both additive estimators share: declared columns in, released shapes out."""
+"""The base class of the additive estimators: it fits declared columns and releases shape functions."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ from holdfast.release._usefulness import announce, influence
 
 @dataclass(frozen=True)
 class AdditivePayment:
-    """The additive fit as an account sees it."""
+    """What an account is told about the additive fit, which is no `Learner`."""
 
     name: str = "additive"
     pure: bool = False
@@ -75,7 +75,7 @@ PAYMENT = AdditivePayment()
 
 @checked
 class PrivateAdditiveEstimator(PaidFit, BaseEstimator):  # type: ignore[misc]
-    """What both share: declared columns in, released shapes out."""
+    """The base class of the additive classifier and regressor."""
 
     epsilon: float
     delta: float | None
@@ -113,43 +113,15 @@ class PrivateAdditiveEstimator(PaidFit, BaseEstimator):  # type: ignore[misc]
         self
             The fitted estimator.
         """
-        for name in refused:
-            reason = REFUSED.get(name, "fit takes X, y, account and target")
-            raise ParameterError(f"{name} must not be given to fit, got {name}=...; {reason}")
-        check_parameters(self)
-        if account is not None and self.random_state is not None:
-            raise ParameterError(
-                "random_state must be None with an account, which draws the noise; open the account with a seed"
-            )
-        limit_of(self.epsilon, self.delta)
-        chosen_by: tuple[Assumption, ...] = ()
+        self._check_arguments(account, refused)
         data = self._prepare(X, y, target, account)
-        count = data.rows.public_count
-        limit = limit_of(self.epsilon, self.delta, count=count) if account is None else account.limit
         directions = self._directions(data)
-        for assumption in data.read:
+        for assumption in data.undeclared:
             warn(assumption.text, AssumptionWarning)
-        require_small_delta(limit, count)
-        if account is None:
-            account = open_account(
-                limit,
-                PAYMENT,
-                adjacency=data.rows.adjacency,
-                unit=data.rows.unit,
-                seed=seed_of(self.random_state),
-            )
-            chosen_by = self._assumptions_without_account(X)
-        else:
-            account = self._share_of(account, X)
-        admit(data.rows, account, PAYMENT)
-        if account.remaining().as_pure() is not None:
-            raise ParameterError(
-                "an additive model needs delta > 0, and the account has none left; use delta > 0"
-            )
-        require_something_left(account)
+        account, repeat_assumed = self._account_to_charge(data, account, X)
         loss, outputs = self._loss(data.coding)
-        number = data.rows.public_count if data.count_is_public else None
-        useless = announce([influence(account.remaining(), number, noun=data.rows.unit.noun)])
+        units = data.rows.public_count if data.count_is_public else None
+        prospects = announce([influence(account.remaining(), units, noun=data.rows.unit.noun)])
         with closing(data.rows):
             fit = fit_additive(
                 data.rows,
@@ -159,44 +131,85 @@ class PrivateAdditiveEstimator(PaidFit, BaseEstimator):  # type: ignore[misc]
                 interactions=bool(self.interactions),
                 unpaired=frozenset(data.columns.index(name) for name in directions),
             )
-        self._take(self._model(data, fit, directions))
+        self._set_model(self._model(data, fit, directions))
         self.counted_ = data.counted
         self._record_payer(account)
         self.release_ = Release.paid_by(
             account,
             self.model_.value(),
-            Provenance(
-                method="additive",
-                estimator=type(self).__name__,
-                parameters=plain_parameters(
-                    dict(fit.parameters)
-                    | ({} if data.levels is None else {"levels": data.levels})
-                    | data.counted.parameters
-                    | data.coding.parameters
-                ),
-                schema_hash=None if data.from_arrays else data.schema.hash(),
-            ),
-            assumptions=(*data.read, *data.declared, *chosen_by),
+            self._provenance(data, fit),
+            assumptions=(*data.undeclared, *data.declared, *repeat_assumed),
             theorem=THEOREM,
-            prospects=useless,
+            prospects=prospects,
         )
-        if said := self._warning_of_rare_class():
-            warn(said, ProbabilityWarning)
+        if warning := self._rare_class_warning():
+            warn(warning, ProbabilityWarning)
         return self
 
-    def _warning_of_rare_class(self) -> str:
+    def _check_arguments(self, account: Account | None, refused: Mapping[str, Any]) -> None:
+        """Refuse what can be refused before any row is read."""
+        for name in refused:
+            reason = REFUSED.get(name, "fit takes X, y, account and target")
+            raise ParameterError(f"{name} must not be given to fit, got {name}=...; {reason}")
+        check_parameters(self)
+        if account is not None and self.random_state is not None:
+            raise ParameterError(
+                "random_state must be None with an account, which draws the noise; open the account with a seed"
+            )
+        limit_of(self.epsilon, self.delta)
+
+    def _account_to_charge(
+        self, data: AdditiveInput, account: Account | None, X: Any
+    ) -> tuple[Account, tuple[Assumption, ...]]:
+        """The account that pays for the fit, a new one where none was given, and what a new one assumes of others."""
+        assumptions: tuple[Assumption, ...] = ()
+        count = data.rows.public_count
+        limit = limit_of(self.epsilon, self.delta, count=count) if account is None else account.limit
+        require_small_delta(limit, count)
+        if account is None:
+            account = open_account(
+                limit,
+                PAYMENT,
+                adjacency=data.rows.adjacency,
+                unit=data.rows.unit,
+                seed=seed_of(self.random_state),
+            )
+            assumptions = self._assumptions_without_account(X)
+        else:
+            account = self._share_of(account, X)
+        admit(data.rows, account, PAYMENT)
+        if account.remaining().as_pure() is not None:
+            raise ParameterError(
+                "an additive model needs delta > 0, and the account has none left; use delta > 0"
+            )
+        require_something_left(account)
+        return account, assumptions
+
+    def _provenance(self, data: AdditiveInput, fit: AdditiveFit) -> Provenance:
+        """What the release says about how it was computed."""
+        levels = {} if data.levels is None else {"levels": data.levels}
+        return Provenance(
+            method="additive",
+            estimator=type(self).__name__,
+            parameters=plain_parameters(
+                dict(fit.parameters) | levels | data.counted.parameters | data.coding.parameters
+            ),
+            schema_hash=None if data.from_arrays else data.schema.hash(),
+        )
+
+    def _rare_class_warning(self) -> str:
         """Why the probabilities of this model cannot be trusted; empty where they can, and for numbers."""
         rare_class = RareClass.of_release(self.release_)
         return "" if rare_class is None else rare_class.warning()
 
-    # What a subclass says.
+    # What the classifier and the regressor define.
 
     def _targets(self, y: Any) -> tuple[LabelCoding, tuple[Assumption, ...]]:
-        """How labels are coded, and what had to be read from them."""
+        """The coding of the labels of an array, and what is assumed because it was not declared."""
         raise NotImplementedError
 
     def _column(self, column: Numeric | Categorical) -> LabelCoding:
-        """The same for a declared column."""
+        """The coding of the labels in a declared column."""
         raise NotImplementedError
 
     def _loss(self, coding: Any) -> tuple[Any, int]:
@@ -204,12 +217,13 @@ class PrivateAdditiveEstimator(PaidFit, BaseEstimator):  # type: ignore[misc]
         raise NotImplementedError
 
     def _unit(self, coding: Any) -> tuple[float, float]:
-        """The unit and the origin of the scores."""
+        """The unit and the origin of predicted numbers, in which scores are stored."""
         return 1.0, 0.0
 
-    # Steps.
+    # The steps of `fit`.
 
     def _prepare(self, X: Any, y: Any, target: str | None, account: Account | None) -> AdditiveInput:
+        """The rows, labels and schema of what was given to `fit`."""
         if isinstance(X, Table):
             require(y is None, "y", "...", "None where a Table is fitted", "name its column: target=...")
             require(
@@ -228,42 +242,46 @@ class PrivateAdditiveEstimator(PaidFit, BaseEstimator):  # type: ignore[misc]
         require_labels(X, y, target)
         with numbers_only(X, y):
             X, y = validate_data(self, X, y, dtype=np.float64)
-            named = tuple(str(name) for name in getattr(self, "feature_names_in_", ()))
             return additive_arrays(
                 X,
                 self._targets(y),
                 y,
-                names=named or tuple(f"x{place}" for place in range(X.shape[1])),
+                names=self._feature_names() or tuple(f"x{place}" for place in range(X.shape[1])),
                 bounds=self.bounds,
                 n_public=self.n_public,
                 adjacency=resolve_adjacency(self.adjacency, None if account is None else account.adjacency),
             )
 
+    def _feature_names(self) -> tuple[str, ...]:
+        """The names of the columns of a frame; empty for an array, to which scikit-learn gives no names."""
+        return tuple(str(name) for name in vars(self).get("feature_names_in_", ()))
+
     def _directions(self, data: AdditiveInput) -> dict[str, int]:
-        """Which columns must be monotone, and how; all of it declared."""
-        given = dict(self.monotone or {})
-        for name, direction in given.items():
+        """The columns declared monotone, with +1 (rising) or -1 (falling)."""
+        directions = dict(self.monotone or {})
+        for name, direction in directions.items():
             known = name in data.columns
             require(known, "monotone", name, f"columns among {', '.join(data.columns[:20])}")
             numeric = isinstance(data.schema[name], Numeric)
             require(numeric, "monotone", name, "numeric columns; categories have no order")
             require(direction in (-1, 1), "monotone", direction, "+1 (rising) or -1 (falling)")
-        if given and self._loss(data.coding)[1] > 1:
+        if directions and self._loss(data.coding)[1] > 1:
             raise ParameterError(
                 "monotone must be None with several classes, whose scores have no one direction"
             )
-        return {name: int(direction) for name, direction in given.items()}
+        return {name: int(direction) for name, direction in directions.items()}
 
     # The model.
 
     def _model(self, data: AdditiveInput, fit: AdditiveFit, directions: Mapping[str, int]) -> AdditiveModel:
+        """The fitted shapes in the units of the target, monotone where that is declared."""
         unit, origin = self._unit(data.coding)
         shapes = [unit * shape for shape in fit.shapes]
         for name, direction in directions.items():
             place = data.columns.index(name)
             numbers = len(data.rows.cells[place].middles)
-            on_line = shapes[place][:numbers, 0]
-            shapes[place][:numbers, 0] = isotonic(on_line, fit.shares[place][:numbers], direction)
+            line_shape = shapes[place][:numbers, 0]
+            shapes[place][:numbers, 0] = isotonic(line_shape, fit.shares[place][:numbers], direction)
         cells = sum(len(shape) for shape in shapes)
         outputs = fit.constant.size
         return AdditiveModel(
@@ -285,11 +303,11 @@ class PrivateAdditiveEstimator(PaidFit, BaseEstimator):  # type: ignore[misc]
             grid=fit.grid,
         )
 
-    def _take(self, model: AdditiveModel) -> None:
+    def _set_model(self, model: AdditiveModel) -> None:
         self.model_ = model
 
     def _batch(self, X: Any) -> Batch:
-        """Rows as the schema reads them."""
+        """The rows to predict, encoded by the model's schema."""
         check_is_fitted(self, "model_")
         model = self.model_
         if not model.from_arrays:
@@ -302,10 +320,10 @@ class PrivateAdditiveEstimator(PaidFit, BaseEstimator):  # type: ignore[misc]
         return Batch(schema=model.declared_schema, values=values, rows=len(X))
 
     def _scores(self, X: Any) -> Floats:
-        batch = self._batch(X)  # checks that there is a model
+        batch = self._batch(X)  # refuses an estimator that is not fitted
         return self.model_.scores(batch)
 
-    # Reading it.
+    # What people read of the model.
 
     def explain(self, X: Any, *, output: int = 0) -> list[dict[str, float]]:
         """For each row, what every column and pair adds to its score, with the constant: they sum to the score.
@@ -345,7 +363,7 @@ class PrivateAdditiveEstimator(PaidFit, BaseEstimator):  # type: ignore[misc]
         return plot_shapes(self.model_, most=most, pairs=pairs, output=output)
 
     def bands(self) -> Any:
-        """Refused: of what was tried no band covered the true shapes in replications; `NoIntervals` says so."""
+        """Always refused with `NoIntervals`: no bands that were tried covered the true shapes in replications."""
         check_is_fitted(self, "model_")
         raise NoIntervals(NO_BANDS)
 
@@ -360,18 +378,24 @@ class PrivateAdditiveEstimator(PaidFit, BaseEstimator):  # type: ignore[misc]
         from holdfast.learn._estimators.recommend import rare_class_advice
         from holdfast.learn._estimators.schema_lines import fact_lines, level_lines, schema_lines
 
-        rarity = rare_class_advice(model.constant) if model.classes is not None else ""
-        levels = level_lines(model.schema, self.release_)
-        first = (*self.release_.first_lines, head, self._warning_of_rare_class(), *schema_lines(model.schema))
-        counted = fact_lines(model.classes, self.counted_)
-        parts = (*first, *counted, shape_table(model), levels, rarity, self.release_.description())
+        parts = (
+            *self.release_.first_lines,
+            head,
+            self._rare_class_warning(),
+            *schema_lines(model.schema),
+            *fact_lines(model.classes, self.counted_),
+            shape_table(model),
+            level_lines(model.schema, self.release_),
+            rare_class_advice(model.constant) if model.classes is not None else "",
+            self.release_.description(),
+        )
         return "\n".join(part for part in parts if part)
 
     def to_json(self) -> str:
         """Plain JSON: cells, shapes, the rule that uses them and what is promised; needs no holdfast to read."""
         check_is_fitted(self, "model_")
-        promise = self.release_.guarantee.to_json()
-        return self.model_.to_json(guarantee=promise, private=self.release_.private)
+        guarantee = self.release_.guarantee.to_json()
+        return self.model_.to_json(guarantee=guarantee, private=self.release_.private)
 
     @classmethod
     def from_release(cls, release: Release[Any]) -> Self:
@@ -381,7 +405,7 @@ class PrivateAdditiveEstimator(PaidFit, BaseEstimator):  # type: ignore[misc]
             raise FormatError(f"the release holds a {model.model}, not a {cls.__name__}; use load_model")
         estimator = cls()
         estimator.n_features_in_ = len(model.columns)
-        estimator._take(model)
+        estimator._set_model(model)
         names = names_of_matrix(model.columns) if model.from_arrays else None
         if names is not None:
             estimator.feature_names_in_ = names
@@ -391,7 +415,7 @@ class PrivateAdditiveEstimator(PaidFit, BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """The same from a file that `release_.save(path)` wrote."""
+        """A fitted estimator from a file that `release_.save(path)` wrote."""
         return cls.from_release(Release.load(path))
 
     def __sklearn_tags__(self) -> Any:

@@ -64,8 +64,8 @@ class ClassFace(PaidScore, ClassifierMixin):  # type: ignore[misc]
     def _column(self, column: Numeric | Categorical) -> LabelCoding:
         return ClassLabels.of_column(column, self.classes)
 
-    def _take(self, model: Any) -> None:
-        super()._take(model)
+    def _set_model(self, model: Any) -> None:
+        super()._set_model(model)
         self.classes_ = np.asarray(model.classes)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:

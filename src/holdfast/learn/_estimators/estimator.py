@@ -386,11 +386,11 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
                 longest_row=prepared.longest_row,
             ),
         )
-        self._take(model)
+        self._set_model(model)
         self.counted_ = prepared.counted
         return model
 
-    def _take(self, model: LinearModel) -> None:
+    def _set_model(self, model: LinearModel) -> None:
         self.model_ = model
         self.coef_, self.intercept_ = model.coef, model.intercept
         self.encoder_ = None
@@ -463,7 +463,7 @@ class PrivateLinearEstimator(PaidFit, WithIntervals, BaseEstimator):  # type: ig
         estimator.n_features_in_ = model.coef.shape[1] if model.columns is None else len(model.columns)
         if model.feature_names is not None and model.columns is None:
             estimator.feature_names_in_ = np.array(model.feature_names, dtype=object)
-        estimator._take(model)
+        estimator._set_model(model)
         names = (
             names_of_matrix(model.columns) if model.columns is not None and estimator._of_a_matrix else None
         )

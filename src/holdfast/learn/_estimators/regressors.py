@@ -125,8 +125,8 @@ class PrivateLinearRegressor(PaidScore, RegressorMixin, PrivateLinearEstimator):
     def _loss(self, coding: Any, *, prediction_bound: float) -> Any:
         return Squared(target_bound=1.0, prediction_bound=prediction_bound)
 
-    def _take(self, model: LinearModel) -> None:
-        super()._take(model)
+    def _set_model(self, model: LinearModel) -> None:
+        super()._set_model(model)
         self.coef_, self.intercept_ = model.coef[0], float(model.intercept[0])
 
     def predict(self, X: Any) -> NDArray[np.float64]:
