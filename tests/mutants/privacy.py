@@ -313,7 +313,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="composition: divergences summed over all orders only",
         target="privacy:Composed._renyi_bounds",
-        old="bounds.append(tabulated)",
+        old="bounds.append(at_best_order)",
         new="pass",
         tests=("tests/privacy/curves/test_pairs.py::test_divergences_add_up_order_by_order",),
     ),

@@ -20,11 +20,12 @@ from numpy.typing import NDArray
 from holdfast._arguments import checked
 from holdfast._stored_fields import require_fields
 from holdfast.errors import ParameterError, require
+from holdfast.privacy._curves.best_order import BestOrder
 from holdfast.privacy._curves.curve import ApproxDP, PrivacyCurve, PureDP
 from holdfast.privacy._curves.group_replace import GroupReplace
 from holdfast.privacy._curves.loss_distribution import LossDistribution
 from holdfast.privacy._curves.loss_sum import AtomicSum, LossSum, LossSums
-from holdfast.privacy._curves.renyi import FINE_ORDERS, ZCDP, RenyiDP
+from holdfast.privacy._curves.renyi import ZCDP
 from holdfast.privacy._curves.slack import WithSlack, bare_and_slack
 from holdfast.privacy._curves.stored import curve_from_json
 from holdfast.privacy._losses.atomic_pair import AtomicPair, product_pair
@@ -193,9 +194,9 @@ class Composed(PrivacyCurve):
         rho = without_deltas.as_zcdp()
         if rho is not None and rho <= ZCDP.LARGEST:
             bounds.append(ZCDP(rho))
-        tabulated = RenyiDP.of(without_deltas.renyi, FINE_ORDERS)
-        if any(math.isfinite(d) for d in tabulated.divergences):
-            bounds.append(tabulated)
+        at_best_order = BestOrder(without_deltas.renyi)
+        if at_best_order.proves_something:
+            bounds.append(at_best_order)
         return bounds if delta == 0 else [WithSlack(bound, 0, delta) for bound in bounds if delta < 1]
 
     def delta(self, epsilon: float) -> float:

@@ -29,6 +29,8 @@ from holdfast.privacy._rounding import Number, as_written, round_up
 from holdfast.privacy._stored_numbers import number_of_stored, stored_number
 from holdfast.privacy._tradeoff import Points
 
+_LARGEST_FRACTIONAL_ORDER = 64.0
+
 
 @dataclass(frozen=True, repr=False)
 class SubsampledCurve(PrivacyCurve):
@@ -210,6 +212,8 @@ class SubsampledGaussianCurve(SubsampledCurve):
             return self._log_moment(low) / (order - 1) * (1 + 1e-12)
         share = order - low
         chord = (1 - share) * self._log_moment(low) + share * self._log_moment(high)
+        if order > _LARGEST_FRACTIONAL_ORDER:  # the chord is as good
+            return chord / (order - 1) * (1 + 1e-12)
         return min(chord, self._fractional(order)) / (order - 1) * (1 + 1e-12)
 
     def _log_moment(self, order: int) -> float:

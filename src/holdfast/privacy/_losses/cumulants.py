@@ -64,9 +64,9 @@ class Cumulants:
         """Tilts over many scales with K, K' and the rate t K' - K, which grows with the tilt."""
         _, _, variance = self.moments(np.array([0.0]))
         scale = 1.0 / max(math.sqrt(float(variance[0])), 0.1 * self.spacing)
-        grid = np.concatenate(
-            [np.geomspace(0.02, 0.5, 8), np.geomspace(0.6, 20.0, 40), np.geomspace(25, 2e3, 10)]
-        )
+        # Where a few large losses hide in a small spread, tilts far below its inverse are the useful ones.
+        small, usual = np.geomspace(1e-7, 0.015, 60), np.geomspace(0.02, 0.5, 8)
+        grid = np.concatenate([small, usual, np.geomspace(0.6, 20.0, 40), np.geomspace(25, 2e3, 10)])
         k0, k1, _ = self.moments(grid * scale)
         return grid * scale, k0, np.maximum.accumulate(k1), np.maximum.accumulate(grid * scale * k1 - k0)
 

@@ -47,22 +47,31 @@ class LaplacePair(EvenNoise):
         inside = np.clip(edges, -r, r)
         low, high = inside[:-1], inside[1:]
         width = high - low
-        # P-density of the loss: e^((l - r)/2) / 4; Q-density e^(-(l + r)/2) / 4.
-        p = 0.5 * np.exp((low - r) / 2) * np.expm1(width / 2)
-        q = -0.5 * np.exp(-(low + r) / 2) * np.expm1(-width / 2)
+        finite = np.isfinite(edges[:-1])
+        left = np.where(finite, edges[:-1], 0.0)
+        # P-density of the loss: e^((l - r)/2) / 4; Q-density e^(-(l + r)/2) / 4. No exponent is positive: `left` is
+        # at most `low` where the width is not 0.
+        share = -0.5 * np.expm1(-width / 2)
+        with np.errstate(under="ignore"):
+            p = share * np.exp((high - r) / 2)
+            q = share * np.exp(-(low + r) / 2)
+            q_scaled = share * np.exp(np.minimum(left - (low + r) / 2, 0.0)) * finite
         # An interval's width is known to a rounding error of its ends; an atom, which lies on one side, is not touched.
         ends = np.where(width > 0, (np.abs(low) + np.abs(high)) / np.maximum(width, 1e-300), 0.0)
-        error = np.minimum(UNIT * (8.0 + ends), 1.0)
+        # An exponent below -750 leaves nothing; one above it is off by its size.
+        error = np.minimum(UNIT * (8.0 + min(r, 750.0) + ends), 1.0)
         p_error = q_error = error
         if self.with_atoms:
             top = (edges[:-1] < r) & (edges[1:] >= r)
             bottom = (edges[:-1] < -r) & (edges[1:] >= -r)
-            p_atoms = 0.5 * top + 0.5 * math.exp(-r) * bottom
-            q_atoms = 0.5 * math.exp(-r) * top + 0.5 * bottom
+            small = math.exp(-r)
+            p_atoms, q_atoms = 0.5 * top + 0.5 * small * bottom, 0.5 * small * top + 0.5 * bottom
+            with np.errstate(under="ignore"):
+                q_atoms_scaled = (
+                    0.5 * finite * (top * np.exp(np.minimum(left - r, 0.0)) + bottom * np.exp(-np.abs(left)))
+                )
             p_error, q_error = _error_of_sum(error, p, p_atoms), _error_of_sum(error, q, q_atoms)
-            p, q = p + p_atoms, q + q_atoms
-        finite = np.isfinite(edges[:-1])
-        q_scaled = np.where(finite, q * np.exp(np.where(finite, np.minimum(edges[:-1], 700.0), 0.0)), 0.0)
+            p, q, q_scaled = p + p_atoms, q + q_atoms, q_scaled + q_atoms_scaled
         return Cells(p=p, q=q, q_scaled=q_scaled, p_error=p_error, q_error=q_error)
 
     def components(self) -> tuple[DominatingPair, ...]:
