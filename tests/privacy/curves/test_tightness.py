@@ -51,7 +51,7 @@ def test_cells_of_laplace_losses_have_their_exact_masses(ratio: float) -> None:
         [-math.inf, -1.5 * ratio, -ratio, -0.3 * ratio, 0.0, 0.7 * ratio, ratio, 2 * ratio, math.inf]
     )
     cells = LaplacePair(ratio).cells(edges)
-    with mpmath.workdps(50):
+    with mpmath.workdps(400):
         r = mpmath.mpf(ratio)
 
         def below(loss: float, law: int) -> mpmath.mpf:
