@@ -26,6 +26,7 @@ WORDS = {
     "attack": "what membership attackers achieve",
     "learn": "private linear models",
     "synth": "synthetic tables, certified",
+    "statistics": "counts and means, with intervals",
     "ledger": "accounts that cannot forget",
     "release": "a value, its promise, its history",
     "data": "declared columns, rows wherever they live",
@@ -52,7 +53,7 @@ WORDS = {
 BANDS = {
     "use": ("testing", "_cli", "_demo", "plan"),
     "check": ("dossier", "refute", "audit", "attack"),
-    "make": ("learn", "synth", "ledger"),
+    "make": ("learn", "synth", "statistics", "ledger"),
     "hold": ("release", "data"),
     "prove": ("privacy", "noise", "_kernel"),
     "base": (

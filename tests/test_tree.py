@@ -29,6 +29,7 @@ OTHERS = {
 }
 #: Public names with several homes, and why they are one thing. Commands, too, may be named like what they call.
 SHARED = {
+    "answer": "questions about a table, and queries about synthetic rows",
     "connect": "every engine has one, called by open_table",
     "clip": "the kernel's two implementations and the function that chooses",
     "epsilon_lower": "every audit bound has one",

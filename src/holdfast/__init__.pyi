@@ -14,6 +14,7 @@ from . import plan as plan
 from . import privacy as privacy
 from . import refute as refute
 from . import release as release
+from . import statistics as statistics
 from . import synth as synth
 from . import testing as testing
 from .attack import attribute_risk as attribute_risk

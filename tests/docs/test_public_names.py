@@ -62,13 +62,13 @@ def test_the_table_of_public_names_is_fresh(script: dict[str, Any]) -> None:
     assert page.read_text(encoding="utf-8") == script["page"](), "run: make lists"
 
 
-def test_the_table_has_every_headline_name_and_about_eighty_in_all(script: dict[str, Any]) -> None:
+def test_the_table_has_every_headline_name_and_about_a_hundred_in_all(script: dict[str, Any]) -> None:
     headline = {
         name for name in import_module("holdfast").__all__ if not inspect.ismodule(getattr(holdfast, name))
     }
     assert set(script["headline"]()) == headline
     further = [name for names in script["FURTHER"].values() for name in names.split()]
-    assert 70 <= len(headline) + len(further) <= 90
+    assert 70 <= len(headline) + len(further) <= 120
 
 
 def test_every_room_that_offers_names_is_in_the_table(script: dict[str, Any]) -> None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arguments import checked
+from holdfast._arrays import Codes
 from holdfast._assumption import READ_FROM_DATA, Assumption
 from holdfast._caution import warn
 from holdfast._extensions import Author
@@ -23,6 +24,7 @@ from holdfast.errors import AdjacencyError, AssumptionWarning, ParameterError, r
 from holdfast.privacy._adjacency import Adjacency, PrivacyUnit
 
 T = TypeVar("T")
+A = TypeVar("A", covariant=True)
 #: A joint count of more cells is refused; choose fewer columns or fewer bins.
 MOST_COUNT_CELLS = 2**27
 CHUNK_ROWS = 65_536
@@ -48,6 +50,27 @@ class Statistic(Protocol):
 
     def __call__(self, batch: Batch) -> NDArray[np.float64]:
         """The sum over these rows."""
+
+
+class Aggregate(Protocol[A]):
+    """A query over all rows of every unit that an engine computes in SQL, or from its rows in memory."""
+
+    def of_rows(self, rows: UnitRows) -> A:
+        """The answer, from rows in memory."""
+
+    def statement(self, statements: Any) -> str:
+        """The query of an engine with SQL: `holdfast.data._sql.statements.Statements`."""
+
+    def of_answer(self, schema: Schema, batches: Iterable[Any]) -> A:
+        """The answer, from the Arrow batches that the query gives."""
+
+
+@dataclass(frozen=True)
+class UnitRows:
+    """All rows of a table, and the number of the unit that owns each; None where every row is a unit of its own."""
+
+    batch: Batch
+    owner: Codes | None
 
 
 @checked
@@ -213,6 +236,15 @@ class Table(ABC):
             total += statistic(batch)
         return total
 
+    def aggregate(self, aggregate: Aggregate[T]) -> T:
+        """What an `aggregate` gives of all rows of every unit, none left out. Exact, hence private."""
+        if not self.can("aggregates"):
+            raise ParameterError(
+                f"{type(self).__name__} does not add up all rows of every unit, which statistics need; open the rows "
+                "in memory, as in open_table(pyarrow.parquet.read_table(...)), or with DuckDB"
+            )
+        return self._aggregate(aggregate)
+
     def map_partitions(
         self,
         kernel: Callable[[Iterator[Batch]], T],
@@ -260,6 +292,10 @@ class Table(ABC):
         names = self.schema.names if columns is None else tuple(columns)
         require(not isinstance(columns, str), "columns", columns, "a list of names")
         return self.schema.select(*names)
+
+    def _aggregate(self, aggregate: Aggregate[T]) -> T:
+        """Of engines that can "aggregates"."""
+        raise NotImplementedError
 
     @abstractmethod
     def _rows(self) -> int: ...

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,12 @@ from holdfast.data._batch import Batch, encode_batch
 from holdfast.data._bounded_users import KeptRows, identifier_texts, keep_rows
 from holdfast.data._order import KEY_BYTES, Order, PerRecordBatches
 from holdfast.data._schema import Schema
-from holdfast.data._table import Table
+from holdfast.data._table import Aggregate, Table, UnitRows
 from holdfast.errors import require
 from holdfast.noise._source import Source
 from holdfast.privacy._adjacency import Adjacency
+
+T = TypeVar("T")
 
 
 def connect(
@@ -38,6 +40,8 @@ def connect(
 class MemoryTable(Table):
     """A table whose encoded columns are held in memory."""
 
+    capabilities = Table.capabilities | {"aggregates"}
+
     def __init__(
         self,
         schema: Schema,
@@ -52,6 +56,7 @@ class MemoryTable(Table):
         encoded = encode_batch(schema, columns, rows)
         identifiers = {name: identifier_texts(columns[name]) for name in schema.identifiers}
         self._kept: KeptRows | None = None
+        self._every_row = UnitRows(encoded, None)
         if schema.confirmed_unit.column is not None:
             values = [array for name in schema.names for array in _distinguishing_arrays(encoded, name)]
             # Last, as in the SQL of `Statements`: whether a value is undeclared, so that the row has no target.
@@ -64,6 +69,7 @@ class MemoryTable(Table):
             bounded = keep_rows(
                 identifiers[str(unit.column)], [*values, *ties, *undeclared], max_rows=unit.max_rows, key=key
             )
+            self._every_row = UnitRows(encoded, _unit_numbers(identifiers[str(unit.column)]))
             encoded = encoded.take(bounded.row)
             identifiers = {name: [texts[row] for row in bounded.row] for name, texts in identifiers.items()}
             self._kept = bounded
@@ -80,6 +86,9 @@ class MemoryTable(Table):
         if self._kept is None:
             return 0
         return int(np.maximum(np.minimum(self._kept.owned, most) - self.unit.max_rows, 0).sum())
+
+    def _aggregate(self, aggregate: Aggregate[T]) -> T:
+        return aggregate.of_rows(self._every_row)
 
     def _stream(self, schema: Schema, order: Order, rows: int) -> Iterator[Batch]:
         whole = replace(
@@ -128,6 +137,11 @@ class MemoryTable(Table):
             return np.array(len(self._encoded), dtype=np.int64)
         cell = np.ravel_multi_index([codes[name] for name in names], shape)
         return np.bincount(cell, minlength=self.schema.cells(*names)).astype(np.int64).reshape(shape)
+
+
+def _unit_numbers(names: list[str]) -> NDArray[np.int64]:
+    """A number for each unit, by its text."""
+    return np.unique(np.asarray(names, dtype=object), return_inverse=True)[1].astype(np.int64)
 
 
 def _distinguishing_arrays(batch: Batch, name: str) -> list[NDArray[Any]]:

@@ -49,6 +49,14 @@ class Dialect:
     one_to: str = "(SELECT unnest(range(1, {0} + 1)) AS slot)"
     #: The entry of a list of numbers, {1}, at a place {0} that counts from 0.
     entry: str = "([{1}])[{0} + 1]"
+    #: A whole number with room for sums of squares; the floor of a quotient of whole numbers that are not negative; the
+    #: least whole number whose square is not below {0}, from one that is at most one off.
+    wide: str = "CAST({0} AS HUGEINT)"
+    whole_quotient: str = "({0} // {1})"
+    root_above: str = (
+        "({1} + CASE WHEN ({1} - 1) * ({1} - 1) >= {0} THEN -1 WHEN {1} * {1} >= {0} THEN 0 ELSE 1 END)"
+    )
+    near_root: str = "CAST(ceil(sqrt(CAST({0} AS DOUBLE))) AS HUGEINT)"
     #: Put at the end of a subquery, so that the planner computes its columns once.
     fence: str = ""
 
@@ -74,6 +82,10 @@ class Dialect:
     def number(self, value: float) -> str:
         """A float64, bit for bit."""
         return f"CAST('{value!r}' AS {self.double})"
+
+    def least_root(self, square: str) -> str:
+        """The least whole number whose square is not below a whole number."""
+        return self.root_above.format(square, self.near_root.format(square))
 
     def keyed_hash(self, key: bytes, expression: str) -> str:
         """The keyed hash that ranks records (`order.keyed_hash`), all 64 hexadecimal digits."""

@@ -260,6 +260,18 @@ class Statements:
         cells = ", ".join(["*", *map(self._cell, names)])
         return f"SELECT {cells} FROM {self._over(self._values(names, self._rows(names)))}"
 
+    def all_rows(self, names: Sequence[str]) -> str:
+        """As `coded_rows`, but every row of every unit; the unit's column is among those that are read."""
+        unit = self.schema.confirmed_unit.column
+        read = [*names] if unit is None else [*names, unit]
+        cells = ", ".join(["*", *map(self._cell, names)])
+        return f"SELECT {cells} FROM {self._over(self._values(read, self._raw(read)))}"
+
+    @property
+    def unit_text(self) -> str:
+        """The text that names the unit of a row of `all_rows`; rows without one are those of a single unit."""
+        return f"r{self._column(str(self.schema.confirmed_unit.column))[0]}"
+
     def without_value(self, name: str) -> str | None:
         """SQL for whether a row has no value of this column as a target; None if all have one."""
         i, column = self._column(name)

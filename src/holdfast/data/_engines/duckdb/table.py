@@ -31,7 +31,7 @@ from holdfast.data._schema import Schema
 from holdfast.data._sql.dialect import Dialect
 from holdfast.data._sql.statements import Statements, count_cells, distinct_sets, zero_filled
 from holdfast.data._storage_kinds import Kind
-from holdfast.data._table import Table
+from holdfast.data._table import Aggregate, Table
 from holdfast.data._work_folder import WorkFolder
 from holdfast.errors import require, withholding
 from holdfast.noise._source import Source
@@ -162,6 +162,8 @@ def _kinds(scan: Scan) -> dict[str, Kind]:
 class DuckDBTable(Table):
     """A table that DuckDB reads: memory stays bounded whatever its size."""
 
+    capabilities = Table.capabilities | {"aggregates"}
+
     def __init__(
         self,
         schema: Schema,
@@ -268,6 +270,9 @@ class DuckDBTable(Table):
         while number < order.batches:
             yield _encode(schema, _combine(pa, parts, empty), None)
             parts, number = [], number + 1
+
+    def _aggregate(self, aggregate: Aggregate[T]) -> T:
+        return aggregate.of_answer(self.schema, self._arrow(aggregate.statement(self._statements), 65_536))
 
     def _count_cells(self, sets: list[tuple[str, ...]]) -> list[NDArray[np.int64]]:
         if not sets:

@@ -1,0 +1,164 @@
+"""`answer`: questions in, noisy numbers with intervals out.
+
+The order of the code is that of the steps: questions are checked against the schema, a plan is made from public facts,
+an account is opened or taken, and each measurement asks the engine, pays and draws. Nothing after that sees the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from holdfast._arguments import Seed, checked
+from holdfast.data._engines import open_table
+from holdfast.data._schema import Schema
+from holdfast.data._table import Table
+from holdfast.errors import AdjacencyError, ParameterError, require
+from holdfast.privacy._account import Account
+from holdfast.privacy._account.request import (
+    limit_of,
+    require_small_delta,
+    require_something_left,
+    seed_of,
+)
+from holdfast.privacy._account.weak_limit import warn_weak_limit
+from holdfast.privacy._adjacency import Adjacency, resolve_adjacency
+from holdfast.release import Provenance, Release
+from holdfast.release._usefulness import announce, influence
+from holdfast.statistics._contents import contents_value, tables_of
+from holdfast.statistics._measures.measure import Purse
+from holdfast.statistics._plan import AnswerPlan
+from holdfast.statistics._questions.grouping import Grouping, asked_of
+from holdfast.statistics._questions.question import TableQuestion
+from holdfast.statistics._table_facts import TableFacts
+from holdfast.statistics._table_of_answers import StatisticsTable
+
+
+@checked
+def answer(
+    source: Any,
+    questions: Sequence[TableQuestion | Grouping],
+    *,
+    schema: Schema | None = None,
+    epsilon: float = 1.0,
+    delta: float | None = None,
+    account: Account | None = None,
+    adjacency: Adjacency | str | None = None,
+    confidence: float = 0.95,
+    random_state: Seed | None = None,
+    key: str | None = None,
+) -> StatisticsTable:
+    """Answer questions about a private table, each with an interval.
+
+    Parameters
+    ----------
+    source : Table, data frame, mapping of arrays or path
+        The private rows.
+    questions : sequence of TableQuestion or Grouping
+        What is asked: `Count()`, `Mean("cost")`, `by("ward", Count())`, ...
+    schema : Schema, optional
+        What is public about the rows; left out with a `Table`, which has its own.
+    epsilon : float
+        The promise, together with `delta`, where no account is given.
+    delta : float, optional
+        0 for pure privacy; by default at most 1e-6, and used only where that makes the noise smaller.
+    account : Account, optional
+        What pays. All that remains in it is then spent, and `epsilon` and `delta` are not used.
+    adjacency : Adjacency or str, optional
+        The neighbour relation; by default that of the schema, else 'replace'.
+    confidence : float
+        Of each interval, in (0.5, 1).
+    random_state : int or SeedSequence, optional
+        None draws secure noise. A seed makes a run that can be repeated and is not private.
+    key : str, optional
+        With the account of a ledger: the name of the job, so that one that was killed and runs again does not pay
+        twice.
+
+    Returns
+    -------
+    StatisticsTable
+        The answers with their intervals, and `release_`.
+
+    Formal guarantees
+    -----------------
+    * Neighbours: those of `adjacency`, between units of the schema (a row, or all rows of a user: none is left out,
+      their contributions are weighed).
+    * Privacy: what is released satisfies the curve of the account, or (epsilon, delta). Every measurement is charged to
+      it before its noise is drawn; the noise is exact, on whole numbers.
+    * Public: the schema, the questions, the plan, and with them the shape of the answer: every declared group is
+      answered, whether rows fall into it or not.
+    * Intervals cover noise: of the table's own value, clipped and weighed as the answer says.
+
+    Examples
+    --------
+    >>> from holdfast.data import Categorical, Numeric, Schema
+    >>> from holdfast.statistics import Count, Mean, answer, by
+    >>> schema = Schema([Categorical("ward", ["a", "b"]), Numeric("cost", 0, 100)], adjacency="add_remove")
+    >>> rows = {"ward": ["a", "b"] * 500, "cost": [20, 60] * 500}
+    >>> answers = answer(rows, [by("ward", Count(), Mean("cost"))], schema=schema, epsilon=1.0)
+    >>> [round(mean, -1) for mean in answers.to_pandas()["mean_cost"]]
+    [20.0, 60.0]
+    """
+    require(0.5 < confidence < 1, "confidence", confidence, "in (0.5, 1)")
+    table = _opened(source, schema, adjacency)
+    facts = TableFacts.of(table)
+    asked = asked_of(questions, facts)
+    units = facts.n_public
+    if account is None:
+        wanted = limit_of(epsilon, delta, count=units)
+        require_small_delta(wanted, units)
+        plan = AnswerPlan.of(asked, facts, wanted)
+        warn_weak_limit(plan.limit)
+        account = Account(
+            plan.limit if plan.currency == "pure" else wanted,
+            adjacency=facts.adjacency,
+            unit=facts.unit,
+            currency=plan.currency,
+            seed=seed_of(random_state),
+        )
+    else:
+        _admit(facts, account)
+        require_something_left(account)
+        plan = AnswerPlan.paid_by(asked, facts, account)
+    useless = announce([influence(plan.limit, units, noun=facts.unit.noun)])
+    noisy = [
+        step.measurement.measure(
+            table, Purse(account=account, share=step.share, label=step.measurement.label, key=key), facts
+        )
+        for step in plan.steps
+    ]
+    tables = tables_of(plan, noisy, confidence)
+    release = Release.paid_by(
+        account,
+        contents_value(plan, tables, confidence),
+        Provenance(
+            method="statistics",
+            estimator="answer",
+            parameters={"questions": len(asked), "measurements": len(plan.steps)},
+            schema_hash=facts.schema.hash(),
+        ),
+        assumptions=table.assumptions,
+        prospects=useless,
+    )
+    return StatisticsTable(release)
+
+
+def _opened(source: Any, schema: Schema | None, adjacency: Adjacency | str | None) -> Table:
+    if isinstance(source, Table):
+        require(schema is None, "schema", "a Schema", "left out with a Table, which has its own")
+        resolve_adjacency(adjacency, source.adjacency)
+        return source
+    if schema is None:
+        raise ParameterError(
+            "schema must be given with rows that are not a Table: answer(rows, [...], schema=...)"
+        )
+    return open_table(source, schema, adjacency=adjacency)
+
+
+def _admit(facts: TableFacts, account: Account) -> None:
+    """Refuse an account for other neighbours or units."""
+    if facts.adjacency is not account.adjacency or facts.unit != account.unit:
+        raise AdjacencyError(
+            f"the rows declare adjacency={facts.adjacency.value!r} of {facts.unit.summary()}, the account "
+            f"{account.adjacency.value!r} of {account.unit.summary()}; open the account as the rows declare"
+        )

@@ -1,0 +1,149 @@
+"""What a release of statistics holds: one table for each grouping, with its keys, numbers and intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from holdfast._arrays import Floats
+from holdfast._stored_fields import require_fields, require_format
+from holdfast.data._group_sums import CellKey, Key
+from holdfast.data._schema import Schema
+from holdfast.errors import FormatError
+from holdfast.statistics._plan import AnswerPlan
+from holdfast.statistics._questions.question import Estimate
+
+FORMAT = "holdfast-statistics/1"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GroupTable:
+    """The answers for one list of keys: a row for each combination of their labels, the last key fastest."""
+
+    keys: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
+    columns: tuple[Estimate, ...]
+
+    @property
+    def rows(self) -> int:
+        """The number of groups."""
+        return math.prod(map(len, self.labels))
+
+    def key_columns(self) -> dict[str, list[str]]:
+        """The label of each key in each row."""
+        if not self.keys:
+            return {}
+        places = np.indices(tuple(map(len, self.labels))).reshape(len(self.keys), -1)
+        return {
+            name: [labels[place] for place in row]
+            for name, labels, row in zip(self.keys, self.labels, places.tolist(), strict=True)
+        }
+
+    def frame_columns(self) -> dict[str, Any]:
+        """Keys, then each number with the ends of its interval."""
+        frame: dict[str, Any] = dict(self.key_columns())
+        for column in self.columns:
+            frame |= {
+                column.name: column.value,
+                f"{column.name}_low": column.low,
+                f"{column.name}_high": column.high,
+            }
+        return frame
+
+    def value(self) -> dict[str, Any]:
+        """As a release stores it."""
+        return {
+            "keys": list(self.keys),
+            "labels": [list(labels) for labels in self.labels],
+            "columns": [
+                {
+                    "name": column.name,
+                    "about": column.about,
+                    "numbers": np.stack([column.value, column.low, column.high]),
+                }
+                for column in self.columns
+            ],
+        }
+
+    @classmethod
+    def of_value(cls, value: Any) -> GroupTable:
+        """The table of what `value` gave; `FormatError` for anything else."""
+        stored = require_fields("table of statistics", value, ("keys", "labels", "columns"))
+        columns = []
+        for entry in stored["columns"]:
+            fields = require_fields("column of statistics", entry, ("name", "about", "numbers"))
+            numbers = np.asarray(fields["numbers"], dtype=np.float64)
+            columns.append(
+                Estimate(
+                    name=str(fields["name"]),
+                    about=str(fields["about"]),
+                    value=numbers[0],
+                    low=numbers[1],
+                    high=numbers[2],
+                )
+            )
+        labels = tuple(tuple(map(str, names)) for names in stored["labels"])
+        table = cls(keys=tuple(map(str, stored["keys"])), labels=labels, columns=tuple(columns))
+        if any(column.value.shape != (table.rows,) for column in columns):
+            raise FormatError("a stored table of statistics does not have a number for each group")
+        return table
+
+
+def tables_of(plan: AnswerPlan, noisy: Sequence[Any], confidence: float) -> tuple[GroupTable, ...]:
+    """The answers to all questions, one table for each list of keys, in the order in which they were asked."""
+    estimates: dict[int, tuple[Estimate, ...]] = {}
+    for step, numbers in zip(plan.steps, noisy, strict=True):
+        for place in step.questions:
+            estimates[place] = plan.asked[place].question.estimates(numbers, plan.facts, confidence)
+    by_keys: dict[tuple[Key, ...], list[Estimate]] = {}
+    for place, asked in enumerate(plan.asked):
+        by_keys.setdefault(asked.keys, []).extend(estimates[place])
+    return tuple(
+        GroupTable(
+            keys=tuple(name for key in keys for name in key.columns),
+            labels=tuple(key_labels(key, plan.facts.schema) for key in keys),
+            columns=tuple(columns),
+        )
+        for keys, columns in by_keys.items()
+    )
+
+
+def key_labels(key: Key, schema: Schema) -> tuple[str, ...]:
+    """The cells of a key in words."""
+    if isinstance(key, CellKey):
+        return schema[key.column].labels
+    return tuple(map(str, range(key.cells(schema))))
+
+
+def contents_value(plan: AnswerPlan, tables: Sequence[GroupTable], confidence: float) -> dict[str, Any]:
+    """The value of a release."""
+    return {
+        "format": FORMAT,
+        "confidence": confidence,
+        "plan": plan.to_json(),
+        "tables": [table.value() for table in tables],
+    }
+
+
+def read_contents(value: Any) -> tuple[tuple[GroupTable, ...], float, list[dict[str, Any]]]:
+    """Tables, confidence and plan of a released value; `FormatError` for anything else."""
+    try:
+        stored = require_fields("release of statistics", value, ("format", "confidence", "plan", "tables"))
+        require_format("release of statistics", stored, FORMAT)
+        tables = tuple(GroupTable.of_value(entry) for entry in stored["tables"])
+        return tables, float(stored["confidence"]), [dict(step) for step in stored["plan"]]
+    except FormatError:
+        raise
+    except (AttributeError, IndexError, LookupError, TypeError, ValueError) as error:
+        raise FormatError(
+            "a stored release of statistics lacks a field or has one of the wrong kind"
+        ) from error
+
+
+def numbers_of(table: GroupTable, name: str) -> Floats:
+    """The numbers of one column."""
+    return next(column.value for column in table.columns if column.name == name)
