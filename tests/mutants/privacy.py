@@ -7,28 +7,28 @@ from .fault import Fault
 FAULTS: tuple[Fault, ...] = (
     Fault(
         name="gaussian: noise halved",
-        target="privacy:_grid_and_sigma_of_reals",
+        target="privacy:_grid_and_sigma",
         old="sigma * (sensitivity + root * grid.step) / sensitivity",
         new="sigma / 2",
         tests=("tests/privacy/mechanisms/test_mechanisms.py",),
     ),
     Fault(
         name="laplace: noise halved",
-        target="privacy:_grid_and_scale_of_reals",
+        target="privacy:_grid_and_scale",
         old="exact * (sensitivity + size * grid.step) / sensitivity",
         new="exact / 2",
         tests=("tests/privacy/mechanisms/test_mechanisms.py::test_laplace_noise_has_its_declared_scale",),
     ),
     Fault(
         name="exponential: factor 2 of non-monotone scores forgotten",
-        target="privacy:Selection._weight",
+        target="privacy:Selection._step_weight",
         old="1 if self.monotone else 2",
         new="1",
         tests=("tests/privacy/mechanisms/test_mechanisms.py",),
     ),
     Fault(
         name="grid: rounding of the centre not charged",
-        target="privacy:_grid_and_sigma_of_reals",
+        target="privacy:_grid_and_sigma",
         old="sigma * (sensitivity + root * grid.step) / sensitivity",
         new="sigma",
         tests=(
@@ -428,10 +428,10 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="values: whole numbers among doubles are rounded",
-        target="privacy:vector",
-        old="np.any(np.abs(array) > 2.0**53)",
-        new="False",
-        tests=("tests/privacy/mechanisms/test_no_clamp.py::test_values_are_taken_as_they_are",),
+        target="privacy:_holds_as_given",
+        old="not np.any(np.abs(array) > 2.0**53)",
+        new="True",
+        tests=("tests/privacy/mechanisms/test_no_clamp.py::test_values_count_as_the_numbers_that_they_are",),
     ),
     Fault(
         name="scores: long ones are cut to 64 bits",
@@ -445,7 +445,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="gaussian: what cannot be drawn is found after the charge",
         target="privacy:Gaussian.check",
-        old="self.grid_and_sigma(array)",
+        old="self.grid_and_sigma(array.size)",
         new="pass",
         tests=("tests/privacy/mechanisms/test_no_clamp.py::test_what_passes_the_check_can_be_drawn",),
     ),
@@ -514,12 +514,37 @@ FAULTS: tuple[Fault, ...] = (
         ),
     ),
     Fault(
-        name="gaussian: whole numbers beyond 64 bits have the law of real ones",
-        target="privacy:Gaussian.log_ratio",
-        old="elif is_whole(first):",
-        new="elif first.dtype == np.int64:",
+        name="gaussian: whole numbers have noise on whole numbers, so that a double among them shows",
+        target="privacy:Gaussian.sample",
+        old="grid, sigma = self.grid_and_sigma(value.size)",
+        new="whole = Grid(0), as_written(self.sigma)\n"
+        "grid, sigma = whole if value.dtype == np.int64 else self.grid_and_sigma(value.size)",
         tests=(
-            "tests/privacy/mechanisms/test_mechanisms.py::test_the_law_of_whole_numbers_does_not_know_their_origin",
+            "tests/contracts/test_mechanisms.py::test_example[Gaussian-strict-a_release_does_not_tell_how_its_value_is_held]",
+        ),
+    ),
+    Fault(
+        name="selection: whole scores are not rounded, and weigh a little more than real ones",
+        target="privacy:Selection.on_grid",
+        old="return self._grid.nearest(scores), self._step_weight",
+        new="whole = scores, as_written(self.epsilon) / 2\n"
+        "return whole if scores.dtype == np.int64 else (self._grid.nearest(scores), self._step_weight)",
+        tests=("tests/privacy/mechanisms/test_mechanisms.py::test_whole_scores_weigh_what_real_ones_do",),
+    ),
+    Fault(
+        name="values: a text among numbers is refused, which tells that there is one",
+        target="privacy:_exact_number",
+        old="except (TypeError, ValueError, OverflowError):",
+        new="except OverflowError:",
+        tests=("tests/privacy/mechanisms/test_no_clamp.py::test_values_count_as_the_numbers_that_they_are",),
+    ),
+    Fault(
+        name="whole numbers: a half is rounded to the even one, so that a shift by 1 becomes one by 2",
+        target="privacy:nearest_whole",
+        old="np.asarray(below + (values - below >= 0.5))",
+        new="np.rint(values)",
+        tests=(
+            "tests/privacy/mechanisms/test_mechanisms.py::test_where_whole_numbers_are_declared_others_become_the_nearest",
         ),
     ),
 )

@@ -7,17 +7,18 @@ neighbour by at most half a step, hence sensitivities grow by sqrt(d) g (L2) or 
 enlarged by the same factor, so that the mechanism's curve stays what it declares.
 
 A grid has no end. Its points are whole numbers of steps, and where 64 bits do not hold them all, Python's do:
-nothing is clamped, nothing wraps, and no value is refused for its size, which would tell its size. This is
+nothing wraps, and no value is refused for its size, which would tell its size. This is
 exact: (1) a double, and a whole number, is a fraction, so its nearest multiple of a step is found without
-error; (2) the sum of two whole numbers is exact; (3) what leaves is computed from that sum alone. The number of
-bits it is held in, too, is chosen by the sum and not by the value (`exact_sum`), so (3) is post-processing, and
-the proof that is about whole numbers of any size is about what runs. Whether noise is wide enough to be drawn
+error; (2) the sum of two whole numbers is exact; (3) what leaves is computed from that sum alone, as a double or in
+64 bits, whichever the mechanism declares: so (3) is post-processing, and the proof that is about whole numbers of any
+size is about what runs. Whether noise is wide enough to be drawn
 on the grid depends on parameters and on the number of coordinates, which are public; it is asked before
 anything is charged.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -70,7 +71,7 @@ class Grid:
 
     def nearest(self, values: NDArray[Any]) -> NDArray[Any]:
         """The nearest grid point of each value, in steps, exactly; ties go to the even one."""
-        if values.dtype == object:
+        if values.dtype == object or not _are_doubles(values):
             return nearest_steps(values, self.step)
         with np.errstate(over="ignore", under="ignore"):
             steps = np.rint(np.ldexp(values, -self.exponent))  # exact: a power of two
@@ -121,15 +122,31 @@ def _steps_by_fractions(
     return whole_numbers(exact)
 
 
-def is_whole(values: NDArray[Any]) -> bool:
-    """Whether these are whole numbers: of 64 bits, or Python's; where there is none, nothing says otherwise.
+def nearest_whole(values: NDArray[Any]) -> NDArray[Any]:
+    """The nearest whole number of each value; a half goes upwards, so that no shift by whole numbers grows.
 
-    >>> is_whole(np.array([2**70], dtype=object)), is_whole(np.array([], dtype=object)), is_whole(np.array([0.5]))
-    (True, True, False)
+    >>> nearest_whole(np.array([0.5, 1.5, -0.5, 2.0**70])).tolist()
+    [1, 2, 0, 1180591620717411303424]
     """
-    if values.dtype == object:
-        return values.size == 0 or isinstance(values.flat[0], int)
-    return values.dtype == np.int64
+    if values.dtype == np.int64:
+        return values
+    if values.dtype == object or np.any(np.abs(values) >= _LARGEST_EXACT_STEP):
+        exact = [math.floor(Fraction(number) + Fraction(1, 2)) for number in values.flat]
+        return whole_numbers(np.array(exact, dtype=object).reshape(values.shape))
+    below = np.floor(values)
+    return np.asarray(below + (values - below >= 0.5)).astype(np.int64)
+
+
+def in_64_bits(numbers: NDArray[Any]) -> NDArray[np.int64]:
+    """Whole numbers as a release holds them, whatever their size: those beyond 64 bits are the last of these.
+
+    >>> in_64_bits(np.array([2**70, -5], dtype=object)).tolist()
+    [9223372036854775807, -5]
+    """
+    if numbers.dtype == np.int64:
+        return numbers
+    inside = [max(-(2**63), min(2**63 - 1, number)) for number in numbers.flat]
+    return np.array(inside, dtype=np.int64).reshape(numbers.shape)
 
 
 def whole_numbers(numbers: NDArray[Any]) -> NDArray[Any]:

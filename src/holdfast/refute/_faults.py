@@ -98,7 +98,7 @@ WRITTEN_FAULTS: tuple[PlantedFault, ...] = (
     ),
     _fault(
         "noisy_max_half_scale",
-        "privacy._mechanisms.selection:Selection._weight",
+        "privacy._mechanisms.selection:Selection._step_weight",
         "1 if self.monotone else 2",
         "1",
         "the exponential mechanism without the 2 of scores that move both ways",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,8 @@ from holdfast.synth._certificate import COUNT_FAILURE, OVERALL
 from holdfast.synth._contents import SyntheticContents, describe
 from holdfast.synth._models.dense import RowsModel
 from holdfast.synth._models.model import Measurement, Model
-from holdfast.synth._rows.coded_rows import FRAMES, CodedRows, as_frame, decode_rows, row_coins
+from holdfast.synth._rows.coded_rows import CodedRows, decode_rows, row_coins
+from holdfast.synth._rows.frames import FRAMES, as_frame
 from holdfast.synth._rows.impossible_rows import Zeros, possible_rows
 from holdfast.synth._whole_table import WHOLE
 from holdfast.synth._workload import Workload
@@ -57,6 +57,9 @@ class ReleasedTable:
 
     def sample(self, rows: int | None = None, *, frame: str | None = None) -> Any:
         """The released rows, in the kind of frame that was fitted, or in `frame`: "pandas", "polars", "arrow", "dict".
+
+        Their types follow from the schema (its `dtype`, or the kind of column), whatever the fitted frame had: types
+        that the data decide would tell of single records.
 
         With another number of rows: a new draw from the released model (of a loaded release, from its rows), which
         costs nothing and which no certificate speaks of. Each call draws other rows.
@@ -119,19 +122,14 @@ class ReleasedTable:
         model: Model | None,
         constraints: Sequence[Zeros] = (),
         kind: str = "arrow",
-        types: Any = None,
     ) -> None:
         """Set the attributes that the methods above use."""
         self.release_, self._contents, self._rows, self.model_ = release, contents, rows, model
         self._constraints, self._kind, self._draws = tuple(constraints), kind, {}
-        self._types = types
 
     def _as_frame(self, table: Any, frame: str | None) -> Any:
-        """The table as that kind of frame; types of a frame library are restored only in the kind that was fitted."""
-        types = self._types
-        if types is not None and frame not in (None, self._kind):
-            types = replace(types, native={})
-        return as_frame(table, frame or self._kind, self._contents.schema, types)
+        """The table as that kind of frame, by default the one that was fitted."""
+        return as_frame(table, frame or self._kind, self._contents.schema)
 
     def _require_fitted(self) -> None:
         if not hasattr(self, "_contents"):

@@ -53,14 +53,8 @@ from holdfast.synth._forecast import (
     synthesis_prospects,
 )
 from holdfast.synth._released import ReleasedTable, draw_coded_rows
-from holdfast.synth._rows.coded_rows import (
-    CodedRows,
-    decode_rows,
-    empty_cells,
-    frame_kind,
-    frame_types,
-    row_coins,
-)
+from holdfast.synth._rows.coded_rows import CodedRows, decode_rows, empty_cells, row_coins
+from holdfast.synth._rows.frames import frame_kind
 from holdfast.synth._rows.impossible_rows import Zeros, require_possible
 from holdfast.synth._whole_table import cap_assumption, certify_whole
 from holdfast.synth._workload import Workload
@@ -297,7 +291,6 @@ class Synthesizer(ReleasedTable):
             model=synthesis.model,
             constraints=zeros,
             kind=frame_kind(source),
-            types=frame_types(source, data.names),
         )
         return self
 

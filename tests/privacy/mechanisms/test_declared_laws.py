@@ -26,8 +26,10 @@ def test_gaussian() -> None:
     ideal = Gaussian(sigma=2.0, l2_sensitivity=1.0, arithmetic="idealised")
     assert ideal.cdf(np.array([1.0]), at) == pytest.approx(norm.cdf((at - 1) / 2), rel=1e-12)
     strict = Gaussian(sigma=2.0, l2_sensitivity=1.0)
-    assert strict.cdf(np.array([3]), at) == pytest.approx(norm.cdf((np.floor(at) - 3 + 0.5) / 2), rel=1e-12)
-    # On the grid of reals the law is the normal's, with sigma larger by the rounding's share.
+    # Whole numbers are real ones: the law is the normal's on the grid, with sigma larger by the rounding's share.
+    sigma, step = 2.0 * (1 + 2.0**-19), 2.0**-19
+    expected = norm.cdf((np.floor(at / step) * step - 3 + step / 2) / sigma)
+    assert strict.cdf(np.array([3]), at) == pytest.approx(expected, rel=1e-9)
     near = strict.cdf(np.zeros(1), at) - ideal.cdf(np.zeros(1), at)
     assert 0 < np.max(np.abs(near)) < 1e-4
 
@@ -38,7 +40,9 @@ def test_laplace_and_its_discrete_twins() -> None:
     expected = np.where(at < 0, np.exp(at / 2) / 2, 1 - np.exp(-at / 2) / 2)
     assert ideal.cdf(np.zeros(1), at) == pytest.approx(expected, rel=1e-12)
     whole = dlaplace.cdf(np.floor(at), 0.5)
-    assert Laplace(scale=2.0, l1_sensitivity=1).cdf(np.array([0]), at) == pytest.approx(whole, rel=1e-12)
+    strict = Laplace(scale=2.0, l1_sensitivity=1).cdf(np.array([0]), at)
+    on_grid = dlaplace.cdf(np.floor(at * 2**19), 1 / (2.0 * (1 + 2.0**-19) * 2**19))
+    assert strict == pytest.approx(on_grid, rel=1e-9)
     assert DiscreteLaplace(scale=2.0, l1_sensitivity=1).cdf(np.array([0]), at) == pytest.approx(
         whole, rel=1e-12
     )
@@ -73,13 +77,14 @@ def test_gamma_norm_marginals(dimension: int) -> None:
 
 def test_selections() -> None:
     at, scores = np.arange(3.0), np.array([0, 2, 1])
-    weights = np.exp(0.5 * scores)
+    reach = 1 + 2.0**-20  # the sensitivity, and the step of the grid to which scores are rounded
+    weights = np.exp(0.5 * scores / reach)
     softmax = np.cumsum(weights) / weights.sum()
     assert Exponential(epsilon=1.0, sensitivity=1).cdf(scores, at) == pytest.approx(softmax, rel=1e-12)
-    doubled = np.exp(scores)
+    doubled = np.exp(scores / reach)
     monotone = Exponential(epsilon=1.0, sensitivity=1, monotone=True).cdf(scores, at)
     assert monotone == pytest.approx(np.cumsum(doubled) / doubled.sum(), rel=1e-12)
-    flip = np.exp(0.5 * (scores - 2.0))
+    flip = np.exp(0.5 * (scores - 2.0) / reach)
     shares = np.zeros(3)
     for order in itertools.permutations(range(3)):
         left = 1.0

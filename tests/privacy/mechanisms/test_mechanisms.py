@@ -25,6 +25,7 @@ from holdfast.privacy import (
     Gaussian,
     GaussianDP,
     Laplace,
+    PermuteAndFlip,
     PureDP,
     RandomisedResponse,
     RenyiDP,
@@ -36,7 +37,7 @@ from holdfast.privacy._curves import CURVES
 from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.privacy._curves.finite_curve import BoundedRange
 from holdfast.privacy._curves.laplace import LaplaceCurve
-from holdfast.privacy._grid import Grid
+from holdfast.privacy._grid import Grid, nearest_whole
 from holdfast.privacy._mechanisms import MECHANISMS
 from holdfast.privacy._rounding import root_above
 
@@ -58,14 +59,47 @@ def test_laplace_noise_has_its_declared_scale(arithmetic: Any) -> None:
     assert np.mean(np.abs(noise)) / 3 == pytest.approx(1, abs=5 / np.sqrt(noise.size))
 
 
-def test_integers_stay_integers_and_are_not_moved_off_their_grid() -> None:
-    counts = np.array([3, 0, 12_000])
-    for mechanism in (Gaussian(sigma=2.0, l2_sensitivity=1.0), Laplace(scale=2.0, l1_sensitivity=1.0)):
-        noisy = mechanism.sample(counts, Source(1))
-        assert noisy.dtype == np.int64
-    noise = Gaussian(sigma=2.0, l2_sensitivity=1.0).sample(np.zeros(100_000, np.int64), Source(3))
-    # The variance of a rounded normal is sigma^2 + 1/12 up to an exponentially small term.
-    assert np.mean(noise.astype(float) ** 2) == pytest.approx(4 + 1 / 12, rel=5 * np.sqrt(2 / 1e5))
+def test_a_sum_that_one_record_makes_a_double_is_released_as_the_others() -> None:
+    """pandas adds whole numbers to a whole number, and to a double where one row is 2.5 (finding V1)."""
+    for mechanism in (Gaussian(sigma=2.0, l2_sensitivity=5.0), Laplace(scale=2.0, l1_sensitivity=5.0)):
+        without, beside = (
+            mechanism.sample(mechanism.check(total), Source(1)) for total in ([102], [102 + 2.5])
+        )
+        assert without.dtype == beside.dtype == np.float64
+        assert beside - without == 2.5
+        assert without != np.rint(without), "whole numbers have noise of their own kind"
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [DiscreteGaussian(sigma=2.0, l2_sensitivity=3), DiscreteLaplace(scale=2.0, l1_sensitivity=3)],
+    ids=lambda mechanism: mechanism.name,
+)
+def test_where_whole_numbers_are_declared_others_become_the_nearest(mechanism: Any) -> None:
+    def drawn(value: Any) -> Any:
+        return mechanism.sample(mechanism.check(value), Source(1))
+
+    whole, real = drawn([3, 0, 7, 2**63 - 1]), drawn([2.5, -0.5, 7.49, 2.0**80])
+    assert whole.dtype == real.dtype == np.int64
+    assert real[:3].tolist() == whole[:3].tolist()
+    assert real[3] == 2**63 - 1, "what is beyond 64 bits is the last of them"
+
+
+def test_whole_scores_weigh_what_real_ones_do() -> None:
+    for kind in (Exponential, PermuteAndFlip):
+        mechanism = kind(epsilon=1.0, sensitivity=1.0)
+        (whole, weight), (real, same_weight) = (
+            mechanism.on_grid(mechanism.check(scores)) for scores in ([0, 40, 3], [0.0, 40.0, 3.0])
+        )
+        assert (whole.tolist(), weight) == (real.tolist(), same_weight)
+
+
+@given(st.floats(-1e20, 1e20), st.integers(-(2**70), 2**70))
+def test_rounding_to_whole_numbers_keeps_shifts_by_whole_numbers(value: float, shift: int) -> None:
+    moved = np.array([Fraction(value), Fraction(value) + shift], dtype=object)
+    first, second = nearest_whole(moved).tolist()
+    assert second - first == shift
+    assert nearest_whole(np.array([value])).tolist() == [first]
 
 
 @pytest.mark.parametrize("sigma", [1e-3, 1.0, 1e6])
@@ -247,8 +281,8 @@ def test_randomised_response_keeps_with_its_probability() -> None:
     assert np.mean(noisy == 3) == pytest.approx(keep, abs=5 * np.sqrt(keep * (1 - keep) / 50_000))
     others = np.bincount(noisy, minlength=5)[[0, 1, 2, 4]]
     assert others.max() - others.min() < 6 * np.sqrt(others.mean())
-    with pytest.raises(ParameterError, match=r"0\.\.4"):
-        mechanism.check([5])
+    # A number that is no code becomes the nearest one: an error would tell of it.
+    assert mechanism.check([5, -1, 2.5, None, 2**70]).tolist() == [4, 0, 3, 0, 4]
 
 
 def test_amplified_pure_parameter() -> None:

@@ -17,12 +17,11 @@ from holdfast.noise._source import Source
 from holdfast.synth import Synthesizer
 from holdfast.synth._rows.coded_rows import (
     CodedRows,
-    as_frame,
     decode_rows,
     empty_cells,
-    frame_kind,
     null_cell,
 )
+from holdfast.synth._rows.frames import as_frame, frame_kind
 from holdfast.synth._rows.impossible_rows import Zeros
 
 COLUMNS: list[Any] = [
@@ -90,7 +89,9 @@ def test_bins_without_a_whole_number_are_impossible() -> None:
 def test_frames_keep_nulls_as_nulls_and_have_none_elsewhere(kind: str) -> None:
     schema = Schema([Numeric("n", 0, 2, integer=True, null="category"), Categorical("c", ["x", "y"])])
     codes = np.array([[0, 0], [3, 1], [2, 0]])
-    frame = as_frame(decode_rows(CodedRows(domain=schema.domain, codes=codes), schema, Source(seed=0)), kind)
+    frame = as_frame(
+        decode_rows(CodedRows(domain=schema.domain, codes=codes), schema, Source(seed=0)), kind, schema
+    )
     assert frame_kind(frame) == kind
     back = (
         frame
@@ -122,7 +123,9 @@ def test_days_come_back_as_days(kind: str, tmp_path: Path) -> None:
     table = decode_rows(CodedRows(domain=DAYS.domain, codes=codes), DAYS, Source(seed=0))
     assert [str(table.schema.field(name).type) for name in DAYS.names] == ["date32[day]", "string", "string"]
     assert np.array_equal(reread(table, DAYS), codes)
-    made = Synthesizer(method="independent", delta=1e-6, random_state=1).fit(as_frame(table, kind), DAYS)
+    made = Synthesizer(method="independent", delta=1e-6, random_state=1).fit(
+        as_frame(table, kind, DAYS), DAYS
+    )
     made.save(tmp_path / "days.holdfast")
     again = Synthesizer.load(tmp_path / "days.holdfast").sample()
     assert str(again.schema.field("day").type) == "date32[day]"

@@ -1,14 +1,12 @@
-"""Types survive the way through a synthesizer, and no value leaves its cell for the sake of a type."""
+"""Types of synthetic rows are the declared ones, and no value leaves its cell for the sake of a type."""
 
 from __future__ import annotations
 
-import datetime
+import dataclasses
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -19,8 +17,8 @@ from holdfast.data._batch import encode_batch
 from holdfast.errors import ParameterError
 from holdfast.noise._source import Source
 from holdfast.synth import Synthesizer
-from holdfast.synth._rows.coded_rows import CodedRows, as_frame, decode_rows, frame_types
-from holdfast.synth._rows.frames import as_type
+from holdfast.synth._rows.coded_rows import CodedRows, decode_rows, null_cell
+from holdfast.synth._rows.frames import as_frame, as_type
 
 pytestmark = pytest.mark.filterwarnings("ignore::holdfast.errors.NotPrivateWarning")
 SIZES = ["small", "middle", "large"]
@@ -70,79 +68,112 @@ def test_what_is_decoded_is_read_back_into_its_cell(seed: int) -> None:
 
 
 TYPES = {
-    "whole": pa.int8(),
-    "gap": pa.uint16(),
-    "single": pa.float32(),
-    "exact": pa.decimal128(6, 2),
-    "size": pa.dictionary(pa.int32(), pa.string(), True),
-    "town": pa.large_string(),
-    "flag": pa.bool_(),
-    "code": pa.int16(),
-    "day": pa.timestamp("ns"),
-    "seen": pa.timestamp("ms", "Europe/Berlin"),
-    "month": pa.date64(),
+    "whole": ("int8", pa.int8()),
+    "gap": ("uint16", pa.uint16()),
+    "single": ("float32", pa.float32()),
+    "exact": ("decimal(6, 2)", pa.decimal128(6, 2)),
+    "size": ("dictionary", pa.dictionary(pa.int32(), pa.string(), True)),
+    "town": ("large_string", pa.large_string()),
+    "flag": ("bool", pa.bool_()),
+    "code": ("int16", pa.int16()),
+    "day": ("timestamp[ns]", pa.timestamp("ns")),
+    "seen": ("timestamp[ms, Europe/Berlin]", pa.timestamp("ms", "Europe/Berlin")),
+    "month": ("date", pa.date32()),
 }
+"""Types as a schema writes them, and as Arrow has them."""
+
+
+def declaring(types: dict[str, str]) -> Schema:
+    """The schema with these `dtype`s."""
+    return Schema([dataclasses.replace(SCHEMA[name], dtype=types.get(name)) for name in SCHEMA.names])
 
 
 @given(st.integers(0, 2**32))
 @settings(max_examples=15, deadline=None)
-def test_arrow_types_survive_and_no_value_leaves_its_cell(seed: int) -> None:
+def test_declared_types_are_had_and_no_value_leaves_its_cell(seed: int) -> None:
     codes = drawn(80, seed)
-    before = arrow(codes)
-    source = pa.table({name: pa.nulls(0, TYPES.get(name, before[name].type)) for name in SCHEMA.names})
-    made = as_frame(before, "arrow", SCHEMA, frame_types(source, SCHEMA.names))
-    for name, dtype in TYPES.items():
-        found = made[name].type
-        assert found == dtype, name
-        assert str(found) == str(dtype), name  # types compare equal whether they are ordered or not
-    assert np.array_equal(reread(made), codes)
+    schema = declaring({name: written for name, (written, _) in TYPES.items()})
+    table = decode_rows(CodedRows(domain=SCHEMA.domain, codes=codes), schema, Source(seed=1))
+    for name, (_, dtype) in TYPES.items():
+        assert table[name].type == dtype, name
+        assert str(table[name].type) == str(dtype), (
+            name
+        )  # types compare equal whether they are ordered or not
+    assert np.array_equal(reread(table), codes)
 
 
-def pandas_frame(rows: int = 400) -> pd.DataFrame:
-    made = arrow(drawn(rows)).to_pandas()
-    made["whole"] = made["whole"].astype("int8")
-    made["gap"] = made["gap"].astype("Int16")
-    made["single"] = made["single"].astype("float32")
-    made["size"] = pd.Categorical(made["size"], categories=SIZES, ordered=True)
-    made["town"] = made["town"].astype("category")
-    made["code"] = made["code"].astype("uint8")
-    made["day"] = pd.to_datetime(made["day"]).astype("datetime64[ns]")
-    made["seen"] = made["seen"].dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo")
-    made["post"] = made["post"].astype("string")
-    made["month"] = made["month"].astype(object)
-    return made
+KINDS = {
+    "pandas": {
+        "whole": "int8",
+        "gap": "UInt16",
+        "single": "float32",
+        "size": "category",
+        "flag": "bool",
+        "code": "int16",
+        "day": "datetime64[ns]",
+        "seen": "datetime64[ms, Europe/Berlin]",
+    },
+    "polars": {
+        "whole": "Int8",
+        "gap": "UInt16",
+        "single": "Float32",
+        "exact": "Decimal(precision=6, scale=2)",
+        "size": f"Enum(categories={SIZES})",
+        "town": "String",
+        "flag": "Boolean",
+        "code": "Int16",
+        "seen": "Datetime(time_unit='ms', time_zone='Europe/Berlin')",
+    },
+}
 
 
-def test_pandas_types_survive() -> None:
-    frame = pandas_frame()
-    made = Synthesizer(method="independent", delta=1e-6, random_state=1).fit(frame, SCHEMA).sample()
-    assert made.dtypes.drop("town").to_dict() == frame.dtypes.drop("town").to_dict()
-    assert made["size"].dtype.ordered
-    assert list(made["town"].dtype.categories) == ["Ulm", "Köln", "(other)"]  # as declared, not as found
-    assert isinstance(made["month"].dropna().iloc[0], datetime.date)
-    more = Synthesizer(method="independent", delta=1e-6, random_state=1).fit(frame, SCHEMA)
-    with pytest.warns(UserWarning, match="new draw"):
-        assert more.sample(7).dtypes["whole"] == np.int8
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_frames_have_the_declared_types(kind: str) -> None:
+    schema = declaring({name: written for name, (written, _) in TYPES.items()})
+    table = decode_rows(CodedRows(domain=SCHEMA.domain, codes=drawn(50)), schema, Source(seed=1))
+    frame = as_frame(table, kind, schema)
+    for name, dtype in KINDS[kind].items():
+        assert str(frame[name].dtype) == dtype, name
+    if kind == "pandas":
+        assert list(frame["size"].cat.categories) == SIZES
 
 
-def test_a_gap_does_not_make_whole_numbers_floating() -> None:
-    """Whether a column of pandas is floating depends on one missing value: such types are not taken over."""
-    frame = pandas_frame()[["whole", "gap"]].astype("float64")
-    schema = SCHEMA.select("whole", "gap")
-    made = Synthesizer(method="independent", delta=1e-6, random_state=1).fit(frame, schema).sample()
-    assert [str(one) for one in made.dtypes] == ["int64", "Int64"]
+@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow", "dict"])
+@pytest.mark.parametrize("filled", [0.0, 1.0])
+def test_types_do_not_depend_on_the_values(kind: str, filled: float) -> None:
+    """Whether any value is missing, or all are, or there are no rows, the types are those of the schema."""
+    codes = drawn(int(40 * filled))
+    nulls = [null_cell(SCHEMA[name]) for name in SCHEMA.names]
+    missing = np.stack([codes[:, i] if c is None else np.full(len(codes), c) for i, c in enumerate(nulls)], 1)
+    types = []
+    for cells in (codes, missing):
+        table = decode_rows(CodedRows(domain=SCHEMA.domain, codes=cells), SCHEMA, Source(seed=1))
+        frame = as_frame(table, kind, SCHEMA)
+        types.append(
+            [str(frame[name].type if kind == "arrow" else frame[name].dtype) for name in SCHEMA.names]
+        )
+    assert types[0] == types[1]
 
 
-def test_polars_types_survive() -> None:
-    frame = pl.from_pandas(pandas_frame().drop(columns=["month"])).with_columns(
-        pl.col("size").cast(pl.String).cast(pl.Enum(SIZES)),
-        pl.col("day").cast(pl.Date),
-        pl.col("seen").cast(pl.Datetime("ms", "Asia/Tokyo")),
-        pl.col("exact").cast(pl.Decimal(8, 2)),
-    )
-    schema = SCHEMA.select(*frame.columns)
-    made = Synthesizer(method="independent", delta=1e-6, random_state=1).fit(frame, schema).sample()
-    assert made.schema == frame.schema
+@pytest.mark.parametrize(
+    ("fitted", "changed"),
+    [
+        ("int8", "float64"),  # one missing value
+        ("Int16", "object"),  # one text
+        ("category", "object"),
+    ],
+)
+def test_the_types_of_the_fitted_frame_have_no_say(fitted: str, changed: str) -> None:
+    """One record can change them (finding V2)."""
+    schema = SCHEMA.select("whole", "gap", "day")
+    frame = arrow(drawn(400)).to_pandas()[["whole", "gap", "day"]]
+    frame["gap"] = frame["gap"].fillna(0).astype(int)
+    types = []
+    for dtype, days in ((fitted, "datetime64[ns]"), (changed, object)):
+        given = frame.astype({"whole": dtype, "gap": dtype, "day": days})
+        synthesizer = Synthesizer(method="independent", delta=1e-6, random_state=1).fit(given, schema)
+        types.append([str(column) for column in synthesizer.sample().dtypes])
+    assert types[0] == types[1] == ["int64", "Int64", "object"]
 
 
 def test_declared_types_are_in_the_release(tmp_path: Any) -> None:

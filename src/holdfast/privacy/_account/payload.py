@@ -12,13 +12,11 @@ from holdfast.errors import FormatError
 
 
 def encode_payload(value: Any) -> str:
-    """JSON for numbers, and base64 for arrays; whole numbers of more than 64 bits are written out.
+    """JSON for numbers, and base64 for arrays.
 
     >>> decode_payload(encode_payload(np.array([1.5, 2.0]))).tolist()
     [1.5, 2.0]
     """
-    if isinstance(value, np.ndarray) and value.dtype == object:
-        return json.dumps({"whole": [hex(number) for number in value.flat], "shape": list(value.shape)})
     if isinstance(value, np.ndarray):
         data = np.ascontiguousarray(value)
         body = {
@@ -34,9 +32,6 @@ def decode_payload(text: str) -> Any:
     """The value that `encode_payload` wrote."""
     try:
         data = json.loads(text)
-        if "whole" in data:
-            numbers = [int(text, 16) for text in data["whole"]]
-            return np.array(numbers, dtype=object).reshape(data["shape"])
         if "array" not in data:
             return data["value"]
         body = data["array"]

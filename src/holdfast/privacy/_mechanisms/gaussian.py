@@ -20,7 +20,7 @@ from holdfast.privacy._calibration import calibrate
 from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.privacy._curves.gaussian import DiscreteGaussianCurve, GaussianDP
 from holdfast.privacy._curves.renyi import ZCDP
-from holdfast.privacy._grid import Grid, difference, exact_sum, is_whole
+from holdfast.privacy._grid import Grid, difference, exact_sum
 from holdfast.privacy._mechanisms.mechanism import Mechanism, OnGrid, Output, Value, euclidean, index_cdf
 from holdfast.privacy._rounding import Number, as_written, root_above
 
@@ -48,9 +48,10 @@ class Gaussian(Mechanism):
     * Neighbours: any relation for which `l2_sensitivity` was derived.
     * Privacy: mu-Gaussian DP (Balle and Wang 2018, theorem 8; Dong, Roth and Su 2019).
     * Exactness: strict arithmetic draws the rounded normal exactly (soundness, section 16, choice c): adding it
-      to a grid point is post-processing of the Gaussian mechanism, so the curve holds without slack. Whole
-      numbers stay whole.
-    * Public: the number of coordinates.
+      to a grid point is post-processing of the Gaussian mechanism, so the curve holds without slack.
+    * Type: doubles on a grid that follows from sigma, the sensitivity and the number of coordinates, whatever the
+      value is held in. Rounding a noisy count to a whole number afterwards costs nothing.
+    * Public: the shape of the value.
 
     Examples
     --------
@@ -64,7 +65,7 @@ class Gaussian(Mechanism):
     theorem: ClassVar[str] = (
         "Gaussian mechanism, exact curve (Balle and Wang 2018, theorem 8; Dong, Roth and Su 2019)"
     )
-    public: ClassVar[tuple[str, ...]] = ("the number of coordinates",)
+    public: ClassVar[tuple[str, ...]] = ("the shape of the value",)
 
     def validate(self) -> None:
         """Refuse scales that are not positive and finite."""
@@ -119,28 +120,23 @@ class Gaussian(Mechanism):
         if self.arithmetic == "idealised":
             noise = normal(source, size=value.size).reshape(value.shape)
             return np.asarray(value.astype(np.float64) + float(self.sigma) * noise)
-        grid, sigma = self.grid_and_sigma(value)
+        grid, sigma = self.grid_and_sigma(value.size)
         steps = rounded_gaussian(source, sigma=sigma, size=value.size).reshape(value.shape)
-        if grid is None:
-            return exact_sum(value, steps)
         return grid.values(exact_sum(grid.nearest(value), steps))
 
     def check(self, value: Any) -> NDArray[Any]:
         """Numbers, as many as the noise can be drawn for."""
         array: NDArray[Any] = super().check(value)
         if self.arithmetic == "strict":
-            self.grid_and_sigma(array)
+            self.grid_and_sigma(array.size)
         return array
 
-    def grid_and_sigma(self, value: Value) -> tuple[Grid | None, Fraction]:
-        """The grid for this `value`, which whole numbers do not need, and sigma in its steps.
+    def grid_and_sigma(self, size: int) -> tuple[Grid, Fraction]:
+        """The grid of so many numbers, and sigma in its steps, enlarged for rounding the centre.
 
-        Enlarged for rounding the centre.
+        It asks for nothing but public facts: how the value is held, which one record can change, has no say.
         """
-        sigma, sensitivity = as_written(self.sigma), as_written(self.l2_sensitivity)
-        if is_whole(value):
-            return None, checked_width("sigma", sigma)
-        return _grid_and_sigma_of_reals(sigma, sensitivity, value.size)
+        return _grid_and_sigma(as_written(self.sigma), as_written(self.l2_sensitivity), size)
 
     def _rounding(self, size: int) -> tuple[Grid, float]:
         """The grid of so many numbers, and by how much rounding to it makes sigma larger."""
@@ -157,8 +153,6 @@ class Gaussian(Mechanism):
         sigma, centre = float(self.sigma), float(value.flat[0])
         if self.arithmetic == "idealised":
             return np.asarray(ndtr((at - centre) / sigma))
-        if is_whole(value):
-            return np.asarray(ndtr((np.floor(at) + 0.5 - centre) / sigma))
         # Soundness, section 16: sigma grows as the sensitivity does, by sqrt(d) g.
         grid, growth = self._rounding(value.size)
         steps = np.floor(np.ldexp(at, -grid.exponent)) - float(grid.nearest(value).flat[0])
@@ -170,16 +164,13 @@ class Gaussian(Mechanism):
 
     def log_ratio(self, first: Value, second: Value, output: Output) -> float:
         """The normal law's, or that of the cells to which strict arithmetic rounds it."""
-        sigma, centres = float(self.sigma), [first, second]
-        if self.arithmetic == "idealised":
-            cell = 0.0
-        elif is_whole(first):
-            cell = 1.0
-        else:
+        sigma, cell = float(self.sigma), 0.0
+        if self.arithmetic == "strict":
+            # In steps of the grid, so that centres beyond 2^53 lose no bits.
             grid, growth = self._rounding(first.size)
-            sigma *= growth
-            cell, centres = float(grid.step), [grid.values(grid.nearest(centre)) for centre in centres]
-        near, far = (difference(output, centre) / sigma for centre in centres)
+            sigma, cell = sigma * growth / float(grid.step), 1.0
+            first, second, output = (grid.nearest(np.asarray(numbers)) for numbers in (first, second, output))
+        near, far = (difference(output, centre) / sigma for centre in (first, second))
         return float(np.sum(log_normal_cell(near, cell / sigma) - log_normal_cell(far, cell / sigma)))
 
     @property
@@ -212,7 +203,7 @@ class DiscreteGaussian(OnGrid):
         The number of coordinates, where it is fixed; a grid needs it, and in one dimension the curve is the
         exact one.
     grid : int, float or Fraction, optional
-        The step to which real values are rounded; by default values are whole numbers.
+        The step to which real values are rounded; by default values are whole numbers, and released as such.
     adjacency : Adjacency, optional
         Under which neighbours the sensitivity was derived; an account of another adjacency refuses the
         mechanism.
@@ -226,8 +217,10 @@ class DiscreteGaussian(OnGrid):
     * Privacy: exactly zCDP with rho = l2_sensitivity^2 / (2 sigma^2) in any dimension (Canonne, Kamath and
       Steinke 2020, theorem 4), and **not** Gaussian DP: its delta(epsilon) exceeds the normal's at small sigma,
       more than twofold at sigma = 1 (soundness, section 16). For ``dimension=1`` the curve is the exact one.
+    * Without a grid the sensitivity is that of the value rounded to whole numbers, a half upwards, which is the
+      value's own for counts; what 64 bits do not hold is released as the last number that they hold.
     * On a grid the sensitivity grows by rounding, by sqrt(dimension) steps.
-    * Public: the grid and the number of coordinates.
+    * Public: the grid and the shape of the value.
 
     Examples
     --------
@@ -321,8 +314,8 @@ def _least_sigma_for_rho(rho: Fraction) -> float:
 
 
 @lru_cache(maxsize=1024)  # every step of a run asks for the same; all of it is public
-def _grid_and_sigma_of_reals(sigma: Fraction, sensitivity: Fraction, size: int) -> tuple[Grid, Fraction]:
-    """The grid for so many real numbers, and sigma in its steps."""
+def _grid_and_sigma(sigma: Fraction, sensitivity: Fraction, size: int) -> tuple[Grid, Fraction]:
+    """The grid for so many numbers, and sigma in its steps."""
     root = root_above(size)
     grid = Grid.for_noise(sigma, sensitivity / root)
     enlarged = sigma * (sensitivity + root * grid.step) / sensitivity

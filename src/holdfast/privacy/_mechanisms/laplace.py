@@ -18,7 +18,7 @@ from holdfast.noise._source import Source
 from holdfast.noise._symmetric import checked_width
 from holdfast.privacy._curves.curve import PrivacyCurve, PureDP
 from holdfast.privacy._curves.laplace import DiscreteLaplaceCurve, LaplaceCurve
-from holdfast.privacy._grid import Grid, difference, exact_sum, is_whole
+from holdfast.privacy._grid import Grid, difference, exact_sum
 from holdfast.privacy._mechanisms.mechanism import Mechanism, OnGrid, Output, Value
 from holdfast.privacy._rounding import Number, as_written
 
@@ -46,8 +46,10 @@ class Laplace(Mechanism):
     * Neighbours: any relation for which `l1_sensitivity` was derived.
     * Privacy: pure epsilon = l1_sensitivity / scale (Dwork, McSherry, Nissim and Smith 2006).
     * Exactness: strict arithmetic draws the discrete Laplace exactly and claims pure epsilon, nothing more: its
-      delta(epsilon) is not the continuous one (soundness, section 16). Whole numbers stay whole.
-    * Public: the number of coordinates.
+      delta(epsilon) is not the continuous one (soundness, section 16).
+    * Type: doubles on a grid that follows from the scale, the sensitivity and the number of coordinates, whatever
+      the value is held in. Rounding a noisy count to a whole number afterwards costs nothing.
+    * Public: the shape of the value.
 
     Examples
     --------
@@ -61,7 +63,7 @@ class Laplace(Mechanism):
     theorem: ClassVar[str] = (
         "Laplace mechanism (Dwork, McSherry, Nissim and Smith 2006); discrete: Ghosh et al. 2009"
     )
-    public: ClassVar[tuple[str, ...]] = ("the number of coordinates",)
+    public: ClassVar[tuple[str, ...]] = ("the shape of the value",)
 
     def validate(self) -> None:
         """Refuse scales that are not positive and finite."""
@@ -87,7 +89,7 @@ class Laplace(Mechanism):
         """Numbers, as many as the noise can be drawn for."""
         array: NDArray[Any] = super().check(value)
         if self.arithmetic == "strict":
-            grid_and_scale(array, scale=self.scale, l1_sensitivity=self.l1_sensitivity)
+            grid_and_scale(array.size, scale=self.scale, l1_sensitivity=self.l1_sensitivity)
         return array
 
     def worst_pair(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -142,7 +144,7 @@ class DiscreteLaplace(OnGrid):
         The number of coordinates, where it is fixed; a grid needs it, and in one dimension the curve is the
         exact one.
     grid : int, float or Fraction, optional
-        The step to which real values are rounded; by default values are whole numbers.
+        The step to which real values are rounded; by default values are whole numbers, and released as such.
     adjacency : Adjacency, optional
         Under which neighbours the sensitivity was derived; an account of another adjacency refuses the
         mechanism.
@@ -155,8 +157,10 @@ class DiscreteLaplace(OnGrid):
     * Neighbours: any relation for which `l1_sensitivity` was derived.
     * Privacy: pure epsilon; for ``dimension=1`` the exact curve of the geometric pair (Ghosh, Roughgarden and
       Sundararajan 2009).
+    * Without a grid the sensitivity is that of the value rounded to whole numbers, a half upwards, which is the
+      value's own for counts; what 64 bits do not hold is released as the last number that they hold.
     * On a grid the sensitivity grows by rounding, by a step for each coordinate.
-    * Public: the grid and the number of coordinates.
+    * Public: the grid and the shape of the value.
 
     Examples
     --------
@@ -236,23 +240,18 @@ def add_discrete_laplace(
     value: Value, source: Source, *, scale: Number, l1_sensitivity: Number
 ) -> NDArray[Any]:
     """The strict release: on the public grid, with the scale enlarged for the rounding of the centre."""
-    grid, spread = grid_and_scale(value, scale=scale, l1_sensitivity=l1_sensitivity)
+    grid, spread = grid_and_scale(value.size, scale=scale, l1_sensitivity=l1_sensitivity)
     steps = discrete_laplace(source, scale=spread, size=value.size).reshape(value.shape)
-    if grid is None:
-        return exact_sum(value, steps)
     return grid.values(exact_sum(grid.nearest(value), steps))
 
 
-def grid_and_scale(value: Value, *, scale: Number, l1_sensitivity: Number) -> tuple[Grid | None, Fraction]:
-    """The grid, which whole numbers do not need, and the scale in its steps; refused where it cannot be drawn."""
-    exact, sensitivity = as_written(scale), as_written(l1_sensitivity)
-    if is_whole(value):
-        return None, checked_width("scale", exact)
-    return _grid_and_scale_of_reals(exact, sensitivity, value.size)
+def grid_and_scale(size: int, *, scale: Number, l1_sensitivity: Number) -> tuple[Grid, Fraction]:
+    """The grid of so many numbers, and the scale in its steps; refused where it cannot be drawn."""
+    return _grid_and_scale(as_written(scale), as_written(l1_sensitivity), size)
 
 
 @lru_cache(maxsize=1024)  # many draws ask for the same; all of it is public
-def _grid_and_scale_of_reals(exact: Fraction, sensitivity: Fraction, size: int) -> tuple[Grid, Fraction]:
+def _grid_and_scale(exact: Fraction, sensitivity: Fraction, size: int) -> tuple[Grid, Fraction]:
     grid = Grid.for_noise(exact, sensitivity / size)
     enlarged = exact * (sensitivity + size * grid.step) / sensitivity
     return grid, checked_width("scale", enlarged / grid.step)
@@ -280,8 +279,6 @@ def discrete_release_cdf(
     value: Value, at: NDArray[np.float64], *, scale: Number, l1_sensitivity: Number
 ) -> NDArray[np.float64]:
     """The law of the first number of a strict release (soundness, section 16: the scale grows by d g)."""
-    if is_whole(value):
-        return discrete_laplace_cdf(np.floor(at) - float(value.flat[0]), float(scale))
     grid = Grid.for_noise(as_written(scale), as_written(l1_sensitivity) / value.size)
     growth = float(1 + value.size * grid.step / as_written(l1_sensitivity))
     steps = np.floor(np.ldexp(at, -grid.exponent)) - float(grid.nearest(value).flat[0])
@@ -298,9 +295,7 @@ def discrete_release_ratio(
     first: Value, second: Value, output: Output, *, scale: Number, l1_sensitivity: Number
 ) -> float:
     """The log-ratio of a strict release, whose scale grows by d g as its law's does."""
-    if is_whole(first):
-        return absolute_excess(output, first, second) / float(scale)
     grid = Grid.for_noise(as_written(scale), as_written(l1_sensitivity) / first.size)
     growth = float(1 + first.size * grid.step / as_written(l1_sensitivity))
-    near, far = (grid.values(grid.nearest(centre)) for centre in (first, second))
-    return absolute_excess(output, near, far) / (float(scale) * growth)
+    near, far, steps = (grid.nearest(np.asarray(numbers)) for numbers in (first, second, output))
+    return absolute_excess(steps, near, far) * float(grid.step) / (float(scale) * growth)

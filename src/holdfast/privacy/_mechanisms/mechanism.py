@@ -6,6 +6,7 @@ sensitivity.
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -16,7 +17,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast._argument_kinds import ArgumentKind
+from holdfast._argument_kinds import ArgumentKind, type_text
 from holdfast._arguments import NUMBERS, checked
 from holdfast._stored_fields import require_known, stored_fields
 from holdfast.errors import AdjacencyError, ParameterError, require
@@ -24,7 +25,15 @@ from holdfast.noise._source import Source
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._curves.curve import PrivacyCurve
 from holdfast.privacy._fixed_numbers import FixedNumbers
-from holdfast.privacy._grid import difference, exact_sum, is_whole, multiples, nearest_steps, whole_numbers
+from holdfast.privacy._grid import (
+    difference,
+    exact_sum,
+    in_64_bits,
+    multiples,
+    nearest_steps,
+    nearest_whole,
+    whole_numbers,
+)
 from holdfast.privacy._rounding import Number, as_written
 from holdfast.privacy._stored_numbers import number_of_stored, stored_number
 
@@ -179,7 +188,7 @@ class Mechanism(metaclass=FixedNumbers):
         """Instances on which the contract suite and the refutations run."""
 
     def check(self, value: Any) -> Any:
-        """Refuse a `value` of the wrong shape or kind before anything is charged; return it as an array."""
+        """The `value` as numbers, before anything is charged; only a shape is refused, since that is public."""
         return vector(value)
 
     def require_adjacency(self, adjacency: Adjacency) -> None:
@@ -244,8 +253,10 @@ def _stored_field(value: Value) -> Any:
 @checked
 @dataclass(frozen=True, kw_only=True)
 class OnGrid(Mechanism):
-    """Values are integers, unless `grid` declares a step: then real values are rounded to it.
+    """Values are whole numbers, unless `grid` declares a step: then real values are rounded to it.
 
+    Where whole numbers are declared, what is handed in is rounded to the nearest one, a half upwards, and the
+    sensitivity is that of the rounded value.
     The parameters stay in the value's units; rounding the centre adds to the sensitivity, by an amount that
     depends on the number of coordinates, which is why a grid needs the `dimension`.
     """
@@ -253,7 +264,7 @@ class OnGrid(Mechanism):
     dimension: int | None = None
     grid: Number | None = None
 
-    public: ClassVar[tuple[str, ...]] = ("the grid", "the number of coordinates")
+    public: ClassVar[tuple[str, ...]] = ("the grid", "the shape of the value")
 
     @property
     @abstractmethod
@@ -293,12 +304,10 @@ class OnGrid(Mechanism):
         return max(1, int(self.shift))
 
     def check(self, value: Any) -> NDArray[Any]:
-        """Integers where no grid is declared; the declared dimension where one is."""
+        """Whole numbers where no grid is declared: others become the nearest; the declared dimension."""
         array: NDArray[Any] = super().check(value)
-        if self.grid is None and not is_whole(array):
-            raise ParameterError(
-                "value must be integers where no grid is declared; declare grid=... and dimension=..."
-            )
+        if self.grid is None:
+            array = nearest_whole(array)
         fits = self.dimension is None or array.size == self.dimension
         require(fits, "value.size", array.size, f"the declared {self.dimension}")
         self.noise_width  # noqa: B018 - refused here, before anything is charged
@@ -309,7 +318,7 @@ class OnGrid(Mechanism):
         require(noise.size == value.size, "noise.size", noise.size, f"that of value, {value.size}")
         steps = noise.reshape(value.shape)
         if self.grid is None:
-            return exact_sum(value, steps)
+            return in_64_bits(exact_sum(value, steps))
         return multiples(exact_sum(nearest_steps(value, self.step), steps), self.step)
 
     def steps_from(self, value: Value, at: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -355,54 +364,76 @@ def index_cdf(probabilities: NDArray[np.float64], at: NDArray[np.float64]) -> ND
     return np.asarray(below[np.clip(np.floor(at).astype(np.int64) + 1, 0, probabilities.size)])
 
 
-LARGEST_WHOLE = 2**1000
-"""Whole numbers beyond it are refused as not finite, as doubles beyond 1.8e308 are."""
-
-
 def vector(value: Value) -> NDArray[Any]:
-    """The value as an array of numbers of its own; whole numbers stay whole, of any length."""
+    """The value as an array of real numbers, by a rule under which no value is refused and none shows how it was held.
+
+    One record can turn whole numbers into doubles, or a number into a missing one: what was released, or an error,
+    would tell. So every number counts as the exact number that it is, whatever holds it; one beyond 2^1000, or
+    infinite, counts as that; and what is missing or no number counts as 0. Only the shape is public, and refused
+    where it is none.
+    """
     try:
         array = np.asarray(value)
     except ValueError:  # lists of several lengths
         raise ParameterError("value must be an array of real numbers, got lists of several lengths") from None
-    if isinstance(value, list | tuple) and array.dtype == np.float64 and np.any(np.abs(array) > 2.0**53):
-        array = np.array(value, dtype=object)  # NumPy would round the whole numbers among them
-    real = np.issubdtype(array.dtype, np.number) and not np.iscomplexobj(array)
-    if not (real or _holds_numbers(array)):
-        raise ParameterError(f"value must be an array of real numbers, got dtype {array.dtype}")
+    if array.ndim == 0 and array.dtype == object and not _is_entry(value):
+        raise ParameterError(f"value must be an array of real numbers, got {type_text(value)}")
     require(array.size > 0, "value.size", array.size, "> 0")
-    if array.dtype == object or array.dtype == np.uint64:
-        return _as_python(array)
-    if np.issubdtype(array.dtype, np.integer):
+    if isinstance(value, list | tuple) and not _holds_as_given(array):
+        array = np.array(value, dtype=object)  # NumPy would round whole numbers, or make text of numbers
+    if array.dtype.kind in "bi" or (array.dtype.kind == "u" and array.dtype.itemsize < 8):
         return array.astype(np.int64)
-    with np.errstate(over="ignore"):
-        doubles = array.astype(np.float64)
-    _require_finite(bool(np.all(np.isfinite(doubles))))
-    return doubles
+    if array.dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            doubles = array.astype(np.float64)
+        return np.clip(np.nan_to_num(doubles, nan=0.0, posinf=np.inf, neginf=-np.inf), -LARGEST, LARGEST)
+    return _exact_numbers(array)
 
 
-def _holds_numbers(array: NDArray[Any]) -> bool:
-    return array.dtype == object and all(
-        isinstance(entry, int | float | np.integer | np.floating) and not isinstance(entry, bool)
-        for entry in array.flat
+LARGEST = 2.0**1000
+"""Numbers beyond it count as it. Moving all of them there moves no two apart."""
+
+
+_MISSING = frozenset({"NoneType", "NAType", "NaTType"})
+"""The types of what stands for a missing number, here and in pandas."""
+
+
+def _is_entry(value: object) -> bool:
+    """Whether this is one number, one text or one missing number, and not something that holds numbers."""
+    return (
+        isinstance(value, str | bytes)
+        or hasattr(type(value), "__float__")
+        or hasattr(type(value), "__index__")
+        or type(value).__name__ in _MISSING
     )
 
 
-def _as_python(array: NDArray[Any]) -> NDArray[Any]:
+def _holds_as_given(array: NDArray[Any]) -> bool:
+    """Whether an array that NumPy made of a list has the numbers of the list."""
+    if array.dtype.kind == "f":
+        return not np.any(np.abs(array) > 2.0**53)
+    return array.dtype.kind in "biu"
+
+
+def _exact_numbers(array: NDArray[Any]) -> NDArray[Any]:
     """Whole numbers in 64 bits or as Python's; where others are among them, all as fractions."""
-    numbers = [number.item() if isinstance(number, np.generic) else number for number in array.flat]
-    _require_finite(
-        all(-LARGEST_WHOLE < number < LARGEST_WHOLE for number in numbers if isinstance(number, int))
-    )
-    _require_finite(bool(np.all(np.isfinite([number for number in numbers if not isinstance(number, int)]))))
+    largest = int(LARGEST)
+    numbers = [max(-largest, min(largest, _exact_number(entry))) for entry in array.flat]
     if all(isinstance(number, int) for number in numbers):
         return whole_numbers(np.array(numbers, dtype=object).reshape(array.shape))
     return np.array([Fraction(number) for number in numbers], dtype=object).reshape(array.shape)
 
 
-def _require_finite(finite: bool) -> None:
-    """Seeing this message tells something about the data: the docs say so, and tables with a schema never come here."""
-    if not finite:
-        raise ParameterError(
-            "value must be finite, got NaN or infinity; open the table with a schema, which clips"
-        )
+def _exact_number(entry: Any) -> int | Fraction:
+    """The number that this is; 0 where it is none."""
+    if isinstance(entry, int | np.integer):
+        return int(entry)
+    if isinstance(entry, Fraction):
+        return entry
+    try:
+        number = float(entry)
+    except (TypeError, ValueError, OverflowError):
+        return 0
+    if math.isnan(number):
+        return 0
+    return Fraction(max(-LARGEST, min(LARGEST, number)))

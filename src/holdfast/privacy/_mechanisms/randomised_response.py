@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arguments import checked
-from holdfast.errors import ParameterError, require
+from holdfast.errors import require
 from holdfast.noise._choose import choose_many
 from holdfast.noise._source import Source
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._curves.curve import PrivacyCurve, PureDP
 from holdfast.privacy._curves.finite_curve import FinitePair
-from holdfast.privacy._grid import is_whole
+from holdfast.privacy._grid import nearest_whole
 from holdfast.privacy._mechanisms.mechanism import Mechanism, Output, Value, index_cdf
 from holdfast.privacy._rounding import Number, as_written, round_up
 
@@ -96,15 +96,9 @@ class RandomisedResponse(Mechanism):
         return FinitePair((keep, other, rest), (other, keep, rest))
 
     def check(self, value: Any) -> NDArray[np.int64]:
-        """Integer codes within the declared categories."""
-        codes = super().check(value)
-        if not is_whole(codes):
-            raise ParameterError("randomised response takes integer codes; encode categories by the schema")
-        if np.any((codes < 0) | (codes >= self.categories)):
-            raise ParameterError(
-                f"codes must lie in 0..{self.categories - 1}; send others to a declared category first"
-            )
-        return np.asarray(codes, dtype=np.int64)
+        """Codes within the declared categories; any other number is the nearest of them, which an error would tell."""
+        codes = nearest_whole(super().check(value))
+        return np.asarray(np.clip(codes, 0, self.categories - 1), dtype=np.int64)
 
     def sample(self, value: Value, source: Source) -> NDArray[np.int64]:
         """Keep (offset 0) or move on by a uniform offset."""

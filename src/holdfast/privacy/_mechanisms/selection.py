@@ -23,7 +23,7 @@ from holdfast.noise._source import Source
 from holdfast.privacy._adjacency import Adjacency
 from holdfast.privacy._curves.curve import PureDP
 from holdfast.privacy._curves.finite_curve import BoundedRange
-from holdfast.privacy._grid import Grid, difference, is_whole
+from holdfast.privacy._grid import Grid, difference
 from holdfast.privacy._mechanisms.mechanism import Mechanism, Output, Value, index_cdf
 from holdfast.privacy._rounding import Number, as_written
 
@@ -63,7 +63,7 @@ class Selection(Mechanism):
         scores: NDArray[Any] = super().check(value)
         require(scores.ndim == 1, "scores.ndim", scores.ndim, "1")
         if self.arithmetic == "strict":
-            score_factor(self._weight(is_whole(scores)))
+            score_factor(self._step_weight)
         return scores
 
     @property
@@ -73,29 +73,27 @@ class Selection(Mechanism):
 
     def on_grid(self, scores: Value) -> tuple[NDArray[Any], Fraction]:
         """The `scores` as whole numbers, and the exact log-weight of one step."""
-        whole = is_whole(scores)
-        return scores if whole else self._grid.nearest(scores), self._weight(whole)
+        return self._grid.nearest(scores), self._step_weight
 
     @property
     def _grid(self) -> Grid:
         exact = as_written(self.sensitivity)
         return Grid.for_noise(exact, exact)
 
-    def _weight(self, whole: bool) -> Fraction:
-        """The log-weight of a whole score, or of a step; rounding adds a step to the sensitivity."""
-        step = Fraction(1) if whole else self._grid.step
-        reach = as_written(self.sensitivity) + (0 if whole else step)
-        halves = 1 if self.monotone else 2
-        return as_written(self.epsilon) * step / (halves * reach)
+    @property
+    def _step_weight(self) -> Fraction:
+        """The log-weight of a step of the grid; rounding adds a step to the sensitivity."""
+        step, halves = self._grid.step, 1 if self.monotone else 2
+        return as_written(self.epsilon) * step / (halves * (as_written(self.sensitivity) + step))
 
     def log_odds(self, scores: Value) -> NDArray[np.float64]:
         """epsilon score / (2 sensitivity), or twice that for monotone scores; the largest is 0.
 
-        Written apart from `on_grid`, for the law test: strict arithmetic rounds real scores to a grid and
-        enlarges the sensitivity by its step.
+        Written apart from `on_grid`, for the law test: strict arithmetic rounds scores to a grid and enlarges
+        the sensitivity by its step.
         """
         values, reach = scores.astype(np.float64), float(self.sensitivity)
-        if self.arithmetic == "strict" and not is_whole(scores):
+        if self.arithmetic == "strict":
             exact = as_written(self.sensitivity)
             step = float(Grid.for_noise(exact, exact).step)
             values, reach = np.rint(values / step) * step, reach + step

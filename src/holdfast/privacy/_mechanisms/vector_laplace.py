@@ -50,7 +50,7 @@ class VectorLaplace(Mechanism):
       length would not be private for d > 1 (soundness, section 0).
     * Exactness: the law has no exact discrete twin, so strict arithmetic draws discrete Laplace noise of scale
       (sqrt(d) l2_sensitivity + d g) / epsilon instead, g the step of the grid (section 16).
-    * Public: the number of coordinates.
+    * Public: the shape of the value.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class VectorLaplace(Mechanism):
     theorem: ClassVar[str] = (
         "Gamma-norm mechanism (Chaudhuri, Monteleoni and Sarwate 2011); strict: discrete Laplace"
     )
-    public: ClassVar[tuple[str, ...]] = ("the number of coordinates",)
+    public: ClassVar[tuple[str, ...]] = ("the shape of the value",)
 
     def validate(self) -> None:
         """Refuse parameters that are not positive and finite."""
@@ -90,7 +90,7 @@ class VectorLaplace(Mechanism):
         """Numbers, as many as the noise can be drawn for."""
         array: NDArray[Any] = super().check(value)
         if self.arithmetic == "strict":
-            grid_and_scale(array, **self._stand_in(array.size))
+            grid_and_scale(array.size, **self._stand_in(array.size))
         return array
 
     def _stand_in(self, dimension: int) -> dict[str, Fraction]:

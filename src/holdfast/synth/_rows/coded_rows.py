@@ -1,4 +1,4 @@
-"""CodedRows: synthetic records as cell codes, their joint counts, and their values in the user's kind of frame.
+"""CodedRows: synthetic records as cell codes, their joint counts, and their values.
 
 Labels, numbers inside their bins and nulls come from the schema alone, never from the data. A decoded record, read
 again with the same schema, falls into the cells it came from: what was certified of the cells holds for the values.
@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast._arrays import Codes, Floats
-from holdfast._extras import import_optional
 from holdfast.data._schema import Categorical, DateTime, Numeric, Schema
 from holdfast.data._schema.columns import typed_labels
 from holdfast.errors import ParameterError, require
@@ -27,10 +26,6 @@ from holdfast.synth._models.model import Measurement
 from holdfast.synth._rows.impossible_rows import Zeros
 from holdfast.synth._workload.workload import Group
 
-FRAMES = ("pandas", "polars", "arrow", "dict")
-_OTHER_FRAMES = "sample(frame='arrow') and sample(frame='dict') give the same rows"
-#: Types that decoded values have without a `FrameTypes`.
-_DEFAULT_TYPES = ("int64", "float64", "bool", "str", "")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
@@ -247,7 +242,9 @@ def _labels(column: Categorical, codes: Codes, missing: NDArray[np.bool_] | None
     place = np.minimum(codes, len(labels) - 1)
     if null is not None and null < len(labels):
         place = np.where(codes > null, codes - 1, place)
-    return pyarrow.array(values[place], mask=missing)
+    # Of texts that are all missing, Arrow would say that they have no type.
+    dtype = pyarrow.string() if values.dtype == object else None
+    return pyarrow.array(values[place], type=dtype, mask=missing)
 
 
 def _is_date(label: str) -> bool:
@@ -256,82 +253,3 @@ def _is_date(label: str) -> bool:
         return _DATE.fullmatch(label) is not None and bool(date.fromisoformat(label))
     except ValueError:
         return False
-
-
-# To frames.
-
-
-def frame_kind(source: Any) -> str:
-    """The kind of frame that the user works with: `pandas`, `polars`, `arrow` or `dict`; Arrow for files and tables.
-
-    >>> frame_kind({"a": [1, 2]}), frame_kind("data.parquet")
-    ('dict', 'arrow')
-    """
-    if isinstance(source, Mapping):
-        return "dict"
-    package = type(source).__module__.partition(".")[0]
-    return package if package in FRAMES else "arrow"
-
-
-def frame_types(source: Any, names: tuple[str, ...]) -> Any:
-    """The types of a frame's columns; None where decoded values have these types anyway, and for files and tables."""
-    framed = isinstance(source, Mapping) or type(source).__module__.partition(".")[0] in (*FRAMES, "pyarrow")
-    if not framed:
-        return None
-    listed = isinstance(source, Mapping) or hasattr(source, "dtypes")
-    types = [str(getattr(source[name], "dtype", "")) for name in names]
-    if listed and all(name in _DEFAULT_TYPES or name.startswith("<U") for name in types):
-        return None
-    from holdfast.synth._rows.frames import FrameTypes
-
-    return FrameTypes.of(source, names)
-
-
-def as_frame(table: Any, kind: str, schema: Schema | None = None, types: Any = None) -> Any:
-    """An Arrow table as a frame of this kind, in the types of the fitted frame (`FrameTypes`) where values allow.
-
-    A whole-number column with nulls is pandas' `Int64`, never float.
-    """
-    if types is not None and schema is not None:
-        from holdfast.synth._rows.frames import in_pandas, in_polars, restore_types
-
-        table = restore_types(table, schema, types)
-        if kind == "pandas":
-            return in_pandas(_pandas(table), types, table)
-        if kind == "polars":
-            return in_polars(as_frame(table, kind), types, schema)
-    if kind == "pandas":
-        return _pandas(table)
-    if kind == "polars":
-        return import_optional("polars", instead=_OTHER_FRAMES).from_arrow(table)
-    if kind == "dict":
-        return {
-            name: table[name].to_numpy(zero_copy_only=False)
-            if table[name].null_count == 0
-            else _with_nulls(table[name])
-            for name in table.column_names
-        }
-    return table
-
-
-def _pandas(table: Any) -> Any:
-    import pyarrow
-
-    pandas = import_optional("pandas", instead=_OTHER_FRAMES)
-
-    nullable = {pyarrow.int64(): pandas.Int64Dtype(), pyarrow.bool_(): pandas.BooleanDtype()}
-    frame = table.to_pandas()
-    for name in table.column_names:
-        column = table[name]
-        if column.null_count and column.type in nullable:
-            frame[name] = pandas.array(column.to_pylist(), dtype=nullable[column.type])
-    return frame
-
-
-def _with_nulls(column: Any) -> Any:
-    """The column as an array: NaN for missing numbers, None for missing texts."""
-    import pyarrow
-
-    if pyarrow.types.is_integer(column.type) or pyarrow.types.is_floating(column.type):
-        return column.to_numpy(zero_copy_only=False).astype(np.float64)
-    return np.array(column.to_pylist(), dtype=object)

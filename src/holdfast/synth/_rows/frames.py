@@ -1,15 +1,14 @@
-"""FrameTypes: synthetic values get the types of the fitted frame, so int8 stays int8, a categorical a categorical.
+"""Types of synthetic values, and of the columns of a frame that holds them: declared, or those of the kind of column.
 
-The types of a frame's columns are public like their names; types that depend on values are not copied. So whole
-numbers stay whole even if a missing value has made a frame's column floating, and the categories of a categorical are
-the declared ones. A `dtype` of the schema takes precedence. A type is used only if every value, read again, falls into
-the cell that it came from: rounding an amount to cents must not move it to the next cell.
+Types follow from the schema alone. How a fitted frame stored its values has no say in them: one missing value makes
+whole numbers of pandas floating, and one date that cannot be read makes dates texts, so that a type taken over would
+tell of one record. Only the kind of frame is the caller's, who works with it. A declared type is used only if every
+value, read again, falls into the cell that it came from: rounding an amount to cents must not move it to the next cell.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,64 +18,11 @@ from holdfast._extras import import_optional
 from holdfast.data._batch import encode_batch
 from holdfast.data._schema import Categorical, DateTime, Numeric, Schema
 from holdfast.data._storage_kinds import Kind, kind_of
+from holdfast.synth._rows.coded_rows import null_cell
 
 Declared = Numeric | Categorical
-FRAMES = ("pandas", "polars", "pyarrow")
-
-
-@dataclass(frozen=True, kw_only=True)
-class FrameTypes:
-    """The Arrow type of each column of a frame, and the frame library's own where Arrow has none for it."""
-
-    arrow: Mapping[str, Any] = field(default_factory=dict)
-    native: Mapping[str, Any] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, source: Any, names: tuple[str, ...]) -> FrameTypes:
-        """The types of a frame, an Arrow table or a mapping of arrays; none of anything else."""
-        arrow: dict[str, Any] = {}
-        native: dict[str, Any] = {}
-        for name in names:
-            values = source[name]
-            if isinstance(values, list | tuple) or getattr(values, "ndim", 1) != 1:
-                continue
-            native[name] = getattr(values, "dtype", None)
-            kind = _arrow_type(values[:0])
-            if kind is not None:
-                arrow[name] = kind
-        return cls(arrow=arrow, native=native)
-
-
-def _arrow_type(empty: Any) -> Any:
-    """The Arrow type of a column, from an empty slice of it; None where its type depends on its values."""
-    import pyarrow as pa
-
-    try:
-        stored = empty.to_arrow() if hasattr(empty, "to_arrow") else empty
-        converted = (
-            stored.type
-            if isinstance(stored, pa.Array | pa.ChunkedArray)
-            else pa.array(stored, from_pandas=True).type
-        )
-    except (pa.ArrowException, TypeError, ValueError):
-        return None
-    if str(getattr(empty, "dtype", "")) == "object" or pa.types.is_null(converted):
-        return None
-    return converted
-
-
-def restore_types(table: Any, schema: Schema, types: FrameTypes) -> Any:
-    """The table with every column in its declared type, or else in the frame's type if its values allow that."""
-    import pyarrow as pa
-
-    columns = {}
-    for name in table.column_names:
-        column, frame_type = schema[name], types.arrow.get(name)
-        if column.dtype is None and frame_type is not None:
-            columns[name] = as_type(column, table[name], frame_type)
-        else:
-            columns[name] = table[name]
-    return pa.table(columns)
+FRAMES = ("pandas", "polars", "arrow", "dict")
+_OTHER_FRAMES = "sample(frame='arrow') and sample(frame='dict') give the same rows"
 
 
 def declared_type(column: Declared) -> Any:
@@ -206,54 +152,64 @@ def _cells(column: Declared, values: Any) -> NDArray[np.int64]:
     return encode_batch(Schema([column]), {column.name: values}, len(values)).codes(column.name)
 
 
-def in_pandas(frame: Any, types: FrameTypes, table: Any) -> Any:
-    """The frame with pandas' own types: nullable numbers, the fitted frame's types of text, and object."""
+def frame_kind(source: Any) -> str:
+    """The kind of frame that the user works with: `pandas`, `polars`, `arrow` or `dict`; Arrow for files and tables.
+
+    >>> frame_kind({"a": [1, 2]}), frame_kind("data.parquet")
+    ('dict', 'arrow')
+    """
+    if isinstance(source, Mapping):
+        return "dict"
+    package = type(source).__module__.partition(".")[0]
+    return package if package in FRAMES else "arrow"
+
+
+def as_frame(table: Any, kind: str, schema: Schema) -> Any:
+    """An Arrow table of columns of `schema` as a frame of this kind."""
+    if kind == "pandas":
+        return _in_pandas(table, schema)
+    if kind == "polars":
+        return _in_polars(table, schema)
+    if kind == "dict":
+        return {name: _in_numpy(table[name], schema[name]) for name in table.column_names}
+    return table
+
+
+def _in_pandas(table: Any, schema: Schema) -> Any:
+    """Whole numbers and truth values that may be missing have pandas' nullable types, and are never floating."""
     import pyarrow as pa
 
-    pandas = import_optional("pandas")
-
-    for name in frame.columns:
-        dtype, column = types.native.get(name), table[name]
-        if pa.types.is_integer(column.type) and column.null_count:
-            frame[name] = pandas.array(column.to_pylist(), dtype=_nullable(column.type))
-        elif pa.types.is_boolean(column.type) and column.null_count:
-            frame[name] = pandas.array(column.to_pylist(), dtype="boolean")
-        pandas_only = dtype is not None and (
-            isinstance(dtype, pandas.api.extensions.ExtensionDtype) or str(dtype) == "object"
-        )
-        if not pandas_only or frame[name].dtype == dtype or isinstance(dtype, pandas.CategoricalDtype):
-            continue
-        same_family = _family(frame[name].dtype) == _family(dtype)
-        if same_family and (str(dtype) != "object" or kind_of(column.type) is Kind.text):
-            frame[name] = frame[name].astype(dtype)
+    pandas = import_optional("pandas", instead=_OTHER_FRAMES)
+    frame = table.to_pandas()
+    for name in table.column_names:
+        dtype = table[name].type
+        if null_cell(schema[name]) is not None and (pa.types.is_integer(dtype) or pa.types.is_boolean(dtype)):
+            whole = str(dtype).replace("int", "Int").replace("u", "U")
+            nullable = "boolean" if pa.types.is_boolean(dtype) else whole
+            frame[name] = pandas.array(table[name].to_pylist(), dtype=nullable)
     return frame
 
 
-def _nullable(dtype: Any) -> str:
-    """The name of pandas' nullable type of whole numbers: Int8 for int8."""
-    return (
-        str(dtype).replace("uint", "UInt").replace("int", "Int")
-        if str(dtype)[0] == "i"
-        else f"UInt{str(dtype)[4:]}"
-    )
+def _in_polars(table: Any, schema: Schema) -> Any:
+    """A column of type `dictionary` is an `Enum` of the declared labels, in their order."""
+    import pyarrow as pa
 
-
-def _family(dtype: Any) -> str:
-    kind = getattr(dtype, "kind", "O")
-    return {"i": "integer", "u": "integer", "f": "floating", "b": "boolean", "M": "time"}.get(kind, "text")
-
-
-def in_polars(frame: Any, types: FrameTypes, schema: Schema) -> Any:
-    """The frame with polars' categoricals; an `Enum` has the declared labels, in their order."""
-    polars = import_optional("polars")
-
-    for name in frame.columns:
-        column, dtype = schema[name], types.native.get(name)
-        if not isinstance(column, Categorical) or dtype is None:
-            continue
-        listed = [label for label in column.labels if label != _null_label(column)]
-        if dtype == polars.Enum:
-            frame = frame.with_columns(polars.col(name).cast(polars.String).cast(polars.Enum(listed)))
-        elif dtype == polars.Categorical:
-            frame = frame.with_columns(polars.col(name).cast(polars.String).cast(polars.Categorical))
+    polars = import_optional("polars", instead=_OTHER_FRAMES)
+    frame = polars.from_arrow(table)
+    for name in table.column_names:
+        column = schema[name]
+        if isinstance(column, Categorical) and pa.types.is_dictionary(table[name].type):
+            labels = [label for label in column.labels if label != _null_label(column)]
+            frame = frame.with_columns(polars.col(name).cast(polars.String).cast(polars.Enum(labels)))
     return frame
+
+
+def _in_numpy(values: Any, column: Declared) -> NDArray[Any]:
+    """The values as an array; where some may be missing, NaN for numbers and None for all else."""
+    import pyarrow as pa
+
+    if null_cell(column) is None:
+        return np.asarray(values.to_numpy(zero_copy_only=False))
+    if pa.types.is_integer(values.type) or pa.types.is_floating(values.type):
+        return np.asarray(values.to_numpy(zero_copy_only=False)).astype(np.float64)
+    return np.array(values.to_pylist(), dtype=object)
