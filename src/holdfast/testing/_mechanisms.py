@@ -114,6 +114,7 @@ def refuses_a_value_without_numbers_before_charging(mechanism: Mechanism) -> Non
     """The shape of a value is public: where it is none, the release is refused and costs nothing."""
     adjacency = sorted(mechanism.admissible, key=str)[0]
     account = Account(ApproxDP(100.0, 0.5), adjacency=adjacency, currency="basic", seed=0)
+    bad: Any
     for bad in ([], [[1, 2], [3]], {}):
         refusal_text(partial(account.release, mechanism, bad), f"the value {bad!r}")
         ensure(account.journal.spent("") is None, f"the value {bad!r} is refused after charging")
