@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from .fault import Fault
 
+FOURIER = "tests/privacy/curves/test_fourier_sum.py"
+
 FAULTS: tuple[Fault, ...] = (
     Fault(
         name="gaussian: noise halved",
@@ -165,12 +167,26 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="numeric: error of the transform subtracted",
-        target="privacy:_combine_tilts",
-        old="s.masses + s.error",
-        new="s.masses - s.error",
+        target="privacy:_TakenBack.__init__",
+        old="each.law.masses + each.law.error",
+        new="each.law.masses - each.law.error",
         tests=(
             "tests/privacy/curves/test_loss_distribution.py::test_composed_gaussians_are_bracketed_at_every_delta",
         ),
+    ),
+    Fault(
+        name="numeric: a rounding error of the characteristic function is not raised to the power",
+        target="privacy/fourier_sum:_product",
+        old="relative += each.times * (off / bound)",
+        new="relative += off / bound",
+        tests=(f"{FOURIER}::test_a_doubt_about_the_masses_counts_as_often_as_they_are_added",),
+    ),
+    Fault(
+        name="numeric: a sum is taken around the likeliest value of one summand",
+        target="privacy:law_of_sum",
+        old="each.times * (each.first + int(np.argmax(each.masses)))",
+        new="each.first + int(np.argmax(each.masses))",
+        tests=(f"{FOURIER}::test_every_mass_is_within_its_error",),
     ),
     Fault(
         name="numeric: only one direction of the neighbour relation",

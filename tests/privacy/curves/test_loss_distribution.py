@@ -18,7 +18,8 @@ from holdfast.privacy._curves.loss_distribution import LossDistribution
 from holdfast.privacy._curves.stored import curve_from_json
 from holdfast.privacy._losses.atomic_pair import AtomicPair
 from holdfast.privacy._losses.dominating_pair import DominatingPair
-from holdfast.privacy._losses.fft_compose import convolve, fast_size
+from holdfast.privacy._losses.fft_compose import convolve
+from holdfast.privacy._losses.fourier_sum import fast_size
 from holdfast.privacy._losses.grid_losses import LARGEST_GRID, GridLosses
 from holdfast.privacy._losses.pairs import AddedUnit, LaplacePair, NormalPair, RemovedUnit
 

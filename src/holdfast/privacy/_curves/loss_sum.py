@@ -19,8 +19,9 @@ from holdfast.privacy._losses.atomic_pair import AtomicPair
 from holdfast.privacy._losses.cumulants import Cumulants
 from holdfast.privacy._losses.discretise import upper
 from holdfast.privacy._losses.dominating_pair import DominatingPair
-from holdfast.privacy._losses.fft_compose import RARE, TAIL_LOGS, log_moment, on_one_grid, tilted_sum
+from holdfast.privacy._losses.fft_compose import RARE, TAIL_LOGS, on_one_grid, tilted_sum
 from holdfast.privacy._losses.grid_losses import GridLosses
+from holdfast.privacy._losses.tilted_sum import Parts, log_moment
 from holdfast.privacy._tradeoff import Points
 
 _TILT_WIDTH = 3.0  # the range of log tails that share one tilt
@@ -42,11 +43,11 @@ class LossSum:
         self._without_rare: dict[int, LossSum] = {}
 
     @cached_property
-    def _parts(self) -> list[tuple[GridLosses, int]]:
+    def _parts(self) -> Parts:
         return on_one_grid([(upper(pair, self._spacing), times) for pair, times in self._pairs])
 
     @cached_property
-    def _coarse_parts(self) -> list[tuple[GridLosses, int]]:
+    def _coarse_parts(self) -> Parts:
         """The parts on a coarse grid, which is enough to see that the other direction decides."""
         return on_one_grid([(upper(pair, 8 * self._spacing), times) for pair, times in self._pairs])
 
@@ -152,7 +153,7 @@ class _WithoutRare(LossSum):
         self._rare = rare
 
     @cached_property
-    def _parts(self) -> list[tuple[GridLosses, int]]:
+    def _parts(self) -> Parts:
         tail = self._rare / sum(times for _, times in self._pairs)
         grids = [(upper(pair, self._spacing, tail=tail), times) for pair, times in self._pairs]
         return on_one_grid([(grid.without_tail(tail), times) for grid, times in grids])

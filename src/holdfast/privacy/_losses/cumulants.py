@@ -105,7 +105,7 @@ class Cumulants:
         """Whether rare large losses, not many small ones, decide where the sum's tail of e^-8 lies."""
         _, _, variance = self.moments(np.array([0.0]))
         spread = math.sqrt(float(variance[0]))
-        return spread > 0.1 * self.spacing and max(self.tilts((8.0,))) * spread < 0.3 * math.sqrt(2 * 8.0)
+        return spread > 0.0 and max(self.tilts((8.0,))) * spread < 0.3 * math.sqrt(2 * 8.0)
 
     def window(self, tilt: float, outside: float, *, upper: bool) -> tuple[float, int, int]:
         """The grid indices outside which the tilted sum has mass about e^-outside.

@@ -24,6 +24,8 @@ from holdfast.privacy._losses.grid_losses import LARGEST_GRID, GridLosses
 ACCURACY = 2e-5
 """The intended relative error of epsilon, at delta = 1e-6."""
 _LOG_REFERENCE = math.log(1e6)
+_LARGEST_PART = 2**18
+"""The points of one release, about, at most: rounding in more of them weighs more than a finer grid gains."""
 
 
 def suitable_spacing(
@@ -46,8 +48,8 @@ def suitable_spacing(
     # Never so coarse that the sum has fewer than a few hundred points, nor so fine that it does not fit.
     spacing = min(spacing, epsilon / 100.0)
     widest = max(high - low for low, high in (pair.loss_range(1e-28) for pair, _ in parts))
-    width = max(widest, 40.0 * math.sqrt(float(np.max(variances[: best + 1]))))
-    spacing = max(spacing, 2.0 * width / LARGEST_GRID)
+    width = 40.0 * math.sqrt(float(np.max(variances[: best + 1])))
+    spacing = max(spacing, 2.0 * width / LARGEST_GRID, 2.0 * widest / _LARGEST_PART)
     if atom is not None and atom >= spacing:
         spacing = atom / math.ceil(atom / spacing)
     return spacing
