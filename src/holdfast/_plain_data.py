@@ -24,6 +24,8 @@ _MOST_DEPTH = 400
 # No pattern goes back over what it read, and a text that never ends is taken whole: the time is that of one reading,
 # and nothing is kept for each letter.
 _JSON_TEXTS = re.compile(rb'"(?:[^"\\]++|\\.)*+"?')
+_JSON_PIECE = re.compile(rb'(?:[^"]*+(?:"(?:[^"\\]++|\\.)*+"?)?+){1,4096}+')
+"""Some texts with what stands between them: a list of all pieces would take more than the data."""
 _MARK = codecs.BOM_UTF8
 _MOST_WEIGHT = 10
 _GROWTH, _FREE_BYTES = 20, 64 * 2**20
@@ -75,7 +77,7 @@ def require_readable_json(
     """Refuse JSON of more bytes or values than `parse_json` reads, which a writer asks as well."""
     _require_size(data, what, most_bytes)
     may_be_many = _MOST_WEIGHT * len(data) > most_parts  # else no text of this length holds too many
-    if may_be_many and _has_more(data, most_parts) and _has_more(_JSON_TEXTS.sub(b'""', data), most_parts):
+    if may_be_many and _weighted_values(data) > most_parts and _weight_without_texts(data) > most_parts:
         raise FormatError(f"{what} holds at most {most_parts:,} values, this one holds more")
 
 
@@ -123,8 +125,15 @@ def _require_size(data: bytes, what: str, most_bytes: int) -> None:
         raise FormatError(f"{what} has at most {most_bytes:,} bytes, this one has {len(data):,}")
 
 
-def _has_more(data: bytes, most: int) -> bool:
-    return _weighted_values(data) > most
+def _weight_without_texts(data: bytes) -> int:
+    """The same, without what stands in texts."""
+    weight, place = 0, 0
+    while place < len(data):
+        piece = _JSON_PIECE.match(data, place)
+        assert piece is not None  # it matches anything
+        place = piece.end()
+        weight += _weighted_values(_JSON_TEXTS.sub(b'""', piece[0]))
+    return weight
 
 
 def _weighted_values(data: bytes) -> int:

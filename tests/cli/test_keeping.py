@@ -145,14 +145,14 @@ each = pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
 def test_a_result_that_cannot_be_written_is_found_again(
     command: tuple[str, ...], how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    replace, keep = os.replace, Shelf.keep
+    link, keep = os.link, Shelf.keep
 
     def fail(temporary: Path, path: Path) -> None:
         if path.name == "result.holdfast" and how == "disk full":
             raise OSError(28, "No space left on device")
         if path.name == "result.holdfast" and how == "interrupted":
             raise KeyboardInterrupt
-        replace(temporary, path)
+        link(temporary, path)
 
     def kept_while_the_folder_goes(shelf: Shelf, account: str, release: Release[Any]) -> None:
         keep(shelf, account, release)
@@ -160,7 +160,7 @@ def test_a_result_that_cannot_be_written_is_found_again(
             shutil.rmtree("out")
 
     with monkeypatch.context() as patch:
-        patch.setattr("holdfast.data._whole_file.os.replace", fail)
+        patch.setattr("holdfast.data._whole_file.os.link", fail)
         patch.setattr(Shelf, "keep", kept_while_the_folder_goes)
         shown = run(*command)
     assert shown.exit_code == (130 if how == "interrupted" else 2), shown.output

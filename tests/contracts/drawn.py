@@ -164,7 +164,9 @@ def arrow(draw: Draw) -> bytes:
         lambda: pyarrow.UnionArray.from_sparse(pyarrow.array([0, 0, 0], pyarrow.int8()), [small]),
         lambda: pyarrow.array([b""] * min(count, 1000), pyarrow.binary(0)),
         lambda: (
-            pyarrow.array(["a" * 10_000]).dictionary_encode().take(pyarrow.array([0] * min(count, 10**6)))
+            pyarrow.array(["a" * 10_000])
+            .dictionary_encode()
+            .take(pyarrow.array([0] * min(count, 10**6), pyarrow.int32()))
         ),
         lambda: pyarrow.array([0] * min(count, 10**6), pyarrow.int8()),
         lambda: pyarrow.array(["x"] * min(count, 1000), pyarrow.string_view()),

@@ -11,18 +11,19 @@ import pytest
 
 from holdfast.data._file_set import was_interrupted, whole_files
 from holdfast.data._whole_file import PREFIX
+from holdfast.errors import ParameterError
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="no such locks")]
 KILLED = """
 import os, signal, sys
 from pathlib import Path
 from holdfast.data import _file_set
-true = os.replace
-def replace(temporary, path):
+true = _file_set.take_place
+def take_place(temporary, path):
     if path.name == sys.argv[1]:
         os.kill(os.getpid(), signal.SIGKILL)
     true(temporary, path)
-os.replace = replace
+_file_set.take_place = take_place
 with _file_set.whole_files([Path("a.json"), Path("sub/b.svg")]) as files:
     for file in files:
         file.write_text("all of it")
@@ -60,6 +61,10 @@ def test_a_killed_process_leaves_what_the_next_one_knows(folder: Path, before: s
         assert was_interrupted(Path("a.json"))
         Path("a.json").write_text("of somebody else")
         assert not was_interrupted(Path("a.json"))
+        with pytest.raises(ParameterError, match="must be a new file"):
+            _write()
+        assert Path("a.json").read_text() == "of somebody else"
+        Path("a.json").unlink()
     assert not Path("sub/b.svg").exists()
     _write()
     assert _files(folder) == ["a.json", "sub/b.svg"]

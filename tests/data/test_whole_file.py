@@ -6,12 +6,15 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from holdfast.data._whole_file import remove_abandoned, temporary_file, whole_file, write_new, write_whole
+from holdfast.errors import ParameterError
 from holdfast.ledger import Ledger
+from holdfast.release._outputs import FileWritten
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="no such locks")
 KILLED = """
@@ -81,10 +84,42 @@ def test_a_file_keeps_its_permissions(tmp_path: Path) -> None:
     path = tmp_path / "model.holdfast"
     path.write_bytes(b"old")
     path.chmod(0o640)
-    write_whole(path, b"new")
+    write_whole(path, b"new", overwrite=True)
     assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"new", 0o640)
     write_whole(path, b"newer", mode=0o600)
     assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_file_of_others_keeps_its_place(tmp_path: Path) -> None:
+    """Also one that appears, or is written to, after this process wrote there or was told that it may."""
+    path = tmp_path / "rows.csv"
+    write_whole(path, b"mine")
+    write_whole(path, b"mine again")
+    for told in (False, True):
+        path.write_bytes(b"of others")
+        if told:
+            FileWritten(name="output", path=path, replaces=True).require_new()
+            time.sleep(0.01)  # the clock of files ticks
+            path.write_bytes(b"by others")
+        before = path.read_bytes()
+        with pytest.raises(ParameterError, match="must be a new file"):
+            write_whole(path, b"mine")
+        assert (_names(tmp_path), path.read_bytes()) == (["rows.csv"], before)
+    write_whole(path, b"by others")
+    FileWritten(name="output", path=path, replaces=True).require_new()
+    write_whole(path, b"mine")
+    assert path.read_bytes() == b"mine"
+
+
+@posix
+def test_a_link_to_nothing_is_a_file_of_others(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.symlink_to(tmp_path / "absent")
+    with pytest.raises(ParameterError, match="must be a new file"):
+        write_whole(path, b"mine")
+    assert path.is_symlink()
+    write_whole(path, b"mine", overwrite=True)
+    assert not path.is_symlink()
 
 
 def _stop_halfway(path: Path) -> None:

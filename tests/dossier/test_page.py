@@ -48,6 +48,37 @@ def hostile() -> Dossier:
     )
 
 
+def test_a_page_takes_no_place_of_another_file(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    path.write_text("of others")
+    files = paid(tmp_path)
+    with Ledger.open(files.ledger) as ledger:
+        dossier = Dossier.of_files([files.release], ledger=ledger)
+        before = len(ledger.history())
+        with pytest.raises(ParameterError, match="path must be a new file"):
+            dossier.save(path)
+        assert (path.read_text(), len(ledger.history())) == ("of others", before)
+        dossier.save(path, overwrite=True)
+        dossier.save(path)
+    assert path.read_text().startswith("<!doctype html>")
+
+
+def test_what_could_not_be_read_back_is_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its bytes are counted, and not its letters; so are the values of its record."""
+    dossier = Dossier([counts(name="\u6f22" * 500)], title="\u6f22" * 50)
+    page = dossier.html()
+    assert len(page.encode()) > len(page) + 1000
+    monkeypatch.setattr("holdfast.dossier._page.MOST_BYTES", len(page.encode()))
+    assert dossier.html() == page
+    monkeypatch.setattr("holdfast.dossier._page.MOST_BYTES", len(page.encode()) - 1)
+    with pytest.raises(ParameterError, match=r"could not be read back: it has .* bytes"):
+        dossier.html()
+    monkeypatch.undo()
+    monkeypatch.setattr("holdfast.dossier._page._MOST_PARTS", 100)
+    with pytest.raises(ParameterError, match=r"could not be read back: .* at most 100 values"):
+        dossier.html()
+
+
 def test_hostile_names_stay_text() -> None:
     page = hostile().html()
     assert page.count("<script") == 2  # the record and our own script

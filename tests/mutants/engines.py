@@ -491,14 +491,14 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="postgres: policies run unjudged",
         target="data:find_relation",
-        old="_require_known_code(session, row, policies=True, also=trusted_owner)",
-        new="pass",
+        old="policies=True",
+        new="policies=False",
         tests=("tests/data/engines/postgres/test_code.py::test_code_of_a_stranger_is_refused_and_not_run",),
     ),
     Fault(
         name="postgres: policies that came later run",
-        target="data:_require_known_code",
-        old='not any(piece["kind"] == "table" for piece in pieces)',
+        target="data:find_relation",
+        old='not any(piece["code"] and piece["kind"] == "table" for piece in pieces)',
         new="False",
         tests=(
             "tests/data/engines/postgres/test_code.py::test_what_becomes_code_after_it_was_looked_up_does_not_run",

@@ -231,7 +231,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         name="kills: a new name is not on the disk",
-        target="data:whole_file",
+        target="data:name_new",
         old="flush_folder(path.parent)",
         new="pass",
         tests=("tests/kills/test_kills.py::test_what_is_written_is_on_the_disk_before_it_has_its_name",),
@@ -263,6 +263,34 @@ FAULTS: tuple[Fault, ...] = (
         old="os.link(temporary, path)",
         new="os.replace(temporary, path)",
         tests=("tests/data/test_whole_file.py::test_a_new_file_takes_no_place",),
+    ),
+    Fault(
+        name="files: a file of others is written over",
+        target="data:take_place",
+        old="overwrite or may_replace(path)",
+        new="True",
+        tests=("tests/data/test_whole_file.py::test_a_file_of_others_keeps_its_place",),
+    ),
+    Fault(
+        name="files: leave to write over a file is for whatever is there later",
+        target="data:may_replace",
+        old="state is not None and _STATES.get(_key(path)) == state",
+        new="_key(path) in _STATES",
+        tests=("tests/data/test_whole_file.py::test_a_file_of_others_keeps_its_place",),
+    ),
+    Fault(
+        name="files: a paid release is lost where its name is taken",
+        target="release:Release.save",
+        old="write_whole(beside, data)",
+        new="pass",
+        tests=("tests/release/test_release.py::test_a_release_whose_name_is_taken_is_saved_beside",),
+    ),
+    Fault(
+        name="dossier: a page is closed in the ledger before its place is looked at",
+        target="dossier:Dossier.save",
+        old="written.require_new(",
+        new="(lambda **said: None)(",
+        tests=("tests/dossier/test_page.py::test_a_page_takes_no_place_of_another_file",),
     ),
     Fault(
         name="files: what a killed process left stays",
@@ -360,7 +388,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="plan: files of others are written over",
         target="plan:ReleasePlan._price",
-        old="self._output_file(step, again=stored is not None).require_new()",
+        old="self._output_file(step, again=stored is not None).require_new(way_out=self._way_out(step, ledger))",
         new="pass",
         tests=("tests/plan/test_findings.py", "tests/plan/test_outputs.py"),
     ),

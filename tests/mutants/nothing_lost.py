@@ -87,7 +87,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         name="kept: half a file is taken for a whole one",
         target="data:write_whole",
-        old="with whole_file(path, mode=mode) as temporary:",
+        old="with whole_file(path, mode=mode, overwrite=overwrite) as temporary:",
         new="for temporary in [path]:",
         tests=("tests/ledger/jobs/test_job.py::test_half_a_result_is_never_kept",),
     ),

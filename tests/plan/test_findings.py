@@ -155,10 +155,26 @@ def test_a_release_that_the_ledger_did_not_close_is_not_what_was_paid_for(folder
     value = dict(release.value)
     name = next(name for name, part in value.items() if isinstance(part, np.ndarray) and part.size)
     value[name] = value[name] + 1
-    Release(value=value, guarantee=release.guarantee, provenance=release.provenance).save("pm.holdfast")
+    Release(value=value, guarantee=release.guarantee, provenance=release.provenance).save(
+        "pm.holdfast", overwrite=True
+    )
     shown = _run("--dry-run")
     assert shown.exit_code == 2, shown.output
     assert "model.holdfast" in shown.output or "pm.holdfast" in shown.output
+
+
+def test_a_plan_whose_file_is_renamed_is_told_its_former_name(folder: Path) -> None:
+    """--force would pay again for what is there."""
+    text = (folder / "plan.toml").read_text()
+    (folder / "plan.toml").rename(folder / "april.toml")
+    shown = CliRunner().invoke(app, ["run", "april.toml"])
+    assert shown.exit_code == 2
+    assert 'write name = "plan" into [plan]' in shown.output
+    assert "--force" not in shown.output
+    (folder / "april.toml").write_text(text.replace("[plan]", '[plan]\nname = "plan"'))
+    before = _charges()
+    assert CliRunner().invoke(app, ["run", "april.toml"]).exit_code == 1
+    assert _charges() == before
 
 
 @pytest.mark.parametrize("kind", ["attack", "audit"])
@@ -188,5 +204,5 @@ def test_evidence_about_another_release_is_not_done(folder: Path) -> None:
     steps = {step.name: step for step in plan.steps}
     with Ledger.open("budget.db") as ledger:
         assert all(steps[name].stored(plan.setting, ledger, steps) for name in ("a", "u"))
-        counts().save(folder / OUTPUTS["fit"])
+        counts().save(folder / OUTPUTS["fit"], overwrite=True)
         assert not any(steps[name].stored(plan.setting, ledger, steps) for name in ("a", "u"))

@@ -252,9 +252,9 @@ def test_a_place_for_an_output_is_asked_for_and_left_as_it_was(tmp_path: Path) -
     old = tmp_path / "old"
     old.write_bytes(b"old")
     FileWritten(name="output", path=tmp_path / "new").require_writable()
-    FileWritten(name="output", path=old, replaces=True).require_writable()
     with pytest.raises(ParameterError, match="weights must be a new file"):
         FileWritten(name="weights", path=old).require_writable()
+    FileWritten(name="output", path=old, replaces=True).require_writable()
     with pytest.raises(ParameterError, match="must be a file"):
         FileWritten(name="output", path=tmp_path, replaces=True).require_writable()
     with pytest.raises(ParameterError, match="a folder that exists"):

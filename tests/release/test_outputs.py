@@ -154,11 +154,11 @@ def test_ledgers_and_private_keys_are_written_over_by_nothing(tmp_path: Path) ->
     for name in ("other.db", "officer.pem", "other.db-wal", "other.db-shm", "link"):
         before = (tmp_path / name).read_bytes() if (tmp_path / name).exists() else None
         with pytest.raises(ParameterError, match=r"is a (ledger|part of a ledger|private key)"):
-            write_whole(tmp_path / name, b"<html>")
+            write_whole(tmp_path / name, b"<html>", overwrite=True)
         with pytest.raises(ParameterError, match=r"is a (ledger|part of a ledger|private key)"):
             Outputs(writes=(FileWritten(name="output", path=tmp_path / name, replaces=True),)).require()
         assert ((tmp_path / name).read_bytes() if (tmp_path / name).exists() else None) == before
-    write_whole(tmp_path / "officer.pub", b"this may be")
+    write_whole(tmp_path / "officer.pub", b"this may be", overwrite=True)
 
 
 def test_what_lies_outside_is_told_by_its_real_place(tmp_path: Path) -> None:

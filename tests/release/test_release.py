@@ -104,6 +104,22 @@ def test_what_is_given_is_kept(tmp_path: Path) -> None:
         assert part in again.summary()
 
 
+def test_a_release_whose_name_is_taken_is_saved_beside(tmp_path: Path) -> None:
+    first, second = (made(Account(ZCDP(1.0)), {"w": np.array([w])}) for w in (1.0, 2.0))
+    path = tmp_path / "model.holdfast"
+    path.write_bytes(first.file_bytes())  # of an earlier run
+    first.save(path)
+    with pytest.raises(ParameterError, match="must be a new file") as error:
+        second.save(path)
+    (beside,) = (other for other in tmp_path.iterdir() if other != path)
+    assert str(beside) in str(error.value)
+    assert (Release.load(path), Release.load(beside)) == (first, second)
+    second.save(path, overwrite=True)
+    assert Release.load(path) == second
+    first.save(path)  # this process wrote what is there
+    assert Release.load(path) == first
+
+
 def test_equality_looks_into_arrays() -> None:
     release = made(Account(ZCDP(1.0)), {"w": np.array([1.0, np.nan])})
     assert release == dataclasses.replace(release, value={"w": np.array([1.0, np.nan])})

@@ -55,15 +55,15 @@ def test_e3_an_output_that_cannot_be_written_costs_nothing(command: tuple[str, .
 def test_e3_a_disk_that_fills_up_meanwhile_costs_no_second_payment(
     command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    replace = os.replace
+    link = os.link
 
     def full(temporary: Any, path: Any) -> None:
         if Path(path).name == "m.holdfast":
             raise OSError(28, "No space left on device")
-        replace(temporary, path)
+        link(temporary, path)
 
     with monkeypatch.context() as patch:
-        patch.setattr(os, "replace", full)
+        patch.setattr(os, "link", full)
         assert run(*command, "m.holdfast").exit_code == 2
     paid = kinds().count("charge")
     assert paid > 0

@@ -107,6 +107,9 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Look at every path that was given, then run."""
+        from holdfast.data._own_files import forget
+
+        forget()
         if not ctx.params.get("dry", False):
             outputs_of(self, ctx.params, force=bool(ctx.meta.get(_FORCE_KEY))).require()
         return super().invoke(ctx)

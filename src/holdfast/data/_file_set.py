@@ -19,7 +19,7 @@ from pathlib import Path
 from holdfast._plain_data import parse_json
 from holdfast._regular_file import read_regular
 from holdfast.data._process_lock import abandoned_file, new_locked_file
-from holdfast.data._whole_file import PREFIX, flush, flush_folder, prepared_file
+from holdfast.data._whole_file import PREFIX, flush, flush_folder, prepared_file, take_place
 from holdfast.errors import FormatError
 
 ENDING = ".set"
@@ -42,9 +42,7 @@ def whole_files(paths: Sequence[Path]) -> Iterator[list[Path]]:
             for folder in folders:
                 stack.enter_context(_note(folder, hashes))
         for path, temporary in zip(paths, temporaries, strict=True):
-            os.replace(temporary, path)
-        for folder in folders:
-            flush_folder(folder)
+            take_place(temporary, path)
         for path in paths:
             _forget(path)
 

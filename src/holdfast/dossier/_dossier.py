@@ -257,13 +257,15 @@ class Dossier:
 
         return render(self.record)
 
-    def save(self, path: str | os.PathLike[str]) -> Path:
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
         """Write the page, whole or not at all, and its hash into the ledger that paid.
 
         Parameters
         ----------
         path : str or path
             The file to write; a folder that does not exist is made.
+        overwrite : bool
+            Whether it may take the place of a file that this process did not write.
 
         Returns
         -------
@@ -274,12 +276,13 @@ class Dossier:
         read = [FileRead(name="a release", path=place) for place in self.files]
         if self.ledger is not None:
             read.append(FileRead(name="the ledger", path=self.ledger.path))
-        written = FileWritten(name="path", path=target, replaces=True)
+        written = FileWritten(name="path", path=target, replaces=overwrite)
         Outputs(reads=tuple(read), writes=(written,)).require_apart()
         with suppress(OSError):
             target.parent.mkdir(parents=True, exist_ok=True)
         require_place("path", target)
         page = self.html().encode()
+        written.require_new(way_out="choose another name, or pass overwrite=True", data=page)
         # Closed first: a page that is there is always one that the ledger knows, however this ends.
         if self.ledger is not None and not self.ledger.read_only:
             self.ledger.close_page(

@@ -85,11 +85,24 @@ def render(record: Record) -> str:
         embedded=Markup(script_json(record)),
         seal=BLANK_SEAL,
     )
-    if len(page) > MOST_BYTES // 2:
+    page = page.replace(BLANK_SEAL, seal_of(page), 1)
+    _require_readable(page)
+    return page
+
+
+def _require_readable(page: str) -> None:
+    """Refuse a page that `verify` would not read: who writes asks what the reader asks."""
+    size = len(page.encode())
+    problem = f"it has {size:,} bytes, and {MOST_BYTES:,} are read" if size > MOST_BYTES else ""
+    if not problem:
+        try:
+            record_of(page), written_seal(page)
+        except FormatError as error:
+            problem = str(error)
+    if problem:
         raise ParameterError(
-            f"a page has at most {MOST_BYTES // 2:,} letters, this one would have {len(page):,}; leave tables out"
+            f"this page could not be read back: {problem}; leave tables out, or make two pages"
         )
-    return page.replace(BLANK_SEAL, seal_of(page), 1)
 
 
 def document(template: str, *, script: str = "", **content: Any) -> str:

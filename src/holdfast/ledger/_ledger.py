@@ -519,13 +519,24 @@ class Ledger:
             yield from entries
             after = entries[-1].number if len(entries) == _ENTRIES_AT_ONCE else None
 
-    def export(self, path: str | os.PathLike[str]) -> None:
-        """Write all entries to `path` as JSON lines: the hash, and the exact text that has this hash."""
+    def export(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write all entries to `path` as JSON lines: the hash, and the exact text that has this hash.
+
+        Parameters
+        ----------
+        path : str or path
+            The file to write.
+        overwrite : bool
+            Whether it may take the place of a file that this process did not write.
+        """
         Outputs(
             reads=(FileRead(name="the ledger", path=self.path),),
-            writes=(FileWritten(name="path", path=Path(path), replaces=True),),
+            writes=(FileWritten(name="path", path=Path(path)),),
         ).require_apart()
-        with whole_file(Path(path)) as temporary, temporary.open("w", encoding="ascii") as file:
+        with (
+            whole_file(Path(path), overwrite=overwrite) as temporary,
+            temporary.open("w", encoding="ascii") as file,
+        ):
             with self._store.reading() as chain:
                 file.writelines(f'{{"hash":"{row.hash}","entry":{row.text}}}\n' for row in chain.rows())
 

@@ -5,6 +5,7 @@ A new kind of step is one class and one line in STEPS.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import partial
@@ -22,7 +23,7 @@ from holdfast.ledger._jobs.turns import Latest
 from holdfast.ledger._report import Standing, share
 from holdfast.plan._evidence_steps import AttackStep, AuditStep, DossierStep
 from holdfast.plan._paid_steps import FitStep, SynthStep
-from holdfast.plan._step import Done, Setting, Step
+from holdfast.plan._step import Done, Setting, Step, payer_of_output
 from holdfast.privacy._account.currency import Cost
 from holdfast.release._outputs import FileRead, FileWritten, Outputs, lies_outside
 
@@ -289,7 +290,7 @@ class ReleasePlan:
         stored = step.stored(self.setting, ledger, self._by_name)
         if stored is not None and not step.redrawn:
             return priced(state="done", cost=nothing, finding=stored.finding)
-        self._output_file(step, again=stored is not None).require_new()
+        self._output_file(step, again=stored is not None).require_new(way_out=self._way_out(step, ledger))
         if limit is None:
             return priced(state="to do", cost=nothing)
         latest = Latest.of(ledger, self.setting.account(step.name))
@@ -306,6 +307,22 @@ class ReleasePlan:
                 "what was paid for; put it back, or give the step another name, which is charged again"
             )
         return priced(state="begun, set aside already", cost=nothing)
+
+    def _way_out(self, step: Step, ledger: Ledger) -> str:
+        """What to do where a file is in the way: what was paid for under another name of the plan is not paid again."""
+        account = payer_of_output(step, self.setting, ledger)
+        former, found, name = account.rpartition("/")
+        if found and name == step.name:
+            return (
+                f"it was paid for when the plan was called {former!r}: write name = {json.dumps(former)} into [plan], "
+                "and nothing is charged again"
+            )
+        if account:
+            return (
+                f"it holds what account {account!r} paid for; give the step another output, or use --force, which "
+                "charges again and overwrites it"
+            )
+        return "use --force to overwrite it"
 
     def run(
         self,
@@ -332,11 +349,9 @@ class ReleasePlan:
         """
         quote = self.quote(ledger)
         quote.require()
-        # Whether what is there may be written over was asked with the price.
+        # Leave to write over what is there was given with the price, for what was there then.
         Outputs(
-            writes=tuple(
-                self._output_file(priced.step, again=True) for priced in quote.steps if priced.state != "done"
-            )
+            writes=tuple(self._output_file(priced.step) for priced in quote.steps if priced.state != "done")
         ).require()
         by_name = self._by_name
         self._check(quote, ledger, by_name)

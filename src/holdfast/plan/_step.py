@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol
 
+from holdfast.data._whole_file import write_whole
 from holdfast.errors import FormatError, ParameterError, without_password
 from holdfast.ledger._dataset import require_terms
 from holdfast.ledger._jobs.first_charge import OpenedByFirstCharge
@@ -137,6 +138,18 @@ def paid_release(step: PaidStep, setting: Setting, ledger: Ledger) -> Done | Non
     return Done(summary="")
 
 
+def payer_of_output(step: Step, setting: Setting, ledger: Ledger) -> str:
+    """The key of the ledger's account that paid for what lies at the output; empty where none did."""
+    from holdfast.ledger._jobs.turns import payer
+    from holdfast.release import Release
+
+    path = setting.place(step.output)
+    try:
+        return payer(ledger, setting.dataset, Release.load(path)) if path.is_file() else ""
+    except FormatError:
+        return ""
+
+
 class PaidStep(Step, Protocol):
     """A step that makes a release and pays for it."""
 
@@ -156,7 +169,7 @@ def spend(step: PaidStep, setting: Setting, ledger: Ledger) -> Done:
     from holdfast.ledger import Job, once
 
     def write(release: Release[Any]) -> None:
-        release.save(setting.place(step.output))
+        write_whole(setting.place(step.output), release.file_bytes())
 
     with _table(step, setting) as table, useful_only(unless=setting.even_if_useless):
         paid = once(

@@ -16,7 +16,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from holdfast._regular_file import open_regular
 from holdfast.data._irreplaceable import LEDGER_PARTS, require_replaceable
+from holdfast.data._own_files import allow_replacing, may_replace
 from holdfast.data._whole_file import remove_abandoned, temporary_file
 from holdfast.errors import ParameterError
 
@@ -90,15 +92,22 @@ class FileWritten:
     is_own: Callable[[], bool] = lambda: False
     """Whether what is there was written by an earlier run of the same work; asked only where a file is there."""
 
-    def require_new(self, *, way_out: str = "use --force to overwrite it") -> None:
-        """Refuse to write over a file that was not made by the same work, unless that was asked for."""
+    def require_new(self, *, way_out: str = "use --force to overwrite it", data: bytes | None = None) -> None:
+        """Refuse to write over a file that was not made by the same work, or holds the same data, unless asked to.
+
+        Leave is for the file that is there now: one that takes its place in the meantime is not written over.
+        """
         path, name, shown = self.path, self.name, repr(str(self.path))
         if path.exists() and not path.is_file():
             raise ParameterError(f"{name} must be a file, got {shown}, which is a folder or a device")
-        if self.replaces or not os.path.lexists(path):
+        if not os.path.lexists(path) or may_replace(path):
             return
-        if not path.exists() or not self.is_own():  # a link to nothing is there, and it would be lost
+        if _holds(path, data):
+            return
+        # A link to nothing is there as well, and it would be lost.
+        if not self.replaces and not (path.exists() and self.is_own()):
             raise ParameterError(f"{name} must be a new file, got {shown}; {way_out}")
+        allow_replacing(path)
 
     def require_writable(self) -> None:
         """Refuse a path that a result could not be written to.
@@ -166,6 +175,12 @@ def _clash_error(written: FileWritten, other: str, why: str) -> ParameterError:
         f"{written.name} must be a file of its own, got {str(written.path)!r}, which is {other}, or a part of it, "
         f"{why}; choose another name (nothing overrides this)"
     )
+
+
+def _holds(path: Path, data: bytes | None) -> bool:
+    with suppress(OSError), open_regular(path) as (file, size):
+        return data is not None and size == len(data) and file.read(size) == data
+    return False
 
 
 def lies_outside(path: Path, folder: Path) -> bool:

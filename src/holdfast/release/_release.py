@@ -24,7 +24,7 @@ from holdfast._caution import warn
 from holdfast._extensions import OWN_PACKAGE, Author, package_mark
 from holdfast._plain_data import require_depth
 from holdfast._stored_fields import require_fields
-from holdfast.data._whole_file import write_whole
+from holdfast.data._whole_file import NameTakenError, write_whole
 from holdfast.errors import FormatError, HoldfastError, NotPrivateWarning, ParameterError, require
 from holdfast.privacy._account import Account
 from holdfast.privacy._guarantee import Guarantee
@@ -397,15 +397,29 @@ class Release(Generic[T]):
         lines = [self.guarantee.summary(), self.provenance.summary()]
         return "\n".join(lines + [certificate.summary() for certificate in self.certificates])
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write one file, whole or not at all: JSON and arrays, no code.
+
+        Where another file is in the way, this one is written beside it, under a name that the error gives: what was
+        paid for is not lost because a name is taken.
 
         Parameters
         ----------
         path : str or path
             The file to write.
+        overwrite : bool
+            Whether it may take the place of a file that this process did not write. A ledger, a part of one and a
+            private key are never written over.
         """
-        write_whole(Path(path), self.file_bytes())
+        data, target = self.file_bytes(), Path(path)
+        try:
+            write_whole(target, data, overwrite=overwrite)
+        except NameTakenError as error:
+            beside = target.with_name(f"{target.stem}-{hashlib.sha256(data).hexdigest()[:12]}{target.suffix}")
+            write_whole(beside, data)
+            raise NameTakenError(
+                f"{error}. The release is not lost: it is saved as {str(beside)!r}"
+            ) from None
 
     def file_bytes(self) -> bytes:
         """The bytes of the file: the same release always gives the same ones."""

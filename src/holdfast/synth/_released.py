@@ -102,16 +102,18 @@ class ReleasedTable:
         self._require_fitted()
         return describe(self._contents, self.release_, method=self.method_)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the release: rows, noisy counts, guarantee and certificates in one file.
 
         Parameters
         ----------
         path : str or path
             The file to write. It holds what was released, and nothing else.
+        overwrite : bool
+            Whether it may take the place of a file that this process did not write.
         """
         self._require_fitted()
-        self.release_.save(path)
+        self.release_.save(path, overwrite=overwrite)
 
     def _hold(
         self,

@@ -125,7 +125,7 @@ def test_an_invented_audit_shows(case: Case) -> None:
         head = record_of(case.page.read_text(encoding="utf-8"))["budgets"][0]["head"]
         Dossier.of_files(
             [case.release], ledger=ledger, audits=[audit(), audit(50)], title="Visits", head=head
-        ).save(case.page)
+        ).save(case.page, overwrite=True)
     assert exit_code(case) == 1
 
 

@@ -177,7 +177,7 @@ def open_table(
         where the rows come from files and the disk has room; False is never, True or a folder is always.
     **options
         Options of the engine (DuckDB: `memory_limit`, `threads`; PostgreSQL: `way`, `keep`,
-        `trusted_owner`; Spark: `partitions`).
+        `trusted_owner`, one or several; Spark: `partitions`).
 
     Returns
     -------

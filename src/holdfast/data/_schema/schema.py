@@ -342,9 +342,17 @@ class Schema:
         text = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()
 
-    def save(self, path: str | Path) -> None:
-        """Write TOML to `path`, or JSON where it ends in `.json`."""
-        write_schema(self, Path(path))
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write TOML, or JSON where the name ends in `.json`.
+
+        Parameters
+        ----------
+        path : str or path
+            The file to write. One that holds the same already is left as it is.
+        overwrite : bool
+            Whether it may take the place of a file that this process did not write.
+        """
+        write_schema(self, Path(path), overwrite=overwrite)
 
     @classmethod
     def load(cls, path: str | Path) -> Schema:
@@ -406,10 +414,16 @@ _MARK = "  # taken from the data: replace it"
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
 
 
-def write_schema(schema: Schema, path: Path) -> None:
+def write_schema(schema: Schema, path: Path, *, overwrite: bool = False) -> None:
     """Write the schema as TOML, or as JSON where the name ends in `.json`."""
     text = json.dumps(schema.to_dict(), indent=2) + "\n" if path.suffix == ".json" else to_toml(schema)
-    write_whole(path, text.encode())
+    data = text.encode()
+    if len(data) > MOST_SCHEMA_BYTES:
+        raise ParameterError(
+            f"a schema file has at most {MOST_SCHEMA_BYTES:,} bytes, this one would have {len(data):,} and could not "
+            "be read back; declare fewer categories, or a number"
+        )
+    write_whole(path, data, overwrite=overwrite)
 
 
 def read_schema(path: Path) -> Schema:

@@ -38,7 +38,7 @@ class Shelf:
         """Store a result, whole and on the disk, or not at all."""
         self.folder.mkdir(mode=0o700, exist_ok=True)
         flush_folder(self.folder.parent)
-        write_whole(self.place(account), release.file_bytes(), mode=0o600)
+        write_whole(self.place(account), release.file_bytes(), mode=0o600, overwrite=True)
 
     def find(self, account: str, *, paid_by: str) -> Release[Any] | None:
         """The result that is kept for an account; `FormatError` where the file is not what that account paid for."""

@@ -6,6 +6,7 @@ closed without a result, or where the work is to be done again.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -86,6 +87,15 @@ def state_of(keys: list[str | None], *, is_open: bool) -> State:
     if not is_open:
         return "closed" if keys else "nothing spent"
     return "empty" if not keys else "gone" if None in keys else "begun"
+
+
+def payer(ledger: Ledger, dataset: str, release: Release[Any]) -> str:
+    """The key whose account paid for a release that the ledger closed with these very bytes; empty for any other."""
+    prefix = f"{ledger.id}/{dataset}/"
+    if not release.provenance.account.startswith(prefix):
+        return ""
+    key = re.sub(r"~[0-9]+\Z", "", release.provenance.account.removeprefix(prefix))
+    return key if paid_for(ledger, dataset, key, release) else ""
 
 
 def paid_for(ledger: Ledger, dataset: str, key: str, release: Release[Any]) -> bool:

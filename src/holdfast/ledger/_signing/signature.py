@@ -209,9 +209,18 @@ class SignedHead:
         except (TypeError, ValueError) as error:
             raise FormatError("a signed head has a field of the wrong kind") from error
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it to a file at `path`, to be kept where whoever writes the ledger cannot write."""
-        write_whole(Path(path), (json.dumps(self.to_json(), indent=1) + "\n").encode())
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write it to a file, to be kept where whoever writes the ledger cannot write.
+
+        Parameters
+        ----------
+        path : str or path
+            The file to write.
+        overwrite : bool
+            Whether it may take the place of a file that this process did not write.
+        """
+        text = json.dumps(self.to_json(), indent=1) + "\n"
+        write_whole(Path(path), text.encode(), overwrite=overwrite)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> SignedHead:

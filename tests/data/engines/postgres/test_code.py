@@ -20,7 +20,7 @@ from holdfast.data._engines import rows_of_source
 from holdfast.data._engines.postgres import install, source
 from holdfast.data._engines.postgres.connection import Connection
 from holdfast.data._engines.postgres.session import Session
-from holdfast.errors import DataError
+from holdfast.errors import DataError, ParameterError
 from tests.paths import ROOT
 from tests.servers.postgres import Server, quoted, required_server
 
@@ -221,7 +221,7 @@ def test_code_of_a_stranger_is_refused_and_not_run(strange: Strange, name: str) 
     before = len(strange.log)
     for user in ("reader", "postgres"):
         if user == "postgres" and name in NOT_FOR_A_SUPERUSER:
-            assert sum(_use(strange.url(user))) == 30
+            assert sum(_use(strange.url(user, trusted_owner="stranger"))) == 30
             continue
         for read in (_use, rows_of_source):
             with pytest.raises(DataError, match="runs code of a user who is no superuser") as refusal:
@@ -242,15 +242,72 @@ def test_code_of_a_stranger_is_refused_and_not_run(strange: Strange, name: str) 
 def test_what_runs_nothing_is_read(strange: Strange, name: str) -> None:
     strange.make(*READ[name])
     before = len(strange.log)
-    for user in ("reader", "postgres"):
+    for url in (strange.url("reader"), strange.url("postgres", trusted_owner="stranger")):
         for way in ("sql", "pull", "auto"):
-            counts = _use(strange.url(user), way=way)
+            counts = _use(url, way=way)
             assert sum(counts) == 30
             assert counts == [24, 6, 0, 0]
-        assert rows_of_source(strange.url(user)).num_rows == 30
-        with open_table(strange.url(user), SCHEMA) as table:
+        assert rows_of_source(url).num_rows == 30
+        with open_table(url, SCHEMA) as table:
             assert table.counts([["ill"]])[0].tolist() == [20, 10, 0, 0]
+    # Its owner could attach code to it while somebody reads it who may do more than read.
+    with pytest.raises(DataError, match=r"of 'stranger'.*Read it as a user who may only read"):
+        _use(strange.url("postgres"))
     assert SIGN not in strange.log[before:]
+
+
+LATER = {
+    "an index": "CREATE INDEX ON own.t (age) WHERE own.sprung('a late index')",
+    "statistics": "CREATE STATISTICS own.s ON (age + own.one('late statistics')), ill FROM own.t",
+    "a child": "CREATE TABLE own.child (CHECK (age > 0)) INHERITS (own.t); "
+    "CREATE INDEX ON own.child (age) WHERE own.sprung('an index of a late child')",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("way", ["sql", "pull"])
+@pytest.mark.parametrize("kind", LATER)
+def test_code_that_is_added_to_an_open_table_does_not_run(strange: Strange, kind: str, way: str) -> None:
+    strange.make(f"CREATE TABLE own.t AS {ROWS}")
+    before = len(strange.log)
+    with open_table(strange.url("reader"), SCHEMA, way=way) as table:
+        strange.make(LATER[kind])
+        with pytest.raises(DataError, match=r"runs code of a user .* of 'stranger'"):
+            table.counts([["age"]])
+    assert SIGN not in re.sub(f"{SIGN} .* as stranger", "", strange.log[before:])
+
+
+@pytest.mark.slow
+def test_a_table_is_held_while_it_is_open(strange: Strange) -> None:
+    strange.make(f"CREATE TABLE own.t AS {ROWS}")
+    with open_table(strange.url("reader"), SCHEMA) as table:
+        with pytest.raises(Exception, match="lock timeout"):
+            strange.make("SET lock_timeout = '50ms'", "ALTER TABLE own.t RENAME TO gone")
+        assert table.counts([["ill"]])[0].tolist() == [20, 10, 0, 0]
+
+
+@pytest.mark.slow
+def test_a_trigger_on_login_is_spoken_of(strange: Strange) -> None:
+    """It has run when it can be seen; a superuser can have it off."""
+    strange.make(
+        "CREATE FUNCTION own.any() RETURNS event_trigger LANGUAGE plpgsql AS "
+        f"$$ BEGIN RAISE LOG '{SIGN} an event trigger as %', CURRENT_USER; END $$",
+        f"CREATE TABLE own.t AS {ROWS}",
+    )
+    off = {"options": "-c event_triggers=off", "trusted_owner": "stranger"}
+    with strange.server.admin() as admin:
+        if admin.info.server_version < 170_000:
+            pytest.skip("servers have such triggers from 17 on")
+        admin.execute("CREATE EVENT TRIGGER comes ON login EXECUTE FUNCTION own.any()")
+        try:
+            with pytest.raises(DataError, match="the event trigger 'comes'"):
+                _use(strange.url("reader"))
+            before = len(strange.log)
+            assert sum(_use(strange.url("postgres", **off))) == 30
+            assert SIGN not in strange.log[before:]
+        finally:
+            admin.execute("DROP EVENT TRIGGER comes")
 
 
 @pytest.mark.slow
@@ -274,6 +331,12 @@ def test_code_of_a_superuser_or_of_ones_own_is_read(strange: Strange, owner: str
     assert sum(_use(strange.url("reader", trusted_owner="stranger"))) == 30
     with pytest.raises(DataError, match="of 'stranger'"):
         _use(strange.url("reader", trusted_owner="x' OR 'a' = 'a"))
+    several = "&trusted_owner=somebody&trusted_owner=stranger"
+    assert sum(_use(strange.url("reader") + several)) == 30
+    with open_table(strange.url("reader"), SCHEMA, trusted_owner=["somebody", "stranger"]) as table:
+        assert table.counts([["ill"]])[0].sum() == 30
+    with pytest.raises(ParameterError, match="trusted_owner"):
+        open_table(strange.url("reader"), SCHEMA, trusted_owner=7)
 
 
 @pytest.mark.slow
@@ -439,7 +502,7 @@ def test_the_server_sees_no_statement_before_the_pins(strange: Strange, tmp_path
     for number, statement in entry.findall(strange.log[before:] + "end|end|"):
         sessions.setdefault(number, []).append(" ".join(statement.split()))
     starts = "BEGIN ISOLATION LEVEL REPEATABLE READ"
-    assert sum(any(sent.startswith(starts) for sent in statements) for statements in sessions.values()) == 5
+    assert sum(any(sent.startswith(starts) for sent in statements) for statements in sessions.values()) == 9
     for statements in sessions.values():
         # The driver has connections of its own, in which it asks for types.
         begin = next((i for i, sent in enumerate(statements) if sent.startswith(starts)), len(statements))
@@ -455,9 +518,10 @@ def test_the_server_sees_no_statement_before_the_pins(strange: Strange, tmp_path
             for one in own
         ), own
         rest = statements[begin + 1 :]
-        assert not any("search_path" in sent or "SET SESSION" in sent for sent in rest)
+        later = [sent for sent in rest if not sent.startswith(starts)]
+        assert not any("search_path" in sent or "SET SESSION" in sent for sent in later)
         first = re.compile(
-            r"(SET LOCAL|SELECT|COPY \(|WITH|EXPLAIN|SAVEPOINT|ROLLBACK|COMMIT|BEGIN|DEALLOCATE)\b"
+            r"(SET LOCAL|SELECT|COPY \(|WITH|EXPLAIN|LOCK TABLE|SAVEPOINT|ROLLBACK|COMMIT|BEGIN|DEALLOCATE)\b"
         )
         assert all(first.match(sent) for sent in rest), rest
         # A relation is named with its schema, or is one that the statement itself makes.

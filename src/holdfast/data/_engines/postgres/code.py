@@ -4,8 +4,11 @@ PostgreSQL runs more than a query says, and all of it with the rights of whoever
 of row-level security, the wrapper of a foreign table; and, only to plan a query, the functions in the predicates and
 expressions of indexes, in keys of partitions and in extended statistics, of every partition and child. So everything
 that a relation is made of is followed through the catalogue, and an owner must answer for each piece of code: a
-superuser, who may do everything anyhow, whoever asks, or the one role that whoever asks has named. The rows of a table
-are nobody's code.
+superuser, who may do everything anyhow, whoever asks, or a role that whoever asks has named.
+
+The rows of a table are nobody's code; but its owner can attach code at any moment, and no lock that a reader may take
+stops that. So relations of owners for whom nobody answers are listed as well (`code` is false): whoever may do more
+than read does not read them, and for others the catalogue is looked at again before every statement (`Session.watch`).
 
 The catalogue lists no dependency on a built-in function. In an index, a key or statistics those are immutable, so they
 compute and do nothing else; in views and policies they may be anything (`query_to_xml` runs a text), so there the owner
@@ -13,6 +16,8 @@ of the view, or of the table that has the policies, must answer too.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from holdfast.data._sql.dialect import Dialect
 
@@ -52,32 +57,45 @@ _POLICIES = (
     f"WHERE reached.class = {_RELATION} AND y.polrelid = reached.id AND p.relrowsecurity"
 )
 _OWNERS = (
-    f"SELECT p.proowner FROM pg_catalog.pg_proc p WHERE reached.class = {_FUNCTION} AND p.oid = reached.id",
-    f"SELECT o.oprowner FROM pg_catalog.pg_operator o WHERE reached.class = {_OPERATOR} AND o.oid = reached.id",
-    f"SELECT t.typowner FROM pg_catalog.pg_type t WHERE reached.class = {_TYPE} AND t.oid = reached.id "
+    f"SELECT p.proowner, true FROM pg_catalog.pg_proc p WHERE reached.class = {_FUNCTION} AND p.oid = reached.id",
+    f"SELECT o.oprowner, true FROM pg_catalog.pg_operator o WHERE reached.class = {_OPERATOR} AND o.oid = reached.id",
+    f"SELECT t.typowner, true FROM pg_catalog.pg_type t WHERE reached.class = {_TYPE} AND t.oid = reached.id "
     "AND (t.typtype IN ('d', 'r', 'm') OR t.typtype = 'b' AND t.typelem = 0)",
-    f"SELECT s.srvowner FROM pg_catalog.pg_foreign_server s WHERE reached.class = {_SERVER} AND s.oid = reached.id",
-    f"SELECT w.fdwowner FROM pg_catalog.pg_foreign_data_wrapper w "
+    "SELECT s.srvowner, true FROM pg_catalog.pg_foreign_server s "
+    f"WHERE reached.class = {_SERVER} AND s.oid = reached.id",
+    f"SELECT w.fdwowner, true FROM pg_catalog.pg_foreign_data_wrapper w "
     f"WHERE reached.class = {_WRAPPER} AND w.oid = reached.id",
 )
 """The owner of a piece of code, wherever owners of such pieces are listed."""
 _OWNER_OF_RELATION = (
-    f"SELECT c.relowner AS owner FROM pg_catalog.pg_class c WHERE reached.class = {_RELATION} AND c.oid = reached.id "
-    "AND (c.relkind IN ('v', 'f'){0})"
+    "SELECT c.relowner AS owner, c.relkind IN ('v', 'f'){0} AS code FROM pg_catalog.pg_class c "
+    f"WHERE reached.class = {_RELATION} AND c.oid = reached.id AND c.relkind IN ('r', 'p', 'm', 'v', 'f')"
 )
+MAY_DO_MORE = (
+    "SELECT EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE (r.rolsuper OR r.rolcreaterole OR r.rolname IN "
+    "('pg_execute_server_program', 'pg_write_server_files', 'pg_read_server_files')) "
+    "AND pg_catalog.pg_has_role(CURRENT_USER, r.oid, 'MEMBER')) AS more"
+)
+"""Whether code that runs as whoever asks could reach beyond the data: programs and files of the server, other roles."""
+LOGIN_TRIGGERS = (
+    "SELECT CAST(e.evtname AS text) AS name FROM pg_catalog.pg_event_trigger e JOIN pg_catalog.pg_proc p "
+    "ON p.oid = e.evtfoid WHERE e.evtevent = 'login' AND e.evtenabled <> 'D' AND NOT {0} "
+    "AND pg_catalog.current_setting('event_triggers', true) IS DISTINCT FROM 'off' ORDER BY e.evtname"
+)
+"""Functions of others that run whenever somebody connects, for `trusted('p.proowner')`; servers from 17 have them."""
 
 
-def trusted(owner: str, also: str | None = None) -> str:
-    """Whether an owner is a superuser, whoever asks, or the role that is named."""
-    named = "" if also is None else f" OR r.rolname = {_LITERAL(also)}"
+def trusted(owner: str, also: Sequence[str] = ()) -> str:
+    """Whether an owner is a superuser, whoever asks, or a role that is named."""
+    named = "".join(f" OR r.rolname = {_LITERAL(role)}" for role in also)
     return (
         "EXISTS (SELECT FROM pg_catalog.pg_roles r "
         f"WHERE r.oid = {owner} AND (r.rolsuper OR r.rolname = CURRENT_USER{named}))"
     )
 
 
-def pieces_of_code(relation: int, *, policies: bool, also: str | None = None) -> str:
-    """A query for each piece of code: what it is, its name, its owner, and whether that is one who is trusted.
+def pieces_of_code(relation: int, *, policies: bool, also: Sequence[str] = ()) -> str:
+    """A query for each relation and piece of code: what it is, its name, its owner, whether that is one who is trusted.
 
     `policies` says that row-level security runs, too: of a table that has it the owner must answer for what policies it
     may have, and what they are made of is followed. They do not run while `row_security` is off.
@@ -88,10 +106,11 @@ def pieces_of_code(relation: int, *, policies: bool, also: str | None = None) ->
         f"WITH RECURSIVE reached (class, id) AS (SELECT CAST({_RELATION} AS oid), CAST({relation} AS oid) "
         "UNION SELECT CAST(step.class AS oid), step.id FROM reached CROSS JOIN LATERAL "
         f"({' UNION ALL '.join(steps)}) AS step (class, id)) "
-        "SELECT DISTINCT coalesce(named.type, 'something') AS kind, coalesce(named.identity, '') AS name, "
+        "SELECT DISTINCT code.code AS code, "
+        "coalesce(named.type, 'something') AS kind, coalesce(named.identity, '') AS name, "
         "coalesce(CAST(pg_catalog.pg_get_userbyid(code.owner) AS text), '') AS owner, "
         f"{trusted('code.owner', also)} AS trusted "
-        f"FROM reached CROSS JOIN LATERAL ({' UNION ALL '.join(owners)}) AS code (owner) "
+        f"FROM reached CROSS JOIN LATERAL ({' UNION ALL '.join(owners)}) AS code (owner, code) "
         "CROSS JOIN LATERAL pg_catalog.pg_identify_object(reached.class, reached.id, 0) AS named "
-        "ORDER BY kind, name"
+        "ORDER BY code DESC, kind, name"
     )

@@ -8,11 +8,12 @@ quote data, statements or the URL, so errors say only what was being done and th
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from holdfast._extras import import_optional
+from holdfast.data._engines.postgres.code import LOGIN_TRIGGERS, trusted
 from holdfast.data._engines.postgres.connection import Connection
 from holdfast.data._engines.postgres.pinned import pin_statements
 from holdfast.errors import DataError
@@ -36,7 +37,9 @@ _REFUSED_KINDS = (
     "SELECT pg_catalog.set_config(name, '{0}', true) AS kinds FROM pg_catalog.pg_settings "
     "WHERE name = 'restrict_nonsystem_relation_kind'"
 )
+_SERVER_WITH_LOGIN_TRIGGERS = 170_000
 _LOST_STATES = ("08", "57P")
+_NO_TABLE_STATE = "42809"
 _DENIED_STATE, _CANCELLED_STATE, _FAILED_STATE, _LOCKED_STATE = "42501", "57014", "25P02", "55P03"
 
 
@@ -46,6 +49,9 @@ class Session:
     def __init__(self, url: str) -> None:
         self._broken = False
         self._lock = threading.RLock()
+        self._url = url
+        self._beside: Connection | None = None
+        self._look: Callable[[], None] = lambda: None
         self._connection = Connection(url, read_only=True)
         try:
             for statement in SETTINGS:
@@ -57,10 +63,23 @@ class Session:
             ).to_pylist()[0]
             if server["version"] < LEAST_SERVER_VERSION or server["encoding"] != "UTF8":
                 raise DataError("the PostgreSQL server must be version 12 or later with the encoding UTF8")
-            self.refuse(("view", "foreign-table"))
+            self.can_refuse = self.refuse(("view", "foreign-table"))
+            if server["version"] >= _SERVER_WITH_LOGIN_TRIGGERS:
+                self._require_no_login_trigger()
         except BaseException:
             self.close()
             raise
+
+    def _require_no_login_trigger(self) -> None:
+        """Refuse a database in which a function of others has just run as this user."""
+        asked = LOGIN_TRIGGERS.format(trusted("p.proowner"))
+        triggers = self.answer(asked, "look for event triggers").to_pylist()
+        if triggers:
+            raise DataError(
+                f"the event trigger {triggers[0]['name']!r} of the database runs a function of a user who is no "
+                "superuser, with your rights, whenever you connect, also now: nothing was read; have it disabled "
+                "(ALTER EVENT TRIGGER), or, as a superuser, connect with &options=-c%20event_triggers%3Doff"
+            )
 
     def _set(self, statement: str) -> None:
         with self._withholding("prepare the session"):
@@ -81,6 +100,7 @@ class Session:
         import pyarrow as pa
 
         with self._lock, ExitStack() as held:
+            self._look()
             with self._withholding(doing):
                 reader = held.enter_context(
                     self._connection.result(statement, copy=copy, batch_bytes=BATCH_BYTES)
@@ -152,6 +172,7 @@ class Session:
         """
         adbc_driver_manager = import_optional("adbc_driver_manager")
 
+        self._look()
         self._set("SAVEPOINT unfiltered")
         state = None
         try:
@@ -161,12 +182,47 @@ class Session:
         self._set("ROLLBACK TO SAVEPOINT unfiltered")
         return state == _DENIED_STATE
 
-    def refuse(self, kinds: Sequence[str]) -> None:
-        """From now on the server reads no relation of these kinds, where it can be told: "view", "foreign-table".
+    def refuse(self, kinds: Sequence[str]) -> bool:
+        """From now on the server reads no relation of these kinds, "view" or "foreign-table"; whether it can be told.
 
         What was a table when it was looked up may be something else when it is read.
         """
-        self.answer(_REFUSED_KINDS.format(", ".join(kinds)), "prepare the session")
+        told: int = self.answer(_REFUSED_KINDS.format(", ".join(kinds)), "prepare the session").num_rows
+        return told > 0
+
+    def hold(self, relation: str) -> bool:
+        """Keep a relation from being dropped, renamed or replaced until the end; whether this user may.
+
+        Whoever may read only some of its columns may not, and materialized views are not held.
+        """
+        adbc_driver_manager = import_optional("adbc_driver_manager")
+
+        self._set("SAVEPOINT free")
+        try:
+            self._connection.run(f"LOCK TABLE {relation} IN ACCESS SHARE MODE")
+        except (adbc_driver_manager.Error, OSError) as error:
+            state = getattr(error, "sqlstate", None) or ""
+            if state not in (_DENIED_STATE, _NO_TABLE_STATE):
+                self._broken = True
+                raise DataError(f"PostgreSQL could not hold the table: {self._kind(state, '')}") from None
+            self._set("ROLLBACK TO SAVEPOINT free")
+            return False
+        return True
+
+    def watch(self, look: Callable[[], None]) -> None:
+        """From now on this is called before every statement; it asks what is true now (`now`) and refuses."""
+        self._look = look
+
+    def now(self, statement: str, doing: str) -> list[dict[str, Any]]:
+        """The answer as the database is now, and not in the snapshot: from a second connection."""
+        with self._lock, self._withholding(doing):
+            if self._beside is None:
+                self._beside = Connection(self._url, read_only=True)
+            self._beside.run(SETTINGS[0])
+            with self._beside.result(statement, copy=False) as reader:
+                rows: list[dict[str, Any]] = reader.read_all().to_pylist()
+            self._beside.run("ROLLBACK")
+        return rows
 
     def allow_policies(self) -> None:
         """From now on policies of row-level security run: those of this session are known to be harmless."""
@@ -176,3 +232,5 @@ class Session:
         """End the transaction and the connection; never raises, also the second time."""
         self._broken = True
         self._connection.close()
+        if self._beside is not None:
+            self._beside.close()

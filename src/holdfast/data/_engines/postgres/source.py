@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from urllib.parse import unquote_plus, urlsplit, urlunsplit
 
-from holdfast.data._engines.postgres.code import pieces_of_code
+from holdfast.data._engines.postgres.code import MAY_DO_MORE, pieces_of_code
 from holdfast.data._engines.postgres.dialect import KINDS, PostgresDialect
 from holdfast.data._engines.postgres.session import Session
 from holdfast.data._storage_kinds import Kind
 from holdfast.errors import DataError, ParameterError
 
 URL_SCHEMES = ("postgresql", "postgres")
-URL_OPTIONS = ("table", "schema", "way", "keep", "trusted_owner")
+URL_OPTIONS = ("table", "schema", "way", "keep")
+TRUSTED_OWNER = "trusted_owner"
+"""The option of a URL that may be given several times."""
 MOST_PIECES_LISTED = 4
 """Of the code of others, in an error."""
 _REFUSED_PARTS = {"r": ("view", "foreign-table"), "m": ("view", "foreign-table"), "p": ("view",)}
 """For each kind of relation, kinds that it cannot be made of."""
+_STILL_THERE = (
+    "SELECT 1 AS there FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
+    "WHERE c.oid = {id} AND c.relkind = {kind} AND c.relname = {name} AND n.nspname = {schema}"
+)
 CONNECT_TIMEOUT_S = "15"
 _DIALECT = PostgresDialect()
 
@@ -37,6 +44,8 @@ class Address:
 
     url: str = field(repr=False)
     options: Mapping[str, str]
+    trusted_owners: tuple[str, ...] = ()
+    """Roles whose code may run as whoever reads."""
 
     @classmethod
     def of(cls, source: str) -> Address:
@@ -53,16 +62,20 @@ class Address:
                 "characters of a password written as %40; its text is not repeated here"
             )
         options: dict[str, str] = {}
+        owners: list[str] = []
         rest = []
         for pair in filter(None, parts.query.split("&")):
             name, _, value = pair.partition("=")
-            if name in URL_OPTIONS:
+            if name == TRUSTED_OWNER:
+                owners.append(unquote_plus(value))
+            elif name in URL_OPTIONS:
                 options[name] = unquote_plus(value)
             else:  # an option of the driver, passed on as it was written
                 rest.append(pair)
         if not any(pair.startswith("connect_timeout=") for pair in rest):
             rest.append(f"connect_timeout={CONNECT_TIMEOUT_S}")
-        return cls(url=urlunsplit(parts._replace(query="&".join(rest))), options=options)
+        url = urlunsplit(parts._replace(query="&".join(rest)))
+        return cls(url=url, options=options, trusted_owners=tuple(owners))
 
     def with_options(self, **options: str | None) -> dict[str, str]:
         """The options of the URL and of the call; a contradiction is an error."""
@@ -98,7 +111,7 @@ class Relation:
 
 
 def find_relation(
-    session: Session, table: str, schema: str | None, *, trusted_owner: str | None = None
+    session: Session, table: str, schema: str | None, *, trusted_owners: Sequence[str] = ()
 ) -> Relation:
     """The relation of this name: in the schema, as `schema.table`, or in the schema of the user's name or `public`.
 
@@ -125,15 +138,31 @@ def find_relation(
             f"the table {table!r} is in the schemas {' and '.join(map(repr, schemas))}; "
             "write schema.table, or add &schema=name to the URL"
         )
-    _require_known_code(session, row, policies=False, also=trusted_owner)
-    session.refuse(_REFUSED_PARTS.get(row["kind"], ()))
-    columns = session.answer(_columns(row["id"]), "read the columns").to_pylist()
     name = f"{_DIALECT.identifier(row['schema'])}.{_DIALECT.identifier(row['name'])}"
+    whose = partial(pieces_of_code, row["id"], also=trusted_owners)
+    pieces = session.answer(whose(policies=False), "ask whose code it runs").to_pylist()
+    _require_known_code(row, pieces)
+    strangers = [piece for piece in pieces if not piece["trusted"]]
+    if strangers and session.answer(MAY_DO_MORE, "ask for your rights").to_pylist()[0]["more"]:
+        raise _powerful_error(row, strangers)
+    if strangers and not session.hold(name) and not session.can_refuse:
+        raise DataError(
+            f"{row['name']!r} could become something else while it is read, and this server has no way to prevent "
+            "that for a materialized view, or for somebody who may read only some columns: GRANT SELECT on a table, "
+            "or update the server (12.20, 13.16, 14.13, 15.8, 16.4 or later)"
+        )
+    session.refuse(_REFUSED_PARTS.get(row["kind"], ()))
+    _watch(session, row, policies=False, whose=whose, strangers=bool(strangers))
+    columns = session.answer(_columns(row["id"]), "read the columns").to_pylist()
     readable = {column["name"]: bool(column["readable"]) for column in columns}
     may_read = [column for column, may in readable.items() if may]
     filtered = bool(may_read) and session.filters(f"SELECT {_DIALECT.identifier(may_read[0])} FROM {name}")
     if filtered:
-        _require_known_code(session, row, policies=True, also=trusted_owner)
+        pieces = session.answer(whose(policies=True), "ask whose code it runs").to_pylist()
+        if not any(piece["code"] and piece["kind"] == "table" for piece in pieces):
+            raise _changed_error(row)
+        _require_known_code(row, pieces)
+        _watch(session, row, policies=True, whose=whose, strangers=bool(strangers))
         session.allow_policies()
     return Relation(
         name=name,
@@ -148,28 +177,64 @@ def find_relation(
     )
 
 
-def _require_known_code(
-    session: Session, row: Mapping[str, Any], *, policies: bool, also: str | None
+def _watch(
+    session: Session,
+    row: Mapping[str, Any],
+    *,
+    policies: bool,
+    whose: Callable[..., str],
+    strangers: bool,
 ) -> None:
+    """From now on look before every statement whether it is still the same relation, and runs no code of others.
+
+    The snapshot does not show that: the server plans by its catalogue as it is now. Where everything belongs to owners
+    who are trusted, and the relation is held, nobody else can change it, so one look is enough.
+    """
+    asked, same = whose(policies=policies), _still_there(row)
+
+    def look() -> None:
+        if not session.now(same, "look for the table again"):
+            raise _changed_error(row)
+        _require_known_code(row, session.now(asked, "ask whose code it runs"))
+
+    look()
+    session.watch(look if strangers else lambda: None)
+
+
+def _still_there(row: Mapping[str, Any]) -> str:
+    kind, name, schema = (_DIALECT.literal(row[part]) for part in ("kind", "name", "schema"))
+    return _STILL_THERE.format(id=row["id"], kind=kind, name=name, schema=schema)
+
+
+def _require_known_code(row: Mapping[str, Any], pieces: Sequence[Mapping[str, Any]]) -> None:
     """Refuse a relation that runs code for which nobody answers."""
-    asked = pieces_of_code(row["id"], policies=policies, also=also)
-    pieces = session.answer(asked, "ask whose code it runs").to_pylist()
-    if policies and not any(piece["kind"] == "table" for piece in pieces):
-        raise DataError(f"the table {row['name']!r} was changed while it was opened; open it again")
-    code = [
-        f"the {piece['kind']} {piece['name']!r} of {piece['owner']!r}"
-        for piece in pieces
-        if not piece["trusted"]
-    ]
+    code = [piece for piece in pieces if piece["code"] and not piece["trusted"]]
     if code:
-        listed = ", ".join(code[:MOST_PIECES_LISTED]) + (
-            " and more" if len(code) > MOST_PIECES_LISTED else ""
-        )
         raise DataError(
-            f"reading {row['name']!r} runs code of a user who is no superuser, with your rights: {listed}. Name a "
-            "table without such code, or a materialized view; or, if that user may do whatever you may, name them: "
-            "&trusted_owner=name in the URL"
+            f"reading {row['name']!r} runs code of a user who is no superuser, with your rights: {_listed(code)}. "
+            "Name a table without such code, or a materialized view; or, if that user may do whatever you may, name "
+            "them: &trusted_owner=name in the URL"
         )
+
+
+def _powerful_error(row: Mapping[str, Any], strangers: Sequence[Mapping[str, Any]]) -> DataError:
+    return DataError(
+        "whoever owns a table can have code run as its readers, and you may do more on this server than read: "
+        f"{row['name']!r} is made of {_listed(strangers)}. Read it as a user who may only read; or, if those owners "
+        "may do whatever you may, name them: &trusted_owner=name in the URL, once for each"
+    )
+
+
+def _changed_error(row: Mapping[str, Any]) -> DataError:
+    return DataError(f"the table {row['name']!r} was changed while it was open; open it again")
+
+
+def _listed(pieces: Sequence[Mapping[str, Any]]) -> str:
+    listed = [
+        f"the {piece['kind']} {piece['name']!r} of {piece['owner']!r}"
+        for piece in pieces[:MOST_PIECES_LISTED]
+    ]
+    return ", ".join(listed) + (" and more" if len(pieces) > MOST_PIECES_LISTED else "")
 
 
 def read_relation(url: str) -> tuple[Any, Relation]:
@@ -183,8 +248,8 @@ def read_relation(url: str) -> tuple[Any, Relation]:
         raise ParameterError("table must be named: postgresql://...?table=name")
     session = Session(address.url)
     try:
-        owner = options.get("trusted_owner")
-        relation = find_relation(session, options["table"], options.get("schema"), trusted_owner=owner)
+        owners = address.trusted_owners
+        relation = find_relation(session, options["table"], options.get("schema"), trusted_owners=owners)
         listed = [_arrow_column(relation, name) for name in relation.kinds if relation.readable[name]]
         return session.answer(f"SELECT {', '.join(listed)} FROM {relation.name}", "read the rows"), relation
     finally:

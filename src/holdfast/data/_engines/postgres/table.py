@@ -16,7 +16,7 @@ All ways answer from one snapshot, need only the right to read the table, and ke
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -68,11 +68,12 @@ def connect(
     entropy: Source,
     way: str | None = None,
     keep: str | None = None,
-    trusted_owner: str | None = None,
+    trusted_owner: str | Sequence[str] | None = None,
 ) -> PostgresTable:
     """Open the table that a URL names; only its description in the catalogue is read."""
     address = Address.of(source)
-    options = address.with_options(table=table, way=way, keep=keep, trusted_owner=trusted_owner)
+    options = address.with_options(table=table, way=way, keep=keep)
+    named_owners = _role_names(trusted_owner)
     if "table" not in options:
         raise ParameterError(
             "table must be named: postgresql://...?table=name, or open_table(..., table='name')"
@@ -86,8 +87,8 @@ def connect(
     try:
         if way == "extension":
             require_installed(session)
-        owner = options.get("trusted_owner")
-        relation = find_relation(session, options["table"], options.get("schema"), trusted_owner=owner)
+        owners = (*address.trusted_owners, *named_owners)
+        relation = find_relation(session, options["table"], options.get("schema"), trusted_owners=owners)
         names = [column.name for column in schema.columns]
         check_columns(names, list(relation.kinds))
         denied = [name for name in names if not relation.readable[name]]
@@ -120,6 +121,14 @@ def connect(
         opened.notes = (FILTERED,)
         warn(FILTERED.text, AssumptionWarning)
     return opened
+
+
+def _role_names(given: Any) -> tuple[str, ...]:
+    """One name or several."""
+    names = () if given is None else (given,) if isinstance(given, str) else given
+    is_listed = isinstance(names, list | tuple) and all(isinstance(name, str) for name in names)
+    require(is_listed, "trusted_owner", given, "the name of a role, or a list of names")
+    return tuple(names)
 
 
 class PostgresTable(Table):
