@@ -505,6 +505,36 @@ FAULTS: tuple[Fault, ...] = (
         ),
     ),
     Fault(
+        name="postgres: an open table is not looked at again",
+        target="data:Session.stream",
+        old="self._look()",
+        new="pass",
+        tests=(
+            "tests/data/engines/postgres/test_code.py::test_code_that_is_added_later_does_not_run[sql-an index]",
+        ),
+    ),
+    Fault(
+        name="postgres: a superuser reads tables of anybody",
+        target="data:find_relation",
+        old='session.answer(MAY_DO_MORE, "ask for your rights").to_pylist()[0]["more"]',
+        new="False",
+        tests=("tests/data/engines/postgres/test_code.py::test_what_runs_nothing_is_read[a table]",),
+    ),
+    Fault(
+        name="postgres: a table is not held",
+        target="data:find_relation",
+        old="strangers and not session.hold(name)",
+        new="False",
+        tests=("tests/data/engines/postgres/test_code.py::test_a_table_is_held_while_it_is_open",),
+    ),
+    Fault(
+        name="postgres: triggers on login are not spoken of",
+        target="data:Session._require_no_login_trigger",
+        old="if triggers:",
+        new="if not triggers and False:",
+        tests=("tests/data/engines/postgres/test_code.py::test_a_trigger_on_login_is_spoken_of",),
+    ),
+    Fault(
         name="postgres: a view in the place of a table is read",
         target="data:_REFUSED_PARTS",
         old='"r": ("view", "foreign-table")',

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 from holdfast.data._irreplaceable import LEDGER_ID
 from holdfast.errors import LedgerError
-from holdfast.ledger._entry import BEGINNING_HASH, Kind, LedgerEntry, now
+from holdfast.ledger._entry import BEGINNING_HASH, Kind, LedgerEntry, now, parse_entry
 from holdfast.privacy._account.journal import shares_above
 
 APPLICATION_ID = LEDGER_ID
@@ -125,7 +125,7 @@ class Chain:
         row = self._sql.execute("SELECT text, hash FROM entries WHERE number = ?", (number,)).fetchone()
         if row is None:
             raise LedgerError(f"entry {number} of the ledger is missing; nothing was released")
-        entry = LedgerEntry.parse(*row)
+        entry = parse_entry(*row)
         if entry.number != number:
             raise LedgerError(f"entry {number} of the ledger is in the wrong place; nothing was released")
         return entry
@@ -142,7 +142,7 @@ class Chain:
             query += " AND kind = ?" + ("" if kind in _FREQUENT_KINDS else f" AND {RARE_KINDS}")
             parameters.append(kind)
         for row in self._sql.execute(query + " ORDER BY number", parameters):
-            yield LedgerEntry.parse(*row)
+            yield parse_entry(*row)
 
     def number_of(self, entry_hash: str, *, after: int = -1) -> int | None:
         """The first entry after a number that has this hash: near the number it is found soon."""
@@ -287,6 +287,11 @@ class Chain:
         """The numbers of the newest entries, up to a number, that changed what the accounts of a dataset take."""
         query = "SELECT number FROM budgets WHERE dataset = ? AND number <= ? ORDER BY number DESC LIMIT ?"
         return [number for (number,) in self._sql.execute(query, (dataset, upto, most))]
+
+    def budget_numbers(self, dataset: str, *, after: int) -> Iterator[int]:
+        """The numbers of all entries after a number that changed what the accounts of a dataset take, in order."""
+        query = "SELECT number FROM budgets WHERE dataset = ? AND number > ? ORDER BY number"
+        return (number for (number,) in self._sql.execute(query, (dataset, after)))
 
     def _dataset_of(self, body: Any) -> str:
         """The dataset that an entry is about, by its account where it does not say."""

@@ -11,16 +11,18 @@ in the middle, after an entry up to which an earlier one found everything in ord
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
 from holdfast.ledger._amounts import cost_of
-from holdfast.ledger._chain import Chain, StoredEntry
+from holdfast.ledger._chain import Chain, ChargeRow, StoredEntry
 from holdfast.ledger._entry import LedgerEntry
 from holdfast.privacy._account.currency import Cost
 from holdfast.privacy._account.journal import add_up, shares_above
 
+_MOST_CURSORS = 64
 _MOST_REMEMBERED = 16_384
 """Accounts, and totals of shares, that are remembered from one entry to the next, to be looked up less often."""
 Key = TypeVar("Key")
@@ -54,6 +56,8 @@ class _Dataset:
     open_accounts: int
     moved: int
     """The entry that last changed what its accounts take."""
+    taken_written: tuple[Cost | None, list[str]] = (None, [])
+    """What they take as entries write it, since most entries do not change it."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,8 @@ class Book:
         self._datasets: dict[str, _Dataset] = {}
         self._accounts: dict[str, _Account] = {}
         self._totals: dict[tuple[str, str], _Total] = {}
+        self._charge_rows: dict[int, ChargeRow | None] = {}
+        self._budget_numbers: dict[str, Iterator[int]] = {}
 
     def apply(self, entry: LedgerEntry, stored: StoredEntry | None = None) -> None:
         """Account for one more entry; `BrokenRule` says what is wrong with it."""
@@ -172,11 +178,15 @@ class Book:
             _rule(first is None or first >= entry.number, "charges one key twice")
             _row(first == entry.number, "charges")
         row = self._chain.charge_row(entry.number)
+        _remember(self._charge_rows, entry.number, row)
         _row(row is not None and (row.account, row.key) == (account, key), "charges")
         _row(row is not None and (row.settled is None or row.settled > entry.number), "charges")
 
     def _settle(self, entry: LedgerEntry, body: Any) -> None:
-        row = self._chain.charge_row(body["entry"]) if body["entry"] < entry.number else None
+        charged = body["entry"]
+        row = self._charge_rows.pop(charged, None)
+        if row is None and charged < entry.number:
+            row = self._chain.charge_row(charged)
         _rule(row is not None and row.account == body["account"], "settles what was not charged")
         assert row is not None
         _rule(row.settled is None or row.settled >= entry.number, "settles a charge twice")
@@ -282,8 +292,10 @@ class Book:
 
     def _budget(self, name: str, dataset: _Dataset, entry: LedgerEntry) -> None:
         """Hold the sums that an entry writes down against those that follow."""
+        if dataset.taken is not dataset.taken_written[0]:
+            dataset.taken_written = (dataset.taken, dataset.taken.to_json())
         sums = {
-            "taken": dataset.taken.to_json(),
+            "taken": dataset.taken_written[1],
             "spent": dataset.spent.to_json(),
             "open": dataset.open_accounts,
         }
@@ -291,8 +303,11 @@ class Book:
         self._moved(name, dataset, entry, before=dataset.moved)
 
     def _moved(self, name: str, dataset: _Dataset, entry: LedgerEntry, *, before: int | None) -> None:
-        numbers = self._chain.budget_entries(name, upto=entry.number, most=2)
-        _row(numbers == [entry.number, *([] if before is None else [before])], "budgets")
+        numbers = self._budget_numbers.get(name)
+        if numbers is None:
+            numbers = self._chain.budget_numbers(name, after=-1 if before is None else before)
+            _remember(self._budget_numbers, name, numbers, most=_MOST_CURSORS)
+        _row(next(numbers, None) == entry.number, "budgets")
         dataset.moved = entry.number
         self.rows["budgets"] += 1
 
@@ -350,9 +365,9 @@ def _lesser(one: Cost, other: Cost) -> Cost:
     return Cost(amounts, total_variation, min(one.failure, other.failure))
 
 
-def _remember(memory: dict[Key, Value], key: Key, value: Value) -> None:
+def _remember(memory: dict[Key, Value], key: Key, value: Value, *, most: int = _MOST_REMEMBERED) -> None:
     """Keep a value at hand; where too many are, all others are forgotten and looked up when they are needed."""
-    if len(memory) >= _MOST_REMEMBERED and key not in memory:
+    if len(memory) >= most and key not in memory:
         memory.clear()
     memory[key] = value
 

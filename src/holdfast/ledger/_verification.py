@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from holdfast._arguments import checked
 from holdfast.errors import FormatError, HoldfastError, LedgerError
 from holdfast.ledger._chain import Chain
-from holdfast.ledger._entry import BEGINNING_HASH, LedgerEntry
+from holdfast.ledger._entry import BEGINNING_HASH, LedgerEntry, parse_entry
 from holdfast.ledger._replay import Book, BrokenRule
 from holdfast.ledger._signing.signature import Signature, SignedHead
 from holdfast.ledger._signing.trust import Trust
@@ -167,7 +167,7 @@ def _check_chain(
     noted = chain.verified()
     for stored in chain.rows(after=after):
         try:
-            entry = LedgerEntry.parse(stored.text, stored.hash)
+            entry = parse_entry(stored.text, stored.hash)
             if not entry.number == stored.number == hashes.count:
                 raise BrokenRule("is not in its place; an entry is missing or was added")
             if entry.previous != hashes.last:

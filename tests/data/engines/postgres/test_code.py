@@ -268,7 +268,7 @@ LATER = {
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("way", ["sql", "pull"])
 @pytest.mark.parametrize("kind", LATER)
-def test_code_that_is_added_to_an_open_table_does_not_run(strange: Strange, kind: str, way: str) -> None:
+def test_code_that_is_added_later_does_not_run(strange: Strange, kind: str, way: str) -> None:
     strange.make(f"CREATE TABLE own.t AS {ROWS}")
     before = len(strange.log)
     with open_table(strange.url("reader"), SCHEMA, way=way) as table:

@@ -152,7 +152,8 @@ def find_relation(
             "or update the server (12.20, 13.16, 14.13, 15.8, 16.4 or later)"
         )
     session.refuse(_REFUSED_PARTS.get(row["kind"], ()))
-    _watch(session, row, policies=False, whose=whose, strangers=bool(strangers))
+    if strangers:
+        _watch(session, row, policies=False, whose=whose)
     columns = session.answer(_columns(row["id"]), "read the columns").to_pylist()
     readable = {column["name"]: bool(column["readable"]) for column in columns}
     may_read = [column for column, may in readable.items() if may]
@@ -162,7 +163,8 @@ def find_relation(
         if not any(piece["code"] and piece["kind"] == "table" for piece in pieces):
             raise _changed_error(row)
         _require_known_code(row, pieces)
-        _watch(session, row, policies=True, whose=whose, strangers=bool(strangers))
+        if strangers:
+            _watch(session, row, policies=True, whose=whose)
         session.allow_policies()
     return Relation(
         name=name,
@@ -177,18 +179,11 @@ def find_relation(
     )
 
 
-def _watch(
-    session: Session,
-    row: Mapping[str, Any],
-    *,
-    policies: bool,
-    whose: Callable[..., str],
-    strangers: bool,
-) -> None:
+def _watch(session: Session, row: Mapping[str, Any], *, policies: bool, whose: Callable[..., str]) -> None:
     """From now on look before every statement whether it is still the same relation, and runs no code of others.
 
     The snapshot does not show that: the server plans by its catalogue as it is now. Where everything belongs to owners
-    who are trusted, and the relation is held, nobody else can change it, so one look is enough.
+    who are trusted nobody else can change it, so one look at the snapshot is enough.
     """
     asked, same = whose(policies=policies), _still_there(row)
 
@@ -198,7 +193,7 @@ def _watch(
         _require_known_code(row, session.now(asked, "ask whose code it runs"))
 
     look()
-    session.watch(look if strangers else lambda: None)
+    session.watch(look)
 
 
 def _still_there(row: Mapping[str, Any]) -> str:
